@@ -1,0 +1,107 @@
+"""Every deliberate exception, and the exit codes that they end in.
+
+The text of an error says what went wrong, where, and what to do. All of them survive pickling:
+each takes its arguments by position and hands them to ``Exception``.
+"""
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the command line answers to the shell."""
+
+    DONE = 0
+    CASE_FAILED = 1
+    WRONG_INPUT = 2
+    REGRESSION = 3
+    INTERNAL = 4
+    INTERRUPTED = 130
+
+
+class BenchyardError(Exception):
+    """The root of all deliberate errors."""
+
+    exit_code = ExitCode.CASE_FAILED
+
+
+class InputError(BenchyardError):
+    """The user asked for something that cannot be: a wrong option, name or folder."""
+
+    exit_code = ExitCode.WRONG_INPUT
+
+
+class CaseError(InputError):
+    """Cases are declared wrongly. Carries every problem of every case as text.
+
+    Args:
+        problems: One sentence each: file, JSON path, what is wrong, what to do.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(tuple(problems))
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
+
+
+class ResourceError(BenchyardError):
+    """A resource could not do what it was asked to."""
+
+
+class NotReadyError(ResourceError):
+    """A resource did not come up, or died while it started."""
+
+
+class CommandFailedError(ResourceError):
+    """A command ran and failed.
+
+    Args:
+        message: What failed and how, with the tail of what it said on stderr.
+        exit_code: Its exit code; negative for a signal; None where there is none.
+    """
+
+    def __init__(self, message: str, exit_status: int | None = None) -> None:
+        super().__init__(message, exit_status)
+        self.message = message
+        self.exit_status = exit_status
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class CommandTimedOutError(ResourceError):
+    """A command was stopped at its deadline."""
+
+
+class CheckFailedError(ResourceError):
+    """A command succeeded and its output is not what the case says it must be."""
+
+
+class StepFailedError(BenchyardError):
+    """A step's attempt failed; the record holds the details."""
+
+
+class CaseFailedError(BenchyardError):
+    """At least one run of a case failed."""
+
+
+class RunInterruptedError(BenchyardError):
+    """The user asked to stop; what was finished is kept."""
+
+    exit_code = ExitCode.INTERRUPTED
+
+
+class TestbedBusyError(BenchyardError):
+    """Somebody else measures on this host, and waiting was not wanted."""
+
+    __test__ = False  # keeps pytest from collecting a class that is named Test…
+
+
+class RecordError(BenchyardError):
+    """A result file is missing, damaged or of a version that this Benchyard cannot read."""
+
+
+class MeasurementError(BenchyardError):
+    """Measuring itself failed: no sampler, no samples, a broken clock."""

@@ -1,0 +1,87 @@
+"""Files that survive a power cut: written beside, synced, renamed."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchyard.model import Json
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace ``path`` by ``content``: a reader sees the old file or the new one, whole.
+
+    Raises:
+        OSError: If the disk is full or not writable; the old file is then as it was.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with beside.open("wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def write_json(path: Path, value: Json) -> None:
+    """Write ``value`` atomically as indented JSON; NaN and infinity are refused."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    write_atomically(path, text + "\n")
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in ``folder`` to disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_tree(folder: Path) -> None:
+    """Bring every file and folder below ``folder`` to disk."""
+    for file in files_below(folder):
+        descriptor = os.open(file, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    for parent, _, _ in os.walk(folder):
+        sync_folder(Path(parent))
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield the regular files below ``folder`` in sorted order; links are not followed."""
+    for parent, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(parent, name)
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def sha256(path: Path) -> str:
+    """Return the hexadecimal SHA-256 of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove ``folder`` if it is there; a link to a folder is removed, not followed."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)
+
+
+def inside(folder: Path, name: str) -> Path | None:
+    """Return where ``name`` lies, symlinks resolved, or None if that is outside ``folder``."""
+    base = folder.resolve()
+    target = (base / name).resolve()
+    return target if target.is_relative_to(base) else None

@@ -1,0 +1,47 @@
+"""A small process that outlives its parent just long enough to kill what the parent started.
+
+It sleeps in a read of a pipe whose other end the parent holds. When the parent dies, whatever
+killed it, the read ends, and everything that carries the parent's owner label is killed. It costs
+nothing while the parent lives.
+"""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO
+
+from benchyard.labels import OWNER, kill_labelled, this_owner
+
+_lock = threading.Lock()
+_pipes: dict[str, IO[bytes]] = {}
+
+
+def ensure_guard() -> None:
+    """Start this process's guard unless it has one."""
+    owner = this_owner()
+    with _lock:
+        if owner not in _pipes:
+            _pipes[owner] = _start(owner)
+
+
+def _start(owner: str) -> IO[bytes]:
+    root = str(Path(__file__).resolve().parents[1])
+    code = f"import sys; sys.path.insert(0, {root!r}); from benchyard import guard; guard.watch()"
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", code, owner],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
+    # It is meant to outlive this process: nobody waits for it, and that is no mistake.
+    process.returncode = 0
+    if process.stdin is None:
+        raise RuntimeError("a pipe was asked for and not given")
+    return process.stdin
+
+
+def watch() -> None:
+    """Wait for the parent's end, then kill what it left; the guard's own main function."""
+    owner = sys.argv[1]
+    sys.stdin.buffer.read()
+    kill_labelled(OWNER, lambda value: value == owner)

@@ -1,0 +1,104 @@
+"""Labels on processes: how the lab recognises what it started, also after its own death.
+
+A label is an environment variable that every child inherits, grandchildren and daemons included.
+The owner is written as ``<pid>:<start time>``: a pid that was given out again is not mistaken.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+OWNER = "BENCHYARD_OWNER"
+RUN = "BENCHYARD_RUN"
+CHILD = "BENCHYARD_CHILD"
+
+
+@cache
+def _owner_of(pid: int) -> str:
+    return f"{pid}:{start_time(pid)}"
+
+
+def this_owner() -> str:
+    """Return the owner label of this process."""
+    return _owner_of(os.getpid())
+
+
+def start_time(pid: int) -> int | None:
+    """Return when a process started, in clock ticks since boot, or None if it is gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    # The command name may hold blanks and brackets; fields are counted after the last bracket.
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def owner_is_alive(owner: str) -> bool:
+    """Tell whether the process behind an owner label still runs."""
+    pid, _, started = owner.partition(":")
+    return pid.isdigit() and str(start_time(int(pid))) == started
+
+
+def labelled(name: str) -> Iterator[tuple[int, str]]:
+    """Yield pid and value for each process of ours that carries the label ``name``."""
+    key = name.encode() + b"="
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            environment = Path(entry.path, "environ").read_bytes()
+        except OSError:
+            continue
+        for line in environment.split(b"\0"):
+            if line.startswith(key):
+                yield int(entry.name), os.fsdecode(line[len(key) :])
+                break
+
+
+def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0) -> list[int]:
+    """Kill every process whose label ``name`` has a value that is ``doomed``.
+
+    Looks again until none is left, since a process may fork while it is looked for.
+
+    Args:
+        timeout: Seconds after which a process that does not die is left alone.
+
+    Returns:
+        The pids that were killed.
+    """
+    killed: list[int] = []
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        alive = [pid for pid, value in labelled(name) if doomed(value)]
+        if not alive:
+            break
+        killed.extend(pid for pid in alive if _kill(pid, name, doomed))
+        time.sleep(0.005)
+    return sorted(set(killed))
+
+
+def _kill(pid: int, name: str, doomed: Callable[[str], bool]) -> bool:
+    """Kill through a pid descriptor, so that a pid given out again is never hit."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        values = [os.fsdecode(e.partition(b"=")[2]) for e in environment if _is(e, name)]
+        if not any(doomed(value) for value in values):
+            return False
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+    except (ProcessLookupError, OSError):
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _is(entry: bytes, name: str) -> bool:
+    return entry.startswith(name.encode() + b"=")

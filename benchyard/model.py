@@ -1,0 +1,140 @@
+"""What a case is, once it is loaded: frozen values, nothing that acts."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeAlias
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+JsonObject: TypeAlias = dict[str, Json]
+
+#: How often ``may_fail`` alone tries again.
+RETRIES_OF_MAY_FAIL = 2
+
+
+class Outcome(StrEnum):
+    """How a step, an attempt or a run ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TOLERATED = "tolerated"
+    TIMED_OUT = "timed_out"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+    @property
+    def lets_the_case_go_on(self) -> bool:
+        """Whether steps that wait for this one may start."""
+        return self in (Outcome.COMPLETED, Outcome.TOLERATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a step's output must be.
+
+    Args:
+        file: Which output, as the step names it; None takes the only one.
+        rows: Number of records (a CSV's header is not one).
+        sha256: Hexadecimal digest of the whole output.
+        equal: File in ``data/shared`` with the expected content.
+        pattern: Regular expression that must be found in the output.
+        tolerance: Relative difference that two numbers of ``equal`` may have.
+        any_order: Whether the lines of ``equal`` may come in another order.
+    """
+
+    file: str | None = None
+    rows: int | None = None
+    sha256: str | None = None
+    equal: str | None = None
+    pattern: str | None = None
+    tolerance: float = 0.0
+    any_order: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of one resource with parameters.
+
+    Args:
+        index: Position in the case, from 1.
+        timeout: Seconds for one execution of the command, or None.
+        retry_delay: Seconds between two attempts.
+        measure: False for set-up: recorded, kept out of the statistics.
+        warmup: Unmeasured executions before the measured ones.
+        repeat: Measured executions in one run.
+    """
+
+    index: int
+    id: str
+    name: str
+    resource: str
+    command: str
+    parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    needs: tuple[str, ...] = ()
+    timeout: float | None = None
+    retries: int = 0
+    retry_delay: float = 0.0
+    may_fail: bool = False
+    expect_failure: bool = False
+    measure: bool = True
+    warmup: int = 0
+    repeat: int = 1
+    check: Check | None = None
+
+    @property
+    def label(self) -> str:
+        """Name for files and task runs, such as ``03-load``."""
+        return f"{self.index:02d}-{slug(self.name)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One point of one declared pipeline.
+
+    Args:
+        folder: Where ``metadata.json`` lies, absolute.
+        point: Values of the matrix at this point; empty without a matrix.
+        settings: Class name of a resource to its settings.
+    """
+
+    folder: Path
+    id: str
+    name: str
+    description: str
+    steps: tuple[Step, ...]
+    tags: tuple[str, ...] = ()
+    point: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    settings: Mapping[str, Mapping[str, Json]] = field(
+        default_factory=dict[str, Mapping[str, Json]]
+    )
+
+    @property
+    def title(self) -> str:
+        """Name with the point of the matrix: ``tpch[scale=0.01]``."""
+        return self.name + point_suffix(self.point)
+
+    @property
+    def shared(self) -> Path:
+        """The folder with the inputs."""
+        return self.folder / "data" / "shared"
+
+
+def point_suffix(point: Mapping[str, Json]) -> str:
+    """Return ``[scale=0.01,threads=2]``, or nothing for a case without a matrix."""
+    if not point:
+        return ""
+    return "[" + ",".join(f"{name}={plain(value)}" for name, value in point.items()) + "]"
+
+
+def plain(value: Json) -> str:
+    """Write a matrix value as it stands inside a longer string."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
+
+
+def slug(text: str) -> str:
+    """Reduce a text to what is safe in a file name on every system, 60 characters at most."""
+    return re.sub(r"[^A-Za-z0-9._=-]+", "-", text).strip("-.")[:60] or "x"

@@ -1,0 +1,174 @@
+"""What a command takes, read from its annotations: JSON Schema, and which values name files."""
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from benchyard.model import Json, JsonObject
+from benchyard.resource import FileRole
+
+JsonPath = tuple[str | int, ...]
+
+_PLAIN: dict[Any, JsonObject] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    type(None): {"type": "null"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file name that stands among the parameters of a step.
+
+    Args:
+        path: Where it stands, from the parameters down.
+    """
+
+    role: FileRole
+    name: str
+    path: JsonPath
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The outside of one command.
+
+    Args:
+        annotations: Parameter name to annotation.
+        required: Parameters without a default.
+        open: Whether further parameters are taken (``**parameters``).
+        summary: First line of the docstring.
+    """
+
+    annotations: Mapping[str, Any]
+    required: tuple[str, ...]
+    defaults: Mapping[str, Any]
+    open: bool
+    summary: str
+
+    def schema(self) -> JsonObject:
+        """Return the JSON Schema of the parameters object."""
+        properties: JsonObject = {
+            name: schema_of(annotation) for name, annotation in self.annotations.items()
+        }
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(self.required),
+            "additionalProperties": self.open,
+        }
+
+    def files(self, parameters: Mapping[str, Json]) -> Iterator[NamedFile]:
+        """Yield each file that ``parameters`` name; values of a wrong type are passed over."""
+        for name, annotation in self.annotations.items():
+            if name in parameters:
+                yield from _files_in(annotation, parameters[name], (name,))
+
+
+@cache
+def signature_of(method: Callable[..., Any]) -> Signature:
+    """Read what ``method`` takes, ``self`` left out."""
+    return _read(method, skip_self=True)
+
+
+@cache
+def settings_of(settings: type[Any]) -> Signature:
+    """Read what a settings dataclass takes."""
+    return _read(settings, skip_self=False)
+
+
+def _read(target: Callable[..., Any], *, skip_self: bool) -> Signature:
+    hints = get_type_hints(target, include_extras=True)
+    parameters = list(inspect.signature(target).parameters.values())[1 if skip_self else 0 :]
+    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    return Signature(
+        annotations={p.name: hints.get(p.name, Any) for p in named},
+        required=tuple(p.name for p in named if p.default is p.empty),
+        defaults={p.name: p.default for p in named if p.default is not p.empty},
+        open=any(p.kind is p.VAR_KEYWORD for p in parameters),
+        summary=(inspect.getdoc(target) or "").partition("\n")[0],
+    )
+
+
+def schema_of(annotation: Any) -> JsonObject:
+    """Return the JSON Schema of a type that JSON can express; an empty one for all others."""
+    if annotation in _PLAIN:
+        return dict(_PLAIN[annotation])
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return schema_of(arguments[0])
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [schema_of(argument) for argument in arguments]}
+    return _schema_of_container(annotation, origin, arguments)
+
+
+def _schema_of_container(annotation: Any, origin: Any, arguments: tuple[Any, ...]) -> JsonObject:
+    if origin is tuple:
+        return {
+            "type": "array",
+            "prefixItems": [schema_of(argument) for argument in arguments],
+            "minItems": len(arguments),
+            "maxItems": len(arguments),
+        }
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": schema_of(arguments[1])}
+    if origin is list or (isinstance(origin, type) and origin.__name__ == "Sequence"):
+        return {"type": "array", "items": schema_of(arguments[0])}
+    if is_typeddict(annotation) or dataclasses.is_dataclass(annotation):
+        return _schema_of_fields(annotation)
+    return {}
+
+
+def _schema_of_fields(annotation: Any) -> JsonObject:
+    hints = get_type_hints(annotation, include_extras=True)
+    required: list[Json] = sorted(getattr(annotation, "__required_keys__", ()))
+    return {
+        "type": "object",
+        "properties": {name: schema_of(hint) for name, hint in hints.items()},
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _files_in(annotation: Any, value: Json, path: JsonPath) -> Iterator[NamedFile]:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        roles = [mark for mark in arguments[1:] if isinstance(mark, FileRole)]
+        if roles and isinstance(value, str) and value:
+            yield NamedFile(roles[0], value, path)
+    elif origin in (Union, types.UnionType):
+        for argument in arguments:
+            yield from _files_in(argument, value, path)
+    elif isinstance(value, list):
+        yield from _files_in_list(origin, arguments, value, path)
+    elif is_typeddict(annotation) and isinstance(value, dict):
+        for name, hint in get_type_hints(annotation, include_extras=True).items():
+            yield from _files_in(hint, value.get(name), (*path, name))
+
+
+def _files_in_list(
+    origin: Any, arguments: tuple[Any, ...], value: list[Json], path: JsonPath
+) -> Iterator[NamedFile]:
+    if not arguments:
+        return
+    inner = cast("list[Any]", list(arguments) if origin is tuple else [arguments[0]] * len(value))
+    for position, (argument, item) in enumerate(zip(inner, value, strict=False)):
+        yield from _files_in(argument, item, (*path, position))

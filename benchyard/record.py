@@ -1,0 +1,214 @@
+"""What one run yielded, as values and as ``run.json``.
+
+Times are seconds: ``start_s`` since the run's start on the monotonic clock, ``started_at`` on the
+wall clock as ISO 8601. Nothing is rounded. What is not known is null.
+
+Versions of the format:
+1: the first.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+from benchyard.errors import RecordError
+from benchyard.files import write_json
+from benchyard.model import Json, JsonObject, Outcome
+
+FORMAT = "benchyard-run"
+VERSION = 1
+RUN_FILE = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRecord:
+    """Why something failed: class of the error and its text, secrets removed."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """One execution of a command inside an attempt.
+
+    Args:
+        kind: ``measured`` or ``warmup``.
+        duration_s: Monotonic time around the command alone; None if it never began.
+        used: Metric name to what was used from start to end.
+        values: What the command reported, such as ``rows``.
+    """
+
+    kind: str
+    start_s: float
+    duration_s: float
+    outcome: Outcome
+    used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    error: ErrorRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of a step's command."""
+
+    number: int
+    started_at: str
+    start_s: float
+    end_s: float
+    outcome: Outcome
+    repetitions: tuple[Repetition, ...] = ()
+    error: ErrorRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """How one step went."""
+
+    index: int
+    id: str
+    name: str
+    resource: str
+    command: str
+    parameters: Mapping[str, Json]
+    measure: bool
+    outcome: Outcome
+    attempts: tuple[Attempt, ...] = ()
+    reason: str | None = None
+
+    @property
+    def durations_s(self) -> list[float]:
+        """Durations of the measured repetitions of the attempt that succeeded; else empty."""
+        last = self.attempts[-1:]
+        if self.outcome is not Outcome.COMPLETED or not last:
+            return []
+        return [r.duration_s for r in last[0].repetitions if r.kind == "measured"]
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRecord:
+    """A timed part that is not a command: initialize, start, ready or stop of a resource.
+
+    Args:
+        step: Index of the step that needed it; None for initialize and stop.
+    """
+
+    phase: str
+    resource: str
+    step: int | None
+    start_s: float
+    duration_s: float
+    outcome: Outcome
+    used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    error: ErrorRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """All of one run.
+
+    Args:
+        case: ``name``, ``title``, ``id``, ``point``, ``hash``, ``folder``.
+        resources: Class name to version and settings.
+        collector: The collector's account: interval, samples, missed, metrics file.
+        outputs: Kept files below the run's folder, with size and digest.
+        changed_inputs: Inputs that the run altered; empty is right.
+        warnings: What a reader of the numbers should know.
+        flow_run: Prefect's id and name of the flow run, empty without Prefect.
+    """
+
+    case: Mapping[str, Json]
+    run: int
+    outcome: Outcome
+    started_at: str
+    ended_at: str
+    duration_s: float
+    steps: tuple[StepRecord, ...]
+    phases: tuple[PhaseRecord, ...] = ()
+    resources: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    environment: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    collector: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    outputs: tuple[Mapping[str, Json], ...] = ()
+    changed_inputs: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    error: ErrorRecord | None = None
+    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    benchyard_version: str = ""
+
+    def to_json(self) -> JsonObject:
+        """Return the document that ``run.json`` holds."""
+        body = cast("JsonObject", json.loads(json.dumps(asdict(self), default=str)))
+        return {"format": FORMAT, "version": VERSION, **body}
+
+
+@cache
+def schema() -> JsonObject:
+    """Return the JSON Schema of ``run.json``."""
+    text = files("benchyard").joinpath("schemas/run.schema.json").read_text()
+    return cast("JsonObject", json.loads(text))
+
+
+def write_record(folder: Path, record: RunRecord) -> Path:
+    """Write ``run.json`` into a run's folder and return its path."""
+    path = folder / RUN_FILE
+    write_json(path, record.to_json())
+    return path
+
+
+def read_record(folder: Path) -> RunRecord:
+    """Read ``run.json`` from a run's folder.
+
+    Raises:
+        RecordError: If it is missing, damaged or of a later version.
+    """
+    path = folder / RUN_FILE
+    try:
+        document = json.loads(path.read_text())
+        if document["format"] != FORMAT or document["version"] != VERSION:
+            raise RecordError(
+                f"{path}: format {document['format']} version {document['version']} is not "
+                f"{FORMAT} version {VERSION}; read it with the Benchyard that wrote it"
+            )
+        return _run(document)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RecordError(f"{path}: not a readable record: {error}") from error
+
+
+def _run(document: dict[str, Any]) -> RunRecord:
+    fields = {k: v for k, v in document.items() if k not in ("format", "version")}
+    return RunRecord(
+        **fields
+        | {
+            "outcome": Outcome(fields["outcome"]),
+            "steps": tuple(_step(step) for step in fields["steps"]),
+            "phases": tuple(_ended(PhaseRecord, phase) for phase in fields["phases"]),
+            "outputs": tuple(fields["outputs"]),
+            "changed_inputs": tuple(fields["changed_inputs"]),
+            "warnings": tuple(fields["warnings"]),
+            "error": _error(fields["error"]),
+        }
+    )
+
+
+def _step(fields: dict[str, Any]) -> StepRecord:
+    attempts = tuple(_attempt(attempt) for attempt in fields["attempts"])
+    return StepRecord(**fields | {"outcome": Outcome(fields["outcome"]), "attempts": attempts})
+
+
+def _attempt(fields: dict[str, Any]) -> Attempt:
+    repetitions = tuple(_ended(Repetition, repetition) for repetition in fields["repetitions"])
+    return _ended(Attempt, fields | {"repetitions": repetitions})
+
+
+def _ended(kind: Any, fields: dict[str, Any]) -> Any:
+    return kind(
+        **fields | {"outcome": Outcome(fields["outcome"]), "error": _error(fields["error"])}
+    )
+
+
+def _error(fields: dict[str, str] | None) -> ErrorRecord | None:
+    return None if fields is None else ErrorRecord(**fields)

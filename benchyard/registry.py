@@ -1,0 +1,150 @@
+"""Which resource classes there are: found in folders and entry points, checked, named."""
+
+import ast
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from benchyard.errors import InputError
+from benchyard.resource import Resource
+
+ENTRY_POINTS = "benchyard.resources"
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The resource classes of this installation.
+
+    Args:
+        classes: Class name to class.
+        origins: Class name to the file or entry point that it comes from.
+        unavailable: Class name to the reason why it cannot be used.
+    """
+
+    classes: Mapping[str, type[Resource[Any]]]
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    unavailable: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class _Found:
+    """Collects classes, and refuses two of one name."""
+
+    def __init__(self) -> None:
+        self.classes: dict[str, type[Resource[Any]]] = {}
+        self.origins: dict[str, str] = {}
+        self.unavailable: dict[str, str] = {}
+
+    def add(self, found: type[Resource[Any]], origin: str) -> None:
+        name = found.__name__
+        known = self.classes.get(name)
+        if known is not None and known is not found:
+            raise InputError(
+                f"two resource classes are named '{name}': one in {self.origins[name]}, one in "
+                f"{origin}; rename one of them"
+            )
+        self.classes[name] = found
+        self.origins[name] = origin
+
+    def registry(self) -> Registry:
+        gone = {name: why for name, why in self.unavailable.items() if name not in self.classes}
+        return Registry(self.classes, self.origins, gone)
+
+
+def find(package: ModuleType, extra: Iterable[Path] = ()) -> Registry:
+    """Find the classes of a package, of the installed entry points and of further folders.
+
+    A module that cannot be imported makes its classes unavailable, with the reason; the others
+    stay usable.
+
+    Args:
+        package: The package whose modules hold the shipped classes.
+        extra: Folders with modules of the user's own.
+
+    Raises:
+        InputError: If a folder is not there or two classes have one name.
+    """
+    found = _Found()
+    for folder in package.__path__:
+        for file in _modules(Path(folder)):
+            _load(found, file, f"{package.__name__}.{file.stem}")
+    _load_entry_points(found)
+    for folder in extra:
+        if not folder.is_dir():
+            raise InputError(f"there is no folder '{folder}'; give --resources a folder of modules")
+        for file in _modules(folder):
+            _load(found, file, _private_name(file))
+    return found.registry()
+
+
+def _modules(folder: Path) -> list[Path]:
+    return sorted(f for f in folder.glob("*.py") if not f.name.startswith("_"))
+
+
+def _private_name(file: Path) -> str:
+    return f"benchyard_resources_{abs(hash(file.resolve().parent)):x}_{file.stem}"
+
+
+def _load(found: _Found, file: Path, name: str) -> None:
+    try:
+        module = sys.modules.get(name) or _import(file, name)
+    except Exception as error:  # noqa: BLE001 - whatever a third-party module raises is its reason
+        reason = f"{file}: {type(error).__name__}: {error}"
+        found.unavailable.update(dict.fromkeys(_class_names(file), reason))
+        return
+    for value in list(vars(module).values()):
+        if _is_resource(value) and value.__module__ == name:
+            found.add(value, str(file))
+
+
+def _import(file: Path, name: str) -> ModuleType:
+    if "." in name:
+        return importlib.import_module(name)
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is not a Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _load_entry_points(found: _Found) -> None:
+    for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            value = point.load()
+        except Exception as error:  # noqa: BLE001 - as above
+            found.unavailable[point.name] = f"{point.value}: {type(error).__name__}: {error}"
+            continue
+        if _is_resource(value):
+            found.add(value, f"entry point {point.value}")
+        else:
+            found.unavailable[point.name] = f"{point.value} is not a resource class"
+
+
+def _is_resource(value: object) -> bool:
+    """Tell a usable class from bases: those are abstract or private."""
+    return (
+        isinstance(value, type)
+        and issubclass(value, Resource)
+        and not value.__name__.startswith("_")
+        and not getattr(value, "__abstractmethods__", None)
+    )
+
+
+def _class_names(file: Path) -> list[str]:
+    """Read the public class names of a module that cannot be imported."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError, OSError):
+        return [file.stem]
+    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
+    return [name for name in names if not name.startswith("_")]

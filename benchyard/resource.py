@@ -1,0 +1,194 @@
+"""The contract between the lab and what a case drives.
+
+The life of a resource in one run, always in this order: construct (stores, never acts),
+``initialize`` (one-time work that stays unmeasured), ``start``, ``wait_until_ready``, commands on
+this one live instance, ``stop``. ``stop`` is called once whenever ``start`` was, even if ``start``
+raised; resources stop in the reverse of the order in which they started.
+
+After ``abort`` (a timeout, a cancellation) the instance is stopped and a new one starts when the
+next command needs it.
+
+Methods return data or raise a ``ResourceError``; they never return success flags. A resource never
+times itself: the lab does, around the command alone.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+from benchyard.errors import CommandFailedError
+from benchyard.files import inside
+from benchyard.model import Json
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+_MARK = "__benchyard_command__"
+
+
+class FileRole(Enum):
+    """What a file name among the parameters is to the command."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    OUTPUT_FOLDER = "output folder"
+    SCRATCH_FOLDER = "scratch folder"
+
+
+#: A file in ``data/shared``, or one that an earlier step of the run made.
+InputFile = Annotated[str, FileRole.INPUT]
+#: A file that the command makes; it is moved to the run's results.
+OutputFile = Annotated[str, FileRole.OUTPUT]
+#: A folder that the command fills; it is moved to the run's results.
+OutputFolder = Annotated[str, FileRole.OUTPUT_FOLDER]
+#: A folder that the command fills for later steps; it goes away with the run.
+ScratchFolder = Annotated[str, FileRole.SCRATCH_FOLDER]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The folders of one run, all absolute, and the labels for what a resource creates.
+
+    Args:
+        inputs: The case's ``data/shared``; never written to.
+        shared: The run's own view of it: a link for each input, and every file that steps make.
+        own: Scratch of this resource alone; removed after the run.
+        kept: Where this resource's lasting files go; part of the run's results.
+        labels: ``benchyard.case``, ``benchyard.run``, ``benchyard.owner``: put them on everything
+            that could outlive the lab, so that the next run can clean up.
+    """
+
+    inputs: Path
+    shared: Path
+    own: Path
+    kept: Path
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def file(self, name: str) -> Path:
+        """Return where an input is to be read.
+
+        Raises:
+            CommandFailedError: If it leads out of the case or is not there.
+        """
+        target = self.shared / name
+        resolved = target.resolve()
+        allowed = (self.shared.resolve(), self.inputs.resolve())
+        if not any(resolved.is_relative_to(base) for base in allowed):
+            raise CommandFailedError(f"the file '{name}' lies outside of data/shared")
+        if not target.exists():
+            raise CommandFailedError(
+                f"there is no file '{name}' in data/shared, and no earlier step made one"
+            )
+        return target
+
+    def new_file(self, name: str) -> Path:
+        """Return where an output is to be written; its folder is there.
+
+        Raises:
+            CommandFailedError: If it leads out of the run's folder.
+        """
+        target = inside(self.shared, name)
+        if target is None:
+            raise CommandFailedError(f"the output '{name}' lies outside of data/shared")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return target
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What a command has to say beside its files.
+
+    Args:
+        values: Facts for the record, such as ``rows`` or ``exit_code``.
+        output: What ``check`` looks at when the step declares no output file.
+    """
+
+    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    output: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """For resources that a case cannot set anything on."""
+
+
+SettingsT = TypeVar("SettingsT")
+
+
+class Resource(ABC, Generic[SettingsT]):
+    """One system that steps drive; one instance serves one run. The module tells its life."""
+
+    #: Frozen dataclass with defaults: what a case may set under ``resources``.
+    Settings: ClassVar[type[Any]] = NoSettings
+    #: Whether two commands may be under way on one instance at the same time.
+    concurrent: ClassVar[bool] = False
+
+    def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
+        self.settings = settings
+        self.workspace = workspace
+
+    @abstractmethod
+    def version(self) -> str:
+        """Ask the system for its version; never return a constant."""
+
+    def initialize(self) -> None:  # noqa: B027 - most resources have nothing to prepare
+        """Do one-time work that must stay unmeasured: pull an image, initdb."""
+
+    def start(self) -> None:  # noqa: B027 - a client has nothing to start
+        """Bring the system up; return at once, readiness is waited for separately."""
+
+    def wait_until_ready(self) -> None:  # noqa: B027
+        """Return once commands are accepted.
+
+        Raises:
+            NotReadyError: After the deadline, or as soon as the system died.
+        """
+
+    def stop(self) -> None:  # noqa: B027
+        """Release everything, also after a half-finished ``start``."""
+
+    def abort(self) -> None:  # noqa: B027
+        """Kill the work of the command in progress; called from another thread."""
+
+    def pids(self) -> Sequence[int]:
+        """Return the processes whose usage, children included, is this resource's."""
+        return ()
+
+    def cgroups(self) -> Sequence[Path]:
+        """Return the cgroups whose usage is this resource's."""
+        return ()
+
+
+def command(method: CommandT) -> CommandT:
+    """Let cases call ``method``; its annotations say what parameters are checked against."""
+    setattr(method, _MARK, True)
+    return method
+
+
+def commands_of(resource: type[Resource[Any]]) -> dict[str, Callable[..., Any]]:
+    """Return the commands of a class by name, inherited ones included."""
+    names = sorted(name for name in dir(resource) if not name.startswith("_"))
+    methods = {name: getattr(resource, name) for name in names}
+    return {name: method for name, method in methods.items() if getattr(method, _MARK, False)}
+
+
+_STEP: ContextVar[str] = ContextVar("benchyard_step", default="step")
+
+
+def current_step() -> str:
+    """Return the label of the step under way here, such as ``03-load``, for naming files."""
+    return _STEP.get()
+
+
+@contextmanager
+def step_context(label: str) -> Iterator[None]:
+    """Make ``label`` the current step."""
+    token = _STEP.set(label)
+    try:
+        yield
+    finally:
+        _STEP.reset(token)

@@ -1,0 +1,16 @@
+"""The resource classes that come with Benchyard, one a module, and their finder."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchyard import registry
+
+
+def find(extra: Iterable[Path] = ()) -> registry.Registry:
+    """Return the shipped classes, those of entry points, and those in ``extra`` folders.
+
+    Raises:
+        InputError: If a folder is not there or two classes have one name.
+    """
+    return registry.find(sys.modules[__name__], extra)

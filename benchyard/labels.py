@@ -1,7 +1,8 @@
 """Labels on processes: how the lab recognises what it started, also after its own death.
 
 A label is an environment variable that every child inherits, grandchildren and daemons included.
-The owner is written as ``<pid>:<start time>``: a pid that was given out again is not mistaken.
+The owner is written as ``<pid>:<start time>:<pid namespace>``: a pid that was given out again is
+not mistaken, nor one that means another process inside a container.
 """
 
 import os
@@ -18,7 +19,15 @@ CHILD = "BENCHYARD_CHILD"
 
 @cache
 def _owner_of(pid: int) -> str:
-    return f"{pid}:{start_time(pid)}"
+    return f"{pid}:{start_time(pid)}:{_namespace()}"
+
+
+@cache
+def _namespace() -> str:
+    try:
+        return os.readlink("/proc/self/ns/pid").strip("pid:[]")  # noqa: PTH115 - not a path
+    except OSError:
+        return "?"
 
 
 def this_owner() -> str:
@@ -38,8 +47,10 @@ def start_time(pid: int) -> int | None:
 
 
 def owner_is_alive(owner: str) -> bool:
-    """Tell whether the process behind an owner label still runs."""
-    pid, _, started = owner.partition(":")
+    """Tell whether the process behind an owner label still runs, or may for all we can see."""
+    pid, started, namespace = (*owner.split(":"), "", "", "")[:3]
+    if namespace != _namespace():
+        return True
     return pid.isdigit() and str(start_time(int(pid))) == started
 
 

@@ -5,15 +5,15 @@ The life of a resource in one run, always in this order: construct (stores, neve
 this one live instance, ``stop``. ``stop`` is called once whenever ``start`` was, even if ``start``
 raised; resources stop in the reverse of the order in which they started.
 
-After ``abort`` (a timeout, a cancellation) the instance is stopped and a new one starts when the
-next command needs it.
+After ``abort`` (a timeout, a cancellation), or when the instance says that it is not ``alive``, it
+is stopped, and a new one on the same scratch folder starts when the next command needs it.
 
 Methods return data or raise a ``ResourceError``; they never return success flags. A resource never
 times itself: the lab does, around the command alone.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -135,24 +135,28 @@ class Resource(ABC, Generic[SettingsT]):
     def version(self) -> str:
         """Ask the system for its version; never return a constant."""
 
-    def initialize(self) -> None:  # noqa: B027 - most resources have nothing to prepare
+    def initialize(self) -> None:
         """Do one-time work that must stay unmeasured: pull an image, initdb."""
 
-    def start(self) -> None:  # noqa: B027 - a client has nothing to start
+    def start(self) -> None:
         """Bring the system up; return at once, readiness is waited for separately."""
 
-    def wait_until_ready(self) -> None:  # noqa: B027
+    def wait_until_ready(self) -> None:
         """Return once commands are accepted.
 
         Raises:
             NotReadyError: After the deadline, or as soon as the system died.
         """
 
-    def stop(self) -> None:  # noqa: B027
+    def stop(self) -> None:
         """Release everything, also after a half-finished ``start``."""
 
-    def abort(self) -> None:  # noqa: B027
+    def abort(self) -> None:
         """Kill the work of the command in progress; called from another thread."""
+
+    def alive(self) -> bool:
+        """Tell whether further commands can be taken; asked after a command failed."""
+        return True
 
     def pids(self) -> Sequence[int]:
         """Return the processes whose usage, children included, is this resource's."""
@@ -185,7 +189,7 @@ def current_step() -> str:
 
 
 @contextmanager
-def step_context(label: str) -> Iterator[None]:
+def step_context(label: str) -> Generator[None]:
     """Make ``label`` the current step."""
     token = _STEP.set(label)
     try:

@@ -1,0 +1,216 @@
+"""One attempt of one step: warm-up and measured executions, each timed tightly, each checked."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from benchyard.checks import check_output
+from benchyard.clock import Clock, seconds
+from benchyard.collector import Collector, Reading, used_between
+from benchyard.errors import (
+    BenchyardError,
+    CheckFailedError,
+    CommandFailedError,
+    CommandTimedOutError,
+    ResourceError,
+)
+from benchyard.live import owned_by
+from benchyard.model import Json, Outcome, Step
+from benchyard.parameters import signature_of
+from benchyard.record import ErrorRecord, Repetition
+from benchyard.resource import CommandResult, FileRole, Resource, commands_of, step_context
+
+Describe = Callable[[BaseException], ErrorRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What an execution is measured with.
+
+    Args:
+        origin_ns: The run's start on the monotonic clock.
+        describe: Makes the record of an error, secrets removed.
+    """
+
+    clock: Clock
+    collector: Collector
+    origin_ns: int
+    describe: Describe
+
+    def since_start(self, at_ns: int) -> float:
+        """Return seconds since the run's start."""
+        return seconds(at_ns - self.origin_ns)
+
+
+class Deadline:
+    """Kills work that takes too long.
+
+    Args:
+        seconds: How long it may take, or None.
+        abort: Kills it; called from another thread.
+    """
+
+    def __init__(self, seconds: float | None, abort: Callable[[], None]) -> None:
+        self.passed = False
+        self._timer = None
+        if seconds is not None:
+            self._timer = threading.Timer(seconds, self._pass)
+            self._timer.daemon = True
+        self._abort = abort
+
+    def _pass(self) -> None:
+        self.passed = True
+        self._abort()
+
+    @contextlib.contextmanager
+    def armed(self) -> Generator[None]:
+        """Let the deadline count while inside."""
+        if self._timer is not None:
+            self._timer.start()
+        try:
+            yield
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+
+
+def execute_attempt(
+    step: Step,
+    resource: Resource[Any],
+    parameters: Mapping[str, Json],
+    bench: Bench,
+    abort: Callable[[], None],
+) -> tuple[Repetition, ...]:
+    """Execute a step's command: warm-ups, then the measured repetitions; the first failure ends it.
+
+    Args:
+        parameters: Of the command, secrets resolved.
+        abort: Kills what the resource does.
+
+    Returns:
+        What was executed; the last one tells whether the attempt succeeded.
+    """
+    method = getattr(resource, step.command)
+    call = cast("Callable[[], object]", lambda: method(**parameters))
+    kinds = ["warmup"] * step.warmup + ["measured"] * step.repeat
+    made: list[Repetition] = []
+    with step_context(step.label):
+        for kind in kinds:
+            made.append(_execute_once(step, kind, call, resource, bench, abort))
+            if made[-1].outcome is not Outcome.COMPLETED:
+                break
+    return tuple(made)
+
+
+def _execute_once(
+    step: Step,
+    kind: str,
+    call: Callable[[], object],
+    resource: Resource[Any],
+    bench: Bench,
+    abort: Callable[[], None],
+) -> Repetition:
+    deadline = Deadline(step.timeout, abort)
+    owned = owned_by(resource)
+    error: Exception | None = None
+    answer: object = None
+    before = bench.collector.boundary(owned)
+    with deadline.armed():
+        start = bench.clock.monotonic_ns()
+        try:
+            answer = call()
+        except Exception as raised:  # noqa: BLE001 - whatever a command raises is how it failed
+            error = raised
+        end = bench.clock.monotonic_ns()
+    after = bench.collector.boundary(owned)
+    timed = _timed(kind, (start, end), (before, after), bench)
+    return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))
+
+
+def _timed(
+    kind: str, span: tuple[int, int], readings: tuple[Reading, Reading], bench: Bench
+) -> Repetition:
+    start, end = span
+    return Repetition(
+        kind=kind,
+        start_s=bench.since_start(start),
+        duration_s=seconds(end - start),
+        outcome=Outcome.COMPLETED,
+        used=used_between(*readings),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    value: object
+    error: Exception | None
+    late: bool
+
+
+def _judge(
+    step: Step, resource: Resource[Any], timed: Repetition, bench: Bench, answer: _Answer
+) -> Repetition:
+    """Decide how an execution ended; its measurements stay as they are."""
+    error = answer.error
+    if error is not None and answer.late:
+        error = CommandTimedOutError(f"stopped after {step.timeout} s (timeout)")
+    result = CommandResult()
+    if error is None:
+        try:
+            result = _result(step, answer.value)
+            if step.check is not None and timed.kind == "measured" and not step.expect_failure:
+                _check(step, resource, result)
+        except Exception as raised:  # noqa: BLE001 - as in _execute_once
+            error = raised
+    timed = replace(timed, values=result.values)
+    if step.expect_failure:
+        return _judge_expected(timed, error, bench)
+    if error is None:
+        return timed
+    outcome = Outcome.TIMED_OUT if isinstance(error, CommandTimedOutError) else Outcome.FAILED
+    return replace(timed, outcome=outcome, error=bench.describe(error))
+
+
+def _judge_expected(timed: Repetition, error: Exception | None, bench: Bench) -> Repetition:
+    if error is None:
+        missing = CommandFailedError("the command succeeded, and the case expects it to fail")
+        return replace(timed, outcome=Outcome.FAILED, error=bench.describe(missing))
+    timed = replace(timed, error=bench.describe(error))
+    if isinstance(error, CommandTimedOutError):
+        return replace(timed, outcome=Outcome.TIMED_OUT)
+    # A bug in a resource class is not the failure that a case expects.
+    expected = isinstance(error, BenchyardError)
+    return timed if expected else replace(timed, outcome=Outcome.FAILED)
+
+
+def _result(step: Step, answer: object) -> CommandResult:
+    if isinstance(answer, CommandResult):
+        return answer
+    if answer is False:
+        raise ResourceError(f"{step.resource}.{step.command} returned False")
+    if isinstance(answer, Mapping):
+        return CommandResult(cast("Mapping[str, Json]", answer))
+    return CommandResult()
+
+
+def _check(step: Step, resource: Resource[Any], result: CommandResult) -> None:
+    check = step.check
+    if check is None:
+        return
+    names = [check.file] if check.file else declared_outputs(step, type(resource))
+    if names:
+        output = resource.workspace.new_file(names[0])
+    elif result.output is not None:
+        output = result.output
+    else:
+        raise CheckFailedError(f"{step.resource}.{step.command} has no output to check")
+    check_output(check, output, resource.workspace.inputs)
+
+
+def declared_outputs(step: Step, resource: type[Resource[Any]]) -> Sequence[str]:
+    """Return the files and folders that a step says its command makes."""
+    method = commands_of(resource)[step.command]
+    named = signature_of(method).files(step.parameters)
+    return [f.name for f in named if f.role in (FileRole.OUTPUT, FileRole.OUTPUT_FOLDER)]

@@ -1,0 +1,58 @@
+"""From a valid document to frozen values; nothing here can fail."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from benchyard.model import RETRIES_OF_MAY_FAIL, Case, Check, JsonObject, Step
+
+
+def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
+    """Make the case of one matrix point from a document that has been validated and filled."""
+    fields = cast("dict[str, Any]", document)
+    name = fields["name"]
+    return Case(
+        folder=folder,
+        id=fields.get("@id", f"urn:benchyard:case:{name}"),
+        name=name,
+        description=fields.get("description", ""),
+        steps=build_steps(fields["steps"]),
+        tags=tuple(fields.get("tags", ())),
+        point=point,
+        settings=fields.get("resources", {}),
+    )
+
+
+def build_steps(documents: list[dict[str, Any]]) -> tuple[Step, ...]:
+    """Make the steps; a step without ``needs`` waits for the one before it."""
+    ids = [step_id(fields, index) for index, fields in enumerate(documents, 1)]
+    return tuple(_step(fields, index, ids) for index, fields in enumerate(documents, 1))
+
+
+def step_id(fields: Mapping[str, Any], index: int) -> str:
+    """Return the step's ``@id``, or ``step<index>`` where it has none."""
+    return str(fields.get("@id", f"step{index}"))
+
+
+def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
+    before = (ids[index - 2],) if index > 1 else ()
+    may_fail = fields.get("may_fail", False)
+    check = fields.get("check")
+    return Step(
+        index=index,
+        id=ids[index - 1],
+        name=fields.get("name", f"{fields['resource']} {fields['command']}"),
+        resource=fields["resource"],
+        command=fields["command"],
+        parameters=fields.get("parameters", {}),
+        needs=tuple(dict.fromkeys(fields.get("needs", before))),
+        timeout=fields.get("timeout"),
+        retries=fields.get("retries", RETRIES_OF_MAY_FAIL if may_fail else 0),
+        retry_delay=fields.get("retry_delay", 0.0),
+        may_fail=may_fail,
+        expect_failure=fields.get("expect_failure", False),
+        measure=fields.get("measure", True),
+        warmup=fields.get("warmup", 0),
+        repeat=fields.get("repeat", 1),
+        check=Check(**check) if check is not None else None,
+    )

@@ -1,0 +1,300 @@
+"""The order of things: which stage follows which, for one run and for all runs of a case.
+
+What a stage does is the session's business; how it is executed, plainly or as a Prefect task, is
+that of ``Stages``. This module knows only the order, the graph of steps, and when to stop.
+"""
+
+import queue
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from benchyard.errors import RunInterruptedError
+from benchyard.interrupts import graceful
+from benchyard.layout import done_runs, restore_replaced
+from benchyard.model import Case, Outcome, Step
+from benchyard.progress import CaseStarted, Listener, Notice, Waiting
+from benchyard.record import RunRecord
+from benchyard.session import Session, Setting
+from benchyard.testbed import hold_testbed
+
+#: Stands for a stage that was executed, so that a later one can wait for it.
+Handle = object
+
+
+class Stages(Protocol):
+    """How the stages of a run are executed. Each returns a handle for those that follow it."""
+
+    def initialize(self, session: Session, after: Sequence[Handle]) -> Handle:
+        """Initialize the resources; raises what the session raises."""
+        ...
+
+    def start_collector(self, session: Session, after: Sequence[Handle]) -> Handle:
+        """Start the collector; raises what the session raises."""
+        ...
+
+    def step(self, session: Session, step: Step, after: Sequence[Handle]) -> Handle:
+        """Execute a step with all its attempts, here and now; a failure is not raised."""
+        ...
+
+    def submit(
+        self, session: Session, step: Step, after: Sequence[Handle], done: "queue.Queue[Step]"
+    ) -> Handle:
+        """Execute a step beside others; it is put on ``done`` when it has ended."""
+        ...
+
+    def stop_resources(self, session: Session, after: Sequence[Handle]) -> Handle:
+        """Stop the resources."""
+        ...
+
+    def stop_collector(self, session: Session, after: Sequence[Handle]) -> Handle:
+        """Stop the collector."""
+        ...
+
+    def keep_outputs(self, session: Session, after: Sequence[Handle]) -> Handle:
+        """Move the declared outputs to the results."""
+        ...
+
+    def record(self, session: Session, after: Sequence[Handle]) -> tuple[RunRecord, Handle]:
+        """Write the record."""
+        ...
+
+    def checkpoint(self, session: Session, after: Sequence[Handle]) -> Handle:
+        """Declare the run done."""
+        ...
+
+    def cooldown(self, session: Session, seconds: float, after: Sequence[Handle]) -> Handle:
+        """Let the host come to rest."""
+        ...
+
+    def summarize(self, case: Case, results: Path, after: Sequence[Handle]) -> Handle:
+        """Write the statistics over all finished runs."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which runs of a case are to be executed, and how.
+
+    Args:
+        runs: Numbers of the wanted runs; finished ones are not done again.
+        force: Do finished ones again.
+        cooldown: Seconds of rest between two runs.
+        rest_first: Rest before the first run too, because another case ran just now.
+        fail_fast: Stop at the first failed run.
+        wait: Wait for the testbed if another lab holds it.
+        wait_for_user: Ask for Enter before each step.
+    """
+
+    runs: Sequence[int]
+    force: bool = False
+    cooldown: float = 15.0
+    rest_first: bool = False
+    fail_fast: bool = False
+    wait: bool = True
+    wait_for_user: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What came of a plan.
+
+    Args:
+        records: Of the runs executed now.
+        done: Numbers of all finished runs.
+        interrupted: Whether the user asked to stop before all was done.
+    """
+
+    records: tuple[RunRecord, ...]
+    done: tuple[int, ...]
+    interrupted: bool
+
+    @property
+    def failed(self) -> tuple[RunRecord, ...]:
+        """The runs that failed."""
+        return tuple(r for r in self.records if r.outcome is not Outcome.COMPLETED)
+
+
+class _Stop:
+    """Whether the user asked to stop, told to the session under way."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self.session: Session | None = None
+        self.asked = False
+
+    def ask(self) -> None:
+        self.asked = True
+        if self.session is not None:
+            self.session.stopping.set()
+        self._listener(Notice("stopping after this step; press Ctrl-C again to stop now"))
+
+
+def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
+    """Execute the runs of a case that are not done, one after another, alone on this host.
+
+    Raises:
+        TestbedBusyError: If another lab measures here and the plan is not to wait.
+        KeyboardInterrupt: At the second Ctrl-C, after everything was stopped.
+    """
+    listener = setting.listener
+    stop = _Stop(listener)
+    with (
+        graceful(stop.ask),
+        hold_testbed(
+            setting.case.title,
+            wait=plan.wait,
+            waiting=lambda holder: listener(Waiting(f"waiting for the testbed, held by {holder}")),
+            give_up=lambda: stop.asked,
+        ),
+    ):
+        restore_replaced(setting.results)
+        done = done_runs(setting.results)
+        todo = tuple(n for n in plan.runs if plan.force or n not in done)
+        listener(CaseStarted(setting.case.title, todo, tuple(done)))
+        records, last = _execute_runs(setting, plan, stages, todo, stop)
+        stages.summarize(setting.case, setting.results, last)
+    interrupted = stop.asked and (len(records) < len(todo) or _cancelled(records))
+    return Executed(tuple(records), tuple(done_runs(setting.results)), interrupted)
+
+
+def _cancelled(records: Sequence[RunRecord]) -> bool:
+    return any(record.outcome is Outcome.CANCELLED for record in records)
+
+
+def _execute_runs(
+    setting: Setting, plan: Plan, stages: Stages, todo: Sequence[int], stop: _Stop
+) -> tuple[list[RunRecord], list[Handle]]:
+    records: list[RunRecord] = []
+    last: list[Handle] = []
+    for position, run in enumerate(todo):
+        if stop.asked or (plan.fail_fast and records and _failed(records[-1])):
+            break
+        stop.session = Session(setting, run)
+        if plan.cooldown and (position or plan.rest_first):
+            setting.listener(Waiting("cooling down", plan.cooldown))
+            last = [stages.cooldown(stop.session, plan.cooldown, last)]
+            if stop.asked:
+                break
+        record, handle = execute_run(stop.session, stages, last, ask=plan.wait_for_user)
+        records.append(record)
+        last = [handle]
+    return records, last
+
+
+def _failed(record: RunRecord) -> bool:
+    return record.outcome is not Outcome.COMPLETED
+
+
+def execute_run(
+    session: Session, stages: Stages, after: Sequence[Handle], *, ask: bool = False
+) -> tuple[RunRecord, Handle]:
+    """Execute one run from its empty folder to its checkpoint.
+
+    Whatever happens, resources and collector are stopped and the record is written.
+
+    Args:
+        after: Handles of what went before.
+        ask: Ask the user for Enter before each step.
+    """
+    try:
+        session.prepare()
+        last = _execute_stages(session, stages, after, ask=ask)
+        record, handle = stages.record(session, last)
+        if record.outcome is Outcome.COMPLETED:
+            handle = stages.checkpoint(session, [handle])
+    except BaseException:
+        session.abandon()
+        raise
+    return record, handle
+
+
+def _execute_stages(
+    session: Session, stages: Stages, after: Sequence[Handle], *, ask: bool
+) -> list[Handle]:
+    last = list(after)
+    try:
+        last = [stages.initialize(session, last)]
+        last = [stages.start_collector(session, last)]
+        last = execute_steps(session, stages, last, ask=ask) or last
+    except Exception as error:  # noqa: BLE001 - the run failed, and is stopped and recorded all the same
+        session.fail(error)
+    last = [stages.stop_resources(session, last)]
+    last = [stages.stop_collector(session, last)]
+    return [stages.keep_outputs(session, last)]
+
+
+def execute_steps(
+    session: Session, stages: Stages, after: Sequence[Handle], *, ask: bool = False
+) -> list[Handle]:
+    """Execute the graph of steps: those that wait for nothing run side by side.
+
+    Returns:
+        The handles of all steps that were executed.
+    """
+    graph = _Graph(session.case.steps)
+    handles: dict[str, Handle] = {}
+    ended: queue.Queue[Step] = queue.Queue()
+    running = 0
+    while ready := graph.take_ready(session) or running:
+        steps = ready if isinstance(ready, list) else []
+        if ask and steps:
+            _ask_user(session, steps)
+        alone = len(steps) == 1 and not running
+        for step in steps:
+            before = [handles[i] for i in step.needs if i in handles] or list(after)
+            if alone:
+                handles[step.id] = stages.step(session, step, before)
+                ended.put(step)
+            else:
+                handles[step.id] = stages.submit(session, step, before, ended)
+            running += 1
+        finished = ended.get()
+        running -= 1
+        graph.note(finished, session.settle(finished).outcome)
+    graph.settle_rest(session)
+    return list(handles.values())
+
+
+def _ask_user(session: Session, steps: Sequence[Step]) -> None:
+    names = ", ".join(step.name for step in steps)
+    session.setting.listener(Waiting(f"press Enter to execute {names}"))
+    try:
+        input()
+    except EOFError:
+        raise RunInterruptedError("nobody is there to press Enter") from None
+
+
+class _Graph:
+    """Which steps may start now."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._open = list(steps)
+        self._outcomes: dict[str, Outcome] = {}
+        self._broken = False
+
+    def take_ready(self, session: Session) -> list[Step]:
+        """Take the steps whose needs have all succeeded; none after a failure or a stop."""
+        if self._broken or session.stopping.is_set():
+            return []
+        ready = [
+            step
+            for step in self._open
+            if all(i in self._outcomes and self._outcomes[i].lets_the_case_go_on for i in step.needs)
+        ]
+        self._open = [step for step in self._open if step not in ready]
+        return ready
+
+    def note(self, step: Step, outcome: Outcome) -> None:
+        """Remember how a step ended."""
+        self._outcomes[step.id] = outcome
+        self._broken = self._broken or not outcome.lets_the_case_go_on
+
+    def settle_rest(self, session: Session) -> None:
+        """Settle the steps that will not start."""
+        stopped = session.stopping.is_set() and not self._broken
+        outcome = Outcome.CANCELLED if stopped else Outcome.SKIPPED
+        for step in self._open:
+            session.settle(step, unless_tried=outcome)
+

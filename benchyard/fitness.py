@@ -1,0 +1,186 @@
+"""Whether the steps fit the resource classes and the files that are there."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from jsonschema import Draft202012Validator
+
+from benchyard.building import step_id
+from benchyard.files import inside
+from benchyard.graph import ancestors
+from benchyard.model import Json, JsonObject
+from benchyard.parameters import NamedFile, Signature, settings_of, signature_of
+from benchyard.problems import hint
+from benchyard.registry import Registry
+from benchyard.resource import FileRole, Resource, commands_of
+from benchyard.schema_errors import Finding, findings, validator
+from benchyard.shape import needs_of
+
+
+@cache
+def commands(resource: type[Resource[Any]]) -> Mapping[str, Callable[..., Any]]:
+    """Return the commands of a class, looked up once."""
+    return commands_of(resource)
+
+
+@cache
+def _command_validator(method: Callable[..., Any]) -> Draft202012Validator:
+    return validator(signature_of(method).schema())
+
+
+@cache
+def _settings_validator(resource: type[Resource[Any]]) -> Draft202012Validator:
+    return validator(settings_of(resource.Settings).schema())
+
+
+def fitness_findings(document: JsonObject, shared: Path, registry: Registry) -> Iterator[Finding]:
+    """Yield what is wrong with resources, commands, parameters and files of a filled document.
+
+    Args:
+        document: Has passed the findings of ``shape``.
+        shared: The case's ``data/shared``.
+        registry: The resource classes that there are.
+    """
+    fields = cast("dict[str, Any]", document)
+    for name, settings in fields.get("resources", {}).items():
+        for path, message in _settings_findings(name, settings, registry):
+            yield ("resources", name, *path), message
+    steps: list[dict[str, Any]] = fields["steps"]
+    files: dict[int, list[NamedFile]] = {}
+    for position, step in enumerate(steps):
+        method = _method(step, registry)
+        if isinstance(method, tuple):
+            yield ("steps", position, method[0]), method[1]
+            continue
+        wrong = list(findings(_command_validator(method), step.get("parameters", {})))
+        for path, message in wrong:
+            yield ("steps", position, "parameters", *path), _about(step, path, message)
+        files[position] = list(signature_of(method).files(step.get("parameters", {})))
+    yield from _file_findings(steps, files, shared)
+
+
+def _about(step: dict[str, Any], path: tuple[str | int, ...], message: str) -> str:
+    """Name the command where the message is about its parameters as a whole."""
+    return message if path else f"{step['resource']}.{step['command']} {message}"
+
+
+def _settings_findings(name: str, settings: Json, registry: Registry) -> Iterator[Finding]:
+    known = registry.classes.get(name)
+    if known is None:
+        yield (), _unknown_resource(name, registry)
+    else:
+        yield from findings(_settings_validator(known), settings)
+
+
+def _unknown_resource(name: str, registry: Registry) -> str:
+    if name in registry.unavailable:
+        return f"the resource '{name}' is unavailable: {registry.unavailable[name]}"
+    return f"unknown resource '{name}'{hint(name, registry.classes)}"
+
+
+def _method(step: dict[str, Any], registry: Registry) -> Callable[..., Any] | tuple[str, str]:
+    resource = registry.classes.get(step["resource"])
+    if resource is None:
+        return "resource", _unknown_resource(step["resource"], registry)
+    known = commands(resource)
+    if step["command"] not in known:
+        what = f"{step['resource']} has no command '{step['command']}'"
+        return "command", what + hint(step["command"], known)
+    return known[step["command"]]
+
+
+def _file_findings(
+    steps: list[dict[str, Any]], files: Mapping[int, list[NamedFile]], shared: Path
+) -> Iterator[Finding]:
+    makers = _makers(files)
+    needs = needs_of(steps)
+    ids = [step_id(step, index) for index, step in enumerate(steps, 1)]
+    for position, named in files.items():
+        earlier = ancestors(needs, ids[position])
+        before = {i for i, identifier in enumerate(ids) if identifier in earlier}
+        for file in named:
+            message = _file_problem(file, shared, makers, before)
+            if message:
+                yield ("steps", position, "parameters", *file.path), message
+    for position, step in enumerate(steps):
+        for path, message in _check_file_findings(step, files.get(position), shared):
+            yield ("steps", position, "check", path), message
+
+
+def _makers(files: Mapping[int, list[NamedFile]]) -> dict[str, int]:
+    """Return what the steps make, normalised, and the position of its maker."""
+    return {
+        os.path.normpath(file.name): position
+        for position, named in files.items()
+        for file in named
+        if file.role is not FileRole.INPUT
+    }
+
+
+def _file_problem(
+    file: NamedFile, shared: Path, makers: Mapping[str, int], before: set[int]
+) -> str | None:
+    there = look(shared, file.name)
+    if isinstance(there, str):
+        return there
+    if file.role is not FileRole.INPUT:
+        return f"'{file.name}' would overwrite an input of that name" if there else None
+    made_by = _maker(file.name, makers)
+    if there or (made_by is not None and made_by in before):
+        return None
+    if made_by is None:
+        return f"there is no file '{file.name}' in {shared}, and no step makes it"
+    return f"step {made_by + 1} makes '{file.name}', but this step does not wait for it (needs)"
+
+
+def _maker(name: str, makers: Mapping[str, int]) -> int | None:
+    """Find the step that makes a file, itself or as part of a folder."""
+    path = Path(os.path.normpath(name))
+    for candidate in (path, *path.parents):
+        if str(candidate) in makers:
+            return makers[str(candidate)]
+    return None
+
+
+def look(shared: Path, name: str) -> bool | str:
+    """Tell whether a file is in ``shared``, or say why its name cannot be one inside it."""
+    outside = f"'{name}' leads out of data/shared; use a path inside it"
+    if name.startswith("/") or ".." in name.split("/"):
+        return outside
+    if os.path.normpath(name) == ".":
+        return f"'{name}' names data/shared itself; name a file in it"
+    try:
+        status = os.lstat(f"{shared}/{name}")
+        # A plain name that is no link cannot lead out: the costly look is for the others.
+        suspicious = "/" in name or stat.S_ISLNK(status.st_mode)
+    except FileNotFoundError:
+        suspicious = "/" in name
+        status = None
+    except (OSError, ValueError) as error:
+        return f"'{name[:60]}' cannot be a file name: {error}"
+    if suspicious and inside(shared, name) is None:
+        return outside
+    return status is not None
+
+
+def _check_file_findings(
+    step: dict[str, Any], files: list[NamedFile] | None, shared: Path
+) -> Iterator[tuple[str, str]]:
+    check: dict[str, Any] = step.get("check") or {}
+    expected = check.get("equal")
+    if expected is not None:
+        there = look(shared, expected)
+        if isinstance(there, str):
+            yield "equal", there
+        elif not there:
+            yield "equal", f"there is no file '{expected}' in {shared}"
+    outputs = [f.name for f in files or () if f.role is FileRole.OUTPUT]
+    wanted = check.get("file")
+    if files is not None and wanted is not None and wanted not in outputs:
+        yield "file", f"the step makes no output '{wanted}'{hint(wanted, outputs)}"
+    if check and wanted is None and len(outputs) > 1:
+        yield "file", f"is needed here: the step makes {' and '.join(outputs)}"

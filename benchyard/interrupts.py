@@ -1,0 +1,32 @@
+"""Ctrl-C: the first finishes the step and stops, the second stops now."""
+
+import signal
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def graceful(first: Callable[[], None]) -> Generator[None]:
+    """Call ``first`` at the first Ctrl-C inside, and raise ``KeyboardInterrupt`` at the next.
+
+    Outside of the main thread, where Python hears no signals, nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked = False
+
+    def heard(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        first()
+
+    before = signal.signal(signal.SIGINT, heard)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

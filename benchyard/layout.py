@@ -1,0 +1,124 @@
+"""Where results lie, which runs are done, and what may be removed."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchyard.clock import now
+from benchyard.files import remove_tree, sync_tree, write_atomically
+from benchyard.model import Case, point_suffix, slug
+
+DONE = ".done"
+WORK = ".work"
+#: Files that the lab writes beside the runs of a case.
+SUMMARY_FILES = ("summary.json", "summary.csv", "stats.csv", "aggregated.csv")
+_RUN = re.compile(r"run_([1-9][0-9]*)")
+_REPLACED = re.compile(r"run_([1-9][0-9]*)\.replaced")
+
+
+def results_folder(case: Case, root: Path, elsewhere: Path | None) -> Path:
+    """Return the folder with the runs of a case.
+
+    Args:
+        root: Folder that cases are looked for in; their place below it is kept elsewhere.
+        elsewhere: Where results go instead of into the case, or None.
+    """
+    if elsewhere is None:
+        base = case.folder / "results"
+    elif case.folder.is_relative_to(root.resolve()):
+        base = elsewhere / case.folder.relative_to(root.resolve())
+    else:
+        # Two cases of one folder name outside of the root must not share their results.
+        digest = hashlib.sha256(os.fsencode(case.folder)).hexdigest()[:8]
+        base = elsewhere / f"{case.folder.name}-{digest}"
+    return base / slug(point_suffix(case.point).strip("[]")) if case.point else base
+
+
+def run_folder(results: Path, run: int) -> Path:
+    """Return the folder of one run."""
+    return results / f"run_{run}"
+
+
+def is_done(folder: Path) -> bool:
+    """Tell whether the run in ``folder`` was finished; without its checkpoint it did not happen."""
+    return (folder / DONE).is_file()
+
+
+def done_runs(results: Path) -> list[int]:
+    """Return the numbers of the finished runs, ascending."""
+    return sorted(run for run, folder in _runs(results) if is_done(folder))
+
+
+def _runs(results: Path) -> Iterator[tuple[int, Path]]:
+    try:
+        entries = list(os.scandir(results))
+    except OSError:
+        return
+    for entry in entries:
+        match = _RUN.fullmatch(entry.name)
+        if match and entry.is_dir(follow_symlinks=False):
+            yield int(match[1]), Path(entry.path)
+
+
+def begin_run(results: Path, run: int) -> Path:
+    """Make an empty folder for a run, and return it.
+
+    What an unfinished try left is removed. A finished run that is done again is kept beside until
+    the new one is finished.
+    """
+    folder = run_folder(results, run)
+    if is_done(folder):
+        remove_tree(_replaced(folder))
+        folder.rename(_replaced(folder))
+    remove_tree(folder)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def finish_run(folder: Path) -> None:
+    """Write the checkpoint, last of all, after everything before it is on disk."""
+    remove_tree(folder / WORK)
+    sync_tree(folder)
+    write_atomically(folder / DONE, now() + "\n")
+    remove_tree(_replaced(folder))
+
+
+def restore_replaced(results: Path) -> list[int]:
+    """Put finished runs back whose replacement never was finished; return their numbers."""
+    restored: list[int] = []
+    for folder in sorted(results.glob("run_*.replaced")):
+        match = _REPLACED.fullmatch(folder.name)
+        if match is None:
+            continue
+        run = run_folder(results, int(match[1]))
+        if is_done(run):
+            remove_tree(folder)
+        else:
+            remove_tree(run)
+            folder.rename(run)
+            restored.append(int(match[1]))
+    return restored
+
+
+def _replaced(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".replaced")
+
+
+def removable(results: Path) -> list[Path]:
+    """List what the lab made in a results folder, and nothing else."""
+    runs = [folder for _, folder in sorted(_runs(results))]
+    replaced = [f for f in sorted(results.glob("run_*.replaced")) if _REPLACED.fullmatch(f.name)]
+    summaries = [results / name for name in SUMMARY_FILES if (results / name).is_file()]
+    return runs + replaced + summaries
+
+
+def clean(results: Path) -> list[Path]:
+    """Remove what ``removable`` lists, and the folder if that leaves it empty."""
+    gone = removable(results)
+    for path in gone:
+        remove_tree(path)
+    if results.is_dir() and not any(results.iterdir()):
+        results.rmdir()
+    return gone

@@ -1,0 +1,234 @@
+"""The resources of one run: constructed once, started when first needed, stopped whatever happens."""
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchyard.clock import Clock, seconds
+from benchyard.collector import Collector, Owned, used_between
+from benchyard.errors import ResourceError
+from benchyard.model import Json, Outcome
+from benchyard.record import ErrorRecord, PhaseRecord
+from benchyard.resource import Resource, Workspace
+
+logger = logging.getLogger(__name__)
+
+
+def owned_by(resource: Resource[Any]) -> Owned:
+    """Return what belongs to a resource; one that cannot say owns nothing."""
+    try:
+        return Owned(tuple(resource.pids()), tuple(resource.cgroups()))
+    except Exception:
+        logger.warning("%s cannot say what it owns", type(resource).__name__, exc_info=True)
+        return Owned()
+
+
+class Phases:
+    """Times phases and keeps their records.
+
+    Args:
+        origin_ns: The run's start on the monotonic clock.
+        describe: Makes the record of an error, secrets removed.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        collector: Collector,
+        origin_ns: int,
+        describe: Callable[[BaseException], ErrorRecord],
+    ) -> None:
+        self._clock = clock
+        self._collector = collector
+        self._origin_ns = origin_ns
+        self._describe = describe
+        self.records: list[PhaseRecord] = []
+
+    @contextlib.contextmanager
+    def timed(
+        self, phase: str, resource: Resource[Any], step: int | None = None
+    ) -> Generator[None]:
+        """Record what happens inside as one phase of ``resource``."""
+        before = self._collector.boundary(owned_by(resource))
+        start = self._clock.monotonic_ns()
+        outcome, error = Outcome.COMPLETED, None
+        try:
+            yield
+        except BaseException as raised:
+            outcome = Outcome.FAILED if isinstance(raised, Exception) else Outcome.CANCELLED
+            error = self._describe(raised)
+            raise
+        finally:
+            end = self._clock.monotonic_ns()
+            after = self._collector.boundary(owned_by(resource))
+            self.records.append(
+                PhaseRecord(
+                    phase=phase,
+                    resource=type(resource).__name__,
+                    step=step,
+                    start_s=seconds(start - self._origin_ns),
+                    duration_s=seconds(end - start),
+                    outcome=outcome,
+                    used=used_between(before, after),
+                    error=error,
+                )
+            )
+
+
+@dataclass
+class _Live:
+    make: Callable[[], Resource[Any]]
+    resource: Resource[Any]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    started: bool = False
+    broken: bool = False
+
+
+class LiveResources:
+    """The instances of one run.
+
+    Args:
+        classes: Class name to class, of those that the case names, in the order of first use.
+        settings: Class name to settings, secrets resolved.
+        workspace: Makes the workspace of a class.
+    """
+
+    def __init__(
+        self,
+        classes: Mapping[str, type[Resource[Any]]],
+        settings: Mapping[str, Mapping[str, Json]],
+        workspace: Callable[[str], Workspace],
+        phases: Phases,
+    ) -> None:
+        self._phases = phases
+        self._order: list[_Live] = []
+        self._live = {
+            name: self._construct(found, settings.get(name, {}), workspace(name))
+            for name, found in classes.items()
+        }
+
+    @staticmethod
+    def _construct(
+        found: type[Resource[Any]], settings: Mapping[str, Json], workspace: Workspace
+    ) -> _Live:
+        def make() -> Resource[Any]:
+            return found(found.Settings(**settings), workspace)
+
+        return _Live(make, make())
+
+    def initialize(self) -> None:
+        """Do every resource's one-time work.
+
+        Raises:
+            ResourceError: If one cannot.
+        """
+        for live in self._live.values():
+            with self._phases.timed("initialize", live.resource):
+                _refuse_false(live.resource.initialize(), live.resource, "initialize")
+
+    def versions(self) -> dict[str, Json]:
+        """Ask every resource for its version; one that cannot tell has null."""
+        return {name: _version(live.resource) for name, live in self._live.items()}
+
+    @contextlib.contextmanager
+    def borrowed(self, name: str, step: int) -> Generator[Resource[Any]]:
+        """Give out an instance that accepts commands, starting it if need be.
+
+        Only one borrower at a time, unless the class takes several commands at once.
+
+        Raises:
+            ResourceError: If it cannot be started.
+        """
+        live = self._live[name]
+        with contextlib.ExitStack() as held:
+            held.enter_context(live.lock)
+            self._bring_up(live, step)
+            if live.resource.concurrent:
+                held.close()
+            yield live.resource
+
+    def _bring_up(self, live: _Live, step: int) -> None:
+        if live.broken:
+            self._stop(live)
+            live.resource = live.make()
+        if live.started:
+            return
+        # Registered before it starts: a half-finished start is stopped too.
+        live.started, live.broken = True, True
+        self._order.append(live)
+        with self._phases.timed("start", live.resource, step):
+            _refuse_false(live.resource.start(), live.resource, "start")
+        with self._phases.timed("ready", live.resource, step):
+            _refuse_false(live.resource.wait_until_ready(), live.resource, "wait_until_ready")
+        live.broken = False
+
+    def abort(self, name: str) -> None:
+        """Kill what the resource does now; its next use starts a new instance."""
+        live = self._live[name]
+        live.broken = True
+        _quietly(live.resource.abort, live.resource, "abort")
+
+    def abort_all(self) -> None:
+        """Kill what every resource does now."""
+        for name in self._live:
+            self.abort(name)
+
+    def note_failure(self, name: str) -> None:
+        """After a failed command: an instance that died is not used again."""
+        live = self._live[name]
+        try:
+            live.broken = live.broken or not live.resource.alive()
+        except Exception:
+            logger.warning("%s cannot say whether it lives", name, exc_info=True)
+            live.broken = True
+
+    def stop(self) -> list[str]:
+        """Stop everything that was started, in reverse; one that fails does not keep the rest.
+
+        Returns:
+            What went wrong.
+        """
+        wrong = [self._stop(live) for live in reversed(list(self._order))]
+        return [message for message in wrong if message]
+
+    def _stop(self, live: _Live) -> str | None:
+        self._order.remove(live)
+        live.started = False
+        try:
+            with self._phases.timed("stop", live.resource):
+                live.resource.stop()
+        except Exception as error:
+            logger.warning("%s did not stop cleanly", type(live.resource).__name__, exc_info=True)
+            return f"{type(live.resource).__name__} did not stop cleanly: {error}"
+        return None
+
+
+def _refuse_false(answer: object, resource: Resource[Any], what: str) -> None:
+    """Turn a success flag, which the contract does not know, into the error that it stands for."""
+    if answer is False:
+        raise ResourceError(f"{type(resource).__name__}.{what} returned False")
+
+
+def _quietly(action: Callable[[], None], resource: Resource[Any], what: str) -> None:
+    try:
+        action()
+    except Exception:
+        logger.warning("%s.%s failed", type(resource).__name__, what, exc_info=True)
+
+
+def _version(resource: Resource[Any]) -> Json:
+    try:
+        return resource.version()
+    except Exception:
+        logger.warning("%s cannot tell its version", type(resource).__name__, exc_info=True)
+        return None
+
+
+def used_classes(
+    names: Iterable[str], classes: Mapping[str, type[Resource[Any]]]
+) -> dict[str, type[Resource[Any]]]:
+    """Return the classes that are named, in the order of first mention."""
+    return {name: classes[name] for name in dict.fromkeys(names)}

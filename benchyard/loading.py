@@ -1,0 +1,123 @@
+"""From files to cases: every problem of every case at once, and no case hides another."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from benchyard.building import build_case
+from benchyard.errors import CaseError
+from benchyard.fitness import fitness_findings
+from benchyard.model import Case, Json, JsonObject, point_suffix
+from benchyard.problems import Problem, json_path
+from benchyard.reading import read_metadata
+from benchyard.registry import Registry
+from benchyard.schema_errors import Finding
+from benchyard.shape import matrix_findings, point_findings, schema_findings
+from benchyard.templates import fill, points
+
+METADATA = "metadata.json"
+#: Folders of a case that hold data or results, never cases.
+_NOT_CASES = frozenset({"data", "results"})
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What one metadata.json holds.
+
+    Args:
+        name: The name it gives itself, or its folder's name where it gives none.
+        cases: One for each point of the matrix; empty if anything is wrong.
+        problems: Everything that is wrong.
+    """
+
+    file: Path
+    name: str
+    cases: tuple[Case, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def find_metadata(root: Path) -> Iterator[Path]:
+    """Yield every metadata.json below ``root`` in sorted order; links to folders are not followed.
+
+    Data and results of a case are not searched, nor are hidden folders.
+    """
+    try:
+        entries = sorted(os.scandir(root), key=lambda entry: entry.name)
+    except OSError:
+        return
+    is_case = any(entry.name == METADATA for entry in entries)
+    if is_case:
+        yield root / METADATA
+    for entry in entries:
+        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+            continue
+        if not (is_case and entry.name in _NOT_CASES) and entry.name != METADATA:
+            yield from find_metadata(Path(entry.path))
+
+
+def load_all(files: Iterable[Path], registry: Registry) -> list[Loaded]:
+    """Load every file; see ``load``."""
+    return [load(file, registry) for file in files]
+
+
+def load(file: Path, registry: Registry) -> Loaded:
+    """Load one metadata.json and check it against the schema, the resources and its files.
+
+    Returns:
+        The cases, or the problems: never both.
+    """
+    document = read_metadata(file)
+    if isinstance(document, Problem):
+        return Loaded(file, file.parent.name, problems=(document,))
+    name = document.get("name")
+    title = name if isinstance(name, str) and name else file.parent.name
+    found = [*schema_findings(document)]
+    if not found:
+        found = [*matrix_findings(document)]
+    if found:
+        return Loaded(file, title, problems=_problems(file, found))
+    return _load_points(file, title, document, registry)
+
+
+def _load_points(file: Path, title: str, document: JsonObject, registry: Registry) -> Loaded:
+    matrix = cast("dict[str, Sequence[Json]]", document.get("matrix", {}))
+    found: list[Finding] = []
+    cases: list[Case] = []
+    for point in points(matrix):
+        filled = cast("JsonObject", fill(document, point)) if matrix else document
+        wrong = list(_findings_at(filled, file.parent, registry))
+        found.extend((path, message + _at(point, message)) for path, message in wrong)
+        if not wrong:
+            cases.append(build_case(file.parent, filled, point))
+    problems = _problems(file, found)
+    return Loaded(file, title, () if problems else tuple(cases), problems)
+
+
+def _findings_at(document: JsonObject, folder: Path, registry: Registry) -> Iterator[Finding]:
+    found = [*schema_findings(document)] or [*point_findings(document)]
+    yield from found
+    if not found:
+        yield from fitness_findings(document, folder / "data" / "shared", registry)
+
+
+def _at(point: JsonObject, message: str) -> str:
+    """Name the point where a message depends on it."""
+    return f" (at {point_suffix(point)})" if any(str(v) in message for v in point.values()) else ""
+
+
+def _problems(file: Path, found: Iterable[Finding]) -> tuple[Problem, ...]:
+    made = (Problem(file, json_path(path), message) for path, message in found)
+    return tuple(dict.fromkeys(made))
+
+
+def raise_problems(loaded: Iterable[Loaded]) -> None:
+    """Raise all problems of all cases as one error.
+
+    Raises:
+        CaseError: If there is any.
+    """
+    problems = [str(problem) for item in loaded for problem in item.problems]
+    if problems:
+        raise CaseError(problems)

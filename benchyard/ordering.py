@@ -1,0 +1,50 @@
+"""In which order the runs of several cases are executed."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Order(StrEnum):
+    """How runs of several cases follow each other.
+
+    Interleaving keeps a slow drift of the host from being taken for a difference between cases.
+    """
+
+    CASE = "case"
+    ROUND_ROBIN = "round-robin"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Some runs of one case in a row.
+
+    Args:
+        case: Position of the case in the selection, from 0.
+        runs: Numbers of the runs.
+    """
+
+    case: int
+    runs: tuple[int, ...]
+
+
+def turns(wanted: Sequence[Sequence[int]], order: Order, seed: int) -> list[Turn]:
+    """Order the wanted runs of several cases.
+
+    Args:
+        wanted: For each case the numbers of the runs to execute.
+        seed: Of the random order; the same seed gives the same order.
+
+    Returns:
+        Turns that hold every wanted run once; the runs of one case stay in ascending order.
+    """
+    if order is Order.CASE:
+        return [Turn(case, tuple(runs)) for case, runs in enumerate(wanted) if runs]
+    rounds = max(map(len, wanted), default=0)
+    singles = [case for n in range(rounds) for case, runs in enumerate(wanted) if n < len(runs)]
+    if order is Order.RANDOM:
+        random.Random(seed).shuffle(singles)  # noqa: S311 - an order, not a secret
+    left = [iter(runs) for runs in wanted]
+    return [Turn(case, (next(left[case]),)) for case in singles]

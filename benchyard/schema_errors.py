@@ -1,0 +1,95 @@
+"""jsonschema's findings in words for people: what is wrong here, and what to write instead."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+from jsonschema import Draft202012Validator, ValidationError
+
+from benchyard.model import Json, JsonObject
+from benchyard.problems import hint
+from benchyard.reading import kind_of
+
+Finding = tuple[tuple[str | int, ...], str]
+
+_ARTICLES = {"integer": "an integer", "object": "an object", "array": "an array", "null": "null"}
+#: Longest piece of a user's value that a message quotes.
+_QUOTE = 60
+
+
+def validator(schema: JsonObject) -> Draft202012Validator:
+    """Return a compiled validator."""
+    return Draft202012Validator(schema)
+
+
+def findings(compiled: Draft202012Validator, value: Json) -> Iterator[Finding]:
+    """Yield path and message of everything that is wrong with ``value``."""
+    iterate = cast("Callable[[Json], Iterator[ValidationError]]", compiled.iter_errors)
+    for error in iterate(value):
+        yield from _explain(error)
+
+
+def _explain(error: ValidationError) -> Iterator[Finding]:
+    path = tuple(cast("Iterator[str | int]", error.absolute_path))
+    instance, wanted = cast("Any", error.instance), cast("Any", error.validator_value)
+    if error.validator == "anyOf":
+        yield from _closest(error, path)
+    elif error.validator == "additionalProperties":
+        known = cast("dict[str, object]", cast("Any", error.schema).get("properties", {}))
+        for name in sorted(set(instance) - set(known)):
+            yield (*path, name), f"is unknown here{hint(name, known)}"
+    elif error.validator == "propertyNames":
+        yield path, f"'{quote(instance)}' is not a name: {error.message}"
+    else:
+        say = _MESSAGES.get(str(error.validator), lambda _i, _w: error.message)
+        yield path, say(instance, wanted)
+
+
+def _closest(error: ValidationError, path: tuple[str | int, ...]) -> Iterator[Finding]:
+    """Explain an ``anyOf`` by the types it allows, or by the branch whose type fits."""
+    branches = cast("list[ValidationError]", error.context)
+    fitting = [b for b in branches if b.validator != "type" and len(b.absolute_path) == len(path)]
+    numeric = [b for b in fitting if not isinstance(cast("Any", b.instance), str)]
+    deeper = [b for b in branches if len(b.absolute_path) > len(path)]
+    if numeric or deeper:
+        yield from _explain((numeric or deeper)[0])
+        return
+    types = dict.fromkeys(
+        _article(str(b.validator_value)) for b in branches if b.validator == "type"
+    )
+    yield path, f"must be {' or '.join(types)}, not {kind_of(cast('Any', error.instance))}"
+
+
+def _article(name: str) -> str:
+    return _ARTICLES.get(name, f"a {name}")
+
+
+def _types(wanted: str | list[str]) -> str:
+    return " or ".join(_article(w) for w in ([wanted] if isinstance(wanted, str) else wanted))
+
+
+def quote(value: object) -> str:
+    """Shorten a value of the user's for a message."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return text if len(text) <= _QUOTE else text[: _QUOTE - 1] + "…"
+
+
+def _missing(instance: dict[str, object], wanted: list[str]) -> str:
+    absent = [name for name in wanted if name not in instance]
+    return "lacks " + " and ".join(f"'{name}'" for name in absent)
+
+
+_MESSAGES: dict[str, Callable[[Any, Any], str]] = {
+    "type": lambda i, w: f"must be {_types(w)}, not {kind_of(i)}",
+    "required": _missing,
+    "enum": lambda i, w: f"must be one of {', '.join(map(str, w))}, not '{quote(i)}'",
+    "minLength": lambda _i, _w: "must not be empty",
+    "minItems": lambda i, w: f"needs at least {w} element{'s' * (w != 1)}, has {len(i)}",
+    "maxItems": lambda i, w: f"takes at most {w} elements, has {len(i)}",
+    "minimum": lambda i, w: f"must be at least {w}, not {quote(i)}",
+    "maximum": lambda i, w: f"must be at most {w}, not {quote(i)}",
+    "exclusiveMinimum": lambda i, w: f"must be greater than {w}, not {quote(i)}",
+    "uniqueItems": lambda _i, _w: "has an element twice",
+    "pattern": lambda i, w: f"'{quote(i)}' does not have the form {w}",
+}

@@ -1,0 +1,15 @@
+"""The JSON Schemas of the file formats, shipped with the package and usable in editors."""
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import cast
+
+from benchyard.model import JsonObject
+
+
+@cache
+def load(name: str) -> JsonObject:
+    """Return a schema, such as ``case`` or ``run``."""
+    text = files(__name__).joinpath(f"{name}.schema.json").read_text()
+    return cast("JsonObject", json.loads(text))

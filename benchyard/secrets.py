@@ -1,0 +1,94 @@
+"""``${env:NAME}`` and ``${secret:NAME}``: resolved at the last moment, kept out of every text."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import cast
+
+from benchyard.errors import ResourceError
+from benchyard.model import Json
+
+_REFERENCE = re.compile(r"\$\{(env|secret):([^}]+)\}")
+_MASK = "******"
+
+#: Gives the value of a secret by name; raises ``KeyError`` if there is none.
+Provider = Callable[[str], str]
+
+
+def no_secrets(name: str) -> str:
+    """Stand in where no store of secrets is at hand.
+
+    Raises:
+        KeyError: Always.
+    """
+    raise KeyError(name)
+
+
+class Secrets:
+    """Resolves references, and remembers the values in order to take them out of texts.
+
+    Args:
+        provider: Gives the values of ``${secret:NAME}``.
+        environment: Gives the values of ``${env:NAME}``.
+    """
+
+    def __init__(
+        self, provider: Provider = no_secrets, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._provider = provider
+        self._environment = os.environ if environment is None else environment
+        self._values: set[str] = set()
+
+    def resolve(self, value: Json) -> Json:
+        """Return ``value`` with every reference replaced.
+
+        Raises:
+            ResourceError: If a variable or secret is not there.
+        """
+        if isinstance(value, str):
+            return _REFERENCE.sub(lambda m: self._value(m[1], m[2]), value)
+        if isinstance(value, list):
+            return [self.resolve(item) for item in value]
+        if isinstance(value, dict):
+            return {name: self.resolve(item) for name, item in value.items()}
+        return value
+
+    def _value(self, kind: str, name: str) -> str:
+        try:
+            value = self._environment[name] if kind == "env" else self._provider(name)
+        except KeyError:
+            what = "environment variable" if kind == "env" else "Prefect secret block"
+            raise ResourceError(
+                f"the {what} '{name}' that the case refers to is not there; set it"
+            ) from None
+        if value:
+            self._values.add(value)
+        return value
+
+    def redact(self, text: str) -> str:
+        """Return ``text`` with the value of every resolved secret taken out."""
+        for value in sorted(self._values, key=len, reverse=True):
+            text = text.replace(value, _MASK)
+        return text
+
+    def redact_json(self, value: Json) -> Json:
+        """Return ``value`` with every string redacted."""
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, list):
+            return [self.redact_json(item) for item in value]
+        if isinstance(value, dict):
+            return {name: self.redact_json(item) for name, item in value.items()}
+        return value
+
+
+def references(value: Json) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of each reference in ``value``."""
+    if isinstance(value, str):
+        yield from cast("list[tuple[str, str]]", _REFERENCE.findall(value))
+    elif isinstance(value, list):
+        for item in value:
+            yield from references(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from references(item)

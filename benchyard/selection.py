@@ -1,0 +1,143 @@
+"""Which cases the user means: paths, names, globs, points of a matrix, tags."""
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from benchyard.errors import InputError
+from benchyard.loading import METADATA, Loaded, find_metadata, load_all, raise_problems
+from benchyard.model import Case, point_suffix
+from benchyard.problems import hint
+from benchyard.registry import Registry
+
+
+def find_cases(
+    root: Path, wanted: Sequence[str], tags: Sequence[str], registry: Registry
+) -> list[Loaded]:
+    """Load the cases that the user selects; without a selection all below ``root``.
+
+    Args:
+        root: Folder that names and globs are looked for in.
+        wanted: Each a folder with cases below it, a metadata.json, a name, or a glob over names;
+            ``[scale=0.1]`` behind it takes one point of a matrix.
+        tags: Only cases with all of these.
+
+    Raises:
+        InputError: If something selects nothing.
+    """
+    if not root.is_dir():
+        raise InputError(f"there is no folder '{root}'; give --root a folder with cases")
+    every = _Lazy(root, registry)
+    found: dict[Path, Loaded] = {}
+    for text in wanted:
+        for loaded in _select(text, every, registry):
+            earlier = found.get(loaded.file)
+            found[loaded.file] = loaded if earlier is None else _join(earlier, loaded)
+    chosen = list(found.values()) if wanted else every.all()
+    return _tagged(chosen, tags) if tags else chosen
+
+
+def one_case(root: Path, wanted: str, registry: Registry) -> Case:
+    """Return the single case that a text selects.
+
+    Raises:
+        CaseError: If it is invalid.
+        InputError: If it selects none or several.
+    """
+    loaded = find_cases(root, [wanted], (), registry)
+    raise_problems(loaded)
+    cases = [case for item in loaded for case in item.cases]
+    if len(cases) != 1:
+        titles = ", ".join(case.title for case in cases)
+        raise InputError(f"'{wanted}' means {len(cases)} cases ({titles}); name one of them")
+    return cases[0]
+
+
+class _Lazy:
+    """All cases below the root, loaded when a name makes it necessary."""
+
+    def __init__(self, root: Path, registry: Registry) -> None:
+        self._root = root
+        self._registry = registry
+        self._loaded: list[Loaded] | None = None
+
+    def all(self) -> list[Loaded]:
+        if self._loaded is None:
+            files = find_metadata(self._root.resolve())
+            self._loaded = load_all(files, self._registry)
+        return self._loaded
+
+
+def _select(text: str, every: _Lazy, registry: Registry) -> list[Loaded]:
+    place, point = _split(text)
+    path = Path(place)
+    if path.exists():
+        found = load_all(_files_at(path), registry)
+        if not found:
+            raise InputError(f"'{place}' holds no {METADATA}; name a folder with cases")
+    else:
+        found = [_named(loaded, text) for loaded in every.all()]
+        found = [item for item in found if item is not None]
+        point = ""
+    chosen = [_at_point(item, point) for item in found]
+    chosen = [item for item in chosen if item is not None]
+    if not chosen:
+        titles = [title for item in every.all() for title in _titles(item)]
+        raise InputError(f"no case is '{text}'{hint(text, titles[:1000])}")
+    return chosen
+
+
+def _files_at(path: Path) -> Iterable[Path]:
+    if path.is_dir() and path.name != METADATA:
+        return find_metadata(path.resolve())
+    return [path.resolve()]
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Split ``cases/tpch[scale=0.1]`` into place and point, unless the whole is a path."""
+    if text.endswith("]") and "=" in text and not Path(text).exists():
+        place, _, point = text.rpartition("[")
+        return place, "[" + point
+    return text, ""
+
+
+def _at_point(loaded: Loaded, point: str) -> Loaded | None:
+    if not point or loaded.problems:
+        return loaded
+    cases = tuple(case for case in loaded.cases if point_suffix(case.point) == point)
+    return Loaded(loaded.file, loaded.name, cases) if cases else None
+
+
+def _named(loaded: Loaded, text: str) -> Loaded | None:
+    """Take the cases whose name or title is ``text`` or matches it as a glob."""
+    if loaded.problems:
+        return loaded if loaded.name == text or fnmatchcase(loaded.name, text) else None
+    cases = tuple(case for case in loaded.cases if _matches(case, text))
+    return Loaded(loaded.file, loaded.name, cases) if cases else None
+
+
+def _matches(case: Case, text: str) -> bool:
+    names = (case.name, case.title)
+    return text in names or any(fnmatchcase(name, text) for name in names)
+
+
+def _titles(loaded: Loaded) -> list[str]:
+    return [case.title for case in loaded.cases] or [loaded.name]
+
+
+def _join(first: Loaded, second: Loaded) -> Loaded:
+    cases = first.cases + tuple(c for c in second.cases if c not in first.cases)
+    return Loaded(first.file, first.name, cases, first.problems)
+
+
+def _tagged(loaded: Iterable[Loaded], tags: Sequence[str]) -> list[Loaded]:
+    """Keep cases with all tags; an invalid case cannot say its tags and is kept out."""
+    kept = [
+        Loaded(item.file, item.name, tuple(c for c in item.cases if set(tags) <= set(c.tags)))
+        for item in loaded
+        if not item.problems
+    ]
+    chosen = [item for item in kept if item.cases]
+    if not chosen:
+        raise InputError(f"no selected case has the tag {' and '.join(map(repr, tags))}")
+    return chosen

@@ -1,0 +1,436 @@
+"""One run under way: what the arrows of the engine act on.
+
+The engine, plain or through Prefect, calls the methods below in this order: ``prepare``,
+``initialize``, ``start_collector``, then for each step ``attempt`` as often as it takes and
+``settle`` once, ``stop_resources``, ``stop_collector``, ``keep_outputs``, ``write_record``,
+``checkpoint``. ``abandon`` replaces whatever is left after an interruption that cannot wait.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import cast
+
+from benchyard import __version__
+from benchyard.attempts import Bench, declared_outputs, execute_attempt
+from benchyard.clock import Clock, now, seconds
+from benchyard.collector import Collector, StepWindow
+from benchyard.environment import case_info, environment, git_state
+from benchyard.errors import BenchyardError, ResourceError, StepFailedError
+from benchyard.files import write_atomically
+from benchyard.labels import OWNER, RUN, kill_labelled, owner_is_alive, this_owner
+from benchyard.layout import WORK, begin_run, finish_run
+from benchyard.live import LiveResources, Phases, used_classes
+from benchyard.model import Case, Json, Outcome, Step
+from benchyard.progress import (
+    AttemptFailed,
+    Event,
+    Listener,
+    RunEnded,
+    RunStarted,
+    StepEnded,
+    StepStarted,
+    ignore,
+)
+from benchyard.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord, write_record
+from benchyard.registry import Registry
+from benchyard.resource import Workspace
+from benchyard.runlog import LOGGER, RunLog
+from benchyard.secrets import Secrets
+from benchyard.wording import say
+from benchyard.workspaces import (
+    Declared,
+    Stamp,
+    account,
+    changed,
+    keep,
+    kept_folder,
+    mirror,
+    stamps,
+)
+
+logger = logging.getLogger(LOGGER)
+
+MakeCollector = Callable[[Path, str, int, float, int], Collector]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all runs of one execution have in common.
+
+    Args:
+        results: Folder with the runs of the case.
+        interval: Seconds between two samples.
+        case_hash: Digest of metadata.json and the inputs.
+        flow_run: Prefect's id and name, empty without Prefect.
+        make_collector: Called with run folder, title, run, interval and the run's start (ns).
+    """
+
+    case: Case
+    results: Path
+    registry: Registry
+    interval: float
+    case_hash: str
+    make_collector: MakeCollector
+    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    secrets: Secrets = field(default_factory=Secrets)
+    listener: Listener = ignore
+    clock: Clock = field(default_factory=Clock)
+
+
+class Session:
+    """One run of a case, from its empty folder to its checkpoint."""
+
+    def __init__(self, setting: Setting, run: int) -> None:
+        self.setting = setting
+        self.case = setting.case
+        self.run = run
+        self.stopping = threading.Event()
+        self.failure: ErrorRecord | None = None
+        self._attempts: dict[int, list[Attempt]] = {step.index: [] for step in self.case.steps}
+        self._settled: dict[int, StepRecord] = {}
+        self._windows: dict[int, tuple[int, int]] = {}
+        self._warnings: list[str] = []
+        self._changed: tuple[str, ...] = ()
+        self._collector: Collector | None = None
+        self._resources: LiveResources | None = None
+        self._phases: Phases | None = None
+        self._account: dict[str, Json] = {}
+        self._origin_ns = setting.clock.monotonic_ns()
+
+    # -- before the steps
+
+    def prepare(self) -> None:
+        """Remove what dead labs left, and make the run's empty folder and its view of the inputs."""
+        killed = kill_labelled(OWNER, lambda owner: not owner_is_alive(owner))
+        self.folder = begin_run(self.setting.results, self.run)
+        self._log = RunLog(self.folder / "log.txt", self.setting.secrets.redact)
+        self._log.open()
+        if killed:
+            logger.warning("killed processes that a dead lab had left: %s", killed)
+        self.started_at = now()
+        self._origin_ns = self.setting.clock.monotonic_ns()
+        self._tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
+        self._shared = self.folder / WORK / "shared"
+        mirror(self.case.shared, self._shared)
+        self._inputs_before: dict[str, Stamp] = stamps(self.case.shared)
+
+    def initialize(self) -> None:
+        """Make the collector and the resources, and let these do their one-time work.
+
+        Raises:
+            ResourceError: If a resource cannot, or a secret is not there.
+        """
+        setting = self.setting
+        self._collector = setting.make_collector(
+            self.folder, self.case.title, self.run, setting.interval, self._origin_ns
+        )
+        self._bench = Bench(setting.clock, self._collector, self._origin_ns, self._describe)
+        self._phases = Phases(setting.clock, self._collector, self._origin_ns, self._describe)
+        names = [step.resource for step in self.case.steps]
+        settings = cast(
+            "Mapping[str, Mapping[str, Json]]",
+            setting.secrets.resolve({k: dict(v) for k, v in self.case.settings.items()}),
+        )
+        classes = used_classes(names, setting.registry.classes)
+        self._resources = LiveResources(classes, settings, self._workspace, self._phases)
+        self._resources.initialize()
+
+    @property
+    def resources(self) -> LiveResources:
+        """The live resources.
+
+        Raises:
+            ResourceError: If they could not be made.
+        """
+        if self._resources is None:
+            raise ResourceError("the resources of this run were not made")
+        return self._resources
+
+    def _workspace(self, resource: str) -> Workspace:
+        own = self.folder / WORK / "own" / resource
+        kept = kept_folder(self.folder, resource)
+        own.mkdir(parents=True)
+        kept.mkdir(parents=True, exist_ok=True)
+        labels = {
+            "benchyard.case": self.case.title,
+            "benchyard.run": f"{self.setting.results}:{self.run}",
+            "benchyard.owner": this_owner(),
+        }
+        return Workspace(self.case.shared, self._shared, own, kept, labels)
+
+    def start_collector(self) -> None:
+        """Begin to sample."""
+        if self._collector is not None:
+            self._collector.start()
+
+    # -- the steps
+
+    def attempt(self, step: Step) -> None:
+        """Try a step's command once; the attempt is recorded however it ends.
+
+        Raises:
+            StepFailedError: If it failed.
+        """
+        made = self._attempts[step.index]
+        start = self.setting.clock.monotonic_ns()
+        started_at = now()
+        if not made:
+            self._windows[step.index] = (start, start)
+            self._tell(StepStarted(self.case.title, self.run, step.index, step.name))
+        repetitions: tuple[Repetition, ...] = ()
+        error, outcome = None, Outcome.CANCELLED
+        try:
+            repetitions = self._execute(step)
+            outcome = repetitions[-1].outcome
+            error = repetitions[-1].error if outcome is not Outcome.COMPLETED else None
+        except Exception as raised:  # noqa: BLE001 - a step that cannot begin has failed
+            outcome, error = Outcome.FAILED, self._describe(raised)
+        finally:
+            end = self.setting.clock.monotonic_ns()
+            self._windows[step.index] = (self._windows[step.index][0], end)
+            span = (self._since_start(start), self._since_start(end))
+            made.append(Attempt(len(made) + 1, started_at, *span, outcome, repetitions, error))
+        if error is not None:
+            self._tell_failure(step, error)
+            raise StepFailedError(f"{step.name}: {error.message}")
+
+    def _execute(self, step: Step) -> tuple[Repetition, ...]:
+        parameters = self.setting.secrets.resolve(dict(step.parameters))
+        self._keep_namesakes(step)
+        with self.resources.borrowed(step.resource, step.index) as resource:
+            repetitions = execute_attempt(
+                step,
+                resource,
+                cast("dict[str, Json]", parameters),
+                self._bench,
+                lambda: self.resources.abort(step.resource),
+            )
+        if repetitions[-1].outcome is not Outcome.COMPLETED:
+            self.resources.note_failure(step.resource)
+        return repetitions
+
+    def _tell_failure(self, step: Step, error: ErrorRecord) -> None:
+        left = max(0, step.retries + 1 - len(self._attempts[step.index]))
+        where = (self.case.title, self.run, step.index, step.name)
+        self._tell(AttemptFailed(*where, error.message, left))
+
+    def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
+        """Decide how a step ended, after its last attempt or instead of its first.
+
+        Args:
+            unless_tried: The outcome of a step that never began.
+        """
+        attempts = tuple(self._attempts[step.index])
+        outcome = attempts[-1].outcome if attempts else unless_tried
+        if step.may_fail and outcome in (Outcome.FAILED, Outcome.TIMED_OUT):
+            outcome = Outcome.TOLERATED
+        reason = None if attempts else _REASONS[unless_tried]
+        record = StepRecord(
+            index=step.index,
+            id=step.id,
+            name=step.name,
+            resource=step.resource,
+            command=step.command,
+            parameters=step.parameters,
+            measure=step.measure,
+            outcome=outcome,
+            attempts=attempts,
+            reason=reason,
+        )
+        self._settled[step.index] = record
+        durations = record.durations_s
+        error = attempts[-1].error if attempts and outcome is not Outcome.COMPLETED else None
+        self._tell(
+            StepEnded(
+                self.case.title,
+                self.run,
+                step.index,
+                step.name,
+                outcome,
+                median(durations) if durations else None,
+                reason or (error.message if error else None),
+            )
+        )
+        return record
+
+    # -- after the steps
+
+    def stop_resources(self) -> None:
+        """Stop what was started, in reverse, and kill what a resource left running."""
+        if self._resources is not None:
+            self._warnings += self._resources.stop()
+        label = self.case_run_label
+        left = kill_labelled(RUN, lambda value: value == label)
+        if left:
+            self._warnings.append(f"processes were still running at the end and killed: {left}")
+
+    @property
+    def case_run_label(self) -> str:
+        """The label on processes of this run."""
+        return f"{self.setting.results}:{self.run}"
+
+    def stop_collector(self) -> None:
+        """End sampling and keep the collector's account."""
+        windows = [StepWindow(i, *span) for i, span in sorted(self._windows.items())]
+        if self._collector is not None:
+            self._account = self._collector.stop(windows)
+
+    def keep_outputs(self) -> None:
+        """Move declared outputs to the results; note inputs that the run changed."""
+        keep(self._declared(self.case.steps), self._shared, self.folder)
+        for resource in {step.resource for step in self.case.steps}:
+            kept = kept_folder(self.folder, resource)
+            if kept.is_dir() and not any(kept.iterdir()):
+                kept.rmdir()
+        self._changed = changed(self._inputs_before, stamps(self.case.shared))
+        self._warnings += [f"the run changed the input '{name}'" for name in self._changed]
+
+    def _declared(self, steps: tuple[Step, ...]) -> list[Declared]:
+        classes = self.setting.registry.classes
+        return [
+            Declared(name, step.resource, step.label)
+            for step in steps
+            if self._attempts[step.index]
+            for name in declared_outputs(step, classes[step.resource])
+        ]
+
+    def _keep_namesakes(self, step: Step) -> None:
+        """Put an earlier step's output away before this one makes another of that name."""
+        if self._attempts[step.index]:
+            return
+        own = set(declared_outputs(step, self.setting.registry.classes[step.resource]))
+        if own:
+            others = tuple(s for s in self.case.steps if s.index != step.index)
+            keep(
+                (d for d in self._declared(others) if d.name in own),
+                self._shared,
+                self.folder,
+            )
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run went, as far as it is known."""
+        outcomes = {record.outcome for record in self._settled.values()}
+        if Outcome.CANCELLED in outcomes:
+            return Outcome.CANCELLED
+        failed = self.failure is not None or not all(o.lets_the_case_go_on for o in outcomes)
+        return Outcome.FAILED if failed else Outcome.COMPLETED
+
+    def write_record(self) -> RunRecord:
+        """Write ``run.json`` and ``case-info.txt``, and close the log."""
+        duration = self._since_start(self.setting.clock.monotonic_ns())
+        for step in self.case.steps:
+            if step.index not in self._settled:
+                self.settle(step)
+        record = self._record(duration)
+        self._tell(RunEnded(self.case.title, self.run, record.outcome, duration))
+        for warning in record.warnings:
+            logger.warning("%s", warning)
+        write_record(self.folder, record)
+        info = case_info(
+            self.case.title,
+            self.case.folder,
+            self.run,
+            len(self.case.steps),
+            dict(record.environment),
+            self.started_at,
+        )
+        write_atomically(self.folder / "case-info.txt", info)
+        self._log.close()
+        return record
+
+    def _record(self, duration: float) -> RunRecord:
+        versions = self._resources.versions() if self._resources is not None else {}
+        names = sorted({step.resource for step in self.case.steps})
+        return RunRecord(
+            case=self._case_facts(),
+            run=self.run,
+            outcome=self.outcome,
+            started_at=self.started_at,
+            ended_at=now(),
+            duration_s=duration,
+            steps=tuple(record for _, record in sorted(self._settled.items())),
+            phases=tuple(self._phases.records) if self._phases is not None else (),
+            resources={
+                name: {"version": version, "settings": dict(self.case.settings.get(name, {}))}
+                for name, version in versions.items()
+            },
+            environment=environment() | {"git": git_state(self.case.folder)},
+            collector=self._account,
+            outputs=account(self.folder, names),
+            changed_inputs=self._changed,
+            warnings=tuple(self.setting.secrets.redact(w) for w in self._warnings),
+            error=self.failure,
+            flow_run=self.setting.flow_run,
+            benchyard_version=__version__,
+        )
+
+    def _case_facts(self) -> dict[str, Json]:
+        case = self.case
+        return {
+            "name": case.name,
+            "title": case.title,
+            "id": case.id,
+            "description": case.description,
+            "tags": list(case.tags),
+            "point": dict(case.point),
+            "hash": self.setting.case_hash,
+            "folder": str(case.folder),
+        }
+
+    def checkpoint(self) -> None:
+        """Declare the run done: everything is on disk before ``.done`` is."""
+        finish_run(self.folder)
+
+    def rest(self, seconds: float) -> None:
+        """Let the host come to rest; a wish to stop ends it early."""
+        self.stopping.wait(seconds)
+
+    # -- when things go wrong
+
+    def fail(self, error: Exception) -> None:
+        """Remember why the run cannot go on."""
+        self.failure = self._describe(error)
+        if not isinstance(error, BenchyardError):
+            logger.error("the run broke off", exc_info=error)
+
+    def abort(self) -> None:
+        """Kill the work of every step under way; called from a signal handler's thread."""
+        if self._resources is not None:
+            self._resources.abort_all()
+
+    def abandon(self) -> None:
+        """Stop now: kill the work, stop resources and collector, write what is known."""
+        self.stopping.set()
+        self.abort()
+        for step in self.case.steps:
+            if step.index not in self._settled:
+                self.settle(step, unless_tried=Outcome.CANCELLED)
+        for action in (self.stop_resources, self.stop_collector, self.keep_outputs):
+            try:
+                action()
+            except Exception:
+                logger.warning("while stopping", exc_info=True)
+        if hasattr(self, "folder"):
+            self.write_record()
+
+    def _describe(self, error: BaseException) -> ErrorRecord:
+        text = self.setting.secrets.redact(str(error) or type(error).__name__)
+        return ErrorRecord(type(error).__name__, text)
+
+    def _since_start(self, at_ns: int) -> float:
+        return seconds(at_ns - self._origin_ns)
+
+    def _tell(self, event: Event) -> None:
+        logger.info("%s", self.setting.secrets.redact(say(event)))
+        self.setting.listener(event)
+
+
+_REASONS = {
+    Outcome.SKIPPED: "a step that it needs did not succeed",
+    Outcome.CANCELLED: "the run was stopped before it",
+}

@@ -1,0 +1,114 @@
+"""Whether a document has the shape of a case: the JSON Schema, near misses, ids, the graph."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, cast
+
+from jsonschema import Draft202012Validator
+
+from benchyard import schemas
+from benchyard.building import step_id
+from benchyard.graph import find_cycle
+from benchyard.model import Json, JsonObject
+from benchyard.problems import hint, near_miss
+from benchyard.schema_errors import Finding, findings, validator
+from benchyard.templates import MAX_POINTS, undefined
+
+_CRITERIA = ("rows", "sha256", "equal", "pattern")
+
+
+@cache
+def _case_validator() -> Draft202012Validator:
+    return validator(schemas.load("case"))
+
+
+@cache
+def _known_keys() -> tuple[frozenset[str], frozenset[str]]:
+    schema = cast("dict[str, Any]", schemas.load("case"))
+    return frozenset(schema["properties"]), frozenset(schema["$defs"]["step"]["properties"])
+
+
+def schema_findings(document: JsonObject) -> Iterator[Finding]:
+    """Yield what the JSON Schema and a look at the names of keys find."""
+    yield from findings(_case_validator(), document)
+    yield from _near_misses(document)
+
+
+def matrix_findings(document: JsonObject) -> Iterator[Finding]:
+    """Yield uses of undefined matrix names, and a matrix that is too large."""
+    matrix = cast("dict[str, list[Json]]", document.get("matrix", {}))
+    size = 1
+    for values in matrix.values():
+        size *= len(values)
+    if size > MAX_POINTS:
+        yield ("matrix",), f"has {size:,} points, more than {MAX_POINTS:,}"
+    for path, name in undefined(document, matrix):
+        known = hint(name, matrix) if matrix else "; the case has no matrix"
+        yield path, f"'${{matrix.{name}}}' is not defined{known}"
+
+
+def point_findings(document: JsonObject) -> Iterator[Finding]:
+    """Yield what is wrong between the steps of a filled document that has the right shape."""
+    steps = cast("list[dict[str, Any]]", document["steps"])
+    yield from _graph_findings(steps)
+    for position, step in enumerate(steps):
+        for path, message in _check_findings(step):
+            yield ("steps", position, *path), message
+
+
+def _near_misses(document: JsonObject) -> Iterator[Finding]:
+    case_keys, step_keys = _known_keys()
+    yield from _near_keys(document, case_keys, ())
+    steps = document.get("steps")
+    for position, step in enumerate(steps if isinstance(steps, list) else ()):
+        if isinstance(step, dict):
+            yield from _near_keys(step, step_keys, ("steps", position))
+
+
+def _near_keys(
+    keys: Mapping[str, Json], known: frozenset[str], path: tuple[str | int, ...]
+) -> Iterator[Finding]:
+    for key in keys.keys() - known:
+        meant = near_miss(key, known)
+        if meant:
+            yield (*path, key), f"unknown key '{key}'; did you mean '{meant}'?"
+
+
+def _graph_findings(steps: list[dict[str, Any]]) -> Iterator[Finding]:
+    ids = [step_id(step, index) for index, step in enumerate(steps, 1)]
+    for position, identifier in enumerate(ids):
+        if identifier in ids[:position]:
+            yield ("steps", position, "@id"), f"'{identifier}' is the id of an earlier step too"
+    for position, step in enumerate(steps):
+        for place, needed in enumerate(step.get("needs", ())):
+            if needed not in ids:
+                message = f"there is no step with the id '{needed}'{hint(needed, ids)}"
+                yield ("steps", position, "needs", place), message
+    cycle = find_cycle(needs_of(steps))
+    if cycle:
+        yield ("steps",), "the steps wait for each other: " + " → ".join(cycle)
+
+
+def needs_of(steps: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return id to the ids it waits for, of steps that have the right shape."""
+    ids = [step_id(step, index) for index, step in enumerate(steps, 1)]
+    before: list[list[str]] = [[], *([i] for i in ids[:-1])]
+    return {
+        identifier: list(step.get("needs", default))
+        for identifier, step, default in zip(ids, steps, before, strict=True)
+    }
+
+
+def _check_findings(step: dict[str, Any]) -> Iterator[Finding]:
+    check = step.get("check")
+    if check is None:
+        return
+    if not any(criterion in check for criterion in _CRITERIA):
+        yield ("check",), f"says nothing to check; give one of {', '.join(_CRITERIA)}"
+    if step.get("expect_failure"):
+        yield ("check",), "cannot go with expect_failure: a command that fails has no answer"
+    try:
+        re.compile(check.get("pattern", ""))
+    except re.error as error:
+        yield ("check", "pattern"), f"is not a regular expression: {error}"

@@ -1,0 +1,47 @@
+"""``benchyard clean``: remove results, and nothing else."""
+
+from pathlib import Path
+
+import click
+
+from benchyard.layout import clean, removable
+from benchyard.model import Json
+from flows.cli.common import (
+    cases_of,
+    load_selected,
+    plural,
+    print_json,
+    results_of,
+    results_option,
+    selection,
+)
+
+
+@click.command("clean")
+@selection
+@results_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def command(
+    cases: tuple[str, ...],
+    tags: tuple[str, ...],
+    resource_folders: tuple[Path, ...],
+    root: Path,
+    results: Path | None,
+    *,
+    as_json: bool,
+    yes: bool,
+) -> None:
+    """Remove the results of cases: their runs and summaries, and nothing else."""
+    _, loaded = load_selected(root, cases, tags, resource_folders)
+    folders = [results_of(case, root, results) for case in cases_of(loaded)]
+    doomed = [path for folder in folders for path in removable(folder)]
+    if doomed and not yes:
+        for path in doomed:
+            click.echo(str(path), err=True)
+        click.confirm(f"Remove {plural(len(doomed), 'result')}?", abort=True, err=True)
+    gone = [path for folder in folders for path in clean(folder)]
+    if as_json:
+        removed: list[Json] = [str(path) for path in gone]
+        print_json({"removed": removed})
+    else:
+        click.echo(f"removed {plural(len(gone), 'result')}")

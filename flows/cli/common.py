@@ -1,0 +1,95 @@
+"""What the commands share: options, loading what was selected, output."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import resources
+from benchyard.layout import results_folder
+from benchyard.loading import Loaded
+from benchyard.model import Case, Json
+from benchyard.registry import Registry
+from benchyard.selection import find_cases
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+root_option = click.option(
+    "--root",
+    default=".",
+    show_default="this folder",
+    type=click.Path(path_type=Path),
+    help="Folder that cases are looked for in.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else there."
+)
+resources_option = click.option(
+    "--resources",
+    "resource_folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Folder with further resource classes; may be given several times.",
+)
+results_option = click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    help="Folder for results instead of the cases' own; cases may then be read-only.",
+)
+tag_option = click.option(
+    "--tag", "tags", multiple=True, help="Only cases with this tag; several must all be there."
+)
+cases_argument = click.argument("cases", nargs=-1, metavar="[CASE]...")
+
+
+def selection(command: CommandT) -> CommandT:
+    """Add the arguments and options that select cases."""
+    for option in (cases_argument, tag_option, resources_option, root_option, json_option):
+        command = option(command)
+    return command
+
+
+def load_selected(
+    root: Path, cases: Sequence[str], tags: Sequence[str], folders: Sequence[Path]
+) -> tuple[Registry, list[Loaded]]:
+    """Find the resource classes and load the selected cases."""
+    registry = resources.find(folders)
+    return registry, find_cases(root, cases, tags, registry)
+
+
+def cases_of(loaded: Iterable[Loaded]) -> list[Case]:
+    """Return all cases in order."""
+    return [case for item in loaded for case in item.cases]
+
+
+def results_of(case: Case, root: Path, results: Path | None) -> Path:
+    """Return the results folder of a case."""
+    return results_folder(case, root, results.resolve() if results else None)
+
+
+def print_json(value: Json) -> None:
+    """Print one JSON document."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
+    """Print rows in aligned columns; the first row is the header.
+
+    Args:
+        right: Positions of columns that are aligned to the right.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        cells = [
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        line = "  ".join(cells).rstrip()
+        click.echo(click.style(line, bold=True) if number == 0 else line)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``3 runs`` or ``1 run``."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"

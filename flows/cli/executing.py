@@ -1,0 +1,80 @@
+"""Turn by turn through the engine: with Prefect's stages, or with plain ones."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from benchyard.engine import execute_case
+from benchyard.errors import CaseFailedError, RunInterruptedError
+from benchyard.model import Case, point_suffix
+from benchyard.ordering import Turn
+from benchyard.plain import PlainStages
+from benchyard.progress import listening
+from benchyard.request import Request
+from flows import server
+from flows.cli.display import Display
+from tasks.opening import open_case, plan_of
+
+Execute = Callable[[Request], None]
+
+
+@dataclass
+class Ended:
+    """How an execution ended.
+
+    Args:
+        failed: Titles of the cases of which a run failed.
+        interrupted: Whether the user asked to stop.
+    """
+
+    failed: list[str] = field(default_factory=list[str])
+    interrupted: bool = False
+
+
+def execute(
+    chosen: list[Case], planned: list[Turn], base: Request, display: Display, *, direct: bool
+) -> Ended:
+    """Execute all turns, one after another.
+
+    Args:
+        base: What all turns have in common.
+        direct: Without Prefect.
+    """
+    ended = Ended()
+    if not planned:
+        return ended
+    with display, listening(display.hear):
+        act = _directly if direct else _through_prefect()
+        for position, turn in enumerate(planned):
+            case = chosen[turn.case]
+            try:
+                act(_request(base, case, turn, first=not position))
+            except CaseFailedError:
+                ended.failed = list(dict.fromkeys([*ended.failed, case.title]))
+                if base.fail_fast:
+                    break
+            except RunInterruptedError:
+                ended.interrupted = True
+                break
+    return ended
+
+
+def _request(base: Request, case: Case, turn: Turn, *, first: bool) -> Request:
+    wanted = f"{case.folder}{point_suffix(case.point)}"
+    return replace(base, case=wanted, only=turn.runs, rest_first=not first)
+
+
+def _directly(request: Request) -> None:
+    executed = execute_case(open_case(request), plan_of(request), PlainStages())
+    if executed.interrupted:
+        raise RunInterruptedError("stopped by the user")
+    if executed.failed:
+        raise CaseFailedError("a run failed")
+
+
+def _through_prefect() -> Execute:
+    """Connect to Prefect; the import of Prefect goes on while a temporary server starts."""
+    answering = server.connect()
+    from flows import through_prefect  # noqa: PLC0415 - after the server began to start
+
+    answering.wait_until_ready()
+    return through_prefect.execute

@@ -1,0 +1,64 @@
+"""The list of commands; each is imported when it is called, so that help and lists are quick."""
+
+import importlib
+
+import click
+
+from benchyard import __version__
+
+#: Command to the module with a function ``command``, and its line in the help.
+COMMANDS = {
+    "list": ("flows.cli.listing", "List the cases, their state and what is wrong with them."),
+    "validate": ("flows.cli.validating", "Check cases and report every problem at once."),
+    "run": ("flows.cli.running", "Execute cases under measurement."),
+    "stats": ("flows.cli.stats", "Show and rewrite the statistics of finished runs."),
+    "clean": ("flows.cli.cleaning", "Remove results, and nothing else."),
+    "resources": ("flows.cli.resource_listing", "List the resource classes and their commands."),
+    "completion": ("flows.cli.completion", "Print the completion script of a shell."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in the order of use."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        return importlib.import_module(COMMANDS[cmd_name][0]).command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command where one is mistyped."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from benchyard.problems import hint  # noqa: PLC0415 - only on a slip of the pen
+
+            raise click.UsageError(f"no command '{args[0]}'{hint(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 a case failed, 2 wrong input, 3 regression, 4 internal error, "
+    "130 interrupted.",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="benchyard")
+def cli() -> None:
+    """Benchyard: a benchmark lab for numbers that can be defended.
+
+    A case is a folder with a metadata.json; benchyard executes it several times under measurement.
+    """

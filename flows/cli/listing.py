@@ -1,0 +1,93 @@
+"""``benchyard list``: the cases, their state, and why one cannot be executed."""
+
+from pathlib import Path
+
+import click
+
+from benchyard.layout import done_runs
+from benchyard.loading import Loaded
+from benchyard.model import Case, Json
+from flows.cli.common import (
+    cases_of,
+    load_selected,
+    plural,
+    print_columns,
+    print_json,
+    results_of,
+    results_option,
+    selection,
+)
+
+
+@click.command("list")
+@selection
+@results_option
+def command(
+    cases: tuple[str, ...],
+    tags: tuple[str, ...],
+    resource_folders: tuple[Path, ...],
+    root: Path,
+    results: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """List the cases, their state and what is wrong with them.
+
+    CASE is a folder with cases below it, a name, or a glob over names; all below --root if left
+    out.
+    """
+    _, loaded = load_selected(root, cases, tags, resource_folders)
+    if as_json:
+        print_json([entry for item in loaded for entry in _entries(item, root, results)])
+        return
+    if not loaded:
+        click.echo(f"no cases below {root.resolve()}", err=True)
+        return
+    _print(loaded, root, results)
+
+
+def _entries(item: Loaded, root: Path, results: Path | None) -> list[Json]:
+    if item.problems:
+        problems: list[Json] = [
+            {"path": problem.path, "message": problem.message} for problem in item.problems
+        ]
+        return [
+            {"name": item.name, "valid": False, "file": str(item.file), "problems": problems},
+        ]
+    return [_entry(case, item.file, results_of(case, root, results)) for case in item.cases]
+
+
+def _entry(case: Case, file: Path, results: Path) -> Json:
+    return {
+        "name": case.title,
+        "valid": True,
+        "file": str(file),
+        "description": case.description,
+        "tags": list(case.tags),
+        "point": dict(case.point),
+        "steps": len(case.steps),
+        "runs_done": [*done_runs(results)],
+        "results": str(results),
+    }
+
+
+def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
+    rows = [("CASE", "STEPS", "DONE", "TAGS", "FOLDER")]
+    base = root.resolve()
+    for item in loaded:
+        folder = item.file.parent
+        place = str(folder.relative_to(base) if folder.is_relative_to(base) else folder)
+        for case in item.cases:
+            done = len(done_runs(results_of(case, root, results)))
+            rows.append((case.title, str(len(case.steps)), str(done), ",".join(case.tags), place))
+        if item.problems:
+            rows.append((item.name, "-", "-", "invalid", place))
+    print_columns(rows, right=(1, 2))
+    invalid = [item for item in loaded if item.problems]
+    for item in invalid:
+        first, more = item.problems[0], len(item.problems) - 1
+        rest = f" (and {more} more)" if more else ""
+        click.echo(f"invalid: {first}{rest}", err=True)
+    valid = len(cases_of(loaded))
+    summary = f"{plural(valid, 'case')}, {len(invalid):,} invalid"
+    click.echo(summary + ("; benchyard validate shows all problems" if invalid else ""), err=True)

@@ -1,0 +1,157 @@
+"""The Prefect server that the command line talks to: the configured one, or a temporary one.
+
+Prefect would start a temporary server by itself. Ours starts earlier (beside the import of Prefect),
+is out of the terminal's reach (the first Ctrl-C must not end it), dies with the lab whatever kills
+that, and sends nothing to anybody.
+"""
+
+import atexit
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+
+from benchyard.errors import BenchyardError
+from benchyard.guard import ensure_guard
+from benchyard.labels import OWNER, this_owner
+
+STARTUP_SECONDS = 90.0
+_PROBE_SECONDS = 5.0
+
+#: What Prefect must not do on a testbed: report usage, or print its own log between our lines.
+QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_EXTRA_LOGGERS": "benchyard",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that answers, or soon will.
+
+    Args:
+        url: Of its API.
+        process: The temporary server's process, or None for a configured one.
+    """
+
+    url: str
+    process: "subprocess.Popen[bytes] | None" = None
+
+    def wait_until_ready(self) -> None:
+        """Return once it answers.
+
+        Raises:
+            BenchyardError: If a configured one does not answer, or a temporary one dies.
+        """
+        if self.process is None:
+            if not _answers(self.url, _PROBE_SECONDS):
+                raise BenchyardError(
+                    f"no Prefect server answers at {self.url}; start it, or unset PREFECT_API_URL "
+                    "to use a temporary one, or use --direct"
+                )
+            return
+        deadline = time.monotonic() + STARTUP_SECONDS
+        while not _answers(self.url, 1.0):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise BenchyardError(
+                    "the temporary Prefect server did not come up; see what it printed, or use "
+                    "--direct to execute without Prefect"
+                )
+            time.sleep(0.02)
+
+
+def connect() -> Server:
+    """Return the configured server, or start a temporary one in the background.
+
+    Afterwards Prefect may be imported; it finds the server through its settings.
+    """
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    configured = _configured_url()
+    if configured:
+        return Server(configured)
+    server = _start_temporary()
+    os.environ["PREFECT_API_URL"] = server.url
+    return server
+
+
+def _configured_url() -> str | None:
+    """Ask Prefect's settings: environment, profile, prefect.toml, pyproject.toml."""
+    if os.environ.get("PREFECT_API_URL"):
+        return os.environ["PREFECT_API_URL"]
+    if not _may_be_configured():
+        return None
+    from prefect.settings import get_current_settings  # noqa: PLC0415 - costs 0.4 s
+
+    return get_current_settings().api.url
+
+
+def _may_be_configured() -> bool:
+    """Tell whether any file could name a server; most often none does, and Prefect can wait."""
+    home = os.environ.get("PREFECT_HOME") or os.path.expanduser("~/.prefect")  # noqa: PTH111
+    files = (f"{home}/profiles.toml", "prefect.toml", ".env", "pyproject.toml")
+    return bool(os.environ.get("PREFECT_PROFILES_PATH")) or any(map(_mentions_api, files))
+
+
+def _mentions_api(file: str) -> bool:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
+            text = stream.read().lower()
+    except OSError:
+        return False
+    return "prefect_api_url" in text or ("api" in text and "url" in text and "prefect" in text)
+
+
+def _start_temporary() -> Server:
+    ensure_guard()
+    port = _free_port()
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "uvicorn", "--factory"),
+            "prefect.server.api.server:create_app",
+            *("--host", "127.0.0.1", "--port", str(port)),
+            *("--log-level", "error", "--lifespan", "on"),
+        ],
+        env={
+            **os.environ,
+            "PREFECT_UI_ENABLED": "0",
+            "PREFECT__SERVER_EPHEMERAL": "1",
+            "PREFECT__SERVER_FINAL": "1",
+            OWNER: this_owner(),
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    # Registered before Prefect is imported: Prefect's own exit handlers run first and drain.
+    atexit.register(_stop, process)
+    return Server(f"http://127.0.0.1:{port}/api", process)
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers(url: str, timeout: float) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=timeout) as response:  # noqa: S310
+            return response.status == 200
+    except (urllib.error.URLError, OSError, ValueError):
+        return False

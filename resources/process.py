@@ -1,0 +1,231 @@
+"""Programs as child processes: the base of every resource that runs some, and ``Process``."""
+
+import platform
+import subprocess
+import threading
+from abc import ABC
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, ClassVar
+
+from benchyard.children import Child, Ended, spawn, tail
+from benchyard.errors import CommandFailedError
+from benchyard.labels import CHILD, RUN, kill_labelled
+from benchyard.resource import (
+    CommandResult,
+    InputFile,
+    NoSettings,
+    OutputFile,
+    Resource,
+    SettingsT,
+    Workspace,
+    command,
+    current_step,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One execution of a program, every path absolute.
+
+    Args:
+        folder: The working folder.
+        environment: Added to the lab's own environment.
+        stdout: Where its output goes; the same file as ``stderr`` to have both in one.
+        exit_code: What it must end with; negative for a signal.
+    """
+
+    arguments: Sequence[str]
+    folder: Path
+    stdout: Path
+    stderr: Path
+    stdin: Path | None = None
+    environment: Mapping[str, str] | None = None
+    exit_code: int = 0
+
+
+class ProgramResource(Resource[SettingsT], ABC):
+    """A resource whose commands run programs; any number of them may be under way."""
+
+    concurrent: ClassVar[bool] = True
+
+    def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
+        super().__init__(settings, workspace)
+        self._lock = threading.Lock()
+        self._in_flight: list[Child] = []
+        self._labels: set[str] = set()
+        self._aborted = False
+
+    def pids(self) -> Sequence[int]:
+        """Return the programs that run now."""
+        with self._lock:
+            return [child.pid for child in self._in_flight]
+
+    def abort(self) -> None:
+        """Kill every program in flight with all its descendants; no further one starts."""
+        with self._lock:
+            self._aborted = True
+            doomed = list(self._in_flight)
+        for child in doomed:
+            child.kill()
+
+    def stop(self) -> None:
+        """Kill what the programs left behind, daemons included."""
+        with self._lock:
+            labels, self._labels = self._labels, set()
+        if labels:
+            kill_labelled(CHILD, lambda value: value in labels)
+
+    def _run(self, call: Call) -> Ended:
+        """Run a program to its end.
+
+        Raises:
+            CommandFailedError: If it cannot start or ends in another way than expected.
+        """
+        try:
+            with self._started(call) as child:
+                ended = child.wait()
+        finally:
+            self._remove_if_empty(call)
+        if ended.exit_status != call.exit_code:
+            raise _failure(call, ended)
+        return ended
+
+    @contextmanager
+    def _started(self, call: Call) -> Iterator[Child]:
+        with ExitStack() as files:
+            child = self._spawn(call, files)
+            try:
+                yield child
+            finally:
+                with self._lock:
+                    self._in_flight.remove(child)
+
+    def _spawn(self, call: Call, files: ExitStack) -> Child:
+        stdin, stdout, stderr = _open_streams(call, files)
+        # Under the lock: a child that starts while abort() looks would otherwise slip through.
+        with self._lock:
+            if self._aborted:
+                raise CommandFailedError(f"'{call.arguments[0]}' was not started: aborted")
+            child = spawn(
+                call.arguments,
+                folder=call.folder,
+                environment=call.environment,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                labels=run_label(self.workspace),
+            )
+            self._in_flight.append(child)
+            self._labels.add(child.label)
+        return child
+
+    def _kept(self, suffix: str) -> Path:
+        """Return where this step keeps what its program says."""
+        self.workspace.kept.mkdir(parents=True, exist_ok=True)
+        return self.workspace.kept / f"{current_step()}.{suffix}.txt"
+
+    def _remove_if_empty(self, call: Call) -> None:
+        for path in {call.stdout, call.stderr}:
+            if path.parent == self.workspace.kept and path.exists() and not path.stat().st_size:
+                path.unlink()
+
+
+class Process(ProgramResource[NoSettings]):
+    """Any program of this host, as a child process."""
+
+    def version(self) -> str:
+        """Return the kernel's name, release and build."""
+        return f"{platform.system()} {platform.release()} {platform.version()}"
+
+    @command
+    def execute(  # noqa: PLR0913 - each is a parameter that a step may give by name
+        self,
+        arguments: list[str],
+        working_folder: str = "",
+        environment: dict[str, str] | None = None,
+        stdin_file: InputFile | None = None,
+        stdout_file: OutputFile | None = None,
+        stderr_file: OutputFile | None = None,
+        output_file: OutputFile | None = None,
+        exit_code: int = 0,
+    ) -> CommandResult:
+        """Run a program and wait for its end.
+
+        Args:
+            arguments: Program and arguments; no shell reads them.
+            working_folder: Folder inside ``data/shared``; by default ``data/shared`` itself.
+            environment: Variables added to the lab's own.
+            stdin_file: What the program reads as its input; nothing by default.
+            stdout_file: Where its output goes; by default into the run's results.
+            stderr_file: Where its messages go; by default into the run's results.
+            output_file: A file that the program itself writes and that must then be there.
+            exit_code: The exit code that means success; negative for a signal.
+        """
+        call = Call(
+            arguments=_checked(arguments),
+            folder=self._folder(working_folder),
+            stdout=self._file_or_kept(stdout_file, "stdout"),
+            stderr=self._file_or_kept(stderr_file, "stderr"),
+            stdin=self.workspace.file(stdin_file) if stdin_file else None,
+            environment=environment,
+            exit_code=exit_code,
+        )
+        output = self.workspace.new_file(output_file) if output_file else None
+        ended = self._run(call)
+        if output is not None and not output.exists():
+            raise CommandFailedError(
+                f"'{arguments[0]}' ended well and did not write its output_file '{output_file}'"
+            )
+        return CommandResult(usage(ended), call.stdout if call.stdout.exists() else None)
+
+    def _folder(self, name: str) -> Path:
+        folder = self.workspace.file(name) if name else self.workspace.shared
+        if not folder.is_dir():
+            raise CommandFailedError(f"the working_folder '{name}' is a file; name its folder")
+        return folder
+
+    def _file_or_kept(self, name: str | None, suffix: str) -> Path:
+        return self.workspace.new_file(name) if name else self._kept(suffix)
+
+
+def usage(ended: Ended) -> dict[str, int | float]:
+    """Return what the kernel accounted for a child, as values of a command."""
+    return {
+        "exit_code": ended.exit_status,
+        "cpu_user_s": ended.user_s,
+        "cpu_system_s": ended.system_s,
+        "peak_rss_bytes": ended.peak_rss_bytes,
+    }
+
+
+def run_label(workspace: Workspace) -> dict[str, str]:
+    """Return the run's label as the environment variable that children carry."""
+    run = workspace.labels.get("benchyard.run")
+    return {} if run is None else {RUN: run}
+
+
+def _checked(arguments: list[str]) -> list[str]:
+    if not arguments:
+        raise CommandFailedError("'arguments' is empty; its first item must be the program")
+    return arguments
+
+
+def _open_streams(
+    call: Call, files: ExitStack
+) -> tuple[int | IO[bytes], IO[bytes], int | IO[bytes]]:
+    stdin = files.enter_context(call.stdin.open("rb")) if call.stdin else subprocess.DEVNULL
+    stdout = files.enter_context(call.stdout.open("wb"))
+    if call.stderr == call.stdout:
+        return stdin, stdout, subprocess.STDOUT
+    return stdin, stdout, files.enter_context(call.stderr.open("wb"))
+
+
+def _failure(call: Call, ended: Ended) -> CommandFailedError:
+    """Name the program alone: its arguments may hold secrets."""
+    said = tail(call.stderr) or "nothing"
+    wanted = f" instead of {call.exit_code}" if call.exit_code else ""
+    message = f"'{call.arguments[0]}' ended with {ended.describe()}{wanted}; on stderr: {said}"
+    return CommandFailedError(message.replace("with killed", "killed"), ended.exit_status)

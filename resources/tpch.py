@@ -1,0 +1,108 @@
+"""The data of TPC-H, made by the program of the PyPI package ``tpchgen-cli``."""
+
+import importlib.metadata
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from benchyard.children import spawn
+from benchyard.errors import CommandFailedError
+from benchyard.resource import CommandResult, NoSettings, ScratchFolder, command
+from resources.process import Call, ProgramResource, run_label
+
+PROGRAM = "tpchgen-cli"
+
+Table: TypeAlias = Literal[
+    "customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"
+]
+
+
+class TPCH(ProgramResource[NoSettings]):
+    """The generator of TPC-H's tables."""
+
+    def version(self) -> str:
+        """Ask the program."""
+        program = find_program()
+        child = spawn(
+            [str(program), "--version"],
+            folder=program.parent,
+            stdout=subprocess.PIPE,
+            labels=run_label(self.workspace),
+        )
+        said, _ = child.process.communicate()
+        return said.decode(errors="replace").strip()
+
+    @command
+    def generate(
+        self,
+        scale_factor: float,
+        folder: ScratchFolder = "tpch",
+        tables: list[Table] | None = None,
+    ) -> CommandResult:
+        """Write tables as ``<folder>/<table>.tbl``.
+
+        Args:
+            scale_factor: 1 makes about 1 GB.
+            folder: Folder inside ``data/shared``; it goes away with the run.
+            tables: Which tables; all eight by default.
+        """
+        if not scale_factor > 0:
+            raise CommandFailedError(f"scale_factor is {scale_factor}; it must be above 0")
+        target = self.workspace.new_file(folder)
+        target.mkdir(exist_ok=True)
+        wanted: tuple[Table, ...] = tuple(tables) if tables else get_args(Table)
+        files = [target / f"{table}.tbl" for table in wanted]
+        for file in files:
+            file.unlink(missing_ok=True)  # the program keeps a file that is already there
+        self._run(self._call(scale_factor, target, wanted))
+        return CommandResult({"bytes": sum(map(_size, files)), "tables": len(files)})
+
+    def _call(self, scale_factor: float, target: Path, tables: tuple[Table, ...]) -> Call:
+        return Call(
+            arguments=[
+                str(find_program()),
+                f"--scale-factor={scale_factor}",
+                f"--output-dir={target}",
+                f"--tables={','.join(tables)}",
+            ],
+            folder=target,
+            stdout=self._kept("stdout"),
+            stderr=self._kept("stderr"),
+        )
+
+
+def find_program() -> Path:
+    """Return where the generator lies.
+
+    Raises:
+        CommandFailedError: If it is not installed.
+    """
+    for path in _candidates():
+        if path.is_file():
+            return path
+    raise CommandFailedError(
+        f"there is no program '{PROGRAM}' beside {sys.executable} or on the PATH; "
+        f"install it with: pip install {PROGRAM}"
+    )
+
+
+def _candidates() -> Iterator[Path]:
+    """Yield likely places; the PATH comes last, since it says least about this installation."""
+    yield Path(sys.executable).with_name(PROGRAM)
+    try:
+        files = importlib.metadata.files(PROGRAM) or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    yield from (Path(str(file.locate())) for file in files if file.name == PROGRAM)
+    found = shutil.which(PROGRAM)
+    if found:
+        yield Path(found).resolve()
+
+
+def _size(file: Path) -> int:
+    if not file.is_file():
+        raise CommandFailedError(f"'{PROGRAM}' ended well and did not write '{file.name}'")
+    return file.stat().st_size

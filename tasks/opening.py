@@ -1,0 +1,62 @@
+"""From a request to everything that an execution needs; no Prefect here."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import resources
+from benchyard.engine import Plan
+from benchyard.layout import results_folder
+from benchyard.model import Json
+from benchyard.progress import current_listener
+from benchyard.request import Request
+from benchyard.samplers.host import HostCollector
+from benchyard.secrets import Provider, Secrets, no_secrets
+from benchyard.selection import one_case
+from benchyard.session import Setting
+from benchyard.workspaces import content_hash
+
+
+def open_case(
+    request: Request,
+    *,
+    provider: Provider = no_secrets,
+    flow_run: Mapping[str, Json] | None = None,
+) -> Setting:
+    """Load the case and say where its results go and what measures it.
+
+    Args:
+        provider: Gives the values of ``${secret:NAME}``.
+        flow_run: Prefect's id and name of the flow run.
+
+    Raises:
+        CaseError: If the case is invalid; all problems at once.
+        InputError: If the request names no case, or several.
+    """
+    root = Path(request.root)
+    registry = resources.find(Path(folder) for folder in request.resources)
+    case = one_case(root, request.case, registry)
+    elsewhere = Path(request.results).resolve() if request.results else None
+    return Setting(
+        case=case,
+        results=results_folder(case, root, elsewhere),
+        registry=registry,
+        interval=request.interval,
+        case_hash=content_hash(case.folder),
+        make_collector=HostCollector,
+        flow_run=flow_run or {},
+        secrets=Secrets(provider),
+        listener=current_listener(),
+    )
+
+
+def plan_of(request: Request) -> Plan:
+    """Return which runs the request is for, and how they are executed."""
+    return Plan(
+        runs=request.only or tuple(range(1, request.runs + 1)),
+        force=request.force,
+        cooldown=request.cooldown,
+        rest_first=request.rest_first,
+        fail_fast=request.fail_fast,
+        wait=request.wait,
+        wait_for_user=request.wait_for_user,
+    )

@@ -1,0 +1,13 @@
+"""Write what a run yielded."""
+
+from prefect import task
+
+from benchyard.record import RunRecord
+from benchyard.session import Session
+from tasks.policy import UNCACHED
+
+
+@task(name="record", **UNCACHED)
+def write_record(session: Session) -> RunRecord:
+    """Write ``run.json`` and return what it holds."""
+    return session.write_record()

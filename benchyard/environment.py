@@ -158,7 +158,7 @@ def _network() -> Json:
 
 
 def git_state(folder: Path) -> JsonObject:
-    """Return the commit that a folder is at, and whether tracked files below it differ from it.
+    """Return the commit of a folder's repository, and whether its tracked files differ from that.
 
     Untracked files do not count, since every result of a run is one. Both are null outside of a
     repository, without git, and where git may not look.

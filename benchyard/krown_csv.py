@@ -93,7 +93,7 @@ class StepOfRun:
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
-    """Write rows under a header, with KROWN's line ends; None and what is missing stay empty."""
+    """Write rows under a header; None and what is missing stay empty."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
     writer.writeheader()

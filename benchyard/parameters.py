@@ -11,7 +11,6 @@ from typing import (
     Any,
     Literal,
     Union,
-    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -52,6 +51,7 @@ class Signature:
     Args:
         annotations: Parameter name to annotation.
         required: Parameters without a default.
+        naming_files: Parameters whose values may name files.
         open: Whether further parameters are taken (``**parameters``).
         summary: First line of the docstring.
     """
@@ -59,6 +59,7 @@ class Signature:
     annotations: Mapping[str, Any]
     required: tuple[str, ...]
     defaults: Mapping[str, Any]
+    naming_files: tuple[str, ...]
     open: bool
     summary: str
 
@@ -76,9 +77,9 @@ class Signature:
 
     def files(self, parameters: Mapping[str, Json]) -> Iterator[NamedFile]:
         """Yield each file that ``parameters`` name; values of a wrong type are passed over."""
-        for name, annotation in self.annotations.items():
+        for name in self.naming_files:
             if name in parameters:
-                yield from _files_in(annotation, parameters[name], (name,))
+                yield from _files_in(self.annotations[name], parameters[name], (name,))
 
 
 @cache
@@ -101,9 +102,19 @@ def _read(target: Callable[..., Any], *, skip_self: bool) -> Signature:
         annotations={p.name: hints.get(p.name, Any) for p in named},
         required=tuple(p.name for p in named if p.default is p.empty),
         defaults={p.name: p.default for p in named if p.default is not p.empty},
+        naming_files=tuple(p.name for p in named if _names_files(hints.get(p.name))),
         open=any(p.kind is p.VAR_KEYWORD for p in parameters),
         summary=(inspect.getdoc(target) or "").partition("\n")[0],
     )
+
+
+def _names_files(annotation: Any) -> bool:
+    if get_origin(annotation) is Annotated:
+        return any(isinstance(mark, FileRole) for mark in get_args(annotation)[1:])
+    if is_typeddict(annotation):
+        hints = get_type_hints(annotation, include_extras=True).values()
+        return any(map(_names_files, hints))
+    return any(map(_names_files, get_args(annotation)))
 
 
 def schema_of(annotation: Any) -> JsonObject:
@@ -139,7 +150,7 @@ def _schema_of_container(annotation: Any, origin: Any, arguments: tuple[Any, ...
 
 def _schema_of_fields(annotation: Any) -> JsonObject:
     hints = get_type_hints(annotation, include_extras=True)
-    required: list[Json] = sorted(getattr(annotation, "__required_keys__", ()))
+    required: list[Json] = [*sorted(getattr(annotation, "__required_keys__", ()))]
     return {
         "type": "object",
         "properties": {name: schema_of(hint) for name, hint in hints.items()},
@@ -169,6 +180,6 @@ def _files_in_list(
 ) -> Iterator[NamedFile]:
     if not arguments:
         return
-    inner = cast("list[Any]", list(arguments) if origin is tuple else [arguments[0]] * len(value))
+    inner = list(arguments) if origin is tuple else [arguments[0]] * len(value)
     for position, (argument, item) in enumerate(zip(inner, value, strict=False)):
         yield from _files_in(argument, item, (*path, position))

@@ -10,8 +10,6 @@ Versions of the format:
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
@@ -145,13 +143,6 @@ class RunRecord:
         return {"format": FORMAT, "version": VERSION, **body}
 
 
-@cache
-def schema() -> JsonObject:
-    """Return the JSON Schema of ``run.json``."""
-    text = files("benchyard").joinpath("schemas/run.schema.json").read_text()
-    return cast("JsonObject", json.loads(text))
-
-
 def write_record(folder: Path, record: RunRecord) -> Path:
     """Write ``run.json`` into a run's folder and return its path."""
     path = folder / RUN_FILE
@@ -180,35 +171,29 @@ def read_record(folder: Path) -> RunRecord:
 
 def _run(document: dict[str, Any]) -> RunRecord:
     fields = {k: v for k, v in document.items() if k not in ("format", "version")}
-    return RunRecord(
-        **fields
-        | {
-            "outcome": Outcome(fields["outcome"]),
-            "steps": tuple(_step(step) for step in fields["steps"]),
-            "phases": tuple(_ended(PhaseRecord, phase) for phase in fields["phases"]),
-            "outputs": tuple(fields["outputs"]),
-            "changed_inputs": tuple(fields["changed_inputs"]),
-            "warnings": tuple(fields["warnings"]),
-            "error": _error(fields["error"]),
-        }
-    )
+    for name in ("outputs", "changed_inputs", "warnings"):
+        fields[name] = tuple(fields[name])
+    fields["steps"] = tuple(_step(step) for step in fields["steps"])
+    fields["phases"] = tuple(PhaseRecord(**_ended(phase)) for phase in fields["phases"])
+    return RunRecord(**_ended(fields))
 
 
 def _step(fields: dict[str, Any]) -> StepRecord:
     attempts = tuple(_attempt(attempt) for attempt in fields["attempts"])
-    return StepRecord(**fields | {"outcome": Outcome(fields["outcome"]), "attempts": attempts})
+    changes: dict[str, Any] = {"outcome": Outcome(fields["outcome"]), "attempts": attempts}
+    return StepRecord(**fields | changes)
 
 
 def _attempt(fields: dict[str, Any]) -> Attempt:
-    repetitions = tuple(_ended(Repetition, repetition) for repetition in fields["repetitions"])
-    return _ended(Attempt, fields | {"repetitions": repetitions})
+    made = tuple(Repetition(**_ended(repetition)) for repetition in fields["repetitions"])
+    return Attempt(**_ended(fields | {"repetitions": made}))
 
 
-def _ended(kind: Any, fields: dict[str, Any]) -> Any:
-    return kind(
-        **fields | {"outcome": Outcome(fields["outcome"]), "error": _error(fields["error"])}
-    )
-
-
-def _error(fields: dict[str, str] | None) -> ErrorRecord | None:
-    return None if fields is None else ErrorRecord(**fields)
+def _ended(fields: dict[str, Any]) -> dict[str, Any]:
+    """Make values of the two members that everything which ends has."""
+    error = fields["error"]
+    changes: dict[str, Any] = {
+        "outcome": Outcome(fields["outcome"]),
+        "error": None if error is None else ErrorRecord(**error),
+    }
+    return fields | changes

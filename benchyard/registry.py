@@ -3,12 +3,13 @@
 import ast
 import importlib.metadata
 import importlib.util
+import inspect
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from benchyard.errors import InputError
 from benchyard.resource import Resource
@@ -136,7 +137,7 @@ def _is_resource(value: object) -> bool:
         isinstance(value, type)
         and issubclass(value, Resource)
         and not value.__name__.startswith("_")
-        and not getattr(value, "__abstractmethods__", None)
+        and not inspect.isabstract(cast("object", value))
     )
 
 

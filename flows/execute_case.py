@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from prefect import State, flow, runtime
+from prefect import State, flow
 
-from benchyard.engine import execute_case as execute
-from benchyard.request import Request
+from benchyard.execution.engine import execute_case as execute
+from benchyard.execution.request import Request
 from tasks.ending import final_state
+from tasks.flow_run import this_flow_run
 from tasks.opening import open_case, plan_of
 from tasks.secret_blocks import secret_block
 from tasks.stages import PrefectStages
@@ -60,6 +61,5 @@ def execute_case(
         results=results,
         resources=resources,
     )
-    flow_run = {"id": str(runtime.flow_run.id), "name": str(runtime.flow_run.name)}
-    setting = open_case(request, provider=secret_block, flow_run=flow_run)
+    setting = open_case(request, provider=secret_block, flow_run=this_flow_run())
     return final_state(execute(setting, plan_of(request), PrefectStages()))

@@ -1,8 +1,8 @@
 """The Prefect server that the command line talks to: the configured one, or a temporary one.
 
-Prefect would start a temporary server by itself. Ours starts earlier (beside the import of Prefect),
-is out of the terminal's reach (the first Ctrl-C must not end it), dies with the lab whatever kills
-that, and sends nothing to anybody.
+Prefect would start a temporary server by itself. Ours starts earlier (beside the import of
+Prefect), is out of the terminal's reach (the first Ctrl-C must not end it), dies with the lab
+whatever kills that, and sends nothing to anybody.
 """
 
 import atexit

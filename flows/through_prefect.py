@@ -7,7 +7,7 @@ from prefect import State
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
 from benchyard.errors import RunInterruptedError
-from benchyard.request import Request
+from benchyard.execution.request import Request
 from flows.execute_case import execute_case
 
 

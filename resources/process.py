@@ -4,7 +4,7 @@ import platform
 import subprocess
 import threading
 from abc import ABC
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +94,7 @@ class ProgramResource(Resource[SettingsT], ABC):
         return ended
 
     @contextmanager
-    def _started(self, call: Call) -> Iterator[Child]:
+    def _started(self, call: Call) -> Generator[Child]:
         with ExitStack() as files:
             child = self._spawn(call, files)
             try:
@@ -141,7 +141,7 @@ class Process(ProgramResource[NoSettings]):
         return f"{platform.system()} {platform.release()} {platform.version()}"
 
     @command
-    def execute(  # noqa: PLR0913 - each is a parameter that a step may give by name
+    def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
         self,
         arguments: list[str],
         working_folder: str = "",
@@ -226,6 +226,8 @@ def _open_streams(
 def _failure(call: Call, ended: Ended) -> CommandFailedError:
     """Name the program alone: its arguments may hold secrets."""
     said = tail(call.stderr) or "nothing"
-    wanted = f" instead of {call.exit_code}" if call.exit_code else ""
-    message = f"'{call.arguments[0]}' ended with {ended.describe()}{wanted}; on stderr: {said}"
-    return CommandFailedError(message.replace("with killed", "killed"), ended.exit_status)
+    wanted = f", and {call.exit_code} was expected" if call.exit_code else ""
+    return CommandFailedError(
+        f"'{call.arguments[0]}' failed: {ended.describe()}{wanted}; on stderr: {said}",
+        ended.exit_status,
+    )

@@ -33,6 +33,8 @@ class TPCH(ProgramResource[NoSettings]):
             labels=run_label(self.workspace),
         )
         said, _ = child.process.communicate()
+        if child.process.returncode:
+            raise CommandFailedError(f"'{program} --version' failed; install {PROGRAM} anew")
         return said.decode(errors="replace").strip()
 
     @command

@@ -5,8 +5,8 @@ from typing import Any
 from prefect import State
 from prefect.states import Cancelled, Completed, Failed
 
-from benchyard.engine import Executed
 from benchyard.errors import CaseFailedError
+from benchyard.execution.engine import Executed
 
 
 def final_state(executed: Executed) -> State[Any]:

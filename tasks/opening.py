@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import resources
-from benchyard.engine import Plan
-from benchyard.layout import results_folder
+from benchyard.case.selection import one_case
+from benchyard.execution.engine import Plan
+from benchyard.execution.layout import results_folder
+from benchyard.execution.progress import current_listener
+from benchyard.execution.request import Request
+from benchyard.execution.secrets import Provider, Secrets, no_secrets
+from benchyard.execution.session import Setting
+from benchyard.execution.workspaces import content_hash
 from benchyard.model import Json
-from benchyard.progress import current_listener
-from benchyard.request import Request
 from benchyard.samplers.host import HostCollector
-from benchyard.secrets import Provider, Secrets, no_secrets
-from benchyard.selection import one_case
-from benchyard.session import Setting
-from benchyard.workspaces import content_hash
 
 
 def open_case(

@@ -2,8 +2,8 @@
 
 from prefect import task
 
+from benchyard.execution.session import Session
 from benchyard.record import RunRecord
-from benchyard.session import Session
 from tasks.policy import UNCACHED
 
 

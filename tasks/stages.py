@@ -9,10 +9,10 @@ from prefect import State, Task, allow_failure
 from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture
 
-from benchyard.engine import Handle
+from benchyard.execution.engine import Handle
+from benchyard.execution.session import Session
 from benchyard.model import Case, Step
 from benchyard.record import RunRecord
-from benchyard.session import Session
 from tasks.checkpoint import checkpoint
 from tasks.collector import start_collector, stop_collector
 from tasks.cooldown import cooldown
@@ -46,8 +46,9 @@ class PrefectStages:
         self, session: Session, step: Step, after: Sequence[Handle], done: "queue.Queue[Step]"
     ) -> Handle:
         """See ``Stages``."""
-        future = _step_task(session, step).submit(session, step, wait_for=_edges(after))
-        future.add_done_callback(lambda _future: done.put(step))
+        task = cast("Any", _step_task(session, step))
+        future: PrefectFuture[None] = task.submit(session, step, wait_for=_edges(after))
+        future.add_done_callback(lambda _: done.put(step))
         return future
 
     def stop_resources(self, session: Session, after: Sequence[Handle]) -> Handle:
@@ -104,5 +105,4 @@ def _step_task(session: Session, step: Step) -> Task[[Session, Step], None]:
 
 def _edges(after: Sequence[Handle]) -> list[Any]:
     """Return what to wait for: a tolerated failure must not keep the next step from starting."""
-    waited = [h for h in after if isinstance(h, State | PrefectFuture)]
-    return [allow_failure(cast("Any", handle)) for handle in waited]
+    return [allow_failure(cast("Any", handle)) for handle in after]

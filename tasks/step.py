@@ -2,8 +2,8 @@
 
 from prefect import task
 
+from benchyard.execution.session import Session
 from benchyard.model import Step
-from benchyard.session import Session
 from tasks.policy import UNCACHED
 
 

@@ -100,7 +100,7 @@ def _used(kib: dict[str, int], total: str, free: str) -> int | None:
 def _disk() -> Values:
     try:
         # The protection against wrapping keeps state and a lock; the kernel counts in 64 bits.
-        disks = psutil.disk_io_counters(perdisk=True, nowrap=False)
+        disks = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
     except (OSError, NotImplementedError, ValueError):
         disks = {}
     found = [disks[name] for name in real_disks() if name in disks]

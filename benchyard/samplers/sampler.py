@@ -44,11 +44,6 @@ class Sampler:
         self._child = child
         self._account: Account | None = None
 
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._child.pid
-
     def wait_until_ready(self, timeout: float) -> None:
         """Wait for the first sample.
 

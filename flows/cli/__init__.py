@@ -1,5 +1,6 @@
 """The command line: errors become one sentence and an exit code here, and nowhere else."""
 
+import os
 import sys
 
 import click
@@ -15,26 +16,26 @@ def main() -> None:
 
 def call(arguments: list[str]) -> int:
     """Run the command line with ``arguments`` and return the exit code."""
+    code, message = ExitCode.DONE, ""
     try:
         return int(cli.main(arguments, "benchyard", standalone_mode=False) or 0)
     except click.exceptions.Exit as ending:
         return ending.exit_code
     except click.ClickException as error:
         error.show()
-        return ExitCode.WRONG_INPUT
+        code = ExitCode.WRONG_INPUT
     except (click.Abort, KeyboardInterrupt):
-        click.echo("benchyard: interrupted", err=True)
-        return ExitCode.INTERRUPTED
+        code, message = ExitCode.INTERRUPTED, "interrupted"
     except BenchyardError as error:
-        click.echo(f"benchyard: {error}", err=True)
-        return error.exit_code
+        code, message = error.exit_code, str(error)
     except BrokenPipeError:
         # The reader of our output (head, less) has seen enough; that is no error.
-        sys.stderr.close()
-        return ExitCode.DONE
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        click.echo(f"benchyard: {_sentence(error)}", err=True)
-        return ExitCode.CASE_FAILED
+        code, message = ExitCode.CASE_FAILED, _sentence(error)
+    if message:
+        click.echo(f"benchyard: {message}", err=True)
+    return code
 
 
 def _sentence(error: OSError) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.layout import clean, removable
+from benchyard.execution.layout import clean, removable
 from benchyard.model import Json
 from flows.cli.common import (
     cases_of,

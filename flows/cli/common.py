@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 import click
 
 import resources
-from benchyard.layout import results_folder
-from benchyard.loading import Loaded
+from benchyard.case.loading import Loaded
+from benchyard.case.selection import find_cases
+from benchyard.execution.layout import results_folder
 from benchyard.model import Case, Json
 from benchyard.registry import Registry
-from benchyard.selection import find_cases
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 

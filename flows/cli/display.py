@@ -9,8 +9,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from benchyard.model import Outcome
-from benchyard.progress import (
+from benchyard.execution.progress import (
     AttemptFailed,
     CaseStarted,
     Event,
@@ -21,7 +20,8 @@ from benchyard.progress import (
     StepStarted,
     Waiting,
 )
-from benchyard.wording import MARKS, duration, say
+from benchyard.execution.wording import MARKS, duration, say
+from benchyard.model import Outcome
 
 _COLOURS = {Outcome.COMPLETED: "green", Outcome.TOLERATED: "yellow"}
 

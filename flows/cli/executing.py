@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from benchyard.engine import execute_case
 from benchyard.errors import CaseFailedError, RunInterruptedError
+from benchyard.execution.engine import execute_case
+from benchyard.execution.ordering import Turn
+from benchyard.execution.plain import PlainStages
+from benchyard.execution.progress import listening
+from benchyard.execution.request import Request
 from benchyard.model import Case, point_suffix
-from benchyard.ordering import Turn
-from benchyard.plain import PlainStages
-from benchyard.progress import listening
-from benchyard.request import Request
 from flows import server
 from flows.cli.display import Display
 from tasks.opening import open_case, plan_of

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from benchyard.layout import done_runs
-from benchyard.loading import Loaded
+from benchyard.case.loading import Loaded
+from benchyard.execution.layout import done_runs
 from benchyard.model import Case, Json
 from flows.cli.common import (
     cases_of,

@@ -7,8 +7,8 @@ from typing import Any, cast
 import click
 
 from benchyard.errors import RecordError
+from benchyard.execution.wording import duration
 from benchyard.model import Case, Json
-from benchyard.wording import duration
 from flows.cli.common import print_columns, print_json
 
 
@@ -56,9 +56,8 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
 
 
 def _row(step: dict[str, Any]) -> tuple[str, ...]:
-    metrics = step.get("metrics") or {}
-    values = metrics.get("duration_s") or {}
-    described = values.get("statistics") or values
+    metrics: dict[str, Any] = step.get("metrics") or {}
+    described: dict[str, Any] = metrics.get("duration_s", {}).get("statistics", {})
     outcomes = ", ".join(f"{n} {word}" for word, n in step["outcomes"].items() if n)
     figures = [_figure(described.get(k)) for k in ("median", "min", "max", "stdev")]
     count = str(described.get("n", "-")) if step["measured"] else "-"

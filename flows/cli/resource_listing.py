@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 import resources
-from benchyard.fitness import commands
+from benchyard.case.fitness import commands
 from benchyard.model import Json
 from benchyard.parameters import Signature, settings_of, signature_of
 from benchyard.registry import Registry

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from benchyard.case.loading import raise_problems
 from benchyard.errors import CaseFailedError, InputError, RunInterruptedError
-from benchyard.layout import done_runs
-from benchyard.loading import raise_problems
+from benchyard.execution.layout import done_runs
+from benchyard.execution.ordering import Order, Turn, turns
+from benchyard.execution.request import Request
 from benchyard.model import Case, Json
-from benchyard.ordering import Order, Turn, turns
-from benchyard.request import Request
 from flows.cli import executing
 from flows.cli.common import (
     cases_of,
@@ -62,7 +62,7 @@ from flows.cli.outcome import print_outcome
 @click.option("--wait-for-user", is_flag=True, help="Ask for Enter before each step.")
 @click.option("--direct", is_flag=True, help="Execute without Prefect, for a quick look.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell more.")
-def command(  # noqa: PLR0913 - one parameter for each option
+def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
     resource_folders: tuple[Path, ...],
@@ -99,7 +99,9 @@ def command(  # noqa: PLR0913 - one parameter for each option
     wanted = [_wanted(folder, runs, force=force) for folder in folders]
     planned = turns(wanted, Order(order), seed)
     if dry_run:
-        _print_plan(chosen, folders, planned, seed if order == Order.RANDOM else None, as_json)
+        _print_plan(
+            chosen, folders, planned, seed if order == Order.RANDOM else None, as_json=as_json
+        )
         return
     base = Request(
         case="",
@@ -132,12 +134,12 @@ def _failure_text(failed: list[str]) -> str:
 
 
 def _wanted(folder: Path, runs: int, *, force: bool) -> list[int]:
-    done = set() if force else set(done_runs(folder))
+    done: list[int] = [] if force else done_runs(folder)
     return [run for run in range(1, runs + 1) if run not in done]
 
 
 def _print_plan(
-    chosen: list[Case], folders: list[Path], planned: list[Turn], seed: int | None, as_json: bool
+    chosen: list[Case], folders: list[Path], planned: list[Turn], seed: int | None, *, as_json: bool
 ) -> None:
     rows: list[Json] = [
         {

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from benchyard.layout import done_runs
-from benchyard.loading import raise_problems
-from benchyard.plain import summarize
+from benchyard.case.loading import raise_problems
+from benchyard.execution.layout import done_runs
+from benchyard.execution.plain import summarize
 from flows.cli.common import (
     cases_of,
     load_selected,

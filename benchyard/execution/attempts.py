@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from benchyard.checks import check_output
 from benchyard.clock import Clock, seconds
 from benchyard.collector import Collector, Reading, used_between
 from benchyard.errors import (
@@ -16,7 +15,8 @@ from benchyard.errors import (
     CommandTimedOutError,
     ResourceError,
 )
-from benchyard.live import owned_by
+from benchyard.execution.checks import check_output
+from benchyard.execution.live import owned_by
 from benchyard.model import Json, Outcome, Step
 from benchyard.parameters import signature_of
 from benchyard.record import ErrorRecord, Repetition

@@ -7,18 +7,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from jsonschema import Draft202012Validator
-
-from benchyard.building import step_id
+from benchyard.case.building import step_id
+from benchyard.case.checker import Checker
+from benchyard.case.graph import ancestors
+from benchyard.case.problems import hint
+from benchyard.case.schema_errors import Finding
+from benchyard.case.shape import needs_of
 from benchyard.files import inside
-from benchyard.graph import ancestors
 from benchyard.model import Json, JsonObject
-from benchyard.parameters import NamedFile, Signature, settings_of, signature_of
-from benchyard.problems import hint
+from benchyard.parameters import NamedFile, settings_of, signature_of
 from benchyard.registry import Registry
 from benchyard.resource import FileRole, Resource, commands_of
-from benchyard.schema_errors import Finding, findings, validator
-from benchyard.shape import needs_of
 
 
 @cache
@@ -28,13 +27,13 @@ def commands(resource: type[Resource[Any]]) -> Mapping[str, Callable[..., Any]]:
 
 
 @cache
-def _command_validator(method: Callable[..., Any]) -> Draft202012Validator:
-    return validator(signature_of(method).schema())
+def _command_checker(method: Callable[..., Any]) -> Checker:
+    return Checker(signature_of(method).schema())
 
 
 @cache
-def _settings_validator(resource: type[Resource[Any]]) -> Draft202012Validator:
-    return validator(settings_of(resource.Settings).schema())
+def _settings_checker(resource: type[Resource[Any]]) -> Checker:
+    return Checker(settings_of(resource.Settings).schema())
 
 
 def fitness_findings(document: JsonObject, shared: Path, registry: Registry) -> Iterator[Finding]:
@@ -56,7 +55,7 @@ def fitness_findings(document: JsonObject, shared: Path, registry: Registry) -> 
         if isinstance(method, tuple):
             yield ("steps", position, method[0]), method[1]
             continue
-        wrong = list(findings(_command_validator(method), step.get("parameters", {})))
+        wrong = _command_checker(method).findings(step.get("parameters", {}))
         for path, message in wrong:
             yield ("steps", position, "parameters", *path), _about(step, path, message)
         files[position] = list(signature_of(method).files(step.get("parameters", {})))
@@ -73,7 +72,7 @@ def _settings_findings(name: str, settings: Json, registry: Registry) -> Iterato
     if known is None:
         yield (), _unknown_resource(name, registry)
     else:
-        yield from findings(_settings_validator(known), settings)
+        yield from _settings_checker(known).findings(settings)
 
 
 def _unknown_resource(name: str, registry: Registry) -> str:

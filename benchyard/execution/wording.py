@@ -1,7 +1,6 @@
 """Events in words: for logs, for plain terminals, for people."""
 
-from benchyard.model import Outcome
-from benchyard.progress import (
+from benchyard.execution.progress import (
     AttemptFailed,
     CaseStarted,
     Event,
@@ -12,6 +11,7 @@ from benchyard.progress import (
     StepStarted,
     Waiting,
 )
+from benchyard.model import Outcome
 
 MARKS = {
     Outcome.COMPLETED: "✓",
@@ -26,36 +26,38 @@ MARKS = {
 def say(event: Event) -> str:
     """Return one event as a sentence; several lines where an error has several."""
     match event:
-        case CaseStarted():
-            return _case_started(event)
+        case StepStarted() | AttemptFailed() | StepEnded():
+            text = _about_step(event)
         case RunStarted(case, run, steps):
-            return f"{case} run {run}: {steps} step{'s' * (steps != 1)}"
-        case StepStarted(case, run, index, name):
-            return f"{case} run {run} step {index} {name}: started"
-        case AttemptFailed(case, run, index, name, message, left):
-            tries = f"{left} more attempt{'s' * (left != 1)}" if left else "no attempt left"
-            return f"{case} run {run} step {index} {name}: attempt failed, {tries}: {message}"
-        case StepEnded():
-            return _step_ended(event)
+            text = f"{case} run {run}: {steps} step{'s' * (steps != 1)}"
         case RunEnded(case, run, outcome, seconds):
-            return f"{case} run {run}: {MARKS[outcome]} {outcome} after {duration(seconds)}"
+            text = f"{case} run {run}: {MARKS[outcome]} {outcome} after {duration(seconds)}"
+        case CaseStarted():
+            text = _case_started(event)
         case Waiting(reason, seconds):
-            return reason + (f" for {duration(seconds)}" if seconds is not None else "")
+            text = reason + (f" for {duration(seconds)}" if seconds is not None else "")
         case Notice(message):
-            return message
+            text = message
+    return text
+
+
+def _about_step(event: StepStarted | AttemptFailed | StepEnded) -> str:
+    where = f"{event.case} run {event.run} step {event.index} {event.name}"
+    if isinstance(event, StepStarted):
+        return f"{where}: started"
+    if isinstance(event, StepEnded):
+        took = f" {duration(event.seconds)}" if event.seconds is not None else ""
+        why = f": {event.message}" if event.message else ""
+        return f"{where}: {MARKS[event.outcome]} {event.outcome}{took}{why}"
+    left = event.left
+    tries = f"{left} more attempt{'s' * (left != 1)}" if left else "no attempt left"
+    return f"{where}: attempt failed, {tries}: {event.message}"
 
 
 def _case_started(event: CaseStarted) -> str:
     done = f", {len(event.done)} done before" if event.done else ""
     runs = len(event.runs)
     return f"{event.case}: {runs} run{'s' * (runs != 1)} to do{done}"
-
-
-def _step_ended(event: StepEnded) -> str:
-    took = f" {duration(event.seconds)}" if event.seconds is not None else ""
-    why = f": {event.message}" if event.message else ""
-    where = f"{event.case} run {event.run} step {event.index} {event.name}"
-    return f"{where}: {MARKS[event.outcome]} {event.outcome}{took}{why}"
 
 
 def duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""The resources of one run: constructed once, started when first needed, stopped whatever happens."""
+"""The resources of one run: started when first needed, stopped whatever happens."""
 
 import contextlib
 import logging

@@ -5,12 +5,12 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchyard.engine import Handle
 from benchyard.errors import StepFailedError
-from benchyard.layout import done_runs, run_folder
+from benchyard.execution.engine import Handle
+from benchyard.execution.layout import done_runs, run_folder
+from benchyard.execution.session import Session
 from benchyard.model import Case, Step
 from benchyard.record import RunRecord, read_record
-from benchyard.session import Session
 from benchyard.summary import write_summary
 
 

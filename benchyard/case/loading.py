@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from benchyard.building import build_case
+from benchyard.case.building import build_case
+from benchyard.case.fitness import fitness_findings
+from benchyard.case.problems import Problem, json_path
+from benchyard.case.reading import read_metadata
+from benchyard.case.schema_errors import Finding
+from benchyard.case.shape import matrix_findings, point_findings, schema_findings
+from benchyard.case.templates import fill, points
 from benchyard.errors import CaseError
-from benchyard.fitness import fitness_findings
 from benchyard.model import Case, Json, JsonObject, point_suffix
-from benchyard.problems import Problem, json_path
-from benchyard.reading import read_metadata
 from benchyard.registry import Registry
-from benchyard.schema_errors import Finding
-from benchyard.shape import matrix_findings, point_findings, schema_findings
-from benchyard.templates import fill, points
 
 METADATA = "metadata.json"
 #: Folders of a case that hold data or results, never cases.
@@ -87,7 +87,9 @@ def _load_points(file: Path, title: str, document: JsonObject, registry: Registr
     cases: list[Case] = []
     for point in points(matrix):
         filled = cast("JsonObject", fill(document, point)) if matrix else document
-        wrong = list(_findings_at(filled, file.parent, registry))
+        # Without a matrix the document itself has just been checked against the schema.
+        wrong = list(schema_findings(filled)) if matrix else []
+        wrong = wrong or list(_findings_at(filled, file.parent, registry))
         found.extend((path, message + _at(point, message)) for path, message in wrong)
         if not wrong:
             cases.append(build_case(file.parent, filled, point))
@@ -96,7 +98,7 @@ def _load_points(file: Path, title: str, document: JsonObject, registry: Registr
 
 
 def _findings_at(document: JsonObject, folder: Path, registry: Registry) -> Iterator[Finding]:
-    found = [*schema_findings(document)] or [*point_findings(document)]
+    found = [*point_findings(document)]
     yield from found
     if not found:
         yield from fitness_findings(document, folder / "data" / "shared", registry)

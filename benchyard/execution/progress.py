@@ -87,14 +87,7 @@ class Notice:
 
 
 Event = (
-    CaseStarted
-    | RunStarted
-    | StepStarted
-    | AttemptFailed
-    | StepEnded
-    | RunEnded
-    | Waiting
-    | Notice
+    CaseStarted | RunStarted | StepStarted | AttemptFailed | StepEnded | RunEnded | Waiting | Notice
 )
 Listener = Callable[[Event], None]
 

@@ -15,17 +15,14 @@ from statistics import median
 from typing import cast
 
 from benchyard import __version__
-from benchyard.attempts import Bench, declared_outputs, execute_attempt
 from benchyard.clock import Clock, now, seconds
 from benchyard.collector import Collector, StepWindow
 from benchyard.environment import case_info, environment, git_state
 from benchyard.errors import BenchyardError, ResourceError, StepFailedError
-from benchyard.files import write_atomically
-from benchyard.labels import OWNER, RUN, kill_labelled, owner_is_alive, this_owner
-from benchyard.layout import WORK, begin_run, finish_run
-from benchyard.live import LiveResources, Phases, used_classes
-from benchyard.model import Case, Json, Outcome, Step
-from benchyard.progress import (
+from benchyard.execution.attempts import Bench, declared_outputs, execute_attempt
+from benchyard.execution.layout import WORK, begin_run, finish_run
+from benchyard.execution.live import LiveResources, Phases, used_classes
+from benchyard.execution.progress import (
     AttemptFailed,
     Event,
     Listener,
@@ -35,13 +32,10 @@ from benchyard.progress import (
     StepStarted,
     ignore,
 )
-from benchyard.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord, write_record
-from benchyard.registry import Registry
-from benchyard.resource import Workspace
-from benchyard.runlog import LOGGER, RunLog
-from benchyard.secrets import Secrets
-from benchyard.wording import say
-from benchyard.workspaces import (
+from benchyard.execution.runlog import LOGGER, RunLog
+from benchyard.execution.secrets import Secrets
+from benchyard.execution.wording import say
+from benchyard.execution.workspaces import (
     Declared,
     Stamp,
     account,
@@ -51,6 +45,12 @@ from benchyard.workspaces import (
     mirror,
     stamps,
 )
+from benchyard.files import write_atomically
+from benchyard.labels import OWNER, RUN, kill_labelled, owner_is_alive, this_owner
+from benchyard.model import Case, Json, Outcome, Step
+from benchyard.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord, write_record
+from benchyard.registry import Registry
+from benchyard.resource import Workspace
 
 logger = logging.getLogger(LOGGER)
 
@@ -104,7 +104,7 @@ class Session:
     # -- before the steps
 
     def prepare(self) -> None:
-        """Remove what dead labs left, and make the run's empty folder and its view of the inputs."""
+        """Remove what dead labs left; make the run's empty folder and its view of the inputs."""
         killed = kill_labelled(OWNER, lambda owner: not owner_is_alive(owner))
         self.folder = begin_run(self.setting.results, self.run)
         self._log = RunLog(self.folder / "log.txt", self.setting.secrets.redact)

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from benchyard.case.loading import METADATA, Loaded, find_metadata, load_all, raise_problems
+from benchyard.case.problems import hint
 from benchyard.errors import InputError
-from benchyard.loading import METADATA, Loaded, find_metadata, load_all, raise_problems
 from benchyard.model import Case, point_suffix
-from benchyard.problems import hint
 from benchyard.registry import Registry
 
 

@@ -75,8 +75,7 @@ def _wrong_content(check: Check, output: Path, shared: Path) -> str | None:
         expected, found = sorted(expected), sorted(found)
     tabular = Path(check.equal).suffix == ".csv"
     if len(expected) == len(found) and all(
-        _same(e, f, check.tolerance, tabular=tabular)
-        for e, f in zip(expected, found, strict=True)
+        _same(e, f, check.tolerance, tabular=tabular) for e, f in zip(expected, found, strict=True)
     ):
         return None
     return f"not equal to '{check.equal}'\n{_diff(expected, found, check, tabular=tabular)}"
@@ -98,7 +97,7 @@ def _same(expected: str, found: str, tolerance: float, *, tabular: bool) -> bool
 
 
 def _cells(line: str, *, tabular: bool) -> Sequence[str]:
-    return next(csv.reader([line]), []) if tabular else line.split()
+    return next(csv.reader([line]), list[str]()) if tabular else line.split()
 
 
 def _same_cell(expected: str, found: str, tolerance: float) -> bool:

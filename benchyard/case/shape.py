@@ -1,26 +1,48 @@
 """Whether a document has the shape of a case: the JSON Schema, near misses, ids, the graph."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cache
 from typing import Any, cast
 
-from jsonschema import Draft202012Validator
-
 from benchyard import schemas
-from benchyard.building import step_id
-from benchyard.graph import find_cycle
+from benchyard.case.building import step_id
+from benchyard.case.checker import Checker
+from benchyard.case.graph import find_cycle
+from benchyard.case.problems import hint, near_miss
+from benchyard.case.schema_errors import Finding
+from benchyard.case.templates import MAX_POINTS, undefined
 from benchyard.model import Json, JsonObject
-from benchyard.problems import hint, near_miss
-from benchyard.schema_errors import Finding, findings, validator
-from benchyard.templates import MAX_POINTS, undefined
 
 _CRITERIA = ("rows", "sha256", "equal", "pattern")
 
 
+#: Keys whose strings the schema only wants to be printable and not empty.
+_FREE_TEXT = frozenset({"@id", "name", "description", "resource", "command"})
+#: Keys whose objects the schema does not look into.
+_OPAQUE = frozenset({"parameters"})
+
+
 @cache
-def _case_validator() -> Draft202012Validator:
-    return validator(schemas.load("case"))
+def _checker() -> Checker:
+    return Checker(schemas.load("case"), _reduced)
+
+
+def _reduced(document: Json) -> Hashable:
+    """Reduce a case to what its schema can tell apart: names and parameters are left out."""
+    if isinstance(document, dict):
+        return tuple([(name, _reduced_member(name, item)) for name, item in document.items()])
+    if isinstance(document, list):
+        return ("list", *[_reduced(item) for item in document])
+    return repr(document)
+
+
+def _reduced_member(name: str, value: Json) -> Hashable:
+    if name in _FREE_TEXT and isinstance(value, str) and value and value.isprintable():
+        return str
+    if name in _OPAQUE and isinstance(value, dict):
+        return dict
+    return _reduced(value)
 
 
 @cache
@@ -31,7 +53,7 @@ def _known_keys() -> tuple[frozenset[str], frozenset[str]]:
 
 def schema_findings(document: JsonObject) -> Iterator[Finding]:
     """Yield what the JSON Schema and a look at the names of keys find."""
-    yield from findings(_case_validator(), document)
+    yield from _checker().findings(document)
     yield from _near_misses(document)
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Protocol
 
 from benchyard.errors import RunInterruptedError
-from benchyard.interrupts import graceful
-from benchyard.layout import done_runs, restore_replaced
+from benchyard.execution.interrupts import graceful
+from benchyard.execution.layout import done_runs, restore_replaced
+from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting
+from benchyard.execution.session import Session, Setting
+from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Case, Outcome, Step
-from benchyard.progress import CaseStarted, Listener, Notice, Waiting
 from benchyard.record import RunRecord
-from benchyard.session import Session, Setting
-from benchyard.testbed import hold_testbed
 
 #: Stands for a stage that was executed, so that a later one can wait for it.
 Handle = object
@@ -26,49 +26,49 @@ Handle = object
 class Stages(Protocol):
     """How the stages of a run are executed. Each returns a handle for those that follow it."""
 
-    def initialize(self, session: Session, after: Sequence[Handle]) -> Handle:
+    def initialize(self, session: Session, after: Sequence[Handle], /) -> Handle:
         """Initialize the resources; raises what the session raises."""
         ...
 
-    def start_collector(self, session: Session, after: Sequence[Handle]) -> Handle:
+    def start_collector(self, session: Session, after: Sequence[Handle], /) -> Handle:
         """Start the collector; raises what the session raises."""
         ...
 
-    def step(self, session: Session, step: Step, after: Sequence[Handle]) -> Handle:
+    def step(self, session: Session, step: Step, after: Sequence[Handle], /) -> Handle:
         """Execute a step with all its attempts, here and now; a failure is not raised."""
         ...
 
     def submit(
-        self, session: Session, step: Step, after: Sequence[Handle], done: "queue.Queue[Step]"
+        self, session: Session, step: Step, after: Sequence[Handle], done: "queue.Queue[Step]", /
     ) -> Handle:
         """Execute a step beside others; it is put on ``done`` when it has ended."""
         ...
 
-    def stop_resources(self, session: Session, after: Sequence[Handle]) -> Handle:
+    def stop_resources(self, session: Session, after: Sequence[Handle], /) -> Handle:
         """Stop the resources."""
         ...
 
-    def stop_collector(self, session: Session, after: Sequence[Handle]) -> Handle:
+    def stop_collector(self, session: Session, after: Sequence[Handle], /) -> Handle:
         """Stop the collector."""
         ...
 
-    def keep_outputs(self, session: Session, after: Sequence[Handle]) -> Handle:
+    def keep_outputs(self, session: Session, after: Sequence[Handle], /) -> Handle:
         """Move the declared outputs to the results."""
         ...
 
-    def record(self, session: Session, after: Sequence[Handle]) -> tuple[RunRecord, Handle]:
+    def record(self, session: Session, after: Sequence[Handle], /) -> tuple[RunRecord, Handle]:
         """Write the record."""
         ...
 
-    def checkpoint(self, session: Session, after: Sequence[Handle]) -> Handle:
+    def checkpoint(self, session: Session, after: Sequence[Handle], /) -> Handle:
         """Declare the run done."""
         ...
 
-    def cooldown(self, session: Session, seconds: float, after: Sequence[Handle]) -> Handle:
+    def cooldown(self, session: Session, seconds: float, after: Sequence[Handle], /) -> Handle:
         """Let the host come to rest."""
         ...
 
-    def summarize(self, case: Case, results: Path, after: Sequence[Handle]) -> Handle:
+    def summarize(self, case: Case, results: Path, after: Sequence[Handle], /) -> Handle:
         """Write the statistics over all finished runs."""
         ...
 
@@ -281,7 +281,9 @@ class _Graph:
         ready = [
             step
             for step in self._open
-            if all(i in self._outcomes and self._outcomes[i].lets_the_case_go_on for i in step.needs)
+            if all(
+                i in self._outcomes and self._outcomes[i].lets_the_case_go_on for i in step.needs
+            )
         ]
         self._open = [step for step in self._open if step not in ready]
         return ready
@@ -297,4 +299,3 @@ class _Graph:
         outcome = Outcome.CANCELLED if stopped else Outcome.SKIPPED
         for step in self._open:
             session.settle(step, unless_tried=outcome)
-

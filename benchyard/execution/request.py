@@ -1,4 +1,4 @@
-"""What the user asks for when a case is to be executed; plain values, as a flow's parameters are."""
+"""What the user asks for when a case is to be executed; plain values, as a flow takes them."""
 
 from dataclasses import dataclass
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+from benchyard.case.problems import Problem
 from benchyard.model import JsonObject
-from benchyard.problems import Problem
 
 #: A metadata.json of KROWN has about a kilobyte; data belongs into data/shared.
 MAX_BYTES = 4 * 1024 * 1024

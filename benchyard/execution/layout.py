@@ -3,18 +3,19 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchyard.clock import now
 from benchyard.files import remove_tree, sync_tree, write_atomically
-from benchyard.model import Case, point_suffix, slug
+from benchyard.model import Case, Json, point_suffix
 
 DONE = ".done"
 WORK = ".work"
 #: Files that the lab writes beside the runs of a case.
 SUMMARY_FILES = ("summary.json", "summary.csv", "stats.csv", "aggregated.csv")
 _RUN = re.compile(r"run_([1-9][0-9]*)")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=,+-]+")
 _REPLACED = re.compile(r"run_([1-9][0-9]*)\.replaced")
 
 
@@ -31,9 +32,21 @@ def results_folder(case: Case, root: Path, elsewhere: Path | None) -> Path:
         base = elsewhere / case.folder.relative_to(root.resolve())
     else:
         # Two cases of one folder name outside of the root must not share their results.
-        digest = hashlib.sha256(os.fsencode(case.folder)).hexdigest()[:8]
-        base = elsewhere / f"{case.folder.name}-{digest}"
-    return base / slug(point_suffix(case.point).strip("[]")) if case.point else base
+        base = elsewhere / f"{case.folder.name}-{_digest(os.fsencode(case.folder))}"
+    return base / point_slug(case.point) if case.point else base
+
+
+def point_slug(point: Mapping[str, Json]) -> str:
+    """Return a folder name for a point of a matrix; two points never share one."""
+    text = point_suffix(point)[1:-1]
+    safe = _UNSAFE.sub("-", text)[:80]
+    if safe == text and not safe.startswith(("run_", ".")):
+        return safe
+    return f"{safe.lstrip('.')}-{_digest(text.encode())}"
+
+
+def _digest(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:8]
 
 
 def run_folder(results: Path, run: int) -> Path:

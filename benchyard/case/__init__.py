@@ -1,0 +1,1 @@
+"""How a case is declared: reading, checking and loading metadata.json."""

@@ -1,0 +1,1 @@
+"""How a case is executed: stages, steps, resources at work, results on disk."""

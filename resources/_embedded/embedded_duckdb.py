@@ -1,0 +1,129 @@
+"""DuckDB, with its own reader and writer of CSV."""
+
+import glob
+import importlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from embedded_engine import Column, Engine
+from embedded_file import DataFile, Failure, literal, quote_empty_lines, quoted, save
+
+# By name, since type checkers take the neighbour resources/duckdb.py for the library.
+duckdb: Any = importlib.import_module("duckdb")
+
+#: What a statement answers that has no rows to give.
+_NO_QUERY = (["Count"], ["Success"])
+
+
+def open_engine(database: str, settings: Mapping[str, str | int]) -> Engine:
+    """Open a database file; ``settings`` are DuckDB's own."""
+    # A step must not download an extension behind the user's back.
+    config = {"autoinstall_known_extensions": "false", **settings}
+    return _DuckDB(duckdb.connect(database, config=config))
+
+
+class _DuckDB(Engine):
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def version(self) -> str:
+        return duckdb.__version__
+
+    def execute(self, sql: str) -> None:
+        self._connection.execute(sql)
+
+    def script(self, name: str, sql: str, results: str | None) -> int | None:
+        rows = None
+        try:
+            for statement in duckdb.extract_statements(sql):
+                given = self._statement(statement, results)
+                rows = rows if given is None else given
+        except duckdb.Error as error:
+            raise Failure(f"{name}: {error}") from error
+        return rows
+
+    def _statement(self, statement: Any, results: str | None) -> int | None:
+        is_query = statement.type == duckdb.StatementType.SELECT
+        if is_query and results is not None:
+            return self._copy(statement.query, results)
+        cursor = self._connection.execute(statement)
+        names = [column[0] for column in cursor.description or ()]
+        return save(cursor, results) if is_query or names not in _NO_QUERY else None
+
+    def _copy(self, query: str, results: str) -> int:
+        """Let DuckDB write the answer itself, without a Python object a value."""
+        sql = f"COPY (\n{_without_end(query)}\n) TO {literal(results)} (FORMAT csv, HEADER true)"
+        rows = self._count(sql)
+        quote_empty_lines(results)
+        return rows
+
+    def columns(self, table: str) -> list[Column]:
+        asked = (
+            "SELECT column_name, data_type FROM duckdb_columns() WHERE lower(table_name) = ? "
+            "AND schema_name = current_schema() ORDER BY column_index"
+        )
+        return self._connection.execute(asked, [table]).fetchall()
+
+    def fill(self, file: DataFile, columns: Sequence[Column]) -> int:
+        try:
+            return self._count(_insert_tbl(file, columns) if file.is_tbl else _copy(file, columns))
+        except duckdb.Error as error:
+            raise _explained(file, len(columns), str(error)) from error
+
+    def _count(self, sql: str) -> int:
+        answer = self._connection.execute(sql).fetchone()
+        return int(answer[0]) if answer else 0
+
+    def roll_back(self) -> None:
+        try:
+            self._connection.rollback()
+        except duckdb.Error:
+            return  # there was none
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _without_end(query: str) -> str:
+    """Cut the semicolon that ends a query, and the comments after it."""
+    operators = [at for at, kind in duckdb.tokenize(query) if kind == duckdb.token_type.operator]
+    if operators and query.encode()[operators[-1] :].startswith(b";"):
+        return query.encode()[: operators[-1]].decode()
+    return query
+
+
+def _copy(file: DataFile, columns: Sequence[Column]) -> str:
+    names = ", ".join(quoted(name) for name, _ in columns)
+    return (
+        f"COPY {quoted(file.table)} ({names}) FROM {_path(file)} (FORMAT csv, AUTO_DETECT false, "
+        "HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR 'NULL')"
+    )
+
+
+def _insert_tbl(file: DataFile, columns: Sequence[Column]) -> str:
+    """Read one column more than there are: the empty one after the last bar."""
+    kinds = [kind for _, kind in columns]
+    read = ", ".join(f"'c{i}': {literal(kind)}" for i, kind in enumerate([*kinds, "VARCHAR"]))
+    taken = ", ".join(f"c{i}" for i in range(len(kinds)))
+    return (
+        f"INSERT INTO {quoted(file.table)} SELECT {taken} FROM read_csv({_path(file)}, "  # noqa: S608 - all quoted
+        "auto_detect = false, header = false, delim = '|', quote = '', escape = '', "
+        f"nullstr = 'NULL', columns = {{{read}}})"
+    )
+
+
+def _path(file: DataFile) -> str:
+    """Write the path so that DuckDB takes stars and brackets in it for what they are."""
+    return literal(glob.escape(file.path))
+
+
+def _explained(file: DataFile, width: int, error: str) -> Failure:
+    """Turn DuckDB's page about a CSV file into file, line and reason."""
+    for _ in file.rows(width):
+        pass  # raises at a malformed row, in the same words as for every engine
+    found = re.search(r"CSV Error on Line: (\d+)\n(.*?)(\n\s*\n|\nPossible|\Z)", error, re.DOTALL)
+    if found is None:
+        return Failure(f"{file.name}: {error}")
+    line = file.line_of(int(found[1]))
+    return Failure(f"{file.name}:{line}: {'; '.join(found[2].splitlines())}")

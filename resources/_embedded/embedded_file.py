@@ -1,0 +1,172 @@
+"""The files that are loaded into an embedded database and saved from it."""
+
+import csv
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+#: How a null is written in a file, as KROWN's databases read it.
+NULL = "NULL"
+#: Rows that are turned from the engine's form into text at once.
+BATCH = 10_000
+
+# The csv module stops at 128 KiB a value; the engines have limits of their own.
+csv.field_size_limit(2**31 - 1)
+
+
+class Failure(Exception):  # noqa: N818 - the answer to a request, not a defect
+    """A request that cannot be fulfilled, said in words for the user."""
+
+
+class Cursor(Protocol):
+    """What both engines hand out for a query."""
+
+    @property
+    def description(self) -> Any:
+        """A sequence a column, the name first; None without a query."""
+
+    def fetchmany(self, size: int, /) -> Sequence[Any]:
+        """Return the next rows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file to load.
+
+    Args:
+        path: Where it lies.
+        name: What the case calls it.
+        table: The table that it is loaded into, in lower case.
+    """
+
+    path: str
+    name: str
+    table: str
+
+    @property
+    def is_tbl(self) -> bool:
+        """Whether it has the form of TPC-H's dbgen: a bar after each value, no header."""
+        return self.name.endswith(".tbl")
+
+    def header(self) -> list[str]:
+        """Return the column names in the first line, lower-cased."""
+        with self._reader() as reader:
+            first: list[str] = next(reader, None) or []
+        names = [name.lower() for name in first]
+        if not names or "" in names:
+            raise Failure(f"{self.name}:1: the header must name every column")
+        doubled = [name for name in names if names.count(name) > 1]
+        if doubled:
+            raise Failure(f"{self.name}:1: two columns are named '{doubled[0]}'; rename one")
+        return names
+
+    def rows(self, width: int) -> Iterator[list[str | None]]:
+        """Yield the rows with nulls in place; empty lines are passed over.
+
+        Raises:
+            Failure: With the line, at the first row that is malformed or not ``width`` values wide.
+        """
+        with self._reader() as reader:
+            if not self.is_tbl:
+                next(reader, None)
+            for row in reader:
+                if not row:
+                    continue
+                if self.is_tbl and row.pop():
+                    raise Failure(f"{self.name}:{reader.line_num}: there is no '|' at its end")
+                if len(row) != width:
+                    raise Failure(
+                        f"{self.name}:{_first_line(reader.line_num, row)}: it has {len(row)} "
+                        f"values, and {width} are expected"
+                    )
+                yield [None if value == NULL else value for value in row] if NULL in row else row
+
+    def line_of(self, record: int) -> int:
+        """Return the line where a record begins; the two differ once a value spans lines."""
+        with self._reader() as reader:
+            for number, row in enumerate(reader, 1):
+                if number == record:
+                    return _first_line(reader.line_num, row)
+        return record
+
+    @contextmanager
+    def _reader(self) -> Generator[Any]:
+        with Path(self.path).open(encoding="utf-8-sig", newline="") as stream:
+            reader = (
+                csv.reader(stream, delimiter="|", quoting=csv.QUOTE_NONE)
+                if self.is_tbl
+                else csv.reader(stream, strict=True)
+            )
+            try:
+                yield reader
+            except csv.Error as error:
+                raise Failure(f"{self.name}:{reader.line_num}: {error}") from error
+            except UnicodeDecodeError as error:
+                line = _first_undecodable_line(self.path)
+                raise Failure(f"{self.name}:{line}: this is not UTF-8; convert it") from error
+
+
+def _first_line(last: int, row: Sequence[str]) -> int:
+    return last - sum(value.count("\n") for value in row)
+
+
+def _first_undecodable_line(path: str) -> int:
+    with Path(path).open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return 1
+
+
+def save(cursor: Cursor, results: str | None) -> int:
+    """Take every row of a query, write them as CSV with a header if asked to, and count them."""
+    if results is None:
+        return sum(len(batch) for batch in _batches(cursor))
+    rows = 0
+    with Path(results).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(column[0] for column in cursor.description)
+        for batch in _batches(cursor):
+            writer.writerows(batch)
+            rows += len(batch)
+    return rows
+
+
+def _batches(cursor: Cursor) -> Iterator[Sequence[Any]]:
+    while batch := cursor.fetchmany(BATCH):
+        yield batch
+
+
+def quote_empty_lines(results: str) -> None:
+    """Write the null of a one-column answer as ``""``: an empty line is no record to many readers.
+
+    It is what Python's own writer does, so the answers of all engines compare equal.
+    """
+    source = Path(results)
+    with source.open(encoding="utf-8", newline="") as stream:
+        reader = csv.reader(stream)
+        header: list[str] | None = next(reader, None)
+        if header is None or len(header) != 1 or all(reader):
+            return
+    beside = source.with_name(f"{source.name}.new")
+    with (
+        source.open(encoding="utf-8", newline="") as stream,
+        beside.open("w", encoding="utf-8", newline="") as copy,
+    ):
+        csv.writer(copy, lineterminator="\n").writerows(row or [""] for row in csv.reader(stream))
+    beside.replace(source)
+
+
+def quoted(name: str) -> str:
+    """Write a name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Write a text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,97 @@
+"""Statistics against the standard library's definitions."""
+
+import math
+import statistics
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.statistics import Description, describe, quantile
+
+numbers = st.floats(-1e100, 1e100)
+samples = st.lists(numbers, min_size=2, max_size=30)
+
+
+def close(value: float | None, expected: float, scale: float = 0.0) -> bool:
+    assert value is not None
+    return math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-9 * scale)
+
+
+@given(samples)
+def test_it_agrees_with_the_standard_library(values: list[float]) -> None:
+    about = describe(values)
+    scale = max(map(abs, values))
+    assert about.n == len(values)
+    assert close(about.median, statistics.median(values))
+    assert close(about.mean, statistics.fmean(values), scale)
+    assert close(about.stdev, statistics.stdev(values), scale)
+    q1, _, q3 = statistics.quantiles(values, n=4, method="inclusive")
+    assert close(about.q1, q1, scale)
+    assert close(about.q3, q3, scale)
+
+
+@given(samples)
+def test_what_is_in_the_middle_lies_between_the_extremes(values: list[float]) -> None:
+    about = describe(values)
+    assert about.min == min(values)
+    assert about.max == max(values)
+    assert about.q1 is not None
+    assert about.q3 is not None
+    assert about.median is not None
+    slack = 1e-9 * max(map(abs, values))
+    assert min(values) - slack <= about.q1 <= about.median + slack
+    assert about.median - slack <= about.q3 <= max(values) + slack
+
+
+@given(samples, st.randoms())
+def test_the_order_does_not_matter(values: list[float], random: Random) -> None:
+    shuffled = list(values)
+    random.shuffle(shuffled)
+    assert describe(shuffled) == describe(values)
+
+
+@given(numbers, st.integers(2, 9))
+def test_equal_values_have_no_spread(value: float, n: int) -> None:
+    about = describe([value] * n)
+    assert (about.stdev, about.mad, about.iqr) == (0.0, 0.0, 0.0)
+    assert about.q1 == about.q3 == about.median == value
+
+
+@given(samples)
+def test_half_of_the_values_lie_within_the_mad(values: list[float]) -> None:
+    about = describe(values)
+    assert about.median is not None
+    assert about.mad is not None
+    # Relative to the values: a difference of two of them may be off by their own last digit.
+    reach = about.mad + 1e-9 * max(map(abs, values))
+    assert sum(abs(v - about.median) <= reach for v in values) * 2 >= len(values)
+
+
+@given(numbers)
+def test_defect_24_one_value_has_no_spread_and_is_no_error(value: float) -> None:
+    assert describe([value]) == Description(1, value, value, value, value)
+    assert describe([value]).stdev is None
+
+
+def test_defect_23_an_even_number_of_values_is_fine() -> None:
+    about = describe([4.0, 1.0, 3.0, 2.0])
+    assert (about.n, about.median, about.q1, about.q3) == (4, 2.5, 1.75, 3.25)
+    assert about.mad == 1.0
+    assert about.iqr == 1.5
+
+
+def test_no_value_describes_nothing() -> None:
+    assert describe([]) == Description(0)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_is_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        describe([1.0, bad])
+
+
+def test_a_quantile_at_the_ends_is_an_extreme() -> None:
+    assert [quantile([3.0, 1.0, 2.0], share) for share in (0.0, 0.5, 1.0)] == [1.0, 2.0, 3.0]
+    assert quantile([7.0], 0.25) == 7.0

@@ -53,7 +53,9 @@ class _DuckDB(Engine):
 
     def _copy(self, query: str, results: str) -> int:
         """Let DuckDB write the answer itself, without a Python object a value."""
-        sql = f"COPY (\n{_without_end(query)}\n) TO {literal(results)} (FORMAT csv, HEADER true)"
+        # Without comments there is no reason to quote '#', which no other engine does.
+        form = "(FORMAT csv, HEADER true, COMMENT '')"
+        sql = f"COPY (\n{_without_end(query)}\n) TO {literal(results)} {form}"
         rows = self._count(sql)
         quote_empty_lines(results)
         return rows

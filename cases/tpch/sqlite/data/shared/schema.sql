@@ -1,4 +1,5 @@
 -- TPC-H 3.0.1, section 1.4, in types that SQLite, DuckDB and PostgreSQL share.
+-- Fixed texts are VARCHAR, since PostgreSQL pads CHAR with blanks in the answers.
 -- INTEGER keys hold up to scale factor 300. The tables are dropped first, so that loading can be
 -- repeated on one database.
 
@@ -13,14 +14,14 @@ DROP TABLE IF EXISTS region;
 
 CREATE TABLE region (
     r_regionkey INTEGER NOT NULL,
-    r_name CHAR(25) NOT NULL,
+    r_name VARCHAR(25) NOT NULL,
     r_comment VARCHAR(152) NOT NULL,
     PRIMARY KEY (r_regionkey)
 );
 
 CREATE TABLE nation (
     n_nationkey INTEGER NOT NULL,
-    n_name CHAR(25) NOT NULL,
+    n_name VARCHAR(25) NOT NULL,
     n_regionkey INTEGER NOT NULL,
     n_comment VARCHAR(152) NOT NULL,
     PRIMARY KEY (n_nationkey)
@@ -29,11 +30,11 @@ CREATE TABLE nation (
 CREATE TABLE part (
     p_partkey INTEGER NOT NULL,
     p_name VARCHAR(55) NOT NULL,
-    p_mfgr CHAR(25) NOT NULL,
-    p_brand CHAR(10) NOT NULL,
+    p_mfgr VARCHAR(25) NOT NULL,
+    p_brand VARCHAR(10) NOT NULL,
     p_type VARCHAR(25) NOT NULL,
     p_size INTEGER NOT NULL,
-    p_container CHAR(10) NOT NULL,
+    p_container VARCHAR(10) NOT NULL,
     p_retailprice DECIMAL(15, 2) NOT NULL,
     p_comment VARCHAR(23) NOT NULL,
     PRIMARY KEY (p_partkey)
@@ -41,10 +42,10 @@ CREATE TABLE part (
 
 CREATE TABLE supplier (
     s_suppkey INTEGER NOT NULL,
-    s_name CHAR(25) NOT NULL,
+    s_name VARCHAR(25) NOT NULL,
     s_address VARCHAR(40) NOT NULL,
     s_nationkey INTEGER NOT NULL,
-    s_phone CHAR(15) NOT NULL,
+    s_phone VARCHAR(15) NOT NULL,
     s_acctbal DECIMAL(15, 2) NOT NULL,
     s_comment VARCHAR(101) NOT NULL,
     PRIMARY KEY (s_suppkey)
@@ -55,9 +56,9 @@ CREATE TABLE customer (
     c_name VARCHAR(25) NOT NULL,
     c_address VARCHAR(40) NOT NULL,
     c_nationkey INTEGER NOT NULL,
-    c_phone CHAR(15) NOT NULL,
+    c_phone VARCHAR(15) NOT NULL,
     c_acctbal DECIMAL(15, 2) NOT NULL,
-    c_mktsegment CHAR(10) NOT NULL,
+    c_mktsegment VARCHAR(10) NOT NULL,
     c_comment VARCHAR(117) NOT NULL,
     PRIMARY KEY (c_custkey)
 );
@@ -77,8 +78,8 @@ CREATE TABLE orders (
     o_orderstatus CHAR(1) NOT NULL,
     o_totalprice DECIMAL(15, 2) NOT NULL,
     o_orderdate DATE NOT NULL,
-    o_orderpriority CHAR(15) NOT NULL,
-    o_clerk CHAR(15) NOT NULL,
+    o_orderpriority VARCHAR(15) NOT NULL,
+    o_clerk VARCHAR(15) NOT NULL,
     o_shippriority INTEGER NOT NULL,
     o_comment VARCHAR(79) NOT NULL,
     PRIMARY KEY (o_orderkey)
@@ -98,8 +99,8 @@ CREATE TABLE lineitem (
     l_shipdate DATE NOT NULL,
     l_commitdate DATE NOT NULL,
     l_receiptdate DATE NOT NULL,
-    l_shipinstruct CHAR(25) NOT NULL,
-    l_shipmode CHAR(10) NOT NULL,
+    l_shipinstruct VARCHAR(25) NOT NULL,
+    l_shipmode VARCHAR(10) NOT NULL,
     l_comment VARCHAR(44) NOT NULL,
     PRIMARY KEY (l_orderkey, l_linenumber)
 );

@@ -7,13 +7,13 @@ from prefect import State, flow
 from benchyard.execution.engine import execute_case as execute
 from benchyard.execution.request import Request
 from tasks.ending import final_state
-from tasks.flow_run import this_flow_run
+from tasks.flow_run import name_of_flow_run, this_flow_run
 from tasks.opening import open_case, plan_of
 from tasks.secret_blocks import secret_block
 from tasks.stages import PrefectStages
 
 
-@flow(name="execute-case", flow_run_name="{case}", persist_result=False)
+@flow(name="execute-case", flow_run_name=name_of_flow_run, persist_result=False)
 def execute_case(
     case: str,
     runs: int = 3,

@@ -1,8 +1,20 @@
-"""Which flow run this is, for the record."""
+"""Which flow run this is: its name in the UI, and its identity for the record."""
 
+import os
+from typing import Any, cast
+
+import prefect.runtime.flow_run
 from prefect.context import FlowRunContext
 
 from benchyard.model import Json
+
+
+def name_of_flow_run() -> str:
+    """Return the name of the flow run about to start: the case, from the root down."""
+    parameters = cast("dict[str, Any]", cast("Any", prefect.runtime.flow_run).parameters)
+    case = str(parameters["case"])
+    place = os.path.relpath(case, str(parameters.get("root", ".")))
+    return case if place.startswith("..") else place
 
 
 def this_flow_run() -> dict[str, Json]:

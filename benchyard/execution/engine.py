@@ -231,7 +231,7 @@ def execute_steps(
     """Execute the graph of steps: those that wait for nothing run side by side.
 
     Returns:
-        The handles of all steps that were executed.
+        The handles of the executed steps that no other executed step waited for.
     """
     graph = _Graph(session.case.steps)
     handles: dict[str, Handle] = {}
@@ -254,7 +254,8 @@ def execute_steps(
         running -= 1
         graph.note(finished, session.settle(finished).outcome)
     graph.settle_rest(session)
-    return list(handles.values())
+    needed = {i for step in session.case.steps if step.id in handles for i in step.needs}
+    return [handle for i, handle in handles.items() if i not in needed]
 
 
 def _ask_user(session: Session, steps: Sequence[Step]) -> None:

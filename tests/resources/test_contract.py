@@ -1,0 +1,111 @@
+"""Every resource class keeps the contract that the lab relies on."""
+
+import inspect
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+import resources
+from benchyard.errors import ResourceError
+from benchyard.parameters import schema_of, settings_of, signature_of
+from benchyard.resource import CommandResult, Resource, Workspace, commands_of
+
+CLASSES = resources.find().classes
+every_class = pytest.mark.parametrize("name", sorted(CLASSES))
+
+#: Those that need nothing but this machine.
+LOCAL = ("DuckDB", "Process", "SQLite", "TPCH")
+
+#: What the lab itself calls.
+CONTRACT = {name for name in dir(Resource) if not name.startswith("_")} | {"settings", "workspace"}
+
+
+def make(name: str, workspace: Workspace) -> Resource[Any]:
+    return CLASSES[name](CLASSES[name].Settings(), workspace)
+
+
+@pytest.fixture
+def untouched(tmp_path: Path) -> Workspace:
+    """Give a workspace whose folders are not even there."""
+    return Workspace(*(tmp_path / name for name in ("inputs", "shared", "own", "kept")))
+
+
+def test_the_shipped_classes_are_found() -> None:
+    assert {"Process", "SQLite", "DuckDB", "TPCH"} <= set(CLASSES)
+
+
+@every_class
+def test_the_constructor_only_stores(name: str, untouched: Workspace, tmp_path: Path) -> None:
+    resource = make(name, untouched)
+    assert list(tmp_path.iterdir()) == []
+    assert list(resource.pids()) == []
+    assert list(resource.cgroups()) == []
+
+
+@every_class
+def test_settings_are_a_frozen_dataclass_with_defaults(name: str) -> None:
+    settings = CLASSES[name].Settings
+    assert settings() == settings()
+    assert settings.__dataclass_params__.frozen
+    for annotation in settings_of(settings).annotations.values():
+        assert schema_of(annotation), f"{annotation} says nothing to the case's schema"
+
+
+@every_class
+def test_every_command_is_annotated_and_documented(name: str) -> None:
+    commands = commands_of(CLASSES[name])
+    assert commands
+    for label, method in commands.items():
+        signature = signature_of(method)
+        documented = inspect.getdoc(method) or ""
+        assert signature.summary.endswith("."), label
+        assert get_type_hints(method)["return"] is CommandResult
+        for parameter, annotation in signature.annotations.items():
+            assert schema_of(annotation), f"{label}: {parameter}"
+            assert f"{parameter}:" in documented, f"{label}: {parameter} is not documented"
+
+
+@every_class
+def test_nothing_else_is_public(name: str) -> None:
+    public = {label for label in dir(CLASSES[name]) if not label.startswith("_")}
+    assert public - CONTRACT - set(commands_of(CLASSES[name])) == set()
+
+
+@every_class
+def test_stop_and_abort_need_no_start(name: str, untouched: Workspace, tmp_path: Path) -> None:
+    resource = make(name, untouched)
+    resource.abort()
+    resource.stop()
+    resource.stop()
+    assert list(tmp_path.iterdir()) == []
+
+
+@every_class
+def test_the_version_is_told_without_a_start(name: str, workspace: Workspace) -> None:
+    try:
+        version = make(name, workspace).version()
+    except ResourceError as error:
+        pytest.skip(f"{name} is not here to be asked: {error}")
+    assert version.strip()
+    assert version == version.strip()
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_stop_may_be_called_twice(name: str, workspace: Workspace) -> None:
+    resource = make(name, workspace)
+    resource.initialize()
+    resource.start()
+    resource.wait_until_ready()
+    resource.stop()
+    resource.stop()
+    assert list(resource.pids()) == []
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_stop_ends_a_start_that_was_never_waited_for(name: str, workspace: Workspace) -> None:
+    resource = make(name, workspace)
+    resource.start()
+    pids = list(resource.pids())
+    resource.stop()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

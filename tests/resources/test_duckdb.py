@@ -1,0 +1,87 @@
+"""DuckDB alone: settings, its own errors about files, and the library staying away."""
+
+import importlib.metadata
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.errors import CommandFailedError, InputError, NotReadyError
+from benchyard.resource import Workspace
+from resources.duckdb import DuckDB, DuckDBSettings
+from resources.embedded import EmbeddedDatabase
+
+Open = Callable[..., EmbeddedDatabase[Any]]
+Query = Callable[[EmbeddedDatabase[Any], str], list[list[str]]]
+Put = Callable[[str, str], str]
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_version_is_the_library_s(workspace: Workspace, open_database: Open, query: Query) -> None:
+    version = DuckDB(DuckDBSettings(), workspace).version()
+    assert version == importlib.metadata.version("duckdb")
+    assert query(open_database("DuckDB"), "SELECT version() AS v")[1] == [f"v{version}"]
+
+
+def test_settings_reach_the_engine(open_database: Open, query: Query) -> None:
+    database = open_database("DuckDB", {"threads": 1, "memory_limit": "256MiB"})
+    rows = query(
+        database,
+        "SELECT current_setting('threads') AS t, current_setting('memory_limit') AS m, "
+        "current_setting('autoinstall_known_extensions') AS a",
+    )
+    assert rows[1] == ["1", "256.0 MiB", "false"]
+
+
+def test_wrong_settings_are_told(open_database: Open) -> None:
+    with pytest.raises(InputError, match="threads is 0"):
+        DuckDBSettings(threads=0)
+    with pytest.raises(NotReadyError, match="DuckDB cannot open its database: .*12 ?parsecs|pars"):
+        open_database("DuckDB", {"memory_limit": "12 parsecs"})
+
+
+def test_a_value_of_the_wrong_type_is_named_with_its_line(open_database: Open, put: Put) -> None:
+    database = open_database("DuckDB")
+    put("s.sql", "CREATE TABLE t (a INTEGER, b VARCHAR);")
+    put("t.csv", 'a,b\n1,"two\nlines"\nfoo,x\n')
+    with pytest.raises(CommandFailedError, match=r"(?s)DuckDB: t\.csv:4: .*\"foo\" to 'INTEGER'"):
+        database.load("t.csv", "t", "s.sql")
+    put("t.tbl", "1|x|\nfoo|y|\n")
+    with pytest.raises(CommandFailedError, match=r"(?s)DuckDB: t\.tbl:2: .*\"foo\" to 'INTEGER'"):
+        database.load("t.tbl", "t", "s.sql")
+
+
+def test_statements_that_describe_are_queries_and_changes_are_not(
+    open_database: Open, query: Query, put: Put
+) -> None:
+    database = open_database("DuckDB")
+    database.execute("CREATE TABLE t (a INTEGER)")
+    assert query(database, "DESCRIBE t")[1][:2] == ["a", "INTEGER"]
+    assert query(database, "PRAGMA table_info('t')")[1][1] == "a"
+    assert query(database, "INSERT INTO t VALUES (5) RETURNING a") == [["a"], ["5"]]
+    put("q.sql", "INSERT INTO t VALUES (6); SET threads = 1")
+    assert database.execute_query_file("q.sql").values == {"rows": None}
+
+
+def test_the_lab_s_own_process_does_not_load_the_library() -> None:
+    code = "import sys, resources; resources.find(); print('_duckdb' in sys.modules)"
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert said.stdout.strip() == "False"
+
+
+def test_without_the_package_the_class_is_unavailable_with_the_reason() -> None:
+    code = (
+        "import importlib.util as u, resources; real = u.find_spec;"
+        "u.find_spec = lambda n, *a: None if n == 'duckdb' else real(n, *a);"
+        "r = resources.find(); print(r.unavailable['DuckDB']); assert 'SQLite' in r.classes"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "pip install duckdb" in said.stdout

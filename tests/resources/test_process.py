@@ -1,0 +1,200 @@
+"""Programs as child processes: how they end, what they say, and that they are really gone."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+
+from benchyard.children import wait_until_gone
+from benchyard.errors import CommandFailedError
+from benchyard.resource import NoSettings, Workspace, step_context
+from resources.process import Process
+
+Put = Callable[[str, str], str]
+
+
+@pytest.fixture
+def process(workspace: Workspace) -> Generator[Process]:
+    process = Process(NoSettings(), workspace)
+    process.start()
+    process.wait_until_ready()
+    yield process
+    process.stop()
+
+
+def python(code: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-c", code, *arguments]
+
+
+def fail(call: Callable[[], object]) -> CommandFailedError:
+    with pytest.raises(CommandFailedError) as caught:
+        call()
+    return caught.value
+
+
+def wait_for(path: Path) -> str:
+    deadline = time.monotonic() + 10
+    while not path.exists() or not path.read_text().endswith("\n"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return path.read_text()
+
+
+def test_a_program_runs_in_the_shared_folder_and_is_accounted_for(
+    process: Process, workspace: Workspace
+) -> None:
+    with step_context("02-hello"):
+        result = process.execute(
+            python("import os; sum(range(10**6)); print(os.getcwd(), os.environ['X'])"),
+            environment={"X": "y"},
+        )
+    assert result.output == workspace.kept / "02-hello.stdout.txt"
+    assert result.output.read_text() == f"{workspace.shared} y\n"
+    assert not (workspace.kept / "02-hello.stderr.txt").exists()
+    assert result.values["exit_code"] == 0
+    assert float(str(result.values["cpu_user_s"])) > 0
+    assert float(str(result.values["cpu_system_s"])) >= 0
+    assert int(str(result.values["peak_rss_bytes"])) > 1_000_000
+
+
+def test_streams_go_to_the_files_that_the_step_names(
+    process: Process, workspace: Workspace, put: Put
+) -> None:
+    put("in/words.txt", "b\na\n")
+    result = process.execute(
+        ["sort"], working_folder="in", stdin_file="in/words.txt", stdout_file="out/sorted.txt"
+    )
+    assert result.output == workspace.shared / "out/sorted.txt"
+    assert result.output.read_text() == "a\nb\n"
+    assert list(workspace.kept.iterdir()) == []
+
+
+def test_both_streams_may_share_a_file(process: Process, workspace: Workspace) -> None:
+    code = "import sys; print('a', flush=True); print('b', file=sys.stderr)"
+    process.execute(python(code), stdout_file="all.txt", stderr_file="all.txt")
+    assert workspace.file("all.txt").read_text() == "a\nb\n"
+
+
+def test_an_empty_file_that_the_step_named_stays(process: Process, workspace: Workspace) -> None:
+    process.execute(["true"], stdout_file="empty.txt")
+    assert workspace.file("empty.txt").read_bytes() == b""
+
+
+def test_a_wrong_exit_code_is_told_with_the_program_s_words(
+    process: Process, workspace: Workspace
+) -> None:
+    code = "import sys; print('half'); sys.exit(print('no luck', file=sys.stderr) or 3)"
+    error = fail(lambda: process.execute(python(code, "s3cret")))
+    assert error.exit_status == 3
+    assert "exit code 3" in str(error)
+    assert "no luck" in str(error)
+    assert "s3cret" not in str(error)
+    assert (workspace.kept / "step.stdout.txt").read_text() == "half\n"
+
+
+def test_another_exit_code_may_be_the_right_one(process: Process) -> None:
+    assert process.execute(["false"], exit_code=1).values["exit_code"] == 1
+    assert "0" in str(fail(lambda: process.execute(["true"], exit_code=1)))
+    kill_self = python("import os; os.kill(os.getpid(), 9)")
+    assert process.execute(kill_self, exit_code=-9).values["exit_code"] == -9
+    assert "SIGKILL" in str(fail(lambda: process.execute(kill_self)))
+
+
+def test_a_missing_program_is_told(process: Process, workspace: Workspace) -> None:
+    assert "'no-such-program'" in str(fail(lambda: process.execute(["no-such-program"])))
+    assert "'arguments' is empty" in str(fail(lambda: process.execute([])))
+    assert list(workspace.kept.iterdir()) == []
+    assert process.pids() == []
+
+
+def test_no_shell_reads_the_arguments(process: Process) -> None:
+    result = process.execute(["echo", "$HOME", "`id`", ";", "*"])
+    assert result.output is not None
+    assert result.output.read_text() == "$HOME `id` ; *\n"
+
+
+def test_the_declared_output_must_be_there(process: Process) -> None:
+    process.execute(["cp", "/dev/null", "made.txt"], output_file="made.txt")
+    error = fail(lambda: process.execute(["true"], output_file="not-made.txt"))
+    assert "'not-made.txt'" in str(error)
+
+
+def test_paths_outside_of_the_case_are_refused(process: Process, put: Put) -> None:
+    put("file.txt", "")
+    for wrong in ({"working_folder": "../own"}, {"stdout_file": "../x"}, {"stdin_file": "../x"}):
+        assert "outside" in str(fail(lambda wrong=wrong: process.execute(["true"], **wrong)))
+    assert "is a file" in str(fail(lambda: process.execute(["true"], working_folder="file.txt")))
+    assert "no file" in str(fail(lambda: process.execute(["true"], working_folder="gone")))
+
+
+def test_abort_kills_grandchildren_too(process: Process, workspace: Workspace) -> None:
+    code = (
+        "import subprocess, time\n"
+        "p = [subprocess.Popen(['sleep', '600'], start_new_session=n) for n in (True, False)]\n"
+        "open('pids.txt', 'w').write(' '.join(str(x.pid) for x in p) + chr(10))\n"
+        "time.sleep(600)"
+    )
+    errors: list[CommandFailedError] = []
+    running = threading.Thread(
+        target=lambda: errors.append(fail(lambda: process.execute(python(code))))
+    )
+    running.start()
+    grandchildren = [int(pid) for pid in wait_for(workspace.shared / "pids.txt").split()]
+    (child,) = process.pids()
+    process.abort()
+    running.join(10)
+    assert "SIGKILL" in str(errors[0])
+    assert all(wait_until_gone(pid, 5) for pid in [child, *grandchildren])
+    assert process.pids() == []
+    assert "aborted" in str(fail(lambda: process.execute(["true"])))
+
+
+def test_abort_kills_every_program_under_way(process: Process) -> None:
+    errors: list[CommandFailedError] = []
+    threads = [
+        threading.Thread(
+            target=lambda: errors.append(fail(lambda: process.execute(["sleep", "600"])))
+        )
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + 10
+    while len(process.pids()) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    pids = process.pids()
+    process.abort()
+    for thread in threads:
+        thread.join(10)
+    assert len(errors) == len(pids) == 3
+    assert all(wait_until_gone(pid, 5) for pid in pids)
+
+
+def test_stop_kills_daemons_that_a_program_left(process: Process, workspace: Workspace) -> None:
+    code = (
+        "import subprocess\n"
+        "p = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        "print(p.pid)"
+    )
+    result = process.execute(python(code), stdout_file="pid.txt")
+    assert result.output is not None
+    daemon = int(result.output.read_text())
+    assert Path(f"/proc/{daemon}").exists()
+    process.stop()
+    assert wait_until_gone(daemon, 5)
+
+
+def test_children_carry_the_label_of_the_run(process: Process, workspace: Workspace) -> None:
+    result = process.execute(python("import os; print(os.environ['BENCHYARD_RUN'])"))
+    assert result.output is not None
+    assert result.output.read_text().strip() == workspace.labels["benchyard.run"]
+
+
+def test_much_output_does_not_block(process: Process) -> None:
+    code = "import sys; sys.stderr.write('e' * 10**6); sys.stdout.write('o' * 10**6)"
+    result = process.execute(python(code))
+    assert result.output is not None
+    assert result.output.stat().st_size == 10**6

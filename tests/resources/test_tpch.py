@@ -1,0 +1,184 @@
+"""TPC-H: the generator, and the answers of the shipped cases."""
+
+import csv
+import json
+import math
+import shutil
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.errors import CommandFailedError
+from benchyard.resource import NoSettings, Workspace
+from resources import tpch
+from resources.embedded import EmbeddedDatabase
+from resources.tpch import TPCH
+
+CASES = Path(__file__).parents[2] / "cases" / "tpch"
+QUERIES = ("q01", "q03", "q05", "q06", "q10", "q12", "q14", "q18", "q19")
+
+
+@pytest.fixture
+def generator(workspace: Workspace) -> TPCH:
+    return TPCH(NoSettings(), workspace)
+
+
+def test_the_version_is_the_program_s_own(generator: TPCH) -> None:
+    assert generator.version().startswith("tpchgen-cli ")
+
+
+def test_only_the_wanted_tables_are_made(generator: TPCH, workspace: Workspace) -> None:
+    result = generator.generate(0.001, "data/small", ["nation", "region"])
+    folder = workspace.shared / "data/small"
+    assert sorted(path.name for path in folder.iterdir()) == ["nation.tbl", "region.tbl"]
+    assert len((folder / "nation.tbl").read_text().splitlines()) == 25
+    assert (folder / "nation.tbl").read_text().startswith("0|ALGERIA|0|")
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    assert result.values == {"bytes": size, "tables": 2}
+
+
+def test_all_tables_are_made_anew_each_time(generator: TPCH, workspace: Workspace) -> None:
+    assert generator.generate(0.001).values["tables"] == 8
+    orders = workspace.shared / "tpch/orders.tbl"
+    content = orders.read_bytes()
+    orders.write_text("from an attempt that was killed")
+    generator.generate(0.001)
+    assert orders.read_bytes() == content
+    assert len(content.splitlines()) == 1500
+
+
+@pytest.mark.parametrize("scale", [0, -1, math.nan])
+def test_a_wrong_scale_is_told(generator: TPCH, scale: float) -> None:
+    with pytest.raises(CommandFailedError, match="scale_factor"):
+        generator.generate(scale)
+
+
+def test_a_folder_outside_of_the_case_is_refused(generator: TPCH) -> None:
+    with pytest.raises(CommandFailedError, match="outside"):
+        generator.generate(0.001, "../tpch")
+
+
+def test_a_missing_program_is_told(
+    generator: TPCH, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr("importlib.metadata.files", lambda _: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for call in (generator.version, lambda: generator.generate(0.001)):
+        with pytest.raises(CommandFailedError, match="pip install tpchgen-cli"):
+            call()
+
+
+def test_the_program_is_found_through_the_package_and_the_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = tpch.find_program()
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert tpch.find_program().resolve() == program.resolve()
+    monkeypatch.setattr("importlib.metadata.files", lambda _: None)
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert tpch.find_program().resolve() == program.resolve()
+
+
+def test_a_program_that_writes_nothing_is_caught(
+    generator: TPCH, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = shutil.which("true")
+    assert nothing is not None
+    monkeypatch.setattr(tpch, "find_program", lambda: Path(nothing))
+    with pytest.raises(CommandFailedError, match=r"did not write 'customer\.tbl'"):
+        generator.generate(0.001)
+
+
+def test_the_cases_share_their_data_byte_for_byte() -> None:
+    def content(case: str) -> dict[str, bytes]:
+        shared = CASES / case / "data/shared"
+        files = [path for path in shared.rglob("*") if path.is_file()]
+        return {str(path.relative_to(shared)): path.read_bytes() for path in files}
+
+    assert content("sqlite") == content("duckdb")
+    assert len(content("sqlite")) == 1 + 3 * len(QUERIES)
+
+
+@pytest.mark.parametrize("case", ["sqlite", "duckdb"])
+def test_every_query_step_is_checked_with_a_file_that_has_rows(case: str) -> None:
+    declared: dict[str, Any] = json.loads((CASES / case / "metadata.json").read_text())
+    steps: list[dict[str, Any]] = declared["steps"]
+    assert [step["@id"] for step in steps] == ["generate", "load", *QUERIES]
+    for step in steps[2:]:
+        for scale in declared["matrix"]["scale"]:
+            name = step["check"]["equal"].replace("${matrix.scale}", str(scale))
+            rows = (CASES / case / "data/shared" / name).read_text().splitlines()
+            assert len(rows) > 1
+
+
+def values(path: Path) -> list[list[str]]:
+    with path.open(newline="") as stream:
+        return list(csv.reader(stream))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", ["0.01", "0.1"])
+@pytest.mark.parametrize("name", ["SQLite", "DuckDB"])
+def test_the_expected_answers_are_what_the_engine_gives(
+    name: str,
+    scale: str,
+    generator: TPCH,
+    workspace: Workspace,
+    open_database: Callable[[str], EmbeddedDatabase[Any]],
+) -> None:
+    case = CASES / name.lower()
+    shutil.copytree(case / "data/shared", workspace.shared, dirs_exist_ok=True)
+    steps = json.loads((case / "metadata.json").read_text())["steps"]
+    generator.generate(float(scale))
+    database = open_database(name)
+    for _ in range(2):  # a step may be repeated on the same database
+        database.load_multiple(**steps[1]["parameters"])
+    for query in QUERIES:
+        database.execute_query_file(f"queries/{query}.sql", f"{query}.csv")
+        given = values(workspace.file(f"{query}.csv"))
+        expected = values(workspace.file(f"expected/sf{scale}/{query}.csv"))
+        assert [len(row) for row in given] == [len(row) for row in expected], query
+        for mine, theirs in zip(given, expected, strict=True):
+            assert [number(v) for v in mine] == pytest.approx([number(v) for v in theirs], rel=1e-6)
+
+
+def number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", ["0.01", "0.1"])
+def test_q1_and_q6_as_decimals_computed_from_the_files(
+    scale: str, generator: TPCH, workspace: Workspace
+) -> None:
+    generator.generate(float(scale), tables=["lineitem"])
+    revenue, groups = Decimal(0), dict[tuple[str, str], list[Decimal]]()
+    with workspace.file("tpch/lineitem.tbl").open() as stream:
+        for line in stream:
+            cells = line.split("|")
+            quantity, price, discount, tax = map(Decimal, cells[4:8])
+            in_1994 = "1994-01-01" <= cells[10] < "1995-01-01"
+            if in_1994 and Decimal("0.05") <= discount <= Decimal("0.07") and quantity < 24:
+                revenue += price * discount
+            if cells[10] <= "1998-09-02":
+                net = price * (1 - discount)
+                row = [quantity, price, net, net * (1 + tax), discount, Decimal(1)]
+                sums = groups.get((cells[8], cells[9]), [Decimal(0)] * 6)
+                groups[cells[8], cells[9]] = [a + b for a, b in zip(sums, row, strict=True)]
+    expected = CASES / "sqlite/data/shared/expected" / f"sf{scale}"
+    assert Decimal(values(expected / "q06.csv")[1][0]) == revenue
+    for row in values(expected / "q01.csv")[1:]:
+        sums = groups.pop((row[0], row[1]))
+        assert [Decimal(cell) for cell in row[2:6]] == sums[:4]
+        means = [sums[0] / sums[5], sums[1] / sums[5], sums[4] / sums[5]]
+        assert [float(v) for v in row[6:9]] == pytest.approx([float(v) for v in means], rel=1e-12)
+        assert int(row[9]) == sums[5]
+    assert not groups

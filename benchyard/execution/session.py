@@ -16,10 +16,11 @@ from typing import cast
 
 from benchyard import __version__
 from benchyard.clock import Clock, now, seconds
-from benchyard.collector import Collector, StepWindow
-from benchyard.environment import case_info, environment, git_state
+from benchyard.collector import Collector
+from benchyard.environment import environment, git_state
 from benchyard.errors import BenchyardError, ResourceError, StepFailedError
-from benchyard.execution.attempts import Bench, declared_outputs, execute_attempt
+from benchyard.execution.attempts import Bench, execute_attempt
+from benchyard.execution.keeping import Keeper
 from benchyard.execution.layout import WORK, begin_run, finish_run
 from benchyard.execution.live import LiveResources, Phases, used_classes
 from benchyard.execution.progress import (
@@ -32,23 +33,15 @@ from benchyard.execution.progress import (
     StepStarted,
     ignore,
 )
+from benchyard.execution.recording import case_facts, resource_facts, write_down
 from benchyard.execution.runlog import LOGGER, RunLog
 from benchyard.execution.secrets import Secrets
+from benchyard.execution.stepbook import StepBook
 from benchyard.execution.wording import say
-from benchyard.execution.workspaces import (
-    Declared,
-    Stamp,
-    account,
-    changed,
-    keep,
-    kept_folder,
-    mirror,
-    stamps,
-)
-from benchyard.files import write_atomically
+from benchyard.execution.workspaces import account, kept_folder, mirror
 from benchyard.labels import OWNER, RUN, kill_labelled, owner_is_alive, this_owner
 from benchyard.model import Case, Json, Outcome, Step
-from benchyard.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord, write_record
+from benchyard.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord
 from benchyard.registry import Registry
 from benchyard.resource import Workspace
 
@@ -90,9 +83,7 @@ class Session:
         self.run = run
         self.stopping = threading.Event()
         self.failure: ErrorRecord | None = None
-        self._attempts: dict[int, list[Attempt]] = {step.index: [] for step in self.case.steps}
-        self._settled: dict[int, StepRecord] = {}
-        self._windows: dict[int, tuple[int, int]] = {}
+        self._book = StepBook(self.case.steps)
         self._warnings: list[str] = []
         self._changed: tuple[str, ...] = ()
         self._collector: Collector | None = None
@@ -116,7 +107,8 @@ class Session:
         self._tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
         self._shared = self.folder / WORK / "shared"
         mirror(self.case.shared, self._shared)
-        self._inputs_before: dict[str, Stamp] = stamps(self.case.shared)
+        classes = self.setting.registry.classes
+        self._keeper = Keeper(self.case, classes, self._shared, self.folder)
 
     def initialize(self) -> None:
         """Make the collector and the resources, and let these do their one-time work.
@@ -175,11 +167,9 @@ class Session:
         Raises:
             StepFailedError: If it failed.
         """
-        made = self._attempts[step.index]
-        start = self.setting.clock.monotonic_ns()
-        started_at = now()
-        if not made:
-            self._windows[step.index] = (start, start)
+        number = len(self._book.attempts(step)) + 1
+        start, started_at = self.setting.clock.monotonic_ns(), now()
+        if number == 1:
             self._tell(StepStarted(self.case.title, self.run, step.index, step.name))
         repetitions: tuple[Repetition, ...] = ()
         error, outcome = None, Outcome.CANCELLED
@@ -191,16 +181,19 @@ class Session:
             outcome, error = Outcome.FAILED, self._describe(raised)
         finally:
             end = self.setting.clock.monotonic_ns()
-            self._windows[step.index] = (self._windows[step.index][0], end)
             span = (self._since_start(start), self._since_start(end))
-            made.append(Attempt(len(made) + 1, started_at, *span, outcome, repetitions, error))
+            attempt = Attempt(number, started_at, *span, outcome, repetitions, error)
+            self._book.note(step, attempt, (start, end))
         if error is not None:
-            self._tell_failure(step, error)
+            left = max(0, step.retries + 1 - number)
+            where = (self.case.title, self.run, step.index, step.name)
+            self._tell(AttemptFailed(*where, error.message, left))
             raise StepFailedError(f"{step.name}: {error.message}")
 
     def _execute(self, step: Step) -> tuple[Repetition, ...]:
         parameters = self.setting.secrets.resolve(dict(step.parameters))
-        self._keep_namesakes(step)
+        if not self._book.attempts(step):
+            self._keeper.make_way(step, self._tried())
         with self.resources.borrowed(step.resource, step.index) as resource:
             repetitions = execute_attempt(
                 step,
@@ -213,10 +206,8 @@ class Session:
             self.resources.note_failure(step.resource)
         return repetitions
 
-    def _tell_failure(self, step: Step, error: ErrorRecord) -> None:
-        left = max(0, step.retries + 1 - len(self._attempts[step.index]))
-        where = (self.case.title, self.run, step.index, step.name)
-        self._tell(AttemptFailed(*where, error.message, left))
+    def _tried(self) -> list[Step]:
+        return [step for step in self.case.steps if self._book.attempts(step)]
 
     def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
         """Decide how a step ended, after its last attempt or instead of its first.
@@ -224,35 +215,19 @@ class Session:
         Args:
             unless_tried: The outcome of a step that never began.
         """
-        attempts = tuple(self._attempts[step.index])
-        outcome = attempts[-1].outcome if attempts else unless_tried
-        if step.may_fail and outcome in (Outcome.FAILED, Outcome.TIMED_OUT):
-            outcome = Outcome.TOLERATED
-        reason = None if attempts else _REASONS[unless_tried]
-        record = StepRecord(
-            index=step.index,
-            id=step.id,
-            name=step.name,
-            resource=step.resource,
-            command=step.command,
-            parameters=step.parameters,
-            measure=step.measure,
-            outcome=outcome,
-            attempts=attempts,
-            reason=reason,
-        )
-        self._settled[step.index] = record
-        durations = record.durations_s
-        error = attempts[-1].error if attempts and outcome is not Outcome.COMPLETED else None
+        record = self._book.settle(step, unless_tried)
+        durations, attempts = record.durations_s, record.attempts
+        failed = attempts and record.outcome is not Outcome.COMPLETED
+        error = attempts[-1].error if failed else None
         self._tell(
             StepEnded(
                 self.case.title,
                 self.run,
                 step.index,
                 step.name,
-                outcome,
+                record.outcome,
                 median(durations) if durations else None,
-                reason or (error.message if error else None),
+                record.reason or (error.message if error else None),
             )
         )
         return record
@@ -275,71 +250,32 @@ class Session:
 
     def stop_collector(self) -> None:
         """End sampling and keep the collector's account."""
-        windows = [StepWindow(i, *span) for i, span in sorted(self._windows.items())]
         if self._collector is not None:
-            self._account = self._collector.stop(windows)
+            self._account = self._collector.stop(self._book.windows())
 
     def keep_outputs(self) -> None:
         """Move declared outputs to the results; note inputs that the run changed."""
-        keep(self._declared(self.case.steps), self._shared, self.folder)
-        for resource in {step.resource for step in self.case.steps}:
-            kept = kept_folder(self.folder, resource)
-            if kept.is_dir() and not any(kept.iterdir()):
-                kept.rmdir()
-        self._changed = changed(self._inputs_before, stamps(self.case.shared))
+        self._keeper.keep(self._tried())
+        self._changed = self._keeper.changed_inputs()
         self._warnings += [f"the run changed the input '{name}'" for name in self._changed]
-
-    def _declared(self, steps: tuple[Step, ...]) -> list[Declared]:
-        classes = self.setting.registry.classes
-        return [
-            Declared(name, step.resource, step.label)
-            for step in steps
-            if self._attempts[step.index]
-            for name in declared_outputs(step, classes[step.resource])
-        ]
-
-    def _keep_namesakes(self, step: Step) -> None:
-        """Put an earlier step's output away before this one makes another of that name."""
-        if self._attempts[step.index]:
-            return
-        own = set(declared_outputs(step, self.setting.registry.classes[step.resource]))
-        if own:
-            others = tuple(s for s in self.case.steps if s.index != step.index)
-            keep(
-                (d for d in self._declared(others) if d.name in own),
-                self._shared,
-                self.folder,
-            )
 
     @property
     def outcome(self) -> Outcome:
         """How the run went, as far as it is known."""
-        outcomes = {record.outcome for record in self._settled.values()}
-        if Outcome.CANCELLED in outcomes:
-            return Outcome.CANCELLED
-        failed = self.failure is not None or not all(o.lets_the_case_go_on for o in outcomes)
-        return Outcome.FAILED if failed else Outcome.COMPLETED
+        outcome = self._book.outcome()
+        broke = self.failure is not None and outcome is Outcome.COMPLETED
+        return Outcome.FAILED if broke else outcome
 
     def write_record(self) -> RunRecord:
         """Write ``run.json`` and ``case-info.txt``, and close the log."""
         duration = self._since_start(self.setting.clock.monotonic_ns())
-        for step in self.case.steps:
-            if step.index not in self._settled:
-                self.settle(step)
+        for step in self._book.unsettled():
+            self.settle(step)
         record = self._record(duration)
         self._tell(RunEnded(self.case.title, self.run, record.outcome, duration))
         for warning in record.warnings:
             logger.warning("%s", warning)
-        write_record(self.folder, record)
-        info = case_info(
-            self.case.title,
-            self.case.folder,
-            self.run,
-            len(self.case.steps),
-            dict(record.environment),
-            self.started_at,
-        )
-        write_atomically(self.folder / "case-info.txt", info)
+        write_down(self.folder, self.case, record)
         self._log.close()
         return record
 
@@ -347,18 +283,15 @@ class Session:
         versions = self._resources.versions() if self._resources is not None else {}
         names = sorted({step.resource for step in self.case.steps})
         return RunRecord(
-            case=self._case_facts(),
+            case=case_facts(self.case, self.setting.case_hash),
             run=self.run,
             outcome=self.outcome,
             started_at=self.started_at,
             ended_at=now(),
             duration_s=duration,
-            steps=tuple(record for _, record in sorted(self._settled.items())),
+            steps=self._book.records(),
             phases=tuple(self._phases.records) if self._phases is not None else (),
-            resources={
-                name: {"version": version, "settings": dict(self.case.settings.get(name, {}))}
-                for name, version in versions.items()
-            },
+            resources=resource_facts(self.case, versions),
             environment=environment() | {"git": git_state(self.case.folder)},
             collector=self._account,
             outputs=account(self.folder, names),
@@ -368,19 +301,6 @@ class Session:
             flow_run=self.setting.flow_run,
             benchyard_version=__version__,
         )
-
-    def _case_facts(self) -> dict[str, Json]:
-        case = self.case
-        return {
-            "name": case.name,
-            "title": case.title,
-            "id": case.id,
-            "description": case.description,
-            "tags": list(case.tags),
-            "point": dict(case.point),
-            "hash": self.setting.case_hash,
-            "folder": str(case.folder),
-        }
 
     def checkpoint(self) -> None:
         """Declare the run done: everything is on disk before ``.done`` is."""
@@ -407,9 +327,8 @@ class Session:
         """Stop now: kill the work, stop resources and collector, write what is known."""
         self.stopping.set()
         self.abort()
-        for step in self.case.steps:
-            if step.index not in self._settled:
-                self.settle(step, unless_tried=Outcome.CANCELLED)
+        for step in self._book.unsettled():
+            self.settle(step, unless_tried=Outcome.CANCELLED)
         for action in (self.stop_resources, self.stop_collector, self.keep_outputs):
             try:
                 action()
@@ -428,9 +347,3 @@ class Session:
     def _tell(self, event: Event) -> None:
         logger.info("%s", self.setting.secrets.redact(say(event)))
         self.setting.listener(event)
-
-
-_REASONS = {
-    Outcome.SKIPPED: "a step that it needs did not succeed",
-    Outcome.CANCELLED: "the run was stopped before it",
-}

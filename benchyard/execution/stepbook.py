@@ -1,0 +1,85 @@
+"""The book of a run's steps: attempts as they are made, and how each step ended."""
+
+from collections.abc import Sequence
+
+from benchyard.collector import StepWindow
+from benchyard.model import Outcome, Step
+from benchyard.record import Attempt, StepRecord
+
+_REASONS = {
+    Outcome.SKIPPED: "a step that it needs did not succeed",
+    Outcome.CANCELLED: "the run was stopped before it",
+}
+
+
+class StepBook:
+    """Attempts and outcomes of the steps of one run.
+
+    Args:
+        steps: All steps of the case.
+    """
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = steps
+        self._attempts: dict[int, list[Attempt]] = {step.index: [] for step in steps}
+        self._settled: dict[int, StepRecord] = {}
+        self._windows: dict[int, tuple[int, int]] = {}
+
+    def attempts(self, step: Step) -> tuple[Attempt, ...]:
+        """Return the attempts so far."""
+        return tuple(self._attempts[step.index])
+
+    def note(self, step: Step, attempt: Attempt, span: tuple[int, int]) -> None:
+        """Write down an attempt.
+
+        Args:
+            span: Monotonic nanoseconds of its start and end.
+        """
+        self._attempts[step.index].append(attempt)
+        first, _ = self._windows.get(step.index, span)
+        self._windows[step.index] = (first, span[1])
+
+    def windows(self) -> list[StepWindow]:
+        """Return when each step that began was under way."""
+        return [StepWindow(index, *span) for index, span in sorted(self._windows.items())]
+
+    def settle(self, step: Step, unless_tried: Outcome) -> StepRecord:
+        """Decide how a step ended, after its last attempt or instead of its first.
+
+        Args:
+            unless_tried: The outcome of a step that never began.
+        """
+        attempts = self.attempts(step)
+        outcome = attempts[-1].outcome if attempts else unless_tried
+        if step.may_fail and outcome in (Outcome.FAILED, Outcome.TIMED_OUT):
+            outcome = Outcome.TOLERATED
+        record = StepRecord(
+            index=step.index,
+            id=step.id,
+            name=step.name,
+            resource=step.resource,
+            command=step.command,
+            parameters=step.parameters,
+            measure=step.measure,
+            outcome=outcome,
+            attempts=attempts,
+            reason=None if attempts else _REASONS[unless_tried],
+        )
+        self._settled[step.index] = record
+        return record
+
+    def unsettled(self) -> list[Step]:
+        """Return the steps of which it is not known how they ended."""
+        return [step for step in self._steps if step.index not in self._settled]
+
+    def records(self) -> tuple[StepRecord, ...]:
+        """Return the records of the settled steps, in the order of the case."""
+        return tuple(record for _, record in sorted(self._settled.items()))
+
+    def outcome(self) -> Outcome:
+        """Return how the run went, as far as its steps tell."""
+        outcomes = {record.outcome for record in self._settled.values()}
+        if Outcome.CANCELLED in outcomes:
+            return Outcome.CANCELLED
+        fine = all(outcome.lets_the_case_go_on for outcome in outcomes)
+        return Outcome.COMPLETED if fine else Outcome.FAILED

@@ -1,0 +1,117 @@
+"""The record reads back what it wrote, and is what its schema says."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from benchyard import schemas
+from benchyard.errors import RecordError
+from benchyard.model import Outcome
+from benchyard.record import (
+    Attempt,
+    ErrorRecord,
+    PhaseRecord,
+    Repetition,
+    RunRecord,
+    StepRecord,
+    read_record,
+    write_record,
+)
+
+ERROR = ErrorRecord("CommandFailedError", "exit code 3")
+DIGEST = "0" * 64
+
+
+def record() -> RunRecord:
+    fine = Repetition(
+        "measured", 0.1, 0.25, Outcome.COMPLETED, {"x_s": 1.5, "y": None}, {"rows": 2}
+    )
+    wrong = Repetition("measured", 0.1, 0.25, Outcome.FAILED, error=ERROR)
+    attempts = (
+        Attempt(1, "2026-01-01T00:00:00+00:00", 0.0, 0.3, Outcome.FAILED, (wrong,), ERROR),
+        Attempt(2, "2026-01-01T00:00:01+00:00", 0.4, 0.8, Outcome.COMPLETED, (fine,)),
+    )
+    step = StepRecord(
+        1, "s1", "Load", "SQLite", "load", {"table": "t"}, True, Outcome.COMPLETED, attempts
+    )
+    skipped = StepRecord(2, "s2", "Ask", "SQLite", "ask", {}, True, Outcome.SKIPPED, reason="no")
+    phase = PhaseRecord("start", "SQLite", 1, 0.0, 0.02, Outcome.COMPLETED)
+    return RunRecord(
+        case={"name": "c", "title": "c", "id": "i", "point": {}, "hash": "h", "folder": "f"},
+        run=1,
+        outcome=Outcome.FAILED,
+        started_at="2026-01-01T00:00:00+00:00",
+        ended_at="2026-01-01T00:00:01+00:00",
+        duration_s=1.0,
+        steps=(step, skipped),
+        phases=(phase,),
+        resources={"SQLite": {"version": "3", "settings": {}}},
+        outputs=({"path": "sqlite/a.csv", "bytes": 3, "sha256": DIGEST},),
+        changed_inputs=("data.csv",),
+        warnings=("careful",),
+        error=ERROR,
+        benchyard_version="0",
+    )
+
+
+def test_reads_back_what_it_wrote(tmp_path: Path) -> None:
+    write_record(tmp_path, record())
+    assert read_record(tmp_path) == record()
+
+
+def test_document_is_valid() -> None:
+    errors = cast("Any", Draft202012Validator(schemas.load("run"))).iter_errors(record().to_json())
+    assert [error.message for error in errors] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "definition"),
+    [
+        (Repetition, "repetition"),
+        (Attempt, "attempt"),
+        (StepRecord, "step"),
+        (PhaseRecord, "phase"),
+    ],
+)
+def test_schema_names_every_field(kind: type[Any], definition: str) -> None:
+    known = cast("Any", schemas.load("run"))["$defs"][definition]["properties"]
+    assert list(known) == [field.name for field in fields(kind)]
+
+
+def test_schema_names_every_field_of_the_run() -> None:
+    known = cast("Any", schemas.load("run"))["properties"]
+    assert list(known) == ["format", "version", *(field.name for field in fields(RunRecord))]
+
+
+def test_only_the_measured_repetitions_of_the_last_attempt_count() -> None:
+    assert record().steps[0].durations_s == [0.25]
+    assert record().steps[1].durations_s == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"format": "other", "version": 1}',
+        '{"format": "benchyard-run", "version": 2}',
+    ],
+)
+def test_damage_is_one_clear_error(tmp_path: Path, content: str) -> None:
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(RecordError, match=r"run\.json"):
+        read_record(tmp_path)
+
+
+def test_nan_is_never_written(tmp_path: Path) -> None:
+    bad = json.loads(json.dumps({"v": 1}))
+    bad["v"] = float("nan")
+    with pytest.raises(ValueError, match="Out of range"):
+        write_record(tmp_path, RunRecord(bad, 1, Outcome.COMPLETED, "", "", 0.0, ()))
+    assert not (tmp_path / "run.json").exists()

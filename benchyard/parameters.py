@@ -76,10 +76,13 @@ class Signature:
         }
 
     def files(self, parameters: Mapping[str, Json]) -> Iterator[NamedFile]:
-        """Yield each file that ``parameters`` name; values of a wrong type are passed over."""
+        """Yield each file that ``parameters`` or their defaults name.
+
+        Values of a wrong type are passed over.
+        """
         for name in self.naming_files:
-            if name in parameters:
-                yield from _files_in(self.annotations[name], parameters[name], (name,))
+            value = parameters[name] if name in parameters else self.defaults.get(name)
+            yield from _files_in(self.annotations[name], value, (name,))
 
 
 @cache

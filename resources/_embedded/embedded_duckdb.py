@@ -108,10 +108,12 @@ def _insert_tbl(file: DataFile, columns: Sequence[Column]) -> str:
     kinds = [kind for _, kind in columns]
     read = ", ".join(f"'c{i}': {literal(kind)}" for i, kind in enumerate([*kinds, "VARCHAR"]))
     taken = ", ".join(f"c{i}" for i in range(len(kinds)))
+    end = f"c{len(kinds)}"
     return (
         f"INSERT INTO {quoted(file.table)} SELECT {taken} FROM read_csv({_path(file)}, "  # noqa: S608 - all quoted
         "auto_detect = false, header = false, delim = '|', quote = '', escape = '', "
-        f"nullstr = 'NULL', columns = {{{read}}})"
+        f"nullstr = 'NULL', columns = {{{read}}}) "
+        f"WHERE CASE WHEN {end} = '' THEN true ELSE error('there is no bar at the end') END"
     )
 
 

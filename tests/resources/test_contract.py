@@ -28,7 +28,7 @@ def make(name: str, workspace: Workspace) -> Resource[Any]:
 @pytest.fixture
 def untouched(tmp_path: Path) -> Workspace:
     """Give a workspace whose folders are not even there."""
-    return Workspace(*(tmp_path / name for name in ("inputs", "shared", "own", "kept")))
+    return Workspace(tmp_path / "inputs", tmp_path / "shared", tmp_path / "own", tmp_path / "kept")
 
 
 def test_the_shipped_classes_are_found() -> None:

@@ -51,8 +51,8 @@ def test_a_pragma_cannot_smuggle_sql() -> None:
 
 def test_an_error_points_at_the_line_of_its_statement(open_database: Open, put: Put) -> None:
     database = open_database("SQLite")
-    put("q.sql", "-- first; a comment\nSELECT 'a;b';\n\n\nSELECT nothing;\n")
-    with pytest.raises(CommandFailedError, match=r"SQLite: q\.sql:5: no such column: nothing"):
+    put("q.sql", "-- first; a comment\nSELECT 'a;b';\n\n\nSELECT missing;\n")
+    with pytest.raises(CommandFailedError, match=r"SQLite: q\.sql:5: no such column: missing"):
         database.execute_query_file("q.sql")
 
 

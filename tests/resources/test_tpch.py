@@ -22,6 +22,10 @@ CASES = Path(__file__).parents[2] / "cases" / "tpch"
 QUERIES = ("q01", "q03", "q05", "q06", "q10", "q12", "q14", "q18", "q19")
 
 
+def no_files(_: str) -> None:
+    """Stand in for a package whose list of files was lost."""
+
+
 @pytest.fixture
 def generator(workspace: Workspace) -> TPCH:
     return TPCH(NoSettings(), workspace)
@@ -41,6 +45,7 @@ def test_only_the_wanted_tables_are_made(generator: TPCH, workspace: Workspace) 
     assert result.values == {"bytes": size, "tables": 2}
 
 
+@pytest.mark.slow
 def test_all_tables_are_made_anew_each_time(generator: TPCH, workspace: Workspace) -> None:
     assert generator.generate(0.001).values["tables"] == 8
     orders = workspace.shared / "tpch/orders.tbl"
@@ -66,7 +71,7 @@ def test_a_missing_program_is_told(
     generator: TPCH, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setattr("importlib.metadata.files", lambda _: None)
+    monkeypatch.setattr("importlib.metadata.files", no_files)
     monkeypatch.setenv("PATH", str(tmp_path))
     for call in (generator.version, lambda: generator.generate(0.001)):
         with pytest.raises(CommandFailedError, match="pip install tpchgen-cli"):
@@ -79,7 +84,7 @@ def test_the_program_is_found_through_the_package_and_the_path(
     program = tpch.find_program()
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     assert tpch.find_program().resolve() == program.resolve()
-    monkeypatch.setattr("importlib.metadata.files", lambda _: None)
+    monkeypatch.setattr("importlib.metadata.files", no_files)
     monkeypatch.setenv("PATH", str(program.parent))
     assert tpch.find_program().resolve() == program.resolve()
 
@@ -144,14 +149,14 @@ def test_the_expected_answers_are_what_the_engine_gives(
         expected = values(workspace.file(f"expected/sf{scale}/{query}.csv"))
         assert [len(row) for row in given] == [len(row) for row in expected], query
         for mine, theirs in zip(given, expected, strict=True):
-            assert [number(v) for v in mine] == pytest.approx([number(v) for v in theirs], rel=1e-6)
+            assert all(map(same, mine, theirs)), f"{query}: {mine}, not {theirs}"
 
 
-def number(text: str) -> float | str:
+def same(mine: str, theirs: str) -> bool:
     try:
-        return float(text)
+        return math.isclose(float(mine), float(theirs), rel_tol=1e-6)
     except ValueError:
-        return text
+        return mine == theirs
 
 
 @pytest.mark.slow
@@ -178,7 +183,8 @@ def test_q1_and_q6_as_decimals_computed_from_the_files(
     for row in values(expected / "q01.csv")[1:]:
         sums = groups.pop((row[0], row[1]))
         assert [Decimal(cell) for cell in row[2:6]] == sums[:4]
-        means = [sums[0] / sums[5], sums[1] / sums[5], sums[4] / sums[5]]
-        assert [float(v) for v in row[6:9]] == pytest.approx([float(v) for v in means], rel=1e-12)
+        means = [sums[at] / sums[5] for at in (0, 1, 4)]
+        for cell, mean in zip(row[6:9], means, strict=True):
+            assert math.isclose(float(cell), mean, rel_tol=1e-12)
         assert int(row[9]) == sums[5]
     assert not groups

@@ -3,11 +3,14 @@
 from prefect import task
 
 from benchyard.execution.session import Session
-from benchyard.record import RunRecord
 from tasks.policy import UNCACHED
 
 
 @task(name="record", **UNCACHED)
-def write_record(session: Session) -> RunRecord:
-    """Write ``run.json`` and return what it holds."""
-    return session.write_record()
+def write_record(session: Session) -> None:
+    """Write ``run.json``.
+
+    Nothing is returned: Prefect would take whatever later task is given a part of it for a
+    dependent of this one, and draw an edge.
+    """
+    session.write_record()

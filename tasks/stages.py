@@ -66,7 +66,7 @@ class PrefectStages:
     def record(self, session: Session, after: Sequence[Handle]) -> tuple[RunRecord, Handle]:
         """See ``Stages``."""
         state = _call(write_record, f"run{session.run}/record", after, session)
-        return cast("RunRecord", state.result()), state
+        return session.written, state
 
     def checkpoint(self, session: Session, after: Sequence[Handle]) -> Handle:
         """See ``Stages``."""

@@ -18,7 +18,7 @@ from benchyard import __version__
 from benchyard.clock import Clock, now, seconds
 from benchyard.collector import Collector
 from benchyard.environment import environment, git_state
-from benchyard.errors import BenchyardError, ResourceError, StepFailedError
+from benchyard.errors import BenchyardError, RecordError, ResourceError, StepFailedError
 from benchyard.execution.attempts import Bench, execute_attempt
 from benchyard.execution.keeping import Keeper
 from benchyard.execution.layout import WORK, begin_run, finish_run
@@ -87,6 +87,7 @@ class Session:
         self._warnings: list[str] = []
         self._changed: tuple[str, ...] = ()
         self._collector: Collector | None = None
+        self._written: RunRecord | None = None
         self._resources: LiveResources | None = None
         self._phases: Phases | None = None
         self._account: dict[str, Json] = {}
@@ -277,7 +278,19 @@ class Session:
             logger.warning("%s", warning)
         write_down(self.folder, self.case, record)
         self._log.close()
+        self._written = record
         return record
+
+    @property
+    def written(self) -> RunRecord:
+        """The record, once it has been written.
+
+        Raises:
+            RecordError: If it has not.
+        """
+        if self._written is None:
+            raise RecordError(f"run {self.run} of {self.case.title} has no record yet")
+        return self._written
 
     def _record(self, duration: float) -> RunRecord:
         versions = self._resources.versions() if self._resources is not None else {}

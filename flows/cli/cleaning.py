@@ -39,6 +39,10 @@ def command(
         for path in doomed:
             click.echo(str(path), err=True)
         click.confirm(f"Remove {plural(len(doomed), 'result')}?", abort=True, err=True)
+    invalid = sum(1 for item in loaded if item.problems)
+    if invalid:
+        text = f"{plural(invalid, 'invalid case')} left alone; benchyard validate says why"
+        click.echo(text, err=True)
     gone = [path for folder in folders for path in clean(folder)]
     if as_json:
         removed: list[Json] = [str(path) for path in gone]

@@ -1,6 +1,8 @@
 """The list of commands; each is imported when it is called, so that help and lists are quick."""
 
 import importlib
+import sys
+from io import TextIOWrapper
 
 import click
 
@@ -62,3 +64,7 @@ def cli() -> None:
 
     A case is a folder with a metadata.json; benchyard executes it several times under measurement.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Names of files may be no Unicode, and a terminal may not have every character.
+            stream.reconfigure(errors="backslashreplace")

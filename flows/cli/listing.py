@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from benchyard.case.loading import Loaded
+from benchyard.case.problems import quote
 from benchyard.execution.layout import done_runs
 from benchyard.model import Case, Json
 from flows.cli.common import (
@@ -81,7 +82,7 @@ def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
             done = len(done_runs(results_of(case, root, results)))
             rows.append((case.title, str(len(case.steps)), str(done), ",".join(case.tags), place))
         if item.problems:
-            rows.append((item.name, "-", "-", "invalid", place))
+            rows.append((quote(item.name), "-", "-", "invalid", place))
     print_columns(rows, right=(1, 2))
     invalid = [item for item in loaded if item.problems]
     for item in invalid:

@@ -1,0 +1,146 @@
+"""What people see: the flow run in Prefect's UI, in a real browser against a real server.
+
+With BENCHYARD_PICTURES naming a folder, the screenshots of the docs are taken anew.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSER = [
+    *("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic"),
+    *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--use-gl=angle", "--use-angle=swiftshader"),
+    *("--enable-unsafe-swiftshader", "--window-size=1400,900", "--virtual-time-budget=30000"),
+]
+
+pytestmark = [pytest.mark.slow, pytest.mark.requires("chromium")]
+
+
+@dataclass
+class Ui:
+    """A Prefect server with its UI."""
+
+    url: str
+    environment: dict[str, str]
+    scratch: Path
+
+    def execute(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "flows.cli", "run", *arguments, "--cooldown", "0"]
+        subprocess.run(command, env=self.environment, cwd=ROOT, check=True, capture_output=True)
+
+    def newest_flow_run(self) -> dict[str, Any]:
+        wanted = json.dumps({"limit": 1, "sort": "START_TIME_DESC"}).encode()
+        headers = {"content-type": "application/json"}
+        request = urllib.request.Request(  # noqa: S310 - our own server
+            f"{self.url}/api/flow_runs/filter", wanted, headers
+        )
+        with urllib.request.urlopen(request) as answer:  # noqa: S310
+            return cast("list[dict[str, Any]]", json.load(answer))[0]
+
+    def _browse(self, page: str, *options: str) -> str:
+        profile = self.scratch / f"profile-{time.monotonic_ns()}"
+        command = [*BROWSER, f"--user-data-dir={profile}", *options, f"{self.url}{page}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        return done.stdout
+
+    def page(self, page: str) -> str:
+        return self._browse(page, "--dump-dom")
+
+    def picture(self, page: str, file: Path) -> None:
+        self._browse(page, f"--screenshot={file}")
+
+
+@pytest.fixture(scope="module")
+def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
+    scratch = tmp_path_factory.mktemp("ui")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    url = f"http://127.0.0.1:{port}"
+    environment = {
+        **os.environ,
+        "PREFECT_HOME": str(scratch / "prefect"),
+        "PREFECT_UI_API_URL": f"{url}/api",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_SERVER_UI_V2_ENABLED": "false",
+        "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+        "DO_NOT_TRACK": "1",
+        "BENCHYARD_LOCK": str(scratch / "testbed.lock"),
+    }
+    environment.pop("PREFECT_API_URL", None)
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1"]
+    with (scratch / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            [*command, "--port", port], env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        _wait_for(f"{url}/api/health", server)
+        yield Ui(url, {**environment, "PREFECT_API_URL": f"{url}/api"}, scratch)
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        assert server.poll() is None, "the Prefect server ended while it started"
+        try:
+            with urllib.request.urlopen(url, timeout=1):  # noqa: S310
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    pytest.fail("the Prefect server did not come up")
+
+
+def _keep_picture(ui: Ui, page: str, name: str) -> Path:
+    wanted = os.environ.get("BENCHYARD_PICTURES")
+    file = ui.scratch / name
+    ui.picture(page, file)
+    if wanted:
+        shutil.copy(file, Path(wanted) / name)
+    return file
+
+
+def test_flow_run_shows_the_graph_of_the_case(ui: Ui, tmp_path: Path) -> None:
+    ui.execute("graph", "--root", "cases/examples", "--runs", "1", "--results", str(tmp_path))
+    run = ui.newest_flow_run()
+    page = ui.page(f"/runs/flow-run/{run['id']}?tab=Task+Runs")
+    assert run["name"] == "graph"
+    for name in ("run1/01-Begin", "run1/02-Left", "run1/03-Right", "run1/04-End", "summarize"):
+        assert name in page
+    picture = _keep_picture(ui, f"/runs/flow-run/{run['id']}", "graph.png")
+    assert picture.stat().st_size > 20_000
+
+
+def test_tolerated_failure_is_seen_as_failed(ui: Ui, tmp_path: Path) -> None:
+    ui.execute("failures", "--root", "cases/examples", "--runs", "1", "--results", str(tmp_path))
+    run = ui.newest_flow_run()
+    page = ui.page(f"/runs/flow-run/{run['id']}?tab=Task+Runs")
+    assert run["state_type"] == "COMPLETED"
+    assert "Failed" in page
+    _keep_picture(ui, f"/runs/flow-run/{run['id']}", "failures.png")
+
+
+def test_runs_follow_each_other(ui: Ui, tmp_path: Path) -> None:
+    ui.execute(
+        "tpch/sqlite[scale=0.01]", "--root", "cases", "--runs", "2", "--results", str(tmp_path)
+    )
+    run = ui.newest_flow_run()
+    page = ui.page(f"/runs/flow-run/{run['id']}?tab=Task+Runs")
+    assert "run2/03-q01" in page or "run1/03-q01" in page
+    _keep_picture(ui, f"/runs/flow-run/{run['id']}", "tpch.png")

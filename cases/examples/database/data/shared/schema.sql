@@ -1,0 +1,5 @@
+CREATE TABLE readings (
+  sensor VARCHAR NOT NULL,
+  day INTEGER NOT NULL,
+  celsius DOUBLE PRECISION NOT NULL
+);

@@ -1,0 +1,247 @@
+"""The shipped cases are valid, show the whole format, and end as they say."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import resources
+from benchyard import schemas
+from benchyard.case.loading import find_metadata, load
+from benchyard.errors import ExitCode
+from benchyard.model import Case
+from flows import cli
+
+CASES = Path(__file__).parents[2] / "cases"
+EXAMPLES = sorted(path.parent for path in (CASES / "examples").glob("*/metadata.json"))
+TPCH = CASES / "tpch"
+
+PASSWORD = "BENCHYARD_EXAMPLE_PASSWORD"  # noqa: S105 - the name of a variable
+
+#: Example to step to how it ends; every example stands here.
+ENDINGS: Mapping[str, Mapping[str, str]] = {
+    "database": {
+        "sqlite-load": "completed",
+        "sqlite-averages": "completed",
+        "duckdb-load": "completed",
+        "duckdb-averages": "completed",
+    },
+    "failures": {
+        "tolerated": "tolerated",
+        "expected": "completed",
+        "late": "tolerated",
+        "second": "completed",
+    },
+    "first": {"sort": "completed"},
+    "graph": {"begin": "completed", "left": "completed", "right": "completed", "end": "completed"},
+    "matrix": {"sort": "completed"},
+    "measuring": {"copy": "completed", "sort": "completed", "count": "completed"},
+    "secrets": {"login": "tolerated"},
+}
+Runs = list[tuple[Path, dict[str, Any]]]
+
+
+@pytest.fixture(autouse=True)
+def no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(PASSWORD, raising=False)
+
+
+def cases_in(folder: Path) -> tuple[Case, ...]:
+    """Load the cases of one folder, which must be valid."""
+    loaded = load(folder / "metadata.json", resources.find())
+    assert [str(problem) for problem in loaded.problems] == []
+    return loaded.cases
+
+
+def document(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "metadata.json").read_text())
+
+
+def execute(name: str, results: Path) -> Runs:
+    """Execute one run of each point of an example; return folder and record of each."""
+    places = ["--root", str(CASES), "--results", str(results)]
+    quick = ["--direct", "--runs", "1", "--cooldown", "0"]
+    code = cli.call(["run", str(CASES / "examples" / name), *places, *quick])
+    assert code == ExitCode.DONE
+    return [(p.parent, json.loads(p.read_text())) for p in sorted(results.rglob("run.json"))]
+
+
+def steps_of(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {step["id"]: step for step in record["steps"]}
+
+
+# -- all shipped cases
+
+
+@pytest.mark.parametrize(
+    "folder", [p.parent for p in find_metadata(CASES)], ids=lambda p: f"{p.parent.name}-{p.name}"
+)
+def test_every_shipped_case_is_valid_and_described(folder: Path) -> None:
+    for case in cases_in(folder):
+        assert case.description
+        assert case.tags
+
+
+def test_the_command_line_finds_no_problem_either(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.call(["validate", "--root", str(CASES), "--json"]) == ExitCode.DONE
+    found = json.loads(capsys.readouterr().out)
+    assert found["invalid"] == 0
+    assert found["valid"] > len(EXAMPLES)
+
+
+def test_names_and_ids_of_cases_are_unique() -> None:
+    documents = [document(path.parent) for path in find_metadata(CASES)]
+    for key in ("@id", "name"):
+        values = [each[key] for each in documents]
+        assert len(values) == len(set(values))
+
+
+# -- the examples show the format
+
+
+def test_the_examples_use_every_key_of_the_schema() -> None:
+    schema = cast("dict[str, Any]", schemas.load("case"))
+    step = schema["$defs"]["step"]["properties"]
+    documents = [document(folder) for folder in EXAMPLES]
+    steps = [each for made in documents for each in made["steps"]]
+    checks = [each["check"] for each in steps if "check" in each]
+    assert _keys(documents) == set(schema["properties"])
+    assert _keys(steps) == set(step)
+    assert _keys(checks) == set(step["check"]["properties"])
+
+
+def _keys(documents: list[dict[str, Any]]) -> set[str]:
+    return {key for each in documents for key in each}
+
+
+def test_the_examples_use_both_kinds_of_references() -> None:
+    texts = "".join((folder / "metadata.json").read_text() for folder in EXAMPLES)
+    kinds = set(re.findall(r"\$\{(matrix\.|env:)", texts))
+    assert kinds == {"matrix.", "env:"}
+    assert '"${matrix.' in texts, "one stands alone, so that it keeps its type"
+
+
+def test_the_examples_are_small() -> None:
+    inputs = [p for folder in EXAMPLES for p in (folder / "data").rglob("*") if p.is_file()]
+    assert sum(p.stat().st_size for p in inputs) < 200_000
+
+
+def test_the_copies_of_the_words_are_alike() -> None:
+    copies = sorted((CASES / "examples").glob("*/data/shared/words.txt"))
+    assert len(copies) >= 3
+    assert len({copy.read_bytes() for copy in copies}) == 1
+    words = copies[0].read_text().splitlines()
+    answer = CASES / "examples" / "measuring" / "data" / "shared" / "sorted.txt"
+    assert answer.read_text().splitlines() == sorted(words)
+
+
+# -- the examples end as they say
+
+
+@pytest.mark.parametrize("name", [folder.name for folder in EXAMPLES])
+def test_an_example_ends_as_it_says(name: str, tmp_path: Path) -> None:
+    runs = execute(name, tmp_path)
+    assert len(runs) == len(cases_in(CASES / "examples" / name))
+    for folder, record in runs:
+        assert (folder / ".done").is_file()
+        assert record["outcome"] == "completed"
+        assert record["changed_inputs"] == []
+        assert record["warnings"] == []
+        assert {i: s["outcome"] for i, s in steps_of(record).items()} == ENDINGS[name]
+
+
+def test_every_example_has_its_endings() -> None:
+    assert {folder.name for folder in EXAMPLES} == set(ENDINGS)
+
+
+def test_the_failures_fail_as_their_names_say(tmp_path: Path) -> None:
+    [(_, record)] = execute("failures", tmp_path)
+    made = {i: [a["outcome"] for a in step["attempts"]] for i, step in steps_of(record).items()}
+    assert made == {
+        "tolerated": ["failed", "failed"],
+        "expected": ["completed"],
+        "late": ["timed_out"],
+        "second": ["failed", "completed"],
+    }
+
+
+def test_the_two_in_the_middle_of_the_graph_run_side_by_side(tmp_path: Path) -> None:
+    [(_, record)] = execute("graph", tmp_path)
+    spans = {
+        i: (step["attempts"][0]["start_s"], step["attempts"][0]["end_s"])
+        for i, step in steps_of(record).items()
+    }
+    assert max(spans["left"][0], spans["right"][0]) < min(spans["left"][1], spans["right"][1])
+    assert spans["begin"][1] <= min(spans["left"][0], spans["right"][0])
+    assert max(spans["left"][1], spans["right"][1]) <= spans["end"][0]
+
+
+def test_measuring_warms_up_once_and_repeats_five_times(tmp_path: Path) -> None:
+    [(folder, record)] = execute("measuring", tmp_path)
+    steps = steps_of(record)
+    kinds = [each["kind"] for each in steps["sort"]["attempts"][0]["repetitions"]]
+    assert kinds == ["warmup", *["measured"] * 5]
+    assert steps["copy"]["measure"] is False
+    summary = json.loads((folder.parent / "summary.json").read_text())
+    assert ["metrics" in step for step in summary["steps"]] == [False, True, True]
+
+
+def test_the_settings_of_the_databases_are_recorded(tmp_path: Path) -> None:
+    runs = execute("database", tmp_path)
+    settings = [record["resources"]["DuckDB"]["settings"] for _, record in runs]
+    assert sorted(each["threads"] for each in settings) == [1, 2]
+    for folder, record in runs:
+        assert record["resources"]["SQLite"]["settings"]["pragmas"]["synchronous"] == "OFF"
+        assert (folder / "sqlite" / "sqlite.csv").is_file()
+        assert (folder / "duckdb" / "duckdb.csv").is_file()
+
+
+def test_the_secret_is_used_and_stands_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PASSWORD, "correct-horse-battery")
+    [(_, record)] = execute("secrets", tmp_path)
+    assert steps_of(record)["login"]["outcome"] == "completed"
+    texts = [p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()]
+    assert texts
+    assert not any(b"correct-horse-battery" in text for text in texts)
+
+
+# -- TPC-H: one benchmark, two engines
+
+
+def test_tpch_asks_both_engines_for_the_same() -> None:
+    data = {engine: dict(_files(TPCH / engine / "data")) for engine in ("sqlite", "duckdb")}
+    assert data["sqlite"]
+    assert data["sqlite"] == data["duckdb"]
+
+
+def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield str(path.relative_to(folder)), path.read_bytes()
+
+
+def test_tpch_differs_in_the_engine_alone() -> None:
+    texts = {engine: (TPCH / engine / "metadata.json").read_text() for engine in _NAMES}
+    neutral = {
+        text.replace(engine, "engine").replace(_NAMES[engine], "Engine")
+        for engine, text in texts.items()
+    }
+    assert len(neutral) == 1
+
+
+_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB"}
+
+
+def test_tpch_checks_every_answer_at_every_scale() -> None:
+    for engine in _NAMES:
+        cases = cases_in(TPCH / engine)
+        assert [case.point["scale"] for case in cases] == [0.01, 0.1]
+        for case in cases:
+            queries = [step for step in case.steps if step.command == "execute_query_file"]
+            assert queries
+            assert all(step.check is not None and step.check.equal for step in queries)

@@ -4,6 +4,7 @@ A child leads a session of its own, so that Ctrl-C in a terminal does not reach 
 group can be killed; it carries labels, so that descendants which left the group are found too.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -58,11 +59,21 @@ class Child:
     label: str
     _ended: Ended | None = None
     _waiting: threading.Lock = field(default_factory=threading.Lock)
+    _reaping: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def pid(self) -> int:
         """The child's process id."""
         return self.process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether the child has not ended yet; its end is left for ``wait`` to see."""
+        with self._reaping:
+            if self.process.returncode is not None:
+                return False
+            options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            return os.waitid(os.P_PID, self.process.pid, options) is None
 
     def wait(self) -> Ended:
         """Wait for the end; the kernel's own account of the child comes with it.
@@ -80,21 +91,23 @@ class Child:
         return self._ended
 
     def _reap(self) -> Ended:
-        _, status, usage = os.wait4(self.process.pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        self.process.returncode = code  # Popen must not wait for it again
+        # A dead child keeps its pid until it is reaped; afterwards nobody may signal that pid.
+        os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
+        with self._reaping:
+            _, status, usage = os.wait4(self.process.pid, 0)
+            code = os.waitstatus_to_exitcode(status)
+            self.process.returncode = code  # Popen must not wait for it again
         return Ended(code, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024)
 
     def kill(self) -> None:
         """Kill the child and every descendant, those in other sessions included."""
-        if self._ended is None and self.process.returncode is None:
-            _signal_group(self.process.pid, signal.SIGKILL)
+        self._signal_group(signal.SIGKILL)
         kill_labelled(CHILD, lambda value: value == self.label)
 
     def stop(self, grace: float = 5.0) -> Ended:
         """Ask the group to end, and kill what has not ended after ``grace`` seconds."""
         if self._ended is None:
-            _signal_group(self.process.pid, signal.SIGTERM)
+            self._signal_group(signal.SIGTERM)
             timer = threading.Timer(grace, self.kill)
             timer.start()
             try:
@@ -104,12 +117,10 @@ class Child:
                 self.kill()
         return self._ended
 
-
-def _signal_group(pid: int, number: signal.Signals) -> None:
-    try:
-        os.killpg(pid, number)
-    except (ProcessLookupError, PermissionError):
-        return
+    def _signal_group(self, number: signal.Signals) -> None:
+        with self._reaping, contextlib.suppress(ProcessLookupError, PermissionError):
+            if self.process.returncode is None:
+                os.killpg(self.process.pid, number)
 
 
 def spawn(

@@ -5,16 +5,17 @@ killed it, the read ends, and everything that carries the parent's owner label i
 nothing while the parent lives.
 """
 
+import os
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import IO
 
 from benchyard.labels import OWNER, kill_labelled, this_owner
 
 _lock = threading.Lock()
-_pipes: dict[str, IO[bytes]] = {}
+# A bare descriptor: closed by the kernel when this process ends, and by nothing before.
+_pipes: dict[str, int] = {}
 
 
 def ensure_guard() -> None:
@@ -25,19 +26,20 @@ def ensure_guard() -> None:
             _pipes[owner] = _start(owner)
 
 
-def _start(owner: str) -> IO[bytes]:
+def _start(owner: str) -> int:
+    """Start the guard of ``owner`` and return the end of the pipe that it listens to."""
     root = str(Path(__file__).resolve().parents[1])
     code = f"import sys; sys.path.insert(0, {root!r}); from benchyard import guard; guard.watch()"
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", code, owner],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-    )
+    heard, held = os.pipe()
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", code, owner], stdin=heard, start_new_session=True
+        )
+    finally:
+        os.close(heard)
     # It is meant to outlive this process: nobody waits for it, and that is no mistake.
     process.returncode = 0
-    if process.stdin is None:
-        raise RuntimeError("a pipe was asked for and not given")
-    return process.stdin
+    return held
 
 
 def watch() -> None:

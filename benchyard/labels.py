@@ -16,6 +16,10 @@ OWNER = "BENCHYARD_OWNER"
 RUN = "BENCHYARD_RUN"
 CHILD = "BENCHYARD_CHILD"
 
+#: How often, and how far apart, an environment that reads empty is looked at: 10 ms in all.
+_LOOKS = 20
+_LOOK_AGAIN_SECONDS = 0.0005
+
 
 @cache
 def _owner_of(pid: int) -> str:
@@ -60,14 +64,28 @@ def labelled(name: str) -> Iterator[tuple[int, str]]:
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
-        try:
-            environment = Path(entry.path, "environ").read_bytes()
-        except OSError:
-            continue
-        for line in environment.split(b"\0"):
+        for line in _environment(int(entry.name)):
             if line.startswith(key):
                 yield int(entry.name), os.fsdecode(line[len(key) :])
                 break
+
+
+def _environment(pid: int) -> list[bytes]:
+    """Read a process's environment; empty if it is gone, not ours, or a kernel thread.
+
+    While a process is inside execve its environment reads empty though it has one, so an empty
+    one is looked at again for a while.
+    """
+    for _ in range(_LOOKS):
+        try:
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
+            if environment:
+                return environment.split(b"\0")
+            Path(f"/proc/{pid}/exe").readlink()  # kernel threads and zombies have none
+        except OSError:
+            return []
+        time.sleep(_LOOK_AGAIN_SECONDS)
+    return []
 
 
 def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0) -> list[int]:
@@ -99,7 +117,7 @@ def _kill(pid: int, name: str, doomed: Callable[[str], bool]) -> bool:
     except ProcessLookupError:
         return False
     try:
-        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        environment = _environment(pid)
         values = [os.fsdecode(e.partition(b"=")[2]) for e in environment if _is(e, name)]
         if not any(doomed(value) for value in values):
             return False

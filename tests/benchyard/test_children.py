@@ -1,0 +1,231 @@
+"""Child processes: how they end is told truly, and none of their descendants stays."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+
+from benchyard.children import Child, Ended, spawn, tail, wait_until_gone
+from benchyard.errors import CommandFailedError
+from benchyard.labels import CHILD, OWNER, labelled, this_owner
+from tests.conftest import eventually, is_gone
+
+#: A child with a grandchild in its group and one in a session of its own; each says its pid.
+FAMILY = "setsid sh -c 'echo $$; exec sleep 300' & sh -c 'echo $$; exec sleep 300' & echo $$; wait"
+#: The same, deaf to a polite request.
+STUBBORN = f"trap '' TERM; {FAMILY}; wait; wait"
+
+Spawn = Callable[..., tuple[Child, list[int]]]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Generator[Spawn]:
+    """Spawn a shell, and read as many pids as it is said to print."""
+    made: list[Child] = []
+
+    def start(program: str, pids: int = 0, **labels: str) -> tuple[Child, list[int]]:
+        child = spawn(["sh", "-c", program], folder=tmp_path, stdout=subprocess.PIPE, labels=labels)
+        made.append(child)
+        stream = child.process.stdout
+        assert stream is not None
+        return child, [int(stream.readline()) for _ in range(pids)]
+
+    yield start
+    for child in made:
+        child.stop(0)
+        if child.process.stdout:
+            child.process.stdout.close()
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, 137, 255])
+def test_defect_01_the_exit_code_is_the_childs_own(shell: Spawn, status: int) -> None:
+    ended = shell(f"exit {status}")[0].wait()
+
+    assert ended.exit_status == status
+    assert ended.describe() == f"exit code {status}"
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [(signal.SIGKILL, "SIGKILL"), (signal.SIGSEGV, "SIGSEGV"), (signal.SIGTERM, "SIGTERM")],
+)
+def test_defect_01_a_signal_is_not_an_exit_code(shell: Spawn, number: int, name: str) -> None:
+    ended = shell(f"kill -{int(number)} $$")[0].wait()
+
+    assert ended.exit_status == -number
+    assert ended.describe() == f"killed by {name}"
+
+
+def test_a_signal_without_a_name_is_told_by_its_number() -> None:
+    assert Ended(-99, 0.0, 0.0, 0).describe() == "killed by signal 99"
+
+
+def test_the_kernels_account_covers_waited_for_descendants(shell: Spawn) -> None:
+    burn = f"{sys.executable} -S -c 'sum(range(2_000_000))'"
+
+    ended = shell(f"{burn}; {burn}")[0].wait()
+
+    assert ended.user_s > 0.02
+    assert ended.peak_rss_bytes > 4 * 2**20
+
+
+def test_waiting_again_gives_the_same_answer(shell: Spawn) -> None:
+    child, _ = shell("exit 4")
+
+    assert child.wait() is child.wait()
+    assert child.stop() is child.wait()
+
+
+def test_two_threads_may_wait_for_one_child(shell: Spawn) -> None:
+    child, _ = shell("read line < /dev/null; exit 5")
+    answers: list[Ended] = []
+    threads = [threading.Thread(target=lambda: answers.append(child.wait())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+
+    assert [answer.exit_status for answer in answers] == [5, 5, 5]
+
+
+def test_kill_ends_grandchildren_in_other_sessions_too(shell: Spawn) -> None:
+    child, pids = shell(FAMILY, 3)
+
+    child.kill()
+
+    assert child.wait().exit_status == -signal.SIGKILL
+    assert all(map(is_gone, pids))
+    assert not [pid for pid, label in labelled(CHILD) if label == child.label]
+
+
+def test_stop_asks_politely_first(shell: Spawn) -> None:
+    child, _ = shell("trap 'exit 7' TERM; echo $$; while :; do sleep 0.01; done", 1)
+
+    assert child.stop().exit_status == 7
+
+
+def test_stop_ends_grandchildren_in_other_sessions_too(shell: Spawn) -> None:
+    child, pids = shell(FAMILY, 3)
+
+    ended = child.stop()
+
+    assert ended.exit_status == -signal.SIGTERM
+    assert all(map(is_gone, pids))
+
+
+def test_stop_kills_what_does_not_listen(shell: Spawn) -> None:
+    child, pids = shell(STUBBORN, 3)
+
+    ended = child.stop(grace=0.05)
+
+    assert ended.exit_status == -signal.SIGKILL
+    assert all(map(is_gone, pids))
+
+
+def test_an_interrupted_wait_kills_the_whole_tree(
+    shell: Spawn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, pids = shell(FAMILY, 3)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "waitid", interrupted)
+        patch.setattr(os, "wait4", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            child.wait()
+
+    assert child.wait().exit_status == -signal.SIGKILL
+    assert all(eventually(lambda p=pid: is_gone(p)) for pid in pids)
+
+
+def test_a_pid_given_out_again_is_never_killed(
+    shell: Spawn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the child was reaped its pid may be somebody else's, even before we took note."""
+    child, _ = shell("exit 0")
+    hit: list[int] = []
+    really_wait = os.wait4
+
+    def reap_while_another_thread_kills(pid: int, options: int) -> object:
+        reaped = really_wait(pid, options)
+        killer.start()
+        killer.join(0.1)
+        return reaped
+
+    killer = threading.Thread(target=child.kill)
+    monkeypatch.setattr(os, "wait4", reap_while_another_thread_kills)
+    monkeypatch.setattr(os, "killpg", lambda pid, _number: hit.append(pid))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    child.wait()
+    killer.join(10)
+    child.kill()
+    child.stop()
+
+    assert hit == []
+
+
+def test_killing_twice_is_harmless(shell: Spawn) -> None:
+    child, _ = shell("sleep 300")
+
+    child.kill()
+    child.kill()
+
+    assert child.wait().exit_status == -signal.SIGKILL
+
+
+def test_a_child_leads_its_own_session_and_carries_the_labels(shell: Spawn) -> None:
+    child, (pid,) = shell("echo $$; sleep 300", 1, BENCHYARD_RUN="here:1")
+
+    assert os.getsid(pid) == pid == child.pid
+    environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    assert f"{OWNER}={this_owner()}".encode() in environment
+    assert f"{CHILD}={child.label}".encode() in environment
+    assert b"BENCHYARD_RUN=here:1" in environment
+
+
+@pytest.mark.parametrize("program", ["/no/such/program", "no-such-program-anywhere", "/etc/passwd"])
+def test_a_program_that_cannot_start_is_one_sentence(program: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandFailedError, match=f"cannot start '{program}': ") as caught:
+        spawn([program], folder=tmp_path)
+
+    assert "\n" not in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
+
+
+def test_a_zero_byte_in_an_argument_is_an_error_and_not_a_crash(tmp_path: Path) -> None:
+    with pytest.raises(CommandFailedError, match="cannot start"):
+        spawn(["echo", "a\0b"], folder=tmp_path)
+
+
+def test_arguments_reach_the_program_as_they_are(tmp_path: Path) -> None:
+    """Defect 40: nothing is read by a shell."""
+    nasty = ["$HOME", "`id`", "; touch hacked", "a b", "'", '"', "*", "\n", ""]
+    out = tmp_path / "out"
+    with out.open("wb") as stream:
+        arguments = [sys.executable, "-S", "-c", "import sys; print(sys.argv[1:])", *nasty]
+        spawn(arguments, folder=tmp_path, stdout=stream).wait()
+
+    assert out.read_text() == f"{nasty}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_tail_is_the_end_and_never_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "stderr"
+    file.write_bytes(b"x" * 5000 + b"\xff the reason\n")
+
+    assert tail(file, 20).endswith("the reason")
+    assert len(tail(file)) <= 2000
+    assert tail(tmp_path / "none") == ""
+
+
+def test_waiting_for_a_process_that_stays_ends(shell: Spawn) -> None:
+    child, _ = shell("sleep 300")
+
+    assert not wait_until_gone(child.pid, 0.02)

@@ -30,9 +30,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def write_json(path: Path, value: Json) -> None:
-    """Write ``value`` atomically as indented JSON; NaN and infinity are refused."""
+    """Write ``value`` atomically as indented JSON; NaN and infinity are refused.
+
+    Names of files may be no Unicode: such bytes become escapes that JSON reads back.
+    """
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    write_atomically(path, text + "\n")
+    write_atomically(path, (text + "\n").encode(errors="backslashreplace"))
 
 
 def sync_folder(folder: Path) -> None:
@@ -83,5 +86,14 @@ def remove_tree(folder: Path) -> None:
 def inside(folder: Path, name: str) -> Path | None:
     """Return where ``name`` lies, symlinks resolved, or None if that is outside ``folder``."""
     base = folder.resolve()
-    target = (base / name).resolve()
+    # Not Path.resolve(), which raises RuntimeError for a link that leads to itself.
+    target = Path(os.path.realpath(base / name))
     return target if target.is_relative_to(base) else None
+
+
+def shown(path: Path) -> str:
+    """Return a path as a reader of this terminal would write it: short where that is possible."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)

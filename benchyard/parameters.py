@@ -10,6 +10,8 @@ from typing import (
     Annotated,
     Any,
     Literal,
+    NotRequired,
+    Required,
     Union,
     get_args,
     get_origin,
@@ -29,6 +31,10 @@ _PLAIN: dict[Any, JsonObject] = {
     bool: {"type": "boolean"},
     type(None): {"type": "null"},
 }
+
+
+#: Around a type, these say nothing about its values.
+_TRANSPARENT = (Annotated, Required, NotRequired)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,7 @@ def schema_of(annotation: Any) -> JsonObject:
     if annotation in _PLAIN:
         return dict(_PLAIN[annotation])
     origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
+    if origin in _TRANSPARENT:
         return schema_of(arguments[0])
     if origin is Literal:
         return {"enum": list(arguments)}
@@ -134,7 +140,28 @@ def schema_of(annotation: Any) -> JsonObject:
     return _schema_of_container(annotation, origin, arguments)
 
 
+def type_name(annotation: Any) -> str:
+    """Name a type for people: ``input file``, ``list of string``, ``integer or null``."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        roles = [mark.value for mark in arguments[1:] if isinstance(mark, FileRole)]
+        return roles[0] if roles else type_name(arguments[0])
+    if origin in (Union, types.UnionType):
+        return " or ".join(type_name(argument) for argument in arguments)
+    if origin is tuple and arguments[1:] != (...,):
+        return f"[{', '.join(type_name(argument) for argument in arguments)}]"
+    schema = schema_of(annotation)
+    if schema.get("type") == "array":
+        return f"list of {type_name(arguments[0])}"
+    if is_typeddict(annotation):
+        hints = get_type_hints(annotation, include_extras=True)
+        return "{" + ", ".join(f"{n}: {type_name(hint)}" for n, hint in hints.items()) + "}"
+    return str(schema.get("type", "anything"))
+
+
 def _schema_of_container(annotation: Any, origin: Any, arguments: tuple[Any, ...]) -> JsonObject:
+    if origin is tuple and arguments[1:] == (...,):
+        return {"type": "array", "items": schema_of(arguments[0])}
     if origin is tuple:
         return {
             "type": "array",
@@ -168,14 +195,24 @@ def _files_in(annotation: Any, value: Json, path: JsonPath) -> Iterator[NamedFil
         roles = [mark for mark in arguments[1:] if isinstance(mark, FileRole)]
         if roles and isinstance(value, str) and value:
             yield NamedFile(roles[0], value, path)
-    elif origin in (Union, types.UnionType):
+    elif origin in (Union, types.UnionType, Required, NotRequired):
         for argument in arguments:
             yield from _files_in(argument, value, path)
     elif isinstance(value, list):
         yield from _files_in_list(origin, arguments, value, path)
-    elif is_typeddict(annotation) and isinstance(value, dict):
-        for name, hint in get_type_hints(annotation, include_extras=True).items():
+    elif isinstance(value, dict):
+        for name, hint in _members(annotation, value).items():
             yield from _files_in(hint, value.get(name), (*path, name))
+
+
+def _members(annotation: Any, value: JsonObject) -> Mapping[str, Any]:
+    """Return the annotation of each member that an object may have."""
+    if is_typeddict(annotation):
+        return get_type_hints(annotation, include_extras=True)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return dict.fromkeys(value, arguments[1])
+    return {}
 
 
 def _files_in_list(
@@ -183,6 +220,7 @@ def _files_in_list(
 ) -> Iterator[NamedFile]:
     if not arguments:
         return
-    inner = list(arguments) if origin is tuple else [arguments[0]] * len(value)
+    fixed = origin is tuple and arguments[1:] != (...,)
+    inner = list(arguments) if fixed else [arguments[0]] * len(value)
     for position, (argument, item) in enumerate(zip(inner, value, strict=False)):
         yield from _files_in(argument, item, (*path, position))

@@ -4,6 +4,7 @@ import ast
 import importlib.metadata
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,9 +13,12 @@ from types import ModuleType
 from typing import Any, cast
 
 from benchyard.errors import InputError
-from benchyard.resource import Resource
+from benchyard.parameters import settings_of, signature_of
+from benchyard.resource import Resource, commands_of
 
 ENTRY_POINTS = "benchyard.resources"
+#: A class with bases in a file that is no Python.
+_CLASS = re.compile(r"^class\s+(\w+)\s*\(", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,10 @@ class _Found:
 
     def add(self, found: type[Resource[Any]], origin: str) -> None:
         name = found.__name__
+        wrong = _unreadable(found)
+        if wrong:
+            self.unavailable[name] = f"{origin}: {wrong}"
+            return
         known = self.classes.get(name)
         if known is not None and known is not found:
             raise InputError(
@@ -93,7 +101,7 @@ def _private_name(file: Path) -> str:
 def _load(found: _Found, file: Path, name: str) -> None:
     try:
         module = sys.modules.get(name) or _import(file, name)
-    except Exception as error:  # noqa: BLE001 - whatever a third-party module raises is its reason
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises is the reason
         reason = f"{file}: {type(error).__name__}: {error}"
         found.unavailable.update(dict.fromkeys(_class_names(file), reason))
         return
@@ -122,7 +130,7 @@ def _load_entry_points(found: _Found) -> None:
     for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
         try:
             value = point.load()
-        except Exception as error:  # noqa: BLE001 - as above
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
             found.unavailable[point.name] = f"{point.value}: {type(error).__name__}: {error}"
             continue
         if _is_resource(value):
@@ -141,11 +149,27 @@ def _is_resource(value: object) -> bool:
     )
 
 
+def _unreadable(found: type[Resource[Any]]) -> str | None:
+    """Say why the annotations of a class cannot be read, if so: nothing could be checked then."""
+    try:
+        settings_of(found.Settings).schema()
+        for method in commands_of(found).values():
+            signature_of(method).schema()
+    except Exception as error:  # noqa: BLE001 - annotations are code of others too
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
 def _class_names(file: Path) -> list[str]:
     """Read the public class names of a module that cannot be imported."""
     try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError, OSError):
+        content = file.read_bytes()
+    except OSError:
         return [file.stem]
-    names = [node.name for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):
+        names = _CLASS.findall(content.decode(errors="replace")) or [file.stem]
+    else:
+        names = [node.name for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
     return [name for name in names if not name.startswith("_")]

@@ -33,8 +33,8 @@ _MARK = "__benchyard_command__"
 class FileRole(Enum):
     """What a file name among the parameters is to the command."""
 
-    INPUT = "input"
-    OUTPUT = "output"
+    INPUT = "input file"
+    OUTPUT = "output file"
     OUTPUT_FOLDER = "output folder"
     SCRATCH_FOLDER = "scratch folder"
 
@@ -91,6 +91,8 @@ class Workspace:
         Raises:
             CommandFailedError: If it leads out of the run's folder.
         """
+        if (self.shared / name).is_symlink():
+            raise CommandFailedError(f"the output '{name}' would overwrite an input of that name")
         target = inside(self.shared, name)
         if target is None:
             raise CommandFailedError(f"the output '{name}' lies outside of data/shared")

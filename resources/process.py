@@ -5,7 +5,7 @@ import subprocess
 import threading
 from abc import ABC
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
@@ -129,8 +129,10 @@ class ProgramResource(Resource[SettingsT], ABC):
 
     def _remove_if_empty(self, call: Call) -> None:
         for path in {call.stdout, call.stderr}:
-            if path.parent == self.workspace.kept and path.exists() and not path.stat().st_size:
-                path.unlink()
+            if path.parent == self.workspace.kept:
+                with suppress(FileNotFoundError):  # a program of the same step was quicker
+                    if not path.stat().st_size:
+                        path.unlink()
 
 
 class Process(ProgramResource[NoSettings]):

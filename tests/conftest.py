@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -127,6 +128,12 @@ def eventually(condition: Callable[[], object], timeout: float = 10.0) -> bool:
     return True
 
 
+def ctrl_c(times: int = 1) -> None:
+    """Press Ctrl-C, here and now."""
+    for _ in range(times):
+        signal.raise_signal(signal.SIGINT)
+
+
 def is_gone(pid: int) -> bool:
     """Tell whether a process has ended; a zombie has."""
     return start_time(pid) is None
@@ -190,3 +197,23 @@ def run_benchyard(tmp_path: Path) -> RunBenchyard:
         return ended
 
     return run
+
+
+@pytest.fixture(scope="session")
+def prefect_server() -> Generator[str]:
+    """Run a Prefect server for all tests that need one; give the URL of its API.
+
+    The heartbeat is off: its thread costs a second at the end of each flow run.
+    """
+    from prefect.settings import (  # noqa: PLC0415 - most tests do without Prefect
+        PREFECT_API_URL,
+        PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
+        temporary_settings,
+    )
+    from prefect.testing.utilities import prefect_test_harness  # noqa: PLC0415
+
+    with (
+        prefect_test_harness(server_startup_timeout=120),
+        temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
+    ):
+        yield str(PREFECT_API_URL.value())

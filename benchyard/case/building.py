@@ -47,12 +47,13 @@ def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
         parameters=fields.get("parameters", {}),
         needs=tuple(dict.fromkeys(fields.get("needs", before))),
         timeout=fields.get("timeout"),
-        retries=fields.get("retries", RETRIES_OF_MAY_FAIL if may_fail else 0),
+        # 2.0 is an integer to JSON Schema; counting needs a real one.
+        retries=int(fields.get("retries", RETRIES_OF_MAY_FAIL if may_fail else 0)),
         retry_delay=fields.get("retry_delay", 0.0),
         may_fail=may_fail,
         expect_failure=fields.get("expect_failure", False),
         measure=fields.get("measure", True),
-        warmup=fields.get("warmup", 0),
-        repeat=fields.get("repeat", 1),
+        warmup=int(fields.get("warmup", 0)),
+        repeat=int(fields.get("repeat", 1)),
         check=Check(**check) if check is not None else None,
     )

@@ -10,9 +10,10 @@ from typing import Any, cast
 from benchyard.case.building import step_id
 from benchyard.case.checker import Checker
 from benchyard.case.graph import ancestors
-from benchyard.case.problems import hint
+from benchyard.case.problems import hint, quote
 from benchyard.case.schema_errors import Finding
 from benchyard.case.shape import needs_of
+from benchyard.errors import BenchyardError
 from benchyard.files import inside
 from benchyard.model import Json, JsonObject
 from benchyard.parameters import NamedFile, settings_of, signature_of
@@ -72,7 +73,18 @@ def _settings_findings(name: str, settings: Json, registry: Registry) -> Iterato
     if known is None:
         yield (), _unknown_resource(name, registry)
     else:
-        yield from _settings_checker(known).findings(settings)
+        found = _settings_checker(known).findings(settings)
+        yield from found or _refused(known, settings)
+
+
+def _refused(resource: type[Resource[Any]], settings: Json) -> Iterator[Finding]:
+    """Let a settings class refuse values; those with references are not known yet."""
+    if "${" in repr(settings):
+        return
+    try:
+        resource.Settings(**cast("dict[str, Any]", settings))
+    except (ValueError, TypeError, BenchyardError) as error:
+        yield (), str(error)
 
 
 def _unknown_resource(name: str, registry: Registry) -> str:
@@ -110,39 +122,40 @@ def _file_findings(
             yield ("steps", position, "check", path), message
 
 
-def _makers(files: Mapping[int, list[NamedFile]]) -> dict[str, int]:
-    """Return what the steps make, normalised, and the position of its maker."""
-    return {
-        os.path.normpath(file.name): position
-        for position, named in files.items()
-        for file in named
-        if file.role is not FileRole.INPUT
-    }
+def _makers(files: Mapping[int, list[NamedFile]]) -> dict[str, set[int]]:
+    """Return what the steps make, normalised, and the positions of its makers."""
+    made: dict[str, set[int]] = {}
+    for position, named in files.items():
+        for file in named:
+            if file.role is not FileRole.INPUT:
+                made.setdefault(os.path.normpath(file.name), set()).add(position)
+    return made
 
 
 def _file_problem(
-    file: NamedFile, shared: Path, makers: Mapping[str, int], before: set[int]
+    file: NamedFile, shared: Path, makers: Mapping[str, set[int]], before: set[int]
 ) -> str | None:
     there = look(shared, file.name)
     if isinstance(there, str):
         return there
     if file.role is not FileRole.INPUT:
         return f"'{file.name}' would overwrite an input of that name" if there else None
-    made_by = _maker(file.name, makers)
-    if there or (made_by is not None and made_by in before):
+    if there and (shared / file.name).exists():  # a link may lead nowhere
         return None
-    if made_by is None:
+    made_by = _made_by(file.name, makers)
+    if made_by & before:
+        return None
+    if not made_by:
         return f"there is no file '{file.name}' in {shared}, and no step makes it"
-    return f"step {made_by + 1} makes '{file.name}', but this step does not wait for it (needs)"
+    first = min(made_by) + 1
+    return f"step {first} makes '{file.name}', but this step does not wait for it (needs)"
 
 
-def _maker(name: str, makers: Mapping[str, int]) -> int | None:
-    """Find the step that makes a file, itself or as part of a folder."""
+def _made_by(name: str, makers: Mapping[str, set[int]]) -> set[int]:
+    """Find the steps that make a file, itself or as part of a folder."""
     path = Path(os.path.normpath(name))
-    for candidate in (path, *path.parents):
-        if str(candidate) in makers:
-            return makers[str(candidate)]
-    return None
+    candidates = (str(candidate) for candidate in (path, *path.parents))
+    return set[int]().union(*(makers.get(candidate, ()) for candidate in candidates))
 
 
 def look(shared: Path, name: str) -> bool | str:
@@ -160,7 +173,8 @@ def look(shared: Path, name: str) -> bool | str:
         suspicious = "/" in name
         status = None
     except (OSError, ValueError) as error:
-        return f"'{name[:60]}' cannot be a file name: {error}"
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        return f"'{quote(name)}' cannot be a file name: {reason}"
     if suspicious and inside(shared, name) is None:
         return outside
     return status is not None
@@ -175,7 +189,7 @@ def _check_file_findings(
         there = look(shared, expected)
         if isinstance(there, str):
             yield "equal", there
-        elif not there:
+        elif not (shared / expected).exists():
             yield "equal", f"there is no file '{expected}' in {shared}"
     outputs = [f.name for f in files or () if f.role is FileRole.OUTPUT]
     wanted = check.get("file")

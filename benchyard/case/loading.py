@@ -43,18 +43,24 @@ def find_metadata(root: Path) -> Iterator[Path]:
 
     Data and results of a case are not searched, nor are hidden folders.
     """
-    try:
-        entries = sorted(os.scandir(root), key=lambda entry: entry.name)
-    except OSError:
-        return
-    is_case = any(entry.name == METADATA for entry in entries)
-    if is_case:
-        yield root / METADATA
-    for entry in entries:
-        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name, reverse=True)
+        except OSError:
             continue
-        if not (is_case and entry.name in _NOT_CASES) and entry.name != METADATA:
-            yield from find_metadata(Path(entry.path))
+        is_case = any(entry.name == METADATA for entry in entries)
+        if is_case:
+            yield folder / METADATA
+        folders += [Path(entry.path) for entry in entries if _may_hold(entry, is_case=is_case)]
+
+
+def _may_hold(entry: "os.DirEntry[str]", *, is_case: bool) -> bool:
+    """Tell whether cases may lie below an entry of a folder."""
+    if entry.name.startswith(".") or entry.name == METADATA:
+        return False
+    return not (is_case and entry.name in _NOT_CASES) and entry.is_dir(follow_symlinks=False)
 
 
 def load_all(files: Iterable[Path], registry: Registry) -> list[Loaded]:
@@ -72,7 +78,7 @@ def load(file: Path, registry: Registry) -> Loaded:
     if isinstance(document, Problem):
         return Loaded(file, file.parent.name, problems=(document,))
     name = document.get("name")
-    title = name if isinstance(name, str) and name else file.parent.name
+    title = name if isinstance(name, str) and name.strip() else file.parent.name
     found = [*schema_findings(document)]
     if not found:
         found = [*matrix_findings(document)]
@@ -85,8 +91,9 @@ def _load_points(file: Path, title: str, document: JsonObject, registry: Registr
     matrix = cast("dict[str, Sequence[Json]]", document.get("matrix", {}))
     found: list[Finding] = []
     cases: list[Case] = []
+    body = {key: value for key, value in document.items() if key != "matrix"}
     for point in points(matrix):
-        filled = cast("JsonObject", fill(document, point)) if matrix else document
+        filled = cast("JsonObject", fill(body, point)) if matrix else document
         # Without a matrix the document itself has just been checked against the schema.
         wrong = list(schema_findings(filled)) if matrix else []
         wrong = wrong or list(_findings_at(filled, file.parent, registry))

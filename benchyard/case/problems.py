@@ -1,14 +1,21 @@
 """What is wrong with a case, in words that help to mend it."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from benchyard.files import shown
+
 #: Similarity from which a name counts as a slip of the pen (``difflib`` ratio, 0 to 1).
 NEAR = 0.8
 #: Similarity from which a name is worth suggesting when the given one is certainly wrong.
 WORTH_SUGGESTING = 0.5
+#: Longest piece of a user's value that a message quotes.
+_QUOTE = 60
+#: Most names that a message lists.
+_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +33,21 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.path}: {self.message}"
+        return printable(f"{shown(self.file)}: {self.path}: {self.message}")
+
+
+def printable(text: str) -> str:
+    """Escape what would move a terminal's cursor, break the line, or not be text at all."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def quote(value: object) -> str:
+    """Shorten a value of the user's for a message."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = printable(text[: _QUOTE + 1])
+    return text if len(text) <= _QUOTE else text[: _QUOTE - 1] + "…"
 
 
 def json_path(parts: Iterable[str | int]) -> str:
@@ -42,7 +63,9 @@ def _part(part: str | int) -> str:
 
 def near_miss(word: str, known: Iterable[str]) -> str | None:
     """Return the known name that ``word`` was most likely meant to be, or None."""
-    return next(iter(get_close_matches(word, list(known), n=1, cutoff=NEAR)), None)
+    lower = {name.lower(): name for name in sorted(known)}
+    found = get_close_matches(word.lower(), list(lower), n=1, cutoff=NEAR)
+    return lower[found[0]] if found else None
 
 
 def hint(word: str, known: Iterable[str]) -> str:
@@ -52,4 +75,5 @@ def hint(word: str, known: Iterable[str]) -> str:
     found = get_close_matches(word.lower(), list(lower), n=1, cutoff=WORTH_SUGGESTING)
     if found:
         return f"; did you mean '{lower[found[0]]}'?"
-    return f"; known: {', '.join(names)}" if names else ""
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return f"; known: {', '.join(names[:_LISTED])}{more}" if names else ""

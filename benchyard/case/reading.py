@@ -8,13 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.problems import Problem
+from benchyard.case.problems import Problem, quote
 from benchyard.model import JsonObject
 
 #: A metadata.json of KROWN has about a kilobyte; data belongs into data/shared.
 MAX_BYTES = 4 * 1024 * 1024
 #: Far above any real case, far below where Python's own recursion ends.
 MAX_DEPTH = 64
+#: More than any unit needs, and few enough for every reader of JSON to take them.
+MAX_DIGITS = 300
 
 
 def read_metadata(file: Path) -> JsonObject | Problem:
@@ -26,12 +28,13 @@ def read_metadata(file: Path) -> JsonObject | Problem:
             object_pairs_hook=_unique,
             parse_constant=_refuse_constant,
             parse_float=_finite,
+            parse_int=_short,
         )
         _refuse_deep(value)
         _refuse_surrogates(text, value)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        return Problem(file, "$", f"not JSON: {error.msg} at {where}")
+        return Problem(file, "$", f"not JSON: {error.msg.removesuffix(' at')} at {where}")
     except UnicodeDecodeError as error:
         return Problem(file, "$", f"not UTF-8: byte {error.start} cannot be read; save it as UTF-8")
     except RecursionError:
@@ -60,10 +63,8 @@ def kind_of(value: object) -> str:
 
 
 def _read(file: Path) -> str:
-    # O_NONBLOCK: opening a named pipe must not wait for a writer.
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor, not a path
-        status = os.fstat(descriptor)
+    with open(file, "rb", opener=_open_at_once) as stream:
+        status = os.fstat(stream.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("is not a file; a case needs a metadata.json that is one")
         if status.st_size > MAX_BYTES:
@@ -73,12 +74,17 @@ def _read(file: Path) -> str:
         return stream.read(MAX_BYTES + 1).decode("utf-8-sig")
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a named pipe without waiting for its writer."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))
-        raise ValueError(f"the key '{twice}' stands twice in one object")
+        raise ValueError(f"the key '{quote(twice)}' stands twice in one object")
     return made
 
 
@@ -91,6 +97,12 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"the number {text[:40]} is too large")
     return value
+
+
+def _short(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"the number {text[:40]}… has {len(text):,} digits; write a string")
+    return int(text)
 
 
 def _refuse_deep(value: object) -> None:

@@ -57,21 +57,24 @@ class _Lazy:
     """All cases below the root, loaded when a name makes it necessary."""
 
     def __init__(self, root: Path, registry: Registry) -> None:
-        self._root = root
+        self.root = root
         self._registry = registry
         self._loaded: list[Loaded] | None = None
 
     def all(self) -> list[Loaded]:
         if self._loaded is None:
-            files = find_metadata(self._root.resolve())
+            files = find_metadata(self.root.resolve())
             self._loaded = load_all(files, self._registry)
         return self._loaded
 
 
 def _select(text: str, every: _Lazy, registry: Registry) -> list[Loaded]:
+    if not text.strip():
+        raise InputError("an empty text selects no case; leave it out to have all")
     place, point = _split(text)
-    path = Path(place)
-    if path.exists():
+    # A path as the shell sees it, else one as it stands in a listing of the root.
+    path = Path(place) if _exists(Path(place)) else every.root / place
+    if _exists(path):
         found = load_all(_files_at(path), registry)
         if not found:
             raise InputError(f"'{place}' holds no {METADATA}; name a folder with cases")
@@ -87,6 +90,13 @@ def _select(text: str, every: _Lazy, registry: Registry) -> list[Loaded]:
     return chosen
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # too long for a path, and maybe a name
+        return False
+
+
 def _files_at(path: Path) -> Iterable[Path]:
     if path.is_dir() and path.name != METADATA:
         return find_metadata(path.resolve())
@@ -95,7 +105,7 @@ def _files_at(path: Path) -> Iterable[Path]:
 
 def _split(text: str) -> tuple[str, str]:
     """Split ``cases/tpch[scale=0.1]`` into place and point, unless the whole is a path."""
-    if text.endswith("]") and "=" in text and not Path(text).exists():
+    if text.endswith("]") and "=" in text and not _exists(Path(text)):
         place, _, point = text.rpartition("[")
         return place, "[" + point
     return text, ""

@@ -1,6 +1,7 @@
 """Whether a document has the shape of a case: the JSON Schema, near misses, ids, the graph."""
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cache
 from typing import Any, cast
@@ -9,10 +10,10 @@ from benchyard import schemas
 from benchyard.case.building import step_id
 from benchyard.case.checker import Checker
 from benchyard.case.graph import find_cycle
-from benchyard.case.problems import hint, near_miss
+from benchyard.case.problems import hint, near_miss, quote
 from benchyard.case.schema_errors import Finding
-from benchyard.case.templates import MAX_POINTS, undefined
-from benchyard.model import Json, JsonObject
+from benchyard.case.templates import MAX_POINTS, points, undefined
+from benchyard.model import Json, JsonObject, point_suffix
 
 _CRITERIA = ("rows", "sha256", "equal", "pattern")
 
@@ -65,9 +66,21 @@ def matrix_findings(document: JsonObject) -> Iterator[Finding]:
         size *= len(values)
     if size > MAX_POINTS:
         yield ("matrix",), f"has {size:,} points, more than {MAX_POINTS:,}"
+    else:
+        yield from _twin_points(matrix)
+    for path, _ in undefined(cast("JsonObject", matrix), {}, ("matrix",)):
+        yield path, "a value of the matrix cannot refer to the matrix"
     for path, name in undefined(document, matrix):
         known = hint(name, matrix) if matrix else "; the case has no matrix"
         yield path, f"'${{matrix.{name}}}' is not defined{known}"
+
+
+def _twin_points(matrix: Mapping[str, list[Json]]) -> Iterator[Finding]:
+    """Yield names that two points share: their results would be one another's."""
+    named = Counter(map(point_suffix, points(matrix)))
+    for name, count in named.items():
+        if count > 1:
+            yield ("matrix",), f"has {count} points named {quote(name)}; make their values differ"
 
 
 def point_findings(document: JsonObject) -> Iterator[Finding]:
@@ -91,7 +104,7 @@ def _near_misses(document: JsonObject) -> Iterator[Finding]:
 def _near_keys(
     keys: Mapping[str, Json], known: frozenset[str], path: tuple[str | int, ...]
 ) -> Iterator[Finding]:
-    for key in keys.keys() - known:
+    for key in sorted(keys.keys() - known):
         meant = near_miss(key, known)
         if meant:
             yield (*path, key), f"unknown key '{key}'; did you mean '{meant}'?"
@@ -99,16 +112,18 @@ def _near_keys(
 
 def _graph_findings(steps: list[dict[str, Any]]) -> Iterator[Finding]:
     ids = [step_id(step, index) for index, step in enumerate(steps, 1)]
+    seen: set[str] = set()
     for position, identifier in enumerate(ids):
-        if identifier in ids[:position]:
+        if identifier in seen:
             yield ("steps", position, "@id"), f"'{identifier}' is the id of an earlier step too"
+        seen.add(identifier)
     for position, step in enumerate(steps):
         for place, needed in enumerate(step.get("needs", ())):
-            if needed not in ids:
+            if needed not in seen:
                 message = f"there is no step with the id '{needed}'{hint(needed, ids)}"
                 yield ("steps", position, "needs", place), message
     cycle = find_cycle(needs_of(steps))
-    if cycle:
+    if cycle and len(seen) == len(ids):
         yield ("steps",), "the steps wait for each other: " + " → ".join(cycle)
 
 

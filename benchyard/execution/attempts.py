@@ -17,6 +17,7 @@ from benchyard.errors import (
 )
 from benchyard.execution.checks import check_output
 from benchyard.execution.live import owned_by
+from benchyard.files import remove_tree
 from benchyard.model import Json, Outcome, Step
 from benchyard.parameters import signature_of
 from benchyard.record import ErrorRecord, Repetition
@@ -66,7 +67,7 @@ class Deadline:
 
     @contextlib.contextmanager
     def armed(self) -> Generator[None]:
-        """Let the deadline count while inside."""
+        """Let the deadline count while inside; a kill under way is over before this is left."""
         if self._timer is not None:
             self._timer.start()
         try:
@@ -74,6 +75,8 @@ class Deadline:
         finally:
             if self._timer is not None:
                 self._timer.cancel()
+                # Else it would hit what comes next, which is not late.
+                self._timer.join()
 
 
 def execute_attempt(
@@ -113,6 +116,7 @@ def _execute_once(
     abort: Callable[[], None],
 ) -> Repetition:
     deadline = Deadline(step.timeout, abort)
+    _forget_outputs(step, resource)
     owned = owned_by(resource)
     error: Exception | None = None
     answer: object = None
@@ -124,9 +128,18 @@ def _execute_once(
         except Exception as raised:  # noqa: BLE001 - whatever a command raises is how it failed
             error = raised
         end = bench.clock.monotonic_ns()
+        late = deadline.passed
     after = bench.collector.boundary(owned)
     timed = _timed(kind, (start, end), (before, after), bench)
-    return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))
+    return _judge(step, resource, timed, bench, _Answer(answer, error, late))
+
+
+def _forget_outputs(step: Step, resource: Resource[Any]) -> None:
+    """Remove what an earlier execution made: it must not pass for the answer of this one."""
+    for name in declared_outputs(step, type(resource)):
+        output = resource.workspace.shared / name
+        if not output.is_symlink():
+            remove_tree(output)
 
 
 def _timed(
@@ -154,7 +167,7 @@ def _judge(
 ) -> Repetition:
     """Decide how an execution ended; its measurements stay as they are."""
     error = answer.error
-    if error is not None and answer.late:
+    if answer.late:
         error = CommandTimedOutError(f"stopped after {step.timeout} s (timeout)")
     result = CommandResult()
     if error is None:

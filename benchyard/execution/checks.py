@@ -13,6 +13,8 @@ from benchyard.model import Check
 
 #: Lines of a diff that an error quotes.
 DIFF_LINES = 20
+#: Python's csv refuses a field of more than 128 KiB; answers have such.
+csv.field_size_limit(2**31 - 1)
 
 
 def check_output(check: Check, output: Path, shared: Path) -> None:
@@ -71,9 +73,9 @@ def _wrong_content(check: Check, output: Path, shared: Path) -> str | None:
         return None
     expected = _lines(shared / check.equal)
     found = _lines(output)
-    if check.any_order:
-        expected, found = sorted(expected), sorted(found)
     tabular = Path(check.equal).suffix == ".csv"
+    if check.any_order:
+        expected, found = (_sorted(lines, tabular=tabular) for lines in (expected, found))
     if len(expected) == len(found) and all(
         _same(e, f, check.tolerance, tabular=tabular) for e, f in zip(expected, found, strict=True)
     ):
@@ -83,6 +85,17 @@ def _wrong_content(check: Check, output: Path, shared: Path) -> str | None:
 
 def _lines(path: Path) -> list[str]:
     return path.read_text(errors="replace").splitlines()
+
+
+def _sorted(lines: list[str], *, tabular: bool) -> list[str]:
+    """Sort by text first and numbers last: within a tolerance, 9.99 and 10.0 must come together."""
+
+    def key(line: str) -> tuple[list[str], list[float], str]:
+        cells = [(cell, _number(cell)) for cell in _cells(line, tabular=tabular)]
+        words = [cell if number is None else "" for cell, number in cells]
+        return words, [number for _, number in cells if number is not None], line
+
+    return sorted(lines, key=key)
 
 
 def _same(expected: str, found: str, tolerance: float, *, tabular: bool) -> bool:
@@ -103,11 +116,19 @@ def _cells(line: str, *, tabular: bool) -> Sequence[str]:
 def _same_cell(expected: str, found: str, tolerance: float) -> bool:
     if expected == found:
         return True
-    try:
-        left, right = float(expected), float(found)
-    except ValueError:
+    left, right = _number(expected), _number(found)
+    if left is None or right is None:
         return False
     return math.isclose(left, right, rel_tol=tolerance, abs_tol=0.0)
+
+
+def _number(cell: str) -> float | None:
+    """Return what a cell holds if that is a number; NaN is none, it has no order."""
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    return None if math.isnan(value) else value
 
 
 def _diff(expected: list[str], found: list[str], check: Check, *, tabular: bool) -> str:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from benchyard.errors import RunInterruptedError
+from benchyard.errors import RecordError, RunInterruptedError
 from benchyard.execution.interrupts import graceful
-from benchyard.execution.layout import done_runs, restore_replaced
-from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting
+from benchyard.execution.layout import done_runs, restore_replaced, run_folder
+from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting, tell
 from benchyard.execution.session import Session, Setting
 from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Case, Outcome, Step
-from benchyard.record import RunRecord
+from benchyard.record import RunRecord, read_record
 
 #: Stands for a stage that was executed, so that a later one can wait for it.
 Handle = object
@@ -128,7 +128,7 @@ class _Stop:
         self.asked = True
         if self.session is not None:
             self.session.stopping.set()
-        self._listener(Notice("stopping after this step; press Ctrl-C again to stop now"))
+        tell(self._listener, Notice("stopping after this step; press Ctrl-C again to stop now"))
 
 
 def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
@@ -145,18 +145,37 @@ def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
         hold_testbed(
             setting.case.title,
             wait=plan.wait,
-            waiting=lambda holder: listener(Waiting(f"waiting for the testbed, held by {holder}")),
+            waiting=lambda holder: tell(
+                listener, Waiting(f"waiting for the testbed, held by {holder}")
+            ),
             give_up=lambda: stop.asked,
         ),
     ):
         restore_replaced(setting.results)
         done = done_runs(setting.results)
         todo = tuple(n for n in plan.runs if plan.force or n not in done)
-        listener(CaseStarted(setting.case.title, todo, tuple(done)))
+        tell(listener, CaseStarted(setting.case.title, todo, tuple(done)))
+        _warn_of_change(setting, done, todo)
         records, last = _execute_runs(setting, plan, stages, todo, stop)
         stages.summarize(setting.case, setting.results, last)
     interrupted = stop.asked and (len(records) < len(todo) or _cancelled(records))
     return Executed(tuple(records), tuple(done_runs(setting.results)), interrupted)
+
+
+def _warn_of_change(setting: Setting, done: Sequence[int], todo: Sequence[int]) -> None:
+    """Say that finished runs are of another version of the case, which numbers would hide."""
+    old = [run for run in done if run not in todo and _hash(setting, run) != setting.case_hash]
+    if old:
+        runs = ", ".join(map(str, old))
+        text = f"{setting.case.title} has changed since run {runs} was done; --force does it again"
+        tell(setting.listener, Notice(text))
+
+
+def _hash(setting: Setting, run: int) -> object:
+    try:
+        return read_record(run_folder(setting.results, run)).case.get("hash")
+    except RecordError:
+        return setting.case_hash  # KROWN's own results have no record: nothing to compare
 
 
 def _cancelled(records: Sequence[RunRecord]) -> bool:
@@ -169,11 +188,12 @@ def _execute_runs(
     records: list[RunRecord] = []
     last: list[Handle] = []
     for position, run in enumerate(todo):
+        # First the session, then the question: a Ctrl-C in between would reach neither.
+        stop.session = Session(setting, run)
         if stop.asked or (plan.fail_fast and records and _failed(records[-1])):
             break
-        stop.session = Session(setting, run)
         if plan.cooldown and (position or plan.rest_first):
-            setting.listener(Waiting("cooling down", plan.cooldown))
+            tell(setting.listener, Waiting("cooling down", plan.cooldown))
             last = [stages.cooldown(stop.session, plan.cooldown, last)]
             if stop.asked:
                 break
@@ -204,8 +224,8 @@ def execute_run(
         record, handle = stages.record(session, last)
         if record.outcome is Outcome.COMPLETED:
             handle = stages.checkpoint(session, [handle])
-    except BaseException:
-        session.abandon()
+    except BaseException as error:
+        session.abandon(error)
         raise
     return record, handle
 
@@ -241,6 +261,9 @@ def execute_steps(
         steps = ready if isinstance(ready, list) else []
         if ask and steps:
             _ask_user(session, steps)
+            if session.stopping.is_set():
+                graph.put_back(steps)
+                continue
         alone = len(steps) == 1 and not running
         for step in steps:
             before = [handles[i] for i in step.needs if i in handles] or list(after)
@@ -260,7 +283,7 @@ def execute_steps(
 
 def _ask_user(session: Session, steps: Sequence[Step]) -> None:
     names = ", ".join(step.name for step in steps)
-    session.setting.listener(Waiting(f"press Enter to execute {names}"))
+    tell(session.setting.listener, Waiting(f"press Enter to execute {names}"))
     try:
         input()
     except EOFError:
@@ -288,6 +311,10 @@ class _Graph:
         ]
         self._open = [step for step in self._open if step not in ready]
         return ready
+
+    def put_back(self, steps: Sequence[Step]) -> None:
+        """Put steps back that were taken and did not start."""
+        self._open = [*steps, *self._open]
 
     def note(self, step: Step, outcome: Outcome) -> None:
         """Remember how a step ended."""

@@ -1,11 +1,13 @@
 """Which files of a run last: what its steps declare as outputs, and nothing else."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from benchyard.execution.attempts import declared_outputs
+from benchyard.execution.layout import WORK
 from benchyard.execution.workspaces import Declared, Stamp, changed, keep, kept_folder, stamps
+from benchyard.files import remove_tree
 from benchyard.model import Case, Step
 from benchyard.resource import Resource
 
@@ -27,29 +29,26 @@ class Keeper:
         self._shared = shared
         self._folder = folder
         self._before: dict[str, Stamp] = stamps(case.shared)
+        # Name of an output to its maker: the step that declared it last.
+        self._makers: dict[str, Declared] = {}
 
-    def keep(self, tried: Sequence[Step]) -> None:
-        """Move what the tried steps made; empty folders do not stay."""
-        keep(self._declared(tried), self._shared, self._folder)
+    def announce(self, step: Step) -> None:
+        """Note that a step is about to make its outputs; earlier ones of their names are kept."""
+        for name in declared_outputs(step, self._classes[step.resource]):
+            earlier = self._makers.get(name)
+            if earlier is not None:
+                keep([earlier], self._shared, self._folder)
+            self._makers[name] = Declared(name, step.resource, step.label)
+
+    def keep(self) -> None:
+        """Move what the steps made, remove what else they left; empty folders do not stay."""
+        keep(self._makers.values(), self._shared, self._folder)
+        remove_tree(self._folder / WORK)
         for resource in {step.resource for step in self._case.steps}:
             kept = kept_folder(self._folder, resource)
             if kept.is_dir() and not any(kept.iterdir()):
                 kept.rmdir()
 
-    def make_way(self, step: Step, tried: Iterable[Step]) -> None:
-        """Put earlier outputs away that this step makes again under the same name."""
-        own = set(declared_outputs(step, self._classes[step.resource]))
-        if own:
-            namesakes = (d for d in self._declared(tried) if d.name in own)
-            keep(namesakes, self._shared, self._folder)
-
     def changed_inputs(self) -> tuple[str, ...]:
         """Return the inputs that the run altered, removed or added."""
         return changed(self._before, stamps(self._case.shared))
-
-    def _declared(self, steps: Iterable[Step]) -> list[Declared]:
-        return [
-            Declared(name, step.resource, step.label)
-            for step in steps
-            for name in declared_outputs(step, self._classes[step.resource])
-        ]

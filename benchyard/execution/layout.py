@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchyard.clock import now
-from benchyard.files import remove_tree, sync_tree, write_atomically
+from benchyard.files import remove_tree, sync_folder, sync_tree, write_atomically
 from benchyard.model import Case, Json, point_suffix
 
 DONE = ".done"
@@ -37,16 +37,17 @@ def results_folder(case: Case, root: Path, elsewhere: Path | None) -> Path:
 
 
 def point_slug(point: Mapping[str, Json]) -> str:
-    """Return a folder name for a point of a matrix; two points never share one."""
+    """Return a folder name for a point of a matrix; points of two names never share one."""
     text = point_suffix(point)[1:-1]
     safe = _UNSAFE.sub("-", text)[:80]
     if safe == text and not safe.startswith(("run_", ".")):
         return safe
-    return f"{safe.lstrip('.')}-{_digest(text.encode())}"
+    # A tilde, which is not safe above: no plain name looks like a shortened one.
+    return f"{safe.lstrip('.')}~{_digest(text.encode())}"
 
 
 def _digest(text: bytes) -> str:
-    return hashlib.sha256(text).hexdigest()[:8]
+    return hashlib.sha256(text).hexdigest()[:16]
 
 
 def run_folder(results: Path, run: int) -> Path:
@@ -62,6 +63,15 @@ def is_done(folder: Path) -> bool:
 def done_runs(results: Path) -> list[int]:
     """Return the numbers of the finished runs, ascending."""
     return sorted(run for run, folder in _runs(results) if is_done(folder))
+
+
+def failed_runs(results: Path) -> list[int]:
+    """Return the numbers of the runs that were recorded and are not done, ascending."""
+    return sorted(
+        run
+        for run, folder in _runs(results)
+        if not is_done(folder) and (folder / "run.json").is_file()
+    )
 
 
 def _runs(results: Path) -> Iterator[tuple[int, Path]]:
@@ -95,6 +105,7 @@ def finish_run(folder: Path) -> None:
     remove_tree(folder / WORK)
     sync_tree(folder)
     write_atomically(folder / DONE, now() + "\n")
+    sync_folder(folder.parent)
     remove_tree(_replaced(folder))
 
 

@@ -85,6 +85,7 @@ class _Live:
     lock: threading.Lock = field(default_factory=threading.Lock)
     started: bool = False
     broken: bool = False
+    version: Json = None
 
 
 class LiveResources:
@@ -105,6 +106,7 @@ class LiveResources:
     ) -> None:
         self._phases = phases
         self._order: list[_Live] = []
+        self._closed = False
         self._live = {
             name: self._construct(found, settings.get(name, {}), workspace(name))
             for name, found in classes.items()
@@ -130,8 +132,15 @@ class LiveResources:
                 _refuse_false(live.resource.initialize(), live.resource, "initialize")
 
     def versions(self) -> dict[str, Json]:
-        """Ask every resource for its version; one that cannot tell has null."""
-        return {name: _version(live.resource) for name, live in self._live.items()}
+        """Return every resource's version; one that cannot tell has null."""
+        for live in self._live.values():
+            self._ask_version(live)
+        return {name: live.version for name, live in self._live.items()}
+
+    @staticmethod
+    def _ask_version(live: _Live) -> None:
+        if live.version is None:
+            live.version = _version(live.resource)
 
     @contextlib.contextmanager
     def borrowed(self, name: str, step: int) -> Generator[Resource[Any]]:
@@ -145,6 +154,8 @@ class LiveResources:
         live = self._live[name]
         with contextlib.ExitStack() as held:
             held.enter_context(live.lock)
+            if self._closed:
+                raise ResourceError(f"{name} is not used any more: the run was stopped")
             self._bring_up(live, step)
             if live.resource.concurrent:
                 held.close()
@@ -152,7 +163,8 @@ class LiveResources:
 
     def _bring_up(self, live: _Live, step: int) -> None:
         if live.broken:
-            self._stop(live)
+            if live.started:
+                self._stop(live)
             live.resource = live.make()
         if live.started:
             return
@@ -164,6 +176,8 @@ class LiveResources:
         with self._phases.timed("ready", live.resource, step):
             _refuse_false(live.resource.wait_until_ready(), live.resource, "wait_until_ready")
         live.broken = False
+        # Now it surely can tell, and nothing is measured between ready and the command.
+        self._ask_version(live)
 
     def abort(self, name: str) -> None:
         """Kill what the resource does now; its next use starts a new instance."""
@@ -172,7 +186,8 @@ class LiveResources:
         _quietly(live.resource.abort, live.resource, "abort")
 
     def abort_all(self) -> None:
-        """Kill what every resource does now."""
+        """Kill what every resource does now; none is given out any more."""
+        self._closed = True
         for name in self._live:
             self.abort(name)
 
@@ -199,7 +214,7 @@ class LiveResources:
         live.started = False
         try:
             with self._phases.timed("stop", live.resource):
-                live.resource.stop()
+                _refuse_false(live.resource.stop(), live.resource, "stop")
         except Exception as error:
             logger.warning("%s did not stop cleanly", type(live.resource).__name__, exc_info=True)
             return f"{type(live.resource).__name__} did not stop cleanly: {error}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchyard.errors import StepFailedError
 from benchyard.execution.engine import Handle
-from benchyard.execution.layout import done_runs, run_folder
+from benchyard.execution.layout import DONE, done_runs, run_folder
 from benchyard.execution.session import Session
 from benchyard.model import Case, Step
 from benchyard.record import RunRecord, read_record
@@ -85,6 +85,15 @@ class PlainStages:
         """See ``Stages``."""
         summarize(case.title, results)
         return "summarize"
+
+
+def summarize_if_older(title: str, results: Path) -> None:
+    """Write the summary files unless they are newer than every run: a lab may die in between."""
+    finished = [run_folder(results, run) / DONE for run in done_runs(results)]
+    summary = results / "summary.json"
+    written = summary.stat().st_mtime_ns if summary.is_file() else 0
+    if any(done.stat().st_mtime_ns > written for done in finished):
+        summarize(title, results)
 
 
 def summarize(title: str, results: Path) -> None:

@@ -1,11 +1,14 @@
 """What happens during execution, told to whoever listens: events, and one listener."""
 
+import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from benchyard.model import Outcome
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,14 @@ Listener = Callable[[Event], None]
 
 def ignore(_event: Event) -> None:
     """Listen to nothing."""
+
+
+def tell(listener: Listener, event: Event) -> None:
+    """Tell an event; a listener that breaks (a closed terminal) ends no measuring."""
+    try:
+        listener(event)
+    except Exception:
+        logger.debug("nobody heard: %s", event, exc_info=True)
 
 
 _LISTENER: ContextVar[Listener] = ContextVar("benchyard_listener", default=ignore)

@@ -1,5 +1,6 @@
 """``${env:NAME}`` and ``${secret:NAME}``: resolved at the last moment, kept out of every text."""
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -62,7 +63,8 @@ class Secrets:
                 f"the {what} '{name}' that the case refers to is not there; set it"
             ) from None
         if value:
-            self._values.add(value)
+            # Also as it stands in quoted text: an error shows arguments as repr or JSON.
+            self._values.update((value, repr(value)[1:-1], json.dumps(value)[1:-1]))
         return value
 
     def redact(self, text: str) -> str:
@@ -72,13 +74,13 @@ class Secrets:
         return text
 
     def redact_json(self, value: Json) -> Json:
-        """Return ``value`` with every string redacted."""
+        """Return ``value`` with every string redacted, names included."""
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, list):
             return [self.redact_json(item) for item in value]
         if isinstance(value, dict):
-            return {name: self.redact_json(item) for name, item in value.items()}
+            return {self.redact(name): self.redact_json(item) for name, item in value.items()}
         return value
 
 

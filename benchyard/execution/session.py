@@ -8,8 +8,9 @@ The engine, plain or through Prefect, calls the methods below in this order: ``p
 
 import logging
 import threading
+import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import cast
@@ -27,11 +28,13 @@ from benchyard.execution.progress import (
     AttemptFailed,
     Event,
     Listener,
+    Notice,
     RunEnded,
     RunStarted,
     StepEnded,
     StepStarted,
     ignore,
+    tell,
 )
 from benchyard.execution.recording import case_facts, resource_facts, write_down
 from benchyard.execution.runlog import LOGGER, RunLog
@@ -92,6 +95,8 @@ class Session:
         self._phases: Phases | None = None
         self._account: dict[str, Json] = {}
         self._origin_ns = setting.clock.monotonic_ns()
+        self._log: RunLog | None = None
+        self._prepared = False
 
     # -- before the steps
 
@@ -110,6 +115,7 @@ class Session:
         mirror(self.case.shared, self._shared)
         classes = self.setting.registry.classes
         self._keeper = Keeper(self.case, classes, self._shared, self.folder)
+        self._prepared = True
 
     def initialize(self) -> None:
         """Make the collector and the resources, and let these do their one-time work.
@@ -129,8 +135,14 @@ class Session:
             setting.secrets.resolve({k: dict(v) for k, v in self.case.settings.items()}),
         )
         classes = used_classes(names, setting.registry.classes)
-        self._resources = LiveResources(classes, settings, self._workspace, self._phases)
-        self._resources.initialize()
+        try:
+            self._resources = LiveResources(classes, settings, self._workspace, self._phases)
+            self._resources.initialize()
+        except Exception as error:
+            if self._shows_a_secret(error):
+                # What leaves the session is shown and stored by others, its causes too.
+                raise ResourceError(self._describe(error).message) from None
+            raise
 
     @property
     def resources(self) -> LiveResources:
@@ -169,6 +181,9 @@ class Session:
             StepFailedError: If it failed.
         """
         number = len(self._book.attempts(step)) + 1
+        if number > 1 and self.stopping.is_set():
+            # The wish to stop came during the delay before this attempt.
+            raise StepFailedError(f"{step.name}: not tried again, the run is being stopped")
         start, started_at = self.setting.clock.monotonic_ns(), now()
         if number == 1:
             self._tell(StepStarted(self.case.title, self.run, step.index, step.name))
@@ -194,7 +209,7 @@ class Session:
     def _execute(self, step: Step) -> tuple[Repetition, ...]:
         parameters = self.setting.secrets.resolve(dict(step.parameters))
         if not self._book.attempts(step):
-            self._keeper.make_way(step, self._tried())
+            self._keeper.announce(step)
         with self.resources.borrowed(step.resource, step.index) as resource:
             repetitions = execute_attempt(
                 step,
@@ -203,12 +218,12 @@ class Session:
                 self._bench,
                 lambda: self.resources.abort(step.resource),
             )
-        if repetitions[-1].outcome is not Outcome.COMPLETED:
+        if repetitions[-1].error is not None:
             self.resources.note_failure(step.resource)
-        return repetitions
+        return tuple(replace(made, values=self._redacted(made.values)) for made in repetitions)
 
-    def _tried(self) -> list[Step]:
-        return [step for step in self.case.steps if self._book.attempts(step)]
+    def _redacted(self, values: Mapping[str, Json]) -> dict[str, Json]:
+        return cast("dict[str, Json]", self.setting.secrets.redact_json(dict(values)))
 
     def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
         """Decide how a step ended, after its last attempt or instead of its first.
@@ -216,7 +231,8 @@ class Session:
         Args:
             unless_tried: The outcome of a step that never began.
         """
-        record = self._book.settle(step, unless_tried)
+        broke = f"the run broke off: {self.failure.message}" if self.failure else None
+        record = self._book.settle(step, unless_tried, broke)
         durations, attempts = record.durations_s, record.attempts
         failed = attempts and record.outcome is not Outcome.COMPLETED
         error = attempts[-1].error if failed else None
@@ -256,7 +272,7 @@ class Session:
 
     def keep_outputs(self) -> None:
         """Move declared outputs to the results; note inputs that the run changed."""
-        self._keeper.keep(self._tried())
+        self._keeper.keep()
         self._changed = self._keeper.changed_inputs()
         self._warnings += [f"the run changed the input '{name}'" for name in self._changed]
 
@@ -277,7 +293,7 @@ class Session:
         for warning in record.warnings:
             logger.warning("%s", warning)
         write_down(self.folder, self.case, record)
-        self._log.close()
+        self._close_log()
         self._written = record
         return record
 
@@ -328,27 +344,50 @@ class Session:
     def fail(self, error: Exception) -> None:
         """Remember why the run cannot go on."""
         self.failure = self._describe(error)
-        if not isinstance(error, BenchyardError):
-            logger.error("the run broke off", exc_info=error)
+        self._tell(Notice(f"{self.case.title} run {self.run} broke off: {self.failure.message}"))
+        if not isinstance(error, BenchyardError | OSError):
+            trace = "".join(traceback.format_exception(error))
+            logger.error("%s", self.setting.secrets.redact(trace))
 
     def abort(self) -> None:
         """Kill the work of every step under way; called from a signal handler's thread."""
         if self._resources is not None:
             self._resources.abort_all()
 
-    def abandon(self) -> None:
-        """Stop now: kill the work, stop resources and collector, write what is known."""
+    def abandon(self, error: BaseException | None = None) -> None:
+        """Stop now: kill the work, stop resources and collector, write what is known.
+
+        Args:
+            error: Why; an interruption if it is none that a run can have.
+        """
         self.stopping.set()
         self.abort()
+        if self._prepared:
+            if isinstance(error, OSError) and error.filename is None:
+                error.filename = str(self.folder)  # a write that fails does not say where
+            if isinstance(error, Exception):
+                self.fail(error)
+            self._settle_rest()
+            stages = (self.stop_resources, self.stop_collector, self.keep_outputs)
+            for stage in (*stages, self.write_record):
+                try:
+                    stage()
+                except Exception:
+                    logger.warning("while stopping", exc_info=True)
+        self._close_log()
+
+    def _settle_rest(self) -> None:
+        rest = Outcome.CANCELLED if self.failure is None else Outcome.SKIPPED
         for step in self._book.unsettled():
-            self.settle(step, unless_tried=Outcome.CANCELLED)
-        for action in (self.stop_resources, self.stop_collector, self.keep_outputs):
-            try:
-                action()
-            except Exception:
-                logger.warning("while stopping", exc_info=True)
-        if hasattr(self, "folder"):
-            self.write_record()
+            self.settle(step, unless_tried=rest)
+
+    def _close_log(self) -> None:
+        if self._log is not None:
+            self._log.close()
+
+    def _shows_a_secret(self, error: Exception) -> bool:
+        shown = "".join(traceback.format_exception(error))
+        return self.setting.secrets.redact(shown) != shown
 
     def _describe(self, error: BaseException) -> ErrorRecord:
         text = self.setting.secrets.redact(str(error) or type(error).__name__)
@@ -359,4 +398,4 @@ class Session:
 
     def _tell(self, event: Event) -> None:
         logger.info("%s", self.setting.secrets.redact(say(event)))
-        self.setting.listener(event)
+        tell(self.setting.listener, event)

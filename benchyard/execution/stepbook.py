@@ -43,11 +43,12 @@ class StepBook:
         """Return when each step that began was under way."""
         return [StepWindow(index, *span) for index, span in sorted(self._windows.items())]
 
-    def settle(self, step: Step, unless_tried: Outcome) -> StepRecord:
+    def settle(self, step: Step, unless_tried: Outcome, reason: str | None = None) -> StepRecord:
         """Decide how a step ended, after its last attempt or instead of its first.
 
         Args:
             unless_tried: The outcome of a step that never began.
+            reason: Why it never began, if that is not said by the outcome.
         """
         attempts = self.attempts(step)
         outcome = attempts[-1].outcome if attempts else unless_tried
@@ -63,7 +64,7 @@ class StepBook:
             measure=step.measure,
             outcome=outcome,
             attempts=attempts,
-            reason=None if attempts else _REASONS[unless_tried],
+            reason=None if attempts else reason or _REASONS[unless_tried],
         )
         self._settled[step.index] = record
         return record

@@ -62,11 +62,12 @@ def _case_started(event: CaseStarted) -> str:
 
 def duration(seconds: float) -> str:
     """Write a length of time with the unit that suits it."""
-    if seconds < 1e-3:
+    # The next unit begins where rounding would show a thousand of this one.
+    if seconds < 999.5e-6:
         return f"{seconds * 1e6:.0f} µs"
-    if seconds < 1:
+    if seconds < 0.99995:
         return f"{seconds * 1e3:.1f} ms"
-    if seconds < 120:
+    if seconds < 119.995:
         return f"{seconds:.2f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

@@ -1,9 +1,11 @@
 """``benchyard clean``: remove results, and nothing else."""
 
+import sys
 from pathlib import Path
 
 import click
 
+from benchyard.errors import InputError
 from benchyard.execution.layout import clean, removable
 from benchyard.model import Json
 from flows.cli.common import (
@@ -38,7 +40,11 @@ def command(
     if doomed and not yes:
         for path in doomed:
             click.echo(str(path), err=True)
-        click.confirm(f"Remove {plural(len(doomed), 'result')}?", abort=True, err=True)
+        if not sys.stdin.isatty():
+            raise InputError("nobody is there to be asked; give --yes to remove these results")
+        if not click.confirm(f"Remove {plural(len(doomed), 'result')}?", err=True):
+            click.echo("nothing removed", err=True)
+            return
     invalid = sum(1 for item in loaded if item.problems)
     if invalid:
         text = f"{plural(invalid, 'invalid case')} left alone; benchyard validate says why"

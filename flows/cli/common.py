@@ -19,7 +19,7 @@ CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 root_option = click.option(
     "--root",
     default=".",
-    show_default="this folder",
+    show_default="the current folder",
     type=click.Path(path_type=Path),
     help="Folder that cases are looked for in.",
 )

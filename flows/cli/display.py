@@ -49,6 +49,8 @@ class PlainDisplay:
 
     def hear(self, event: Event) -> None:
         """Print an event."""
+        if _told_again(event):
+            return
         if self._verbose or not isinstance(event, StepStarted | RunStarted):
             click.echo(say(event), err=True)
 
@@ -72,7 +74,7 @@ class LiveDisplay:
         self._steps = 0
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             TimeElapsedColumn(),
             TextColumn("{task.fields[estimate]}"),
             console=Console(stderr=True, highlight=False, markup=False),
@@ -110,8 +112,8 @@ class LiveDisplay:
                 self._show(say(event))
             case CaseStarted() | Notice():
                 self._print(say(event), "bold")
-            case AttemptFailed():
-                self._print(say(event), "yellow")
+            case AttemptFailed(left=left):
+                self._print(say(event) if left else "", "yellow")
 
     def _print_step(self, event: StepEnded) -> None:
         took = "" if event.seconds is None else duration(event.seconds)
@@ -121,7 +123,8 @@ class LiveDisplay:
         self._print(line, _COLOURS.get(event.outcome, "red"))
 
     def _print(self, text: str, style: str) -> None:
-        self._progress.console.print(text, style=style)
+        if text:
+            self._progress.console.print(text, style=style)
 
     def _show(self, text: str) -> None:
         self._progress.update(self._task, description=text, estimate=self._estimate())
@@ -133,7 +136,16 @@ class LiveDisplay:
         left = self._runs - len(self._seconds)
         rest = left * (fmean(self._seconds) + self._cooldown) - self._cooldown
         rest -= time.monotonic() - self._run_began
-        return f"about {duration(round(rest))} left" if rest > 0 else "nearly done"
+        return f"about {_roughly(rest)} left" if rest > 1 else "nearly done"
+
+
+def _told_again(event: Event) -> bool:
+    """Tell whether the end of the step will say the same: after its last attempt."""
+    return isinstance(event, AttemptFailed) and not event.left
+
+
+def _roughly(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else duration(seconds)
 
 
 Display = PlainDisplay | LiveDisplay

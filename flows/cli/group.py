@@ -1,12 +1,14 @@
 """The list of commands; each is imported when it is called, so that help and lists are quick."""
 
 import importlib
+import os
 import sys
 from io import TextIOWrapper
 
 import click
 
 from benchyard import __version__
+from benchyard.errors import ExitCode
 
 #: Command to the module with a function ``command``, and its line in the help.
 COMMANDS = {
@@ -44,6 +46,17 @@ class LazyGroup(click.Group):
 
             raise click.UsageError(f"no command '{args[0]}'{hint(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Take a reader of our output (head, less) that has seen enough for no error.
+
+        Above, click would exit with 1.
+        """
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return ExitCode.DONE
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

@@ -6,7 +6,7 @@ import click
 
 from benchyard.case.loading import Loaded
 from benchyard.case.problems import quote
-from benchyard.execution.layout import done_runs
+from benchyard.execution.layout import done_runs, failed_runs
 from benchyard.model import Case, Json
 from flows.cli.common import (
     cases_of,
@@ -68,22 +68,26 @@ def _entry(case: Case, file: Path, results: Path) -> Json:
         "point": dict(case.point),
         "steps": len(case.steps),
         "runs_done": [*done_runs(results)],
+        "runs_failed": [*failed_runs(results)],
         "results": str(results),
     }
 
 
 def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
-    rows = [("CASE", "STEPS", "DONE", "TAGS", "FOLDER")]
+    rows = [("CASE", "STEPS", "DONE", "FAILED", "TAGS", "FOLDER")]
     base = root.resolve()
     for item in loaded:
         folder = item.file.parent
         place = str(folder.relative_to(base) if folder.is_relative_to(base) else folder)
         for case in item.cases:
-            done = len(done_runs(results_of(case, root, results)))
-            rows.append((case.title, str(len(case.steps)), str(done), ",".join(case.tags), place))
+            folder = results_of(case, root, results)
+            done, failed = len(done_runs(folder)), len(failed_runs(folder))
+            tags = ",".join(case.tags)
+            counts = (str(len(case.steps)), str(done), str(failed) if failed else "-")
+            rows.append((case.title, *counts, tags, place))
         if item.problems:
-            rows.append((quote(item.name), "-", "-", "invalid", place))
-    print_columns(rows, right=(1, 2))
+            rows.append((quote(item.name), "-", "-", "-", "invalid", place))
+    print_columns(rows, right=(1, 2, 3))
     invalid = [item for item in loaded if item.problems]
     for item in invalid:
         first, more = item.problems[0], len(item.problems) - 1

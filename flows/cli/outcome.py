@@ -7,8 +7,11 @@ from typing import Any, cast
 import click
 
 from benchyard.errors import RecordError
+from benchyard.execution.layout import failed_runs, run_folder
 from benchyard.execution.wording import duration
-from benchyard.model import Case, Json
+from benchyard.files import shown
+from benchyard.model import Case, Json, Outcome
+from benchyard.record import read_record
 from flows.cli.common import print_columns, print_json
 
 
@@ -33,7 +36,12 @@ def print_outcome(chosen: list[Case], folders: list[Path], *, as_json: bool) -> 
     """Print the summaries of the cases."""
     if as_json:
         summaries: list[Json] = [
-            {"case": case.title, "results": str(folder), "summary": read_summary(folder)}
+            {
+                "case": case.title,
+                "results": str(folder),
+                "runs_failed": [*failed_runs(folder)],
+                "summary": read_summary(folder),
+            }
             for case, folder in zip(chosen, folders, strict=True)
         ]
         print_json({"cases": summaries})
@@ -46,13 +54,33 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
     """Print one case's steps with their statistics."""
     click.echo(click.style(f"\n{case.title}", bold=True))
     steps = summary.get("steps", [])
-    if not steps:
-        click.echo("  no finished run")
-        return
+    if steps:
+        _print_steps(steps)
+    else:
+        click.echo("no finished run")
+    for run in failed_runs(folder):
+        click.echo(click.style(_failure(run_folder(folder, run)), fg="red"))
+    click.echo(f"results: {shown(folder)}")
+
+
+def _failure(folder: Path) -> str:
+    """Say in a line why a run is not done, and where to read more."""
+    try:
+        record = read_record(folder)
+    except RecordError as error:
+        return str(error)
+    broken = [s for s in record.steps if s.outcome in (Outcome.FAILED, Outcome.TIMED_OUT)]
+    errors = [s.attempts[-1].error for s in broken if s.attempts]
+    why = record.error or next((e for e in errors if e is not None), None)
+    where = f" in step {broken[0].index} {broken[0].name}" if broken else ""
+    text = f": {why.message.partition(chr(10))[0]}" if why else ""
+    return f"run {record.run} {record.outcome}{where}{text}; see {shown(folder / 'log.txt')}"
+
+
+def _print_steps(steps: list[dict[str, Any]]) -> None:
     rows = [("", "STEP", "N", "MEDIAN", "MIN", "MAX", "STDEV", "OUTCOMES")]
     rows += [_row(step) for step in steps]
     print_columns(rows, right=(0, 2, 3, 4, 5, 6))
-    click.echo(f"results: {folder}")
 
 
 def _row(step: dict[str, Any]) -> tuple[str, ...]:

@@ -1,15 +1,19 @@
 """``benchyard resources``: the classes, their commands, what these take."""
 
+import json
 from pathlib import Path
 
 import click
 
 import resources
 from benchyard.case.fitness import commands
+from benchyard.case.problems import hint
 from benchyard.model import Json
-from benchyard.parameters import Signature, settings_of, signature_of
+from benchyard.parameters import Signature, settings_of, signature_of, type_name
 from benchyard.registry import Registry
 from flows.cli.common import json_option, print_json, resources_option, root_option
+
+_PLAIN = str | int | float | bool | None
 
 
 @click.command("resources")
@@ -26,7 +30,9 @@ def command(
     chosen = [name for name in sorted(registry.classes) if not names or name in names]
     unknown = [n for n in names if n not in registry.classes and n not in registry.unavailable]
     if unknown:
-        raise click.UsageError(f"unknown resource '{unknown[0]}'")
+        raise click.UsageError(
+            f"unknown resource '{unknown[0]}'{hint(unknown[0], registry.classes)}"
+        )
     if as_json:
         print_json(_document(registry, chosen))
         return
@@ -71,7 +77,13 @@ def _print(registry: Registry, name: str) -> None:
 
 
 def _signature_text(signature: Signature) -> str:
-    return ", ".join(
-        name if name in signature.required else f"{name}={signature.defaults[name]!r}"
-        for name in signature.annotations
-    )
+    return ", ".join(_parameter(signature, name) for name in signature.annotations)
+
+
+def _parameter(signature: Signature, name: str) -> str:
+    kind = type_name(signature.annotations[name])
+    if name in signature.required:
+        return f"{name}: {kind}"
+    default = signature.defaults[name]
+    shown = json.dumps(default) if isinstance(default, _PLAIN) else "…"
+    return f"{name}: {kind} = {shown}"

@@ -10,6 +10,7 @@ from benchyard.case.loading import raise_problems
 from benchyard.errors import CaseFailedError, InputError, RunInterruptedError
 from benchyard.execution.layout import done_runs
 from benchyard.execution.ordering import Order, Turn, turns
+from benchyard.execution.plain import summarize_if_older
 from benchyard.execution.request import Request
 from benchyard.model import Case, Json
 from flows.cli import executing
@@ -30,7 +31,13 @@ from flows.cli.outcome import print_outcome
 @click.command("run")
 @selection
 @results_option
-@click.option("--runs", default=3, show_default=True, type=click.IntRange(1, 100_000))
+@click.option(
+    "--runs",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 100_000),
+    help="How many runs there shall be in the end; finished ones count.",
+)
 @click.option(
     "--interval",
     default=0.1,
@@ -122,6 +129,8 @@ def command(
     terminal = sys.stderr.isatty() and not wait_for_user
     display = make_display(runs=total, cooldown=cooldown, verbose=verbose, terminal=terminal)
     ended = executing.execute(chosen, planned, base, display, direct=direct)
+    for case, folder in zip(chosen, folders, strict=True):
+        summarize_if_older(case.title, folder)
     print_outcome(chosen, folders, as_json=as_json)
     if ended.interrupted:
         raise RunInterruptedError("stopped; the same command goes on where this one ended")

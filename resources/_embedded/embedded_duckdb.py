@@ -12,6 +12,8 @@ from embedded_file import DataFile, Failure, literal, quote_empty_lines, quoted,
 # By name, since type checkers take the neighbour resources/duckdb.py for the library.
 duckdb: Any = importlib.import_module("duckdb")
 
+#: Queries that DuckDB before 2.0 takes for SELECT and yet not inside a COPY.
+_DESCRIBING = ("DESC", "SHOW", "SUMMARIZE")
 #: What a statement answers that has no rows to give.
 _NO_QUERY = (["Count"], ["Success"])
 
@@ -45,7 +47,8 @@ class _DuckDB(Engine):
 
     def _statement(self, statement: Any, results: str | None) -> int | None:
         is_query = statement.type == duckdb.StatementType.SELECT
-        if is_query and results is not None:
+        describes = statement.query.lstrip().upper().startswith(_DESCRIBING)
+        if is_query and results is not None and not describes:
             return self._copy(statement.query, results)
         cursor = self._connection.execute(statement)
         names = [column[0] for column in cursor.description or ()]

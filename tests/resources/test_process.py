@@ -48,6 +48,15 @@ def wait_for(path: Path) -> str:
     return path.read_text()
 
 
+#: Waits until a process has left its execve: before that the kernel shows no environment of it,
+#: and so no label.
+SETTLED = """
+def settled(pid):
+    while not open(f'/proc/{pid}/environ').read():
+        pass
+"""
+
+
 def ends(pid: int) -> bool:
     """Wait for a process's end; an orphan may stay a zombie until init looks for it."""
     deadline = time.monotonic() + 5
@@ -150,8 +159,9 @@ def test_paths_outside_of_the_case_are_refused(process: Process, put: Put) -> No
 
 def test_abort_kills_grandchildren_too(process: Process, workspace: Workspace) -> None:
     code = (
-        "import subprocess, time\n"
+        f"import subprocess, time\n{SETTLED}"
         "p = [subprocess.Popen(['sleep', '600'], start_new_session=n) for n in (True, False)]\n"
+        "[settled(x.pid) for x in p]\n"
         "open('pids.txt', 'w').write(' '.join(str(x.pid) for x in p) + chr(10))\n"
         "time.sleep(600)"
     )
@@ -170,14 +180,15 @@ def test_abort_kills_grandchildren_too(process: Process, workspace: Workspace) -
     assert "aborted" in str(fail(lambda: process.execute(["true"])))
 
 
-def test_abort_kills_every_program_under_way(process: Process) -> None:
+@pytest.mark.parametrize("label", ["01-a step for each", "step"])
+def test_abort_kills_every_program_under_way(process: Process, label: str) -> None:
     errors: list[CommandFailedError] = []
-    threads = [
-        threading.Thread(
-            target=lambda: errors.append(fail(lambda: process.execute(["sleep", "600"])))
-        )
-        for _ in range(3)
-    ]
+
+    def execute(number: int) -> None:
+        with step_context(label.replace("for each", str(number))):
+            errors.append(fail(lambda: process.execute(["sleep", "600"])))
+
+    threads = [threading.Thread(target=execute, args=(number,)) for number in range(3)]
     for thread in threads:
         thread.start()
     deadline = time.monotonic() + 10
@@ -193,8 +204,9 @@ def test_abort_kills_every_program_under_way(process: Process) -> None:
 
 def test_stop_kills_daemons_that_a_program_left(process: Process) -> None:
     code = (
-        "import subprocess\n"
+        f"import subprocess\n{SETTLED}"
         "p = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        "settled(p.pid)\n"
         "print(p.pid)"
     )
     result = process.execute(python(code), stdout_file="pid.txt")

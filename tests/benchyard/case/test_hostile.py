@@ -1,0 +1,317 @@
+"""No metadata.json, however mangled, yields a traceback or hides another case."""
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypedDict, cast
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchyard.case.loading import Loaded, load
+from benchyard.execution.layout import point_slug
+from benchyard.model import Case
+from benchyard.registry import Registry
+from benchyard.resource import InputFile, OutputFile, OutputFolder, Resource, ScratchFolder, command
+from flows.cli import call
+
+
+class Part(TypedDict):
+    file: InputFile
+    table: str
+
+
+@dataclass(frozen=True)
+class ToySettings:
+    threads: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class Toy(Resource[ToySettings]):
+    """A toy with parameters of every kind."""
+
+    Settings: ClassVar[type[Any]] = ToySettings
+
+    def version(self) -> str:
+        return "1"
+
+    @command
+    def play(
+        self,
+        reads: InputFile | None = None,
+        makes: OutputFile | None = None,
+        *,
+        fills: OutputFolder | None = None,
+        scratch: ScratchFolder = "scratch",
+        parts: list[Part] | None = None,
+        mode: Literal["a", "b"] = "a",
+        count: int = 0,
+    ) -> None:
+        """Play."""
+
+    @command
+    def anything(self, **parameters: object) -> None:
+        """Take whatever comes."""
+
+
+REGISTRY = Registry({"Toy": Toy}, {}, {"Gone": "gone.py: ImportError: no such thing"})
+
+VALID: dict[str, Any] = {
+    "@id": "urn:case",
+    "name": "hostile-${matrix.n}",
+    "description": "What all others are made from.",
+    "tags": ["a", "b"],
+    "matrix": {"n": [1, 2], "word": ["x", "y"]},
+    "resources": {"Toy": {"threads": "${matrix.n}", "environment": {"A": "b"}}},
+    "steps": [
+        {
+            "@id": "first",
+            "name": "Make",
+            "resource": "Toy",
+            "command": "play",
+            "parameters": {"reads": "words.csv", "makes": "out.nt", "mode": "b"},
+            "retries": 2,
+            "retry_delay": 0.5,
+            "timeout": 3,
+            "check": {"rows": 2, "equal": "words.csv", "tolerance": 0.1, "pattern": "a+"},
+        },
+        {
+            "@id": "second",
+            "resource": "Toy",
+            "command": "play",
+            "needs": ["first"],
+            "parameters": {
+                "parts": [{"file": "out.nt", "table": "t"}, {"file": "sub/a.csv", "table": "u"}],
+                "fills": "folder-${matrix.word}",
+                "count": "${matrix.n}",
+            },
+            "may_fail": True,
+            "warmup": 1,
+            "repeat": 2,
+        },
+        {"resource": "Toy", "command": "anything", "parameters": {"x": {"y": [None]}}},
+    ],
+}
+
+WEIRD = st.sampled_from(
+    [
+        *("", " ", ".", "..", "../..", "/", "//", "/etc/passwd", "~", "a\x00b", "\x00", "\x1b[2J"),
+        *("\n", "x\n", "\u202e", "\ud800", "\udcff", "\ufffe", "😀", "NaN", "null", "x" * 5_000),
+        *("${matrix.n}", "${matrix.}", "${matrix.zzz}", "${matrix.n", "x${matrix.word}y", "$"),
+        *("${env:HOME}", "${secret:x}", "%s%n{0}{x}", "'; rm -rf /", "loop", "dangling", "sub"),
+        *("first", "second", "step3", "words.csv", "out.nt", "Toy", "Gone", "play", "stop"),
+        *(
+            "__init__",
+            "__class__",
+            "(",
+            "(a+)+$",
+            "\\",
+            "words.csv/x",
+            "sub/../x",
+            "./",
+            "a/" * 2_100,
+        ),
+    ]
+)
+NUMBERS = st.sampled_from(
+    [0, 1, -1, 2, 1.0, 0.5, -0.0, 1e308, 10**299, -(10**299), 2**63, 31536000, 10**7]
+)
+SCALARS: st.SearchStrategy[Any] = st.none() | st.booleans() | NUMBERS | WEIRD | st.text()
+KNOWN = st.sampled_from(
+    [
+        *("@id", "name", "description", "tags", "matrix", "resources", "steps", "resource"),
+        *("command", "parameters", "needs", "timeout", "retries", "retry_delay", "may_fail"),
+        *("expect_failure", "measure", "warmup", "repeat", "check", "rows", "sha256", "equal"),
+        *("pattern", "tolerance", "any_order", "file", "reads", "makes", "parts", "paramters"),
+    ]
+)
+KEYS = KNOWN | WEIRD | st.text(max_size=8)
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """List every container in a document with each of its keys."""
+    keys: list[Any] = []
+    if isinstance(value, dict):
+        keys = [*cast("dict[str, Any]", value)]
+    elif isinstance(value, list):
+        keys = [*range(len(cast("list[Any]", value)))]
+    inner = [place for key in keys for place in places(value[key])]
+    return [*((value, key) for key in keys), *inner]
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Any:
+    """Make a document that was valid once."""
+    document = copy.deepcopy(VALID)
+    for _ in range(draw(st.integers(1, 3))):
+        spots = places(document)
+        if not spots:
+            break
+        container, key = draw(st.sampled_from(spots))
+        change = draw(st.sampled_from(["replace", "delete", "rename", "swap", "wrap", "double"]))
+        value = container[key]
+        if change == "delete":
+            del container[key]
+        elif change == "rename" and isinstance(container, dict):
+            members = cast("dict[str, Any]", container)
+            members[draw(KEYS)] = members.pop(key)
+        elif change == "wrap":
+            container[key] = draw(st.sampled_from([[value], {"x": value}, str(value)]))
+        elif change == "double" and isinstance(container, list):
+            cast("list[Any]", container).append(copy.deepcopy(value))
+        elif change == "swap":
+            other, place = draw(st.sampled_from(spots))
+            container[key] = copy.deepcopy(other[place])
+        else:
+            container[key] = draw(ANYTHING)
+    return document
+
+
+_numbers = count()
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], Path]:
+    """Write documents, each into a case folder of its own with inputs of every kind."""
+    root = tmp_path_factory.mktemp("hostile")
+
+    def write(content: bytes) -> Path:
+        folder = root / str(next(_numbers))
+        shared = folder / "data" / "shared"
+        (shared / "sub").mkdir(parents=True)
+        (shared / "words.csv").write_text("a\nb\n")
+        (shared / "sub" / "a.csv").touch()
+        (shared / "loop").symlink_to("loop")
+        (shared / "dangling").symlink_to("nowhere")
+        (shared / "outside").symlink_to("/etc")
+        (folder / "metadata.json").write_bytes(content)
+        return folder / "metadata.json"
+
+    return write
+
+
+def encoded(document: Any) -> bytes:
+    return json.dumps(document).encode()
+
+
+def loads_or_says_why(file: Path) -> Loaded:
+    loaded = load(file, REGISTRY)
+    assert bool(loaded.cases) != bool(loaded.problems)
+    assert loaded.name
+    for problem in loaded.problems:
+        said = str(problem)
+        said.encode()
+        assert len(said.splitlines()) == 1
+        assert said.isprintable()
+        assert problem.path.startswith("$")
+        assert problem.message
+    for case in loaded.cases:
+        is_whole(case)
+    slugs = {point_slug(case.point) for case in loaded.cases if case.point}
+    assert len(slugs) == len([case for case in loaded.cases if case.point])
+    return loaded
+
+
+def is_whole(case: Case) -> None:
+    assert case.title.isprintable() or case.name
+    ids = [step.id for step in case.steps]
+    assert len(set(ids)) == len(ids)
+    for step in case.steps:
+        assert step.resource in REGISTRY.classes
+        assert step.label
+        assert set(step.needs) <= set(ids)
+        counted = (step.retries, step.warmup, step.repeat)
+        assert all(type(number) is int for number in counted)
+        assert step.repeat >= 1
+        json.dumps(dict(step.parameters), allow_nan=False).encode()
+
+
+def test_what_the_mutations_start_from_is_valid(place: Callable[[bytes], Path]) -> None:
+    loaded = loads_or_says_why(place(encoded(VALID)))
+    assert [problem.message for problem in loaded.problems] == []
+    assert len(loaded.cases) == 4
+
+
+HOSTILE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+
+
+@HOSTILE
+@given(content=st.binary(max_size=400))
+def test_any_bytes(place: Callable[[bytes], Path], content: bytes) -> None:
+    assert loads_or_says_why(place(content)).problems
+
+
+@HOSTILE
+@given(document=ANYTHING)
+def test_any_json(place: Callable[[bytes], Path], document: Any) -> None:
+    loads_or_says_why(place(encoded(document)))
+
+
+@HOSTILE
+@given(document=st.dictionaries(KEYS, ANYTHING, max_size=8))
+def test_any_object(place: Callable[[bytes], Path], document: Any) -> None:
+    loads_or_says_why(place(encoded(document)))
+
+
+@HOSTILE
+@given(document=mutated())
+def test_any_case_with_mutations(place: Callable[[bytes], Path], document: Any) -> None:
+    loads_or_says_why(place(encoded(document)))
+
+
+@HOSTILE
+@given(
+    change=st.tuples(
+        st.integers(0), st.sampled_from(["cut", "insert", "flip"]), st.binary(max_size=4)
+    )
+)
+def test_any_case_with_damaged_bytes(
+    place: Callable[[bytes], Path], change: tuple[int, str, bytes]
+) -> None:
+    content = encoded(VALID)
+    at, kind, piece = change[0] % len(content), change[1], change[2]
+    if kind == "cut":
+        content = content[:at]
+    elif kind == "insert":
+        content = content[:at] + piece + content[at:]
+    else:
+        content = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+    loads_or_says_why(place(content))
+
+
+@HOSTILE
+@given(value=WEIRD | st.text(), spot=st.integers(0))
+def test_any_text_anywhere(place: Callable[[bytes], Path], value: str, spot: int) -> None:
+    document = copy.deepcopy(VALID)
+    spots = places(document)
+    container, key = spots[spot % len(spots)]
+    container[key] = value
+    loads_or_says_why(place(encoded(document)))
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(document=mutated() | ANYTHING, options=st.sampled_from([[], ["--json"]]))
+def test_the_command_line_says_zero_or_two(
+    place: Callable[[bytes], Path], document: Any, options: list[str]
+) -> None:
+    folder = place(encoded(document)).parent
+    for name in ("validate", "list"):
+        assert call([name, "--root", str(folder), *options]) in {0, 2}
+
+
+def test_the_command_line_takes_bytes_that_are_no_text(
+    place: Callable[[bytes], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = place(b"\xff\xfe\x00").parent
+    assert call(["validate", "--json", "--root", str(folder)]) == 2
+    [problem] = json.loads(capsys.readouterr().out)["problems"]
+    assert problem["message"].startswith("not UTF-8")

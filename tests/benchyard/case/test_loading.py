@@ -1,0 +1,425 @@
+"""From files to cases: everything at once, nothing hidden, defaults, points of a matrix."""
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from benchyard.case.loading import METADATA, Loaded, find_metadata, load, load_all, raise_problems
+from benchyard.case.problems import Problem
+from benchyard.errors import CaseError
+from benchyard.execution.layout import point_slug
+from benchyard.model import Case, Check, Step
+from benchyard.registry import Registry
+from benchyard.resource import InputFile, OutputFile, Resource, command
+
+KROWN_SAMPLES = Path(__file__).parents[3].parent / "shared" / "krown-samples"
+
+
+@dataclass(frozen=True)
+class ToySettings:
+    threads: int = 1
+
+
+class Toy(Resource[ToySettings]):
+    """A toy."""
+
+    Settings: ClassVar[type[Any]] = ToySettings
+
+    def version(self) -> str:
+        return "1"
+
+    @command
+    def play(
+        self,
+        reads: InputFile | None = None,
+        makes: OutputFile | None = None,
+        count: int = 0,
+        ratio: float = 0.0,
+        text: str = "",
+        fast: bool = False,
+        words: list[str] | None = None,
+    ) -> None:
+        """Play."""
+
+
+REGISTRY = Registry({"Toy": Toy})
+STEP = {"resource": "Toy", "command": "play"}
+
+
+def step(**parameters: Any) -> dict[str, Any]:
+    return {**STEP, "parameters": parameters}
+
+
+def write(folder: Path, document: Any) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / METADATA
+    file.write_text(document if isinstance(document, str) else json.dumps(document))
+    return file
+
+
+def load_case(folder: Path, *steps: dict[str, Any], **keys: Any) -> Loaded:
+    return load(write(folder, {"name": "toys", "steps": steps or (STEP,), **keys}), REGISTRY)
+
+
+def one(folder: Path, *steps: dict[str, Any], **keys: Any) -> Case:
+    loaded = load_case(folder, *steps, **keys)
+    assert loaded.problems == ()
+    [case] = loaded.cases
+    return case
+
+
+def problems(loaded: Loaded) -> list[tuple[str, str]]:
+    assert loaded.cases == ()
+    return [(problem.path, problem.message) for problem in loaded.problems]
+
+
+# -- defaults
+
+
+def test_the_smallest_case(tmp_path: Path) -> None:
+    case = one(tmp_path)
+    assert case == Case(
+        folder=tmp_path,
+        id="urn:benchyard:case:toys",
+        name="toys",
+        description="",
+        steps=(Step(1, "step1", "Toy play", "Toy", "play"),),
+    )
+    assert case.shared == tmp_path / "data" / "shared"
+    assert case.title == "toys"
+
+
+def test_defaults_of_a_step(tmp_path: Path) -> None:
+    [step] = one(tmp_path).steps
+    assert (step.timeout, step.retries, step.retry_delay) == (None, 0, 0.0)
+    assert (step.may_fail, step.expect_failure, step.measure) == (False, False, True)
+    assert (step.warmup, step.repeat, step.check, step.needs) == (0, 1, None, ())
+
+
+def test_all_that_a_case_can_say(tmp_path: Path) -> None:
+    (tmp_path / "data" / "shared").mkdir(parents=True)
+    (tmp_path / "data" / "shared" / "expected").touch()
+    full: dict[str, Any] = {
+        "@id": "s",
+        "name": "Play",
+        **step(makes="out", count=1),
+        "needs": [],
+        "timeout": 2,
+        "retries": 3,
+        "retry_delay": 0.5,
+        "may_fail": True,
+        "measure": False,
+        "warmup": 1,
+        "repeat": 4,
+        "check": {"file": "out", "equal": "expected", "tolerance": 0.1, "any_order": True},
+    }
+    keys: dict[str, Any] = {
+        "@id": "urn:x",
+        "description": "d",
+        "tags": ["a"],
+        "resources": {"Toy": {"threads": 2}},
+    }
+    case = one(tmp_path, full, **keys)
+    assert (case.id, case.description, case.tags) == ("urn:x", "d", ("a",))
+    assert case.settings == {"Toy": {"threads": 2}}
+    assert case.steps[0] == Step(
+        index=1,
+        id="s",
+        name="Play",
+        resource="Toy",
+        command="play",
+        parameters={"makes": "out", "count": 1},
+        timeout=2,
+        retries=3,
+        retry_delay=0.5,
+        may_fail=True,
+        measure=False,
+        warmup=1,
+        repeat=4,
+        check=Check(file="out", equal="expected", tolerance=0.1, any_order=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "retries"),
+    [
+        ({}, 0),
+        ({"may_fail": True}, 2),
+        ({"may_fail": False}, 0),
+        ({"may_fail": True, "retries": 0}, 0),
+        ({"may_fail": True, "retries": 5}, 5),
+        ({"retries": 1}, 1),
+    ],
+)
+def test_may_fail_alone_means_two_retries(
+    tmp_path: Path, keys: dict[str, Any], retries: int
+) -> None:
+    assert one(tmp_path, {**STEP, **keys}).steps[0].retries == retries
+
+
+def test_a_step_waits_for_the_one_before_it(tmp_path: Path) -> None:
+    steps: list[dict[str, Any]] = [STEP, {**STEP, "@id": "b"}, {**STEP, "needs": []}, STEP]
+    assert [s.needs for s in one(tmp_path, *steps).steps] == [(), ("step1",), (), ("step3",)]
+
+
+def test_needs_that_say_a_step_twice_say_it_once(tmp_path: Path) -> None:
+    case = one(tmp_path, STEP, {**STEP, "needs": ["step1", "step1"]})
+    assert case.steps[1].needs == ("step1",)
+
+
+def test_whole_numbers_are_counted_with(tmp_path: Path) -> None:
+    [step] = one(tmp_path, {**STEP, "retries": 2.0, "warmup": 1.0, "repeat": 3.0}).steps
+    assert [type(n) for n in (step.retries, step.warmup, step.repeat)] == [int, int, int]
+    assert list(range(step.repeat)) == [0, 1, 2]
+
+
+def test_unknown_keys_are_kept_out_of_the_way(tmp_path: Path) -> None:
+    assert one(tmp_path, {**STEP, "comment": "x"}, license="MIT", year={"a": [1]}).name == "toys"
+
+
+# -- matrix
+
+
+def test_each_point_of_a_matrix_is_a_case(tmp_path: Path) -> None:
+    loaded = load_case(tmp_path, matrix={"scale": [0.01, 1], "fast": [True, False]})
+    assert [case.title for case in loaded.cases] == [
+        "toys[scale=0.01,fast=true]",
+        "toys[scale=0.01,fast=false]",
+        "toys[scale=1,fast=true]",
+        "toys[scale=1,fast=false]",
+    ]
+    assert loaded.cases[0].point == {"scale": 0.01, "fast": True}
+
+
+def test_a_lone_template_keeps_its_type(tmp_path: Path) -> None:
+    parameters = {
+        "count": "${matrix.n}",
+        "ratio": "${matrix.r}",
+        "fast": "${matrix.b}",
+        "text": "n=${matrix.n} r=${matrix.r} b=${matrix.b} w=${matrix.w}",
+        "words": ["${matrix.w}", "-${matrix.n}"],
+    }
+    matrix = {"n": [3], "r": [0.5], "b": [True], "w": ["word"]}
+    filled = one(tmp_path, step(**parameters), matrix=matrix).steps[0].parameters
+    assert filled == {
+        "count": 3,
+        "ratio": 0.5,
+        "fast": True,
+        "text": "n=3 r=0.5 b=true w=word",
+        "words": ["word", "-3"],
+    }
+    assert type(filled["count"]) is int
+    assert filled["fast"] is True
+
+
+def test_a_template_may_stand_for_any_key_of_a_step(tmp_path: Path) -> None:
+    keys = ["timeout", "retries", "retry_delay", "may_fail", "measure", "warmup", "repeat"]
+    matrix: dict[str, list[Any]] = {name: [1] for name in keys}
+    matrix |= {"may_fail": [True], "measure": [False]}
+    [made] = one(
+        tmp_path, {**STEP, **{name: f"${{matrix.{name}}}" for name in keys}}, matrix=matrix
+    ).steps
+    assert (made.timeout, made.retries, made.may_fail, made.measure) == (1, 1, True, False)
+
+
+def test_a_template_may_stand_in_names_ids_settings_and_tags(tmp_path: Path) -> None:
+    first = {**STEP, "@id": "load-${matrix.n}", "name": "Load ${matrix.n}"}
+    second = {**STEP, "needs": ["load-${matrix.n}"]}
+    settings = {"Toy": {"threads": "${matrix.n}"}}
+    case = one(
+        tmp_path, first, second, matrix={"n": [2]}, resources=settings, tags=["n${matrix.n}"]
+    )
+    assert (case.steps[0].name, case.steps[1].needs) == ("Load 2", ("load-2",))
+    assert (case.settings, case.tags) == ({"Toy": {"threads": 2}}, ("n2",))
+
+
+def test_a_value_of_a_wrong_type_is_found_at_its_point(tmp_path: Path) -> None:
+    loaded = load_case(tmp_path, step(count="${matrix.n}"), matrix={"n": [1, "two", 2.5]})
+    assert problems(loaded) == [
+        ("$.steps[0].parameters.count", "must be an integer, not a string"),
+        ("$.steps[0].parameters.count", "must be an integer, not a number"),
+    ]
+
+
+def test_a_problem_of_one_point_names_the_point(tmp_path: Path) -> None:
+    loaded = load_case(tmp_path, step(reads="${matrix.file}"), matrix={"file": ["a.csv", "b.csv"]})
+    assert [message[-16:] for _, message in problems(loaded)] == [
+        "(at [file=a.csv])"[-16:],
+        "(at [file=b.csv])"[-16:],
+    ]
+
+
+def test_a_problem_of_all_points_is_said_once(tmp_path: Path) -> None:
+    loaded = load_case(tmp_path, {**STEP, "command": "pay"}, matrix={"n": [10, 20, 30]})
+    assert problems(loaded) == [
+        ("$.steps[0].command", "Toy has no command 'pay'; did you mean 'play'?")
+    ]
+
+
+def test_an_undefined_matrix_name_is_a_problem(tmp_path: Path) -> None:
+    [(path, message)] = problems(load_case(tmp_path, step(text="${matrix.scal}")))
+    assert path == "$.steps[0].parameters.text"
+    assert message == "'${matrix.scal}' is not defined; the case has no matrix"
+
+
+def test_points_of_a_case_never_share_their_results(tmp_path: Path) -> None:
+    values = ["a", "a/b", "a-b", "A", "run_1", ".hidden", "é", "", " ", "x" * 100, "x" * 101, 1, -1]
+    cases = load_case(tmp_path, matrix={"v": values, "w": [1, 2]}).cases
+    assert len({point_slug(case.point) for case in cases}) == len(cases) == 2 * len(values)
+
+
+def test_a_large_matrix_is_loaded_at_once(tmp_path: Path) -> None:
+    began = time.monotonic()
+    cases = load_case(tmp_path, step(count="${matrix.n}"), matrix={"n": [*range(2_000)]}).cases
+    assert len(cases) == 2_000
+    assert time.monotonic() - began < 5
+
+
+# -- problems
+
+
+def test_a_problem_says_file_path_and_the_nearest_name(tmp_path: Path) -> None:
+    [problem] = load_case(tmp_path, {**STEP, "paramters": {}}).problems
+    assert problem == Problem(
+        tmp_path / METADATA,
+        "$.steps[0].paramters",
+        "unknown key 'paramters'; did you mean 'parameters'?",
+    )
+
+
+def test_all_problems_of_a_case_are_found_at_once(tmp_path: Path) -> None:
+    wrong = [
+        {**STEP, "command": "pay"},
+        {**STEP, "resource": "Toi"},
+        step(reads="absent", count="x", makess="y"),
+        step(makes="../out"),
+    ]
+    assert [path for path, _ in problems(load_case(tmp_path, *wrong))] == [
+        "$.steps[0].command",
+        "$.steps[1].resource",
+        "$.steps[2].parameters.count",
+        "$.steps[2].parameters.makess",
+        "$.steps[2].parameters.reads",
+        "$.steps[3].parameters.makes",
+    ]
+
+
+def test_all_problems_of_all_cases_are_one_error(tmp_path: Path) -> None:
+    write(tmp_path / "a", "{")
+    write(tmp_path / "b", {"name": "b", "steps": [{"resource": "Toi", "command": "play"}]})
+    write(tmp_path / "c", {"name": "c", "steps": [STEP]})
+    write(tmp_path / "d", {"name": "d", "step": [STEP]})
+    loaded = load_all(find_metadata(tmp_path), REGISTRY)
+    assert [len(item.cases) for item in loaded] == [0, 0, 1, 0]
+    with pytest.raises(CaseError) as raised:
+        raise_problems(loaded)
+    lines = str(raised.value).splitlines()
+    assert lines == list(raised.value.problems)
+    assert [line.partition(": ")[0] for line in lines] == [
+        f"{tmp_path}/{name}/metadata.json" for name in "abdd"
+    ]
+    assert lines[1].endswith("$.steps[0].resource: unknown resource 'Toi'; did you mean 'Toy'?")
+    assert lines[3].endswith("$.step: unknown key 'step'; did you mean 'steps'?")
+
+
+def test_no_problems_raise_nothing(tmp_path: Path) -> None:
+    raise_problems([load_case(tmp_path)])
+    raise_problems([])
+
+
+def test_defect_27_a_step_without_parameters_is_a_step(tmp_path: Path) -> None:
+    assert one(tmp_path, STEP).steps[0].parameters == {}
+
+
+def test_defect_27_the_reason_is_told(tmp_path: Path) -> None:
+    file = write(tmp_path, {"name": "x", "steps": [{"resource": "Toy"}]})
+    [problem] = load(file, REGISTRY).problems
+    assert str(problem) == f"{file}: $.steps[0]: lacks 'command'"
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [
+        ("{", "folder"),
+        ({"name": "given", "steps": []}, "given"),
+        ({"name": "", "steps": []}, "folder"),
+        ({"name": "  ", "steps": []}, "folder"),
+        ({"name": ["x"], "steps": []}, "folder"),
+        ({"steps": []}, "folder"),
+    ],
+)
+def test_what_cannot_be_loaded_has_a_name_nevertheless(
+    tmp_path: Path, document: Any, name: str
+) -> None:
+    loaded = load(write(tmp_path / "folder", document), REGISTRY)
+    assert (loaded.name, loaded.cases) == (name, ())
+
+
+# -- finding
+
+
+def test_cases_are_found_at_any_depth_in_order(tmp_path: Path) -> None:
+    for place in ("b", "a/z", "a", "a/b/c", "c.d"):
+        write(tmp_path / place, "{}")
+    found = [str(file.parent.relative_to(tmp_path)) for file in find_metadata(tmp_path)]
+    assert found == ["a", "a/b/c", "a/z", "b", "c.d"]
+
+
+def test_data_and_results_of_a_case_hold_no_cases(tmp_path: Path) -> None:
+    for place in ("case", "case/data/shared", "case/results/run_1", "data", ".hidden"):
+        write(tmp_path / place, "{}")
+    found = [str(file.parent.relative_to(tmp_path)) for file in find_metadata(tmp_path)]
+    assert found == ["case", "data"]  # a folder named data outside of a case is just a folder
+
+
+def test_linked_folders_are_not_followed(tmp_path: Path) -> None:
+    write(tmp_path / "a", "{}")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    (tmp_path / "a" / "self").symlink_to(tmp_path)
+    assert len(list(find_metadata(tmp_path))) == 1
+
+
+@pytest.mark.slow
+def test_folders_deeper_than_python_recurses_are_no_trouble(tmp_path: Path) -> None:
+    deepest = tmp_path / ("a/" * 1_200)
+    parents = [deepest, *deepest.parents][:1_200]
+    for folder in reversed(parents):
+        folder.mkdir()
+    (deepest / METADATA).write_text("{}")
+    try:
+        assert list(find_metadata(tmp_path)) == [deepest / METADATA]
+    finally:  # pytest's own cleaning recurses
+        (deepest / METADATA).unlink()
+        for folder in parents:
+            folder.rmdir()
+
+
+def test_a_root_that_is_not_there_holds_no_cases(tmp_path: Path) -> None:
+    assert list(find_metadata(tmp_path / "nowhere")) == []
+
+
+# -- KROWN
+
+
+@pytest.mark.skipif(
+    not KROWN_SAMPLES.is_dir(), reason=f"KROWN's samples are not in {KROWN_SAMPLES}"
+)
+def test_samples_of_krown_are_cases_that_lack_only_their_resources() -> None:
+    loaded = load_all(find_metadata(KROWN_SAMPLES), REGISTRY)
+    assert sorted(item.name for item in loaded) == [
+        "empty_0.0",
+        "join_duplicates_10_75.0",
+        "join_relation_1_15_50.0",
+        "namedgraph_0_1_1_1_True",
+        "raw_100_2_0",
+        "raw_10_2_0",
+    ]
+    for item in loaded:
+        assert problems(item) == [
+            ("$.steps[0].resource", "unknown resource 'PostgreSQL'; known: Toy"),
+            ("$.steps[1].resource", "unknown resource 'RMLMapper'; known: Toy"),
+        ]

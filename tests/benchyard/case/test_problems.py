@@ -1,0 +1,91 @@
+"""Words about what is wrong: paths, suggestions, and texts that a terminal can take."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.case.problems import Problem, hint, json_path, near_miss, printable, quote
+
+STEP_KEYS = ("@id", "name", "resource", "command", "parameters", "needs", "timeout", "retries")
+
+
+def test_a_problem_says_file_path_and_message() -> None:
+    problem = Problem(Path("/c/metadata.json"), "$.name", "must be a string, not null")
+    assert str(problem) == "/c/metadata.json: $.name: must be a string, not null"
+
+
+@pytest.mark.parametrize(
+    ("parts", "path"),
+    [
+        ((), "$"),
+        (("steps", 1, "parameters", "file"), "$.steps[1].parameters.file"),
+        (("steps", 0, "@id"), "$.steps[0]['@id']"),
+        (("a b", "it's"), "$['a b'][\"it's\"]"),
+        (("x\n\x1b",), "$['x\\n\\x1b']"),
+    ],
+)
+def test_json_path(parts: tuple[str | int, ...], path: str) -> None:
+    assert json_path(parts) == path
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("paramters", "parameters"),
+        ("Parameters", "parameters"),
+        ("NAME", "name"),
+        ("ressource", "resource"),
+        ("time_out", "timeout"),
+        ("retry", None),
+        ("comment", None),
+        ("license", None),
+        ("", None),
+    ],
+)
+def test_only_a_slip_of_the_pen_is_a_near_miss(word: str, meant: str | None) -> None:
+    assert near_miss(word, STEP_KEYS) == meant
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "text"),
+    [
+        ("postgresql", ["PostgreSQL", "MySQL"], "; did you mean 'PostgreSQL'?"),
+        ("Postgres", ["PostgreSQL", "MySQL"], "; did you mean 'PostgreSQL'?"),
+        ("zzz", ["b", "a"], "; known: a, b"),
+        ("zzz", [], ""),
+    ],
+)
+def test_a_hint_names_the_nearest_or_all(word: str, known: list[str], text: str) -> None:
+    assert hint(word, known) == text
+
+
+def test_a_hint_does_not_list_hundreds() -> None:
+    text = hint("zzz", [f"name{n:03d}" for n in range(500)])
+    assert text.startswith("; known: name000, name001, ")
+    assert text.endswith("name019 and 480 more")
+
+
+def test_printable_keeps_what_can_be_printed() -> None:
+    assert printable("Grüße, 日本 → 😀") == "Grüße, 日本 → 😀"
+    assert printable("a\nb\x1b[31m\x00\u202e\udcff") == "a\\nb\\x1b[31m\\x00\\u202e\\udcff"
+
+
+@given(text=st.text(st.characters(), max_size=300))
+def test_every_problem_is_one_line_that_can_be_written(text: str) -> None:
+    said = str(Problem(Path("/cases/x"), json_path([text]), text))
+    said.encode()
+    assert len(said.splitlines()) == 1
+    assert "\x1b" not in said
+
+
+@given(value=st.text(st.characters()) | st.integers() | st.lists(st.text()) | st.none())
+def test_a_quoted_value_is_short_and_printable(value: object) -> None:
+    assert len(quote(value)) <= 60
+    assert quote(value).isprintable()
+
+
+def test_quote_writes_json() -> None:
+    assert quote([1, None, "é"]) == '[1, null, "é"]'
+    assert quote("x" * 100) == "x" * 59 + "…"

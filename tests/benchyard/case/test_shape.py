@@ -1,0 +1,231 @@
+"""The shape of a case: near misses, matrix names, ids, the graph, checks."""
+
+from typing import Any
+
+import pytest
+
+from benchyard import schemas
+from benchyard.case.shape import matrix_findings, needs_of, point_findings, schema_findings
+from benchyard.case.templates import MAX_POINTS
+from benchyard.model import Json, JsonObject
+
+Path = tuple[str | int, ...]
+
+
+def step(**keys: Any) -> JsonObject:
+    return {"resource": "Toy", "command": "play", **keys}
+
+
+def case(*steps: JsonObject, **keys: Any) -> JsonObject:
+    return {"name": "n", "steps": [*(steps or (step(),))], **keys}
+
+
+def between(*steps: JsonObject) -> list[tuple[Path, str]]:
+    return list(point_findings(case(*steps)))
+
+
+# -- keys
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("tag", "tags"),
+        ("Tags", "tags"),
+        ("matrx", "matrix"),
+        ("resource", "resources"),
+        ("decription", "description"),
+        ("id", "@id"),
+    ],
+)
+def test_a_near_miss_of_a_key_of_a_case_is_an_error(key: str, meant: str) -> None:
+    [(path, message)] = schema_findings(case(**{key: {}}))
+    assert path == (key,)
+    assert message == f"unknown key '{key}'; did you mean '{meant}'?"
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("paramters", "parameters"),
+        ("parameter", "parameters"),
+        ("Parameters", "parameters"),
+        ("need", "needs"),
+        ("time_out", "timeout"),
+        ("retry-delay", "retry_delay"),
+        ("mayfail", "may_fail"),
+        ("expected_failure", "expect_failure"),
+        ("checks", "check"),
+        ("warm_up", "warmup"),
+        ("ID", "@id"),
+    ],
+)
+def test_a_near_miss_of_a_key_of_a_step_is_an_error(key: str, meant: str) -> None:
+    [(path, message)] = schema_findings(case(step(), step(**{key: 1})))
+    assert path == ("steps", 1, key)
+    assert message == f"unknown key '{key}'; did you mean '{meant}'?"
+
+
+def test_other_unknown_keys_are_kept() -> None:
+    foreign = {"license": "MIT", "$schema": "x", "author": {"paramters": 1}, "year": 2024}
+    assert list(schema_findings(case(step(comment="x", owner=1, paper={}), **foreign))) == []
+
+
+def test_every_known_key_is_known() -> None:
+    schema: Any = schemas.load("case")
+    for key in schema["properties"]:
+        assert not [m for _, m in schema_findings(case(**{key: []})) if "unknown" in m]
+    for key in schema["$defs"]["step"]["properties"]:
+        assert not [m for _, m in schema_findings(case(step(**{key: []}))) if "unknown" in m]
+
+
+def test_findings_come_in_the_same_order_every_time() -> None:
+    keys = ["paramters", "need", "time_out", "check_", "repeats", "warmups"]
+    found = [path[-1] for path, _ in schema_findings(case(step(**dict.fromkeys(keys, 1))))]
+    assert found == sorted(keys)
+
+
+@pytest.mark.parametrize("document", [{}, {"steps": []}, {"name": "n", "steps": "x"}])
+def test_a_document_of_another_shape_is_no_trouble(document: JsonObject) -> None:
+    assert list(schema_findings(document))
+
+
+# -- matrix
+
+
+def test_an_undefined_matrix_name_is_named_with_the_nearest() -> None:
+    wrong = case(step(name="${matrix.scael}"), matrix={"scale": [1], "threads": [2]})
+    assert list(matrix_findings(wrong)) == [
+        (("steps", 0, "name"), "'${matrix.scael}' is not defined; did you mean 'scale'?")
+    ]
+
+
+def test_a_template_in_a_case_without_a_matrix_is_undefined() -> None:
+    wrong = case(step(parameters={"deep": [{"x": "a-${matrix.scale}"}]}))
+    assert list(matrix_findings(wrong)) == [
+        (
+            ("steps", 0, "parameters", "deep", 0, "x"),
+            "'${matrix.scale}' is not defined; the case has no matrix",
+        )
+    ]
+
+
+def test_a_matrix_that_is_too_large_is_refused_before_it_is_multiplied() -> None:
+    wide: list[Json] = [*range(100)]
+    assert list(matrix_findings(case(matrix={"a": wide, "b": wide}))) == []
+    assert MAX_POINTS == 10_000
+    [(path, message)] = matrix_findings(case(matrix=dict.fromkeys("abcdefgh", wide)))
+    assert path == ("matrix",)
+    assert message == "has 10,000,000,000,000,000 points, more than 10,000"
+
+
+TWINS: list[tuple[dict[str, Json], str]] = [
+    ({"x": [1, "1"]}, "[x=1]"),
+    ({"x": [True, "true"]}, "[x=true]"),
+    ({"x": [0.5, 2, "0.5"]}, "[x=0.5]"),
+    ({"a": ["1,b=2", "1"], "b": ["2", "2,b=2"]}, "[a=1,b=2,b=2]"),
+]
+
+
+@pytest.mark.parametrize(("matrix", "name"), TWINS)
+def test_two_points_of_one_name_are_refused(matrix: dict[str, Json], name: str) -> None:
+    [(path, message)] = matrix_findings(case(matrix=matrix))
+    assert path == ("matrix",)
+    assert message == f"has 2 points named {name}; make their values differ"
+
+
+def test_a_value_of_the_matrix_cannot_refer_to_the_matrix() -> None:
+    [(path, message)] = matrix_findings(case(matrix={"x": ["${matrix.y}"], "y": [1]}))
+    assert path == ("matrix", "x", 0)
+    assert message == "a value of the matrix cannot refer to the matrix"
+
+
+# -- graph
+
+
+def test_two_steps_of_one_id_are_an_error() -> None:
+    assert between(step(**{"@id": "a"}), step(**{"@id": "a"})) == [
+        (("steps", 1, "@id"), "'a' is the id of an earlier step too")
+    ]
+    # Step 2 has no id, and is therefore step2.
+    assert [path for path, _ in between(step(**{"@id": "step2"}), step())] == [("steps", 1, "@id")]
+
+
+def test_needs_of_an_unknown_step_name_the_nearest() -> None:
+    steps = (step(**{"@id": "generate"}), step(**{"@id": "load", "needs": ["generat", "zzz"]}))
+    assert between(*steps) == [
+        (
+            ("steps", 1, "needs", 0),
+            "there is no step with the id 'generat'; did you mean 'generate'?",
+        ),
+        (("steps", 1, "needs", 1), "there is no step with the id 'zzz'; known: generate, load"),
+    ]
+
+
+def test_a_cycle_is_an_error_that_shows_it() -> None:
+    steps = (step(**{"@id": "a", "needs": ["c"]}), step(**{"@id": "b"}), step(**{"@id": "c"}))
+    [(path, message)] = between(*steps)
+    assert path == ("steps",)
+    assert message.startswith("the steps wait for each other: ")
+    assert message.count(" → ") == 3
+
+
+def test_a_step_that_waits_for_itself_is_a_cycle() -> None:
+    [(_, message)] = between(step(**{"@id": "a", "needs": ["a"]}))
+    assert message == "the steps wait for each other: a → a"
+
+
+def test_a_step_may_wait_for_a_later_one() -> None:
+    assert between(step(**{"@id": "a", "needs": ["b"]}), step(**{"@id": "b", "needs": []})) == []
+
+
+def test_the_default_of_needs_is_the_step_before() -> None:
+    steps: list[dict[str, Any]] = [step(), step(**{"@id": "b"}), step(needs=[]), step()]
+    assert needs_of(steps) == {
+        "step1": [],
+        "b": ["step1"],
+        "step3": [],
+        "step4": ["step3"],
+    }
+
+
+# -- checks
+
+
+CHECKS: list[tuple[JsonObject, JsonObject, Path, str]] = [
+    ({}, {}, (), "says nothing to check; give one of rows, sha256, equal, pattern"),
+    ({"file": "a"}, {}, (), "says nothing to check; give one of rows, sha256, equal, pattern"),
+    (
+        {"rows": 1},
+        {"expect_failure": True},
+        (),
+        "cannot go with expect_failure: a command that fails has no answer",
+    ),
+    ({"pattern": "(a"}, {}, ("pattern",), "is not a regular expression: missing )"),
+    ({"pattern": "*"}, {}, ("pattern",), "is not a regular expression: nothing to repeat"),
+]
+
+
+@pytest.mark.parametrize(("check", "more", "place", "message"), CHECKS)
+def test_a_check_that_cannot_be(
+    check: JsonObject, more: JsonObject, place: Path, message: str
+) -> None:
+    [(path, said)] = between(step(check=check, **more))
+    assert path == ("steps", 0, "check", *place)
+    assert said.startswith(message)
+
+
+@pytest.mark.parametrize("check", [{"rows": 0}, {"pattern": "a+"}, {"equal": "x"}, {"sha256": ""}])
+def test_a_check_that_can_be(check: JsonObject) -> None:
+    assert between(step(check=check, expect_failure=False)) == []
+
+
+def test_everything_wrong_between_steps_is_found_at_once() -> None:
+    found = between(
+        step(**{"@id": "a", "needs": ["a"]}), step(**{"@id": "a"}, check={}), step(needs=["x"])
+    )
+    assert [path for path, _ in found] == [
+        ("steps", 1, "@id"),
+        ("steps", 2, "needs", 0),
+        ("steps", 1, "check"),
+    ]

@@ -1,0 +1,91 @@
+"""Points of a matrix, and what becomes of ``${matrix.name}``."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.case.templates import fill, points, undefined
+from benchyard.model import Json
+
+POINT: dict[str, Json] = {"scale": 0.01, "threads": 2, "fast": True, "engine": "duck"}
+
+
+def test_no_matrix_is_one_empty_point() -> None:
+    assert list(points({})) == [{}]
+
+
+def test_the_last_name_varies_fastest() -> None:
+    assert list(points({"a": [1, 2], "b": ["x", "y"]})) == [
+        {"a": 1, "b": "x"},
+        {"a": 1, "b": "y"},
+        {"a": 2, "b": "x"},
+        {"a": 2, "b": "y"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("${matrix.scale}", 0.01),
+        ("${matrix.threads}", 2),
+        ("${matrix.fast}", True),
+        ("${matrix.engine}", "duck"),
+        ("${matrix.threads} threads", "2 threads"),
+        (" ${matrix.threads}", " 2"),
+        ("${matrix.threads}${matrix.threads}", "22"),
+        ("--fast=${matrix.fast}", "--fast=true"),
+        ("s${matrix.scale}/${matrix.engine}.csv", "s0.01/duck.csv"),
+        ("${matrix.unknown}", "${matrix.unknown}"),
+        ("${env:HOME} $matrix.scale {matrix.scale}", "${env:HOME} $matrix.scale {matrix.scale}"),
+        ("${matrix.scale", "${matrix.scale"),
+    ],
+)
+def test_a_lone_template_keeps_its_type_and_a_longer_text_stays_text(
+    text: str, filled: Json
+) -> None:
+    made = fill(text, POINT)
+    assert made == filled
+    assert type(made) is type(filled)
+
+
+def test_every_string_is_filled_however_deep_and_nothing_else() -> None:
+    document: Json = {"a": [{"b": "${matrix.threads}"}, 1, None], "${matrix.threads}": "x"}
+    assert fill(document, POINT) == {"a": [{"b": 2}, 1, None], "${matrix.threads}": "x"}
+
+
+def test_a_value_that_looks_like_a_template_is_not_filled_again() -> None:
+    assert fill("${matrix.a}", {"a": "${matrix.b}", "b": 1}) == "${matrix.b}"
+    assert fill("x${matrix.a}", {"a": "${matrix.b}", "b": 1}) == "x${matrix.b}"
+
+
+def test_undefined_names_come_with_their_path() -> None:
+    document: Json = {"s": ["${matrix.a}", {"p": "${matrix.b}-${matrix.c}-${matrix.}"}]}
+    assert list(undefined(document, {"a": None})) == [
+        (("s", 1, "p"), "b"),
+        (("s", 1, "p"), "c"),
+        (("s", 1, "p"), ""),
+    ]
+
+
+WORDS = st.text(st.characters(exclude_characters="$", exclude_categories=["Cs"]))
+
+
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.integers() | WORDS,
+        lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner),
+        max_leaves=10,
+    )
+)
+def test_what_has_no_template_stays_as_it_is(value: Json) -> None:
+    assert json.dumps(fill(value, POINT)) == json.dumps(value)
+    assert list(undefined(value, {})) == []
+
+
+@given(before=WORDS, after=WORDS, value=st.integers() | st.booleans() | WORDS)
+def test_filling_is_replacing(before: str, after: str, value: Json) -> None:
+    written = json.dumps(value) if not isinstance(value, str) else value
+    filled = fill(f"{before}${{matrix.x}}{after}", {"x": value})
+    assert filled == (value if before == after == "" else before + written + after)

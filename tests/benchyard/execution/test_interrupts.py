@@ -1,0 +1,144 @@
+"""Ctrl-C: once is a wish, twice is a command; in a real process too."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchyard.execution.interrupts import graceful
+from benchyard.labels import OWNER, labelled
+from benchyard.record import read_record
+from tests.benchyard.execution.conftest import MakeCase
+from tests.conftest import eventually
+
+
+def test_the_first_is_a_wish_and_the_second_a_command() -> None:
+    heard: list[str] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), graceful(lambda: heard.append("wish")):
+        signal.raise_signal(signal.SIGINT)
+        heard.append("went on")
+        signal.raise_signal(signal.SIGINT)
+        heard.append("never")
+
+    assert heard == ["wish", "went on"]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_each_use_counts_anew() -> None:
+    heard: list[int] = []
+
+    for _ in range(2):
+        with graceful(lambda: heard.append(1)):
+            signal.raise_signal(signal.SIGINT)
+
+    assert heard == [1, 1]
+
+
+def test_outside_of_the_main_thread_nothing_changes() -> None:
+    seen: list[bool] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def work() -> None:
+        with graceful(lambda: None):
+            seen.append(signal.getsignal(signal.SIGINT) is before)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(10)
+
+    assert seen == [True]
+
+
+# -- a real lab, a real signal
+
+#: Says on a file that it runs, then waits to be let go on by another.
+WAITING = "echo up > {up}; while [ ! -e {go} ]; do sleep 0.01; done"
+
+
+@contextmanager
+def running_lab(
+    case_folder: MakeCase, tmp_path: Path
+) -> Generator[tuple["subprocess.Popen[str]", Path, Path]]:
+    """Start ``benchyard run --direct``; give it with its results once its first step runs."""
+    up, go = tmp_path / "up", tmp_path / "go"
+    waiting = ["sh", "-c", f"sleep 300 & {WAITING.format(up=up, go=go)}"]
+    command = {"resource": "Process", "command": "execute"}
+    steps = [
+        {"name": "wait", "parameters": {"arguments": waiting}, **command},
+        {"name": "next", "parameters": {"arguments": ["true"]}, **command},
+    ]
+    folder = case_folder("interrupted", *steps)
+    program = Path(sys.executable).with_name("benchyard")
+    arguments = [program, "run", folder, "--direct", "--runs", "2", "--cooldown", "0"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        arguments, stdout=pipe, stderr=pipe, text=True, cwd=tmp_path, start_new_session=True
+    ) as lab:
+        try:
+            assert eventually(up.exists, 60)
+            yield lab, folder / "results", go
+        finally:
+            lab.kill()
+
+
+def nothing_runs(lab: "subprocess.Popen[str]") -> bool:
+    return not [pid for pid, owner in labelled(OWNER) if owner.startswith(f"{lab.pid}:")]
+
+
+@pytest.mark.slow
+def test_one_sigint_finishes_the_step_and_answers_130(
+    case_folder: MakeCase, tmp_path: Path
+) -> None:
+    with running_lab(case_folder, tmp_path) as (lab, results, go):
+        os.killpg(lab.pid, signal.SIGINT)  # as a terminal does
+        assert lab.stderr is not None
+        heard = next(line for line in lab.stderr if "stopping after this step" in line)
+        assert "press Ctrl-C again" in heard
+        go.touch()
+        _, stderr = lab.communicate(timeout=60)
+
+        assert lab.returncode == 130
+        assert "the same command goes on where this one ended" in stderr
+        assert "Traceback" not in stderr
+        record = read_record(results / "run_1")
+        assert [s.outcome.value for s in record.steps] == ["completed", "cancelled"]
+        assert not list(results.glob("run_*/.done"))
+        assert eventually(lambda: nothing_runs(lab), 5)
+
+
+@pytest.mark.slow
+def test_two_sigints_stop_now_and_leave_no_process(case_folder: MakeCase, tmp_path: Path) -> None:
+    with running_lab(case_folder, tmp_path) as (lab, results, _go):
+        os.killpg(lab.pid, signal.SIGINT)
+        assert lab.stderr is not None
+        assert any("stopping after this step" in line for line in lab.stderr)
+        os.killpg(lab.pid, signal.SIGINT)
+        _, stderr = lab.communicate(timeout=60)
+
+        assert lab.returncode == 130
+        assert stderr.splitlines()[-1] == "benchyard: interrupted"
+        assert "Traceback" not in stderr
+        record = read_record(results / "run_1")
+        assert [s.outcome.value for s in record.steps] == ["cancelled", "cancelled"]
+        assert eventually(lambda: nothing_runs(lab), 5)
+
+
+@pytest.mark.slow
+def test_a_sigterm_leaves_no_process_and_the_next_call_goes_on(
+    case_folder: MakeCase, tmp_path: Path
+) -> None:
+    with running_lab(case_folder, tmp_path) as (lab, results, _go):
+        lab.terminate()
+        lab.communicate(timeout=60)
+
+        assert lab.returncode == -signal.SIGTERM
+        assert eventually(lambda: nothing_runs(lab), 5)
+        assert not list(results.glob("run_*/.done"))

@@ -1,0 +1,279 @@
+"""The run's own view of the inputs, and what becomes of the files that steps make."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchyard.errors import CommandFailedError
+from benchyard.execution.workspaces import (
+    Declared,
+    account,
+    changed,
+    content_hash,
+    keep,
+    kept_folder,
+    mirror,
+    stamps,
+)
+from benchyard.files import sha256
+from benchyard.resource import Workspace
+
+NO_OUTPUT = "outside of data/shared|would overwrite an input of that name"
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    folder = tmp_path / "case" / "data" / "shared"
+    (folder / "sub" / "empty").mkdir(parents=True)
+    (folder / "input.nt").write_text("in")
+    (folder / "sub" / "deep.csv").write_text("deep")
+    (folder / "alias.nt").symlink_to("input.nt")
+    (folder / "linked").symlink_to("sub")
+    (tmp_path / "case" / "metadata.json").write_text("{}")
+    return folder
+
+
+@pytest.fixture
+def shared(tmp_path: Path, inputs: Path) -> Path:
+    folder = tmp_path / "run_1" / ".work" / "shared"
+    mirror(inputs, folder)
+    return folder
+
+
+@pytest.fixture
+def run(shared: Path) -> Path:
+    return shared.parent.parent
+
+
+def tree(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def declared(name: str, resource: str = "Toy", step: str = "01-map") -> Declared:
+    return Declared(name, resource, step)
+
+
+# -- the view
+
+
+def test_the_view_has_every_input_and_copies_none(inputs: Path, shared: Path) -> None:
+    assert tree(shared) == tree(inputs)
+    assert (shared / "input.nt").read_text() == "in"
+    assert (shared / "input.nt").is_symlink()
+    assert (shared / "linked" / "deep.csv").read_text() == "deep"
+    assert not (shared / "sub").is_symlink()
+
+
+def test_what_is_made_beside_the_inputs_does_not_reach_them(inputs: Path, shared: Path) -> None:
+    before = tree(inputs)
+    (shared / "out.nt").touch()
+    (shared / "sub" / "out.nt").touch()
+    (shared / "input.nt").unlink()
+    shutil.rmtree(shared)
+    assert tree(inputs) == before
+
+
+def test_a_case_without_inputs_has_an_empty_view(tmp_path: Path) -> None:
+    mirror(tmp_path / "absent", tmp_path / "view")
+    assert tree(tmp_path / "view") == []
+    assert stamps(tmp_path / "absent") == {}
+
+
+def test_the_workspace_reads_inputs_and_what_steps_made(
+    tmp_path: Path, inputs: Path, shared: Path
+) -> None:
+    workspace = Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
+    workspace.new_file("made/out.nt").write_text("out")
+    assert workspace.file("made/out.nt").read_text() == "out"
+    assert workspace.file("sub/deep.csv").read_text() == "deep"
+    assert workspace.file("alias.nt").read_text() == "in"
+    with pytest.raises(CommandFailedError, match="there is no file 'absent'"):
+        workspace.file("absent")
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "out", "sub/../../../../x"])
+def test_the_workspace_leads_nowhere_else(
+    tmp_path: Path, inputs: Path, shared: Path, name: str
+) -> None:
+    workspace = Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
+    (shared / "out").symlink_to("/etc/hostname")
+    with pytest.raises(CommandFailedError, match=r"outside of data/shared"):
+        workspace.file(name)
+    with pytest.raises(CommandFailedError, match=NO_OUTPUT):
+        workspace.new_file(name)
+
+
+@pytest.mark.parametrize("name", ["input.nt", "alias.nt", "linked/new.nt"])
+def test_no_output_is_written_through_a_link_into_the_inputs(
+    tmp_path: Path, inputs: Path, shared: Path, name: str
+) -> None:
+    workspace = Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
+    with pytest.raises(CommandFailedError, match=NO_OUTPUT):
+        workspace.new_file(name)
+
+
+# -- keeping
+
+
+def test_defect_33_inputs_are_never_stolen(inputs: Path, shared: Path, run: Path) -> None:
+    (shared / "out.nt").write_text("out")
+    before = tree(inputs)
+    keep([declared(name) for name in ("out.nt", "input.nt", "alias.nt")], shared, run)
+    assert tree(inputs) == before
+    assert (inputs / "input.nt").read_text() == "in"
+    assert (run / "toy" / "out.nt").read_text() == "out"
+    assert tree(run / "toy") == ["out.nt"]
+
+
+@pytest.mark.parametrize("name", ["out.nq", "out.ttl", "out", "out.csv.gz", ".hidden", "a b-é.x"])
+def test_defect_33_outputs_of_any_suffix_are_kept(shared: Path, run: Path, name: str) -> None:
+    (shared / name).write_text("out")
+    keep([declared(name)], shared, run)
+    assert (run / "toy" / name).read_text() == "out"
+    assert not (shared / name).exists()
+
+
+def test_defect_33_only_declared_outputs_move(shared: Path, run: Path) -> None:
+    for name in ("out.nt", "other.nt", "scratch.nt"):
+        (shared / name).write_text(name)
+    keep([declared("out.nt")], shared, run)
+    assert tree(run / "toy") == ["out.nt"]
+    assert (shared / "other.nt").exists()
+
+
+def test_an_output_that_was_not_made_is_no_trouble(shared: Path, run: Path) -> None:
+    keep([declared("absent.nt"), declared("sub/absent.nt")], shared, run)
+    assert not (run / "toy").exists()
+
+
+def test_folders_are_kept_whole(shared: Path, run: Path) -> None:
+    (shared / "out" / "deep").mkdir(parents=True)
+    (shared / "out" / "deep" / "a.nt").touch()
+    keep([declared("out")], shared, run)
+    assert tree(run / "toy") == ["out", "out/deep", "out/deep/a.nt"]
+
+
+def test_outputs_in_folders_keep_their_place(shared: Path, run: Path) -> None:
+    (shared / "sub" / "out.nt").touch()
+    keep([declared("sub/out.nt")], shared, run)
+    assert tree(run / "toy") == ["sub", "sub/out.nt"]
+
+
+def test_defect_34_two_outputs_of_one_name_are_both_kept(shared: Path, run: Path) -> None:
+    for number in (1, 2, 3):
+        (shared / "metrics.csv").write_text(str(number))
+        keep([declared("metrics.csv", step=f"0{number}-map")], shared, run)
+    assert tree(run / "toy") == [
+        "02-map",
+        "02-map/metrics.csv",
+        "03-map",
+        "03-map/metrics.csv",
+        "metrics.csv",
+    ]
+    assert (run / "toy" / "metrics.csv").read_text() == "1"
+    assert (run / "toy" / "02-map" / "metrics.csv").read_text() == "2"
+
+
+def test_defect_34_a_folder_is_not_moved_into_its_namesake(shared: Path, run: Path) -> None:
+    for number in (1, 2):
+        (shared / "out").mkdir()
+        (shared / "out" / f"{number}.nt").touch()
+        keep([declared("out", step=f"0{number}-map")], shared, run)
+    assert tree(run / "toy") == ["02-map", "02-map/out", "02-map/out/2.nt", "out", "out/1.nt"]
+
+
+def test_two_resources_keep_apart(shared: Path, run: Path) -> None:
+    assert kept_folder(run, "My_Engine") == run / "myengine"
+    for resource in ("One", "Two"):
+        (shared / "out.nt").write_text(resource)
+        keep([declared("out.nt", resource)], shared, run)
+    assert (run / "one" / "out.nt").read_text() == "One"
+    assert (run / "two" / "out.nt").read_text() == "Two"
+
+
+def test_the_account_has_size_and_digest_of_each_kept_file(shared: Path, run: Path) -> None:
+    (shared / "out.nt").write_text("out")
+    (shared / "b.nt").write_text("")
+    keep([declared("out.nt", "Two"), declared("b.nt", "One")], shared, run)
+    (run / "log.txt").touch()
+    assert account(run, ["Two", "One", "None_at_all"]) == (
+        {"path": "one/b.nt", "bytes": 0, "sha256": sha256(run / "one" / "b.nt")},
+        {"path": "two/out.nt", "bytes": 3, "sha256": sha256(run / "two" / "out.nt")},
+    )
+
+
+# -- inputs that a run changed
+
+
+def test_untouched_inputs_are_unchanged(inputs: Path) -> None:
+    before = stamps(inputs)
+    assert sorted(before) == ["input.nt", "sub/deep.csv"]
+    assert changed(before, stamps(inputs)) == ()
+    (inputs / "input.nt").read_text()
+    assert changed(before, stamps(inputs)) == ()
+
+
+def test_altered_removed_and_added_inputs_are_found(inputs: Path) -> None:
+    (inputs / "gone").touch()
+    before = stamps(inputs)
+    (inputs / "input.nt").write_text("longer than before")
+    (inputs / "gone").unlink()
+    (inputs / "sub" / "new").touch()
+    assert changed(before, stamps(inputs)) == ("gone", "input.nt", "sub/new")
+
+
+def test_an_input_of_the_same_size_is_found(inputs: Path) -> None:
+    os.utime(inputs / "input.nt", ns=(0, 0))
+    before = stamps(inputs)
+    (inputs / "input.nt").write_text("IN")
+    assert changed(before, stamps(inputs)) == ("input.nt",)
+
+
+def test_an_input_that_was_replaced_is_found(inputs: Path) -> None:
+    before = stamps(inputs)
+    times = (inputs / "input.nt").stat()
+    (inputs / "new").write_text("IN")
+    os.utime(inputs / "new", ns=(times.st_atime_ns, times.st_mtime_ns))
+    (inputs / "new").replace(inputs / "input.nt")
+    assert changed(before, stamps(inputs)) == ("input.nt",)
+
+
+# -- the hash of a case
+
+
+def test_the_hash_depends_on_names_and_contents_alone(tmp_path: Path, inputs: Path) -> None:
+    case = inputs.parent.parent
+    first = content_hash(case)
+    assert first.startswith("sha256:")
+    shutil.copytree(case, tmp_path / "copy", symlinks=True)
+    os.utime(tmp_path / "copy" / "metadata.json", (0, 0))
+    assert content_hash(tmp_path / "copy") == first
+    (case / "results").mkdir()
+    (case / "results" / "x").touch()
+    (case / "README.md").touch()
+    assert content_hash(case) == first
+
+
+@pytest.mark.parametrize("change", ["metadata", "content", "name", "added", "moved"])
+def test_the_hash_sees_every_change(inputs: Path, change: str) -> None:
+    case = inputs.parent.parent
+    first = content_hash(case)
+    match change:
+        case "metadata":
+            (inputs.parent.parent / "metadata.json").write_text("{ }")
+        case "content":
+            (inputs / "input.nt").write_text("IN")
+        case "name":
+            (inputs / "input.nt").rename(inputs / "input.nq")
+        case "added":
+            (inputs / "empty").touch()
+        case _:
+            (inputs / "sub" / "deep.csv").rename(inputs / "deep.csv")
+    assert content_hash(inputs.parent.parent) != first
+
+
+def test_a_case_without_inputs_has_a_hash(tmp_path: Path) -> None:
+    (tmp_path / "metadata.json").touch()
+    assert content_hash(tmp_path).startswith("sha256:")

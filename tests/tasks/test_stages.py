@@ -1,0 +1,301 @@
+"""The stages as Prefect tasks: names, edges, retries, and what failures become."""
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from prefect import State, flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import TaskRun
+
+from benchyard.errors import CaseFailedError, ResourceError, StepFailedError
+from benchyard.execution.engine import Executed, Handle
+from benchyard.execution.session import Session
+from benchyard.model import Outcome, Step
+from benchyard.record import RunRecord
+from tasks.ending import final_state
+from tasks.flow_run import this_flow_run
+from tasks.policy import UNCACHED
+from tasks.stages import PrefectStages
+from tests.conftest import eventually
+
+
+class FakeSession:
+    """Notes what is asked of it, and fails where it is told to."""
+
+    def __init__(self, run: int = 2) -> None:
+        self.run = run
+        self.stopping = threading.Event()
+        self.asked: list[str] = []
+        self.trouble: dict[str, list[Exception]] = {}
+        self.written = cast("RunRecord", object())
+        self.threads: list[str] = []
+
+    def _ask(self, what: str) -> None:
+        self.asked.append(what)
+        self.threads.append(threading.current_thread().name)
+        if self.trouble.get(what):
+            raise self.trouble[what].pop(0)
+
+    def initialize(self) -> None:
+        self._ask("initialize")
+
+    def start_collector(self) -> None:
+        self._ask("start_collector")
+
+    def attempt(self, step: Step) -> None:
+        self._ask(step.id)
+
+    def stop_resources(self) -> None:
+        self._ask("stop_resources")
+
+    def stop_collector(self) -> None:
+        self._ask("stop_collector")
+
+    def keep_outputs(self) -> None:
+        self._ask("keep_outputs")
+
+    def write_record(self) -> RunRecord:
+        self._ask("write_record")
+        return self.written
+
+    def checkpoint(self) -> None:
+        self._ask("checkpoint")
+
+    def rest(self, seconds: float) -> None:
+        self._ask(f"rest {seconds}")
+
+
+def load(index: int = 3, **keys: Any) -> Step:
+    return Step(index=index, id="load", name="Load it", resource="R", command="c", **keys)
+
+
+STAGES = PrefectStages()
+
+Act = Callable[[Session], Any]
+
+
+@pytest.fixture
+def fake() -> FakeSession:
+    return FakeSession()
+
+
+@pytest.fixture
+def in_flow(prefect_server: str, fake: FakeSession) -> Callable[[Act], Any]:
+    """Execute something inside a flow run; return what it returns."""
+    del prefect_server
+
+    def execute(act: Act) -> Any:
+        answers: list[Any] = []
+
+        @flow(name="stages", persist_result=False)
+        def stages() -> str:
+            answers.append(act(cast("Session", fake)))
+            return "done"
+
+        assert stages() == "done"
+        return answers[0]
+
+    return execute
+
+
+def task_run(handle: Handle) -> TaskRun:
+    """Return what Prefect knows of the task run behind a handle, once it does."""
+    identifier = cast("State[Any]", handle).state_details.task_run_id
+    assert identifier is not None
+    found: list[TaskRun] = []
+
+    def known() -> bool:
+        with get_client(sync_client=True) as client:
+            found.append(client.read_task_run(identifier))
+        return found[-1].state is not None and found[-1].state.is_final()
+
+    assert eventually(known, 20)
+    return found[-1]
+
+
+@pytest.mark.slow
+def test_each_stage_asks_the_session_and_is_named_after_its_run(
+    in_flow: Callable[[Act], Any], fake: FakeSession
+) -> None:
+    def act(session: Session) -> Sequence[Handle]:
+        _, record = STAGES.record(session, ())
+        return [
+            STAGES.initialize(session, ()),
+            STAGES.start_collector(session, ()),
+            STAGES.step(session, load(), ()),
+            STAGES.stop_resources(session, ()),
+            STAGES.stop_collector(session, ()),
+            STAGES.keep_outputs(session, ()),
+            record,
+            STAGES.checkpoint(session, ()),
+            STAGES.cooldown(session, 0.5, ()),
+        ]
+
+    handles: Sequence[Handle] = in_flow(act)
+
+    assert [task_run(handle).name for handle in handles] == [
+        "run2/initialize",
+        "run2/start-collector",
+        "run2/03-Load-it",
+        "run2/stop",
+        "run2/stop-collector",
+        "run2/keep-outputs",
+        "run2/record",
+        "run2/checkpoint",
+        "run2/cooldown",
+    ]
+    assert fake.asked == [
+        *("write_record", "initialize", "start_collector", "load", "stop_resources"),
+        *("stop_collector", "keep_outputs", "checkpoint", "rest 0.5"),
+    ]
+    assert set(fake.threads) == {"MainThread"}
+
+
+@pytest.mark.slow
+def test_the_record_is_the_sessions_own(
+    in_flow: Callable[[Act], Any], fake: FakeSession
+) -> None:
+    record, _ = in_flow(lambda session: STAGES.record(session, ()))
+
+    assert record is fake.written
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [ResourceError("no such image"), ZeroDivisionError("a bug")])
+def test_a_stage_that_fails_raises_what_the_session_raised(
+    in_flow: Callable[[Act], Any], fake: FakeSession, error: Exception
+) -> None:
+    fake.trouble["initialize"] = [error]
+
+    def act(session: Session) -> None:
+        with pytest.raises(type(error), match=str(error)):
+            STAGES.initialize(session, ())
+
+    in_flow(act)
+
+    assert fake.asked == ["initialize"], "a stage is not tried again"
+
+
+@pytest.mark.slow
+def test_a_step_that_fails_is_a_failed_state_and_what_waits_for_it_runs(
+    in_flow: Callable[[Act], Any], fake: FakeSession
+) -> None:
+    fake.trouble["load"] = [StepFailedError("Load it: no route")]
+
+    def act(session: Session) -> tuple[Handle, Handle]:
+        failed = STAGES.step(session, load(), ())
+        return failed, STAGES.stop_resources(session, [failed])
+
+    failed, after = in_flow(act)
+
+    assert failed.is_failed()
+    assert "no route" in failed.message
+    assert after.is_completed()
+    waited = cast("list[Any]", task_run(after).task_inputs["wait_for"])
+    assert [one.id for one in waited] == [failed.state_details.task_run_id]
+
+
+@pytest.mark.slow
+def test_a_step_is_tried_as_often_as_it_may_be(
+    in_flow: Callable[[Act], Any], fake: FakeSession
+) -> None:
+    fake.trouble["load"] = [StepFailedError(str(n)) for n in range(9)]
+
+    handle = in_flow(lambda session: STAGES.step(session, load(retries=2), ()))
+
+    assert fake.asked == ["load"] * 3
+    assert task_run(handle).run_count == 3
+    assert handle.is_failed()
+
+
+@pytest.mark.slow
+def test_after_a_wish_to_stop_no_attempt_follows(
+    in_flow: Callable[[Act], Any], fake: FakeSession
+) -> None:
+    fake.trouble["load"] = [StepFailedError(str(n)) for n in range(9)]
+    fake.stopping.set()
+
+    in_flow(lambda session: STAGES.step(session, load(retries=5, retry_delay=3600), ()))
+
+    assert fake.asked == ["load"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", [[], [StepFailedError("no")], [ZeroDivisionError("a bug")]])
+def test_a_submitted_step_reports_its_end_however_it_ends(
+    in_flow: Callable[[Act], Any], fake: FakeSession, trouble: list[Exception]
+) -> None:
+    fake.trouble["load"] = list(trouble)
+    step = load()
+
+    def act(session: Session) -> tuple[Step, Handle]:
+        done: queue.Queue[Step] = queue.Queue()
+        handle = STAGES.submit(session, step, (), done)
+        ended = done.get(timeout=30)
+        return ended, STAGES.stop_resources(session, [handle])
+
+    ended, after = in_flow(act)
+
+    assert ended is step
+    assert after.is_completed()
+    assert len(task_run(after).task_inputs["wait_for"]) == 1
+    assert fake.threads[0] != "MainThread"
+
+
+@pytest.mark.slow
+def test_the_flow_run_is_known_inside_of_one(in_flow: Callable[[Act], Any]) -> None:
+    facts = in_flow(lambda _: this_flow_run())
+
+    assert set(facts) >= {"id", "name", "attempt"}
+    assert facts["attempt"] == 1
+
+
+def test_outside_of_a_flow_run_there_is_none() -> None:
+    assert this_flow_run() == {}
+
+
+def test_a_measurement_is_never_answered_from_a_cache() -> None:
+    assert UNCACHED["persist_result"] is False
+    assert type(UNCACHED["cache_policy"]).__name__ == "_None"
+
+
+def record(run: int, outcome: Outcome) -> RunRecord:
+    return RunRecord({}, run, outcome, "", "", 1.0, ())
+
+
+def test_the_final_state_says_why() -> None:
+    done, failed = record(1, Outcome.COMPLETED), record(2, Outcome.FAILED)
+
+    completed = final_state(Executed((done,), (1,), interrupted=False))
+    broken = final_state(Executed((done, failed), (1, 3), interrupted=False))
+    stopped = final_state(Executed((failed,), (), interrupted=True))
+
+    assert (completed.is_completed(), completed.message) == (True, "1 run done")
+    assert (broken.is_failed(), broken.message) == (
+        True,
+        "run 2 failed; 2 runs done; a retry goes on there",
+    )
+    assert isinstance(cast("Any", broken).data, CaseFailedError)
+    assert (stopped.is_cancelled(), stopped.message) == (
+        True,
+        "stopped by the user; 0 runs done",
+    )
+
+
+def test_no_task_carries_tags_or_a_timeout() -> None:
+    """A tag costs 45 ms a task run; a timeout of Prefect's stops nothing for sure."""
+    import tasks.stages as module  # noqa: PLC0415
+
+    found = [value for value in vars(module).values() if type(value).__name__ == "Task"]
+    assert len(found) == 10
+    for task in cast("list[Any]", found):
+        assert task.tags == set()
+        assert task.timeout_seconds is None
+        assert task.cache_policy is UNCACHED["cache_policy"]
+        assert task.persist_result is False
+        assert task.retries == 0
+    assert Path(str(module.__file__)).name == "stages.py"

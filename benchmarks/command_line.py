@@ -1,7 +1,8 @@
 """How long a user waits for the command line: help, a list, a validation.
 
-Beside it, in processes of their own on the same files: KROWN's way, ``json.load`` and
-``jsonschema.validate`` for each file, and the floor, ``json.load`` alone.
+Beside it, in processes of their own on the same files and with the same schema: KROWN's way,
+``json.load`` and ``jsonschema.validate`` for each file; the same with one validator for all files;
+and the floor, ``json.load`` alone. None of them looks at resources, parameters, files or graphs.
 """
 
 import os
@@ -54,36 +55,35 @@ def measure(size: Size) -> list[Figure]:
 def _beside_others(name: str, shape: Shape, root: Path, count: int, size: Size) -> list[Figure]:
     write_campaign(root, count, shape)
     validate = benchyard("validate", "--root", root)
-    schema, plain = _peers(root)
-    commands = [benchyard("list", "--root", root), validate, plain]
-    listed, validated, floor = _interleaved(commands, root, size.of(7))
+    commands = [benchyard("list", "--root", root), validate, _peer("once", root)]
+    listed, validated, once = _interleaved(commands, root, size.of(7))
     # KROWN's way takes ten seconds a round: fewer of them, each beside one more of ours.
-    peer, beside = _interleaved([schema, validate], root, size.of(3), warm=False)
+    each, beside = _interleaved([_peer("each", root), validate], root, size.of(3), warm=False)
     title = f"{count:,} files {name}"
     return [
         Figure(f"benchyard list, {title}", listed, limit=LIST_SECONDS),
         Figure(f"Prefect imported by it, {title}", [_imports_prefect(root)], "", 0),
         Figure(f"benchyard validate, {title}", [*validated, *beside]),
-        Figure(f"KROWN's way, {title}", peer),
-        Figure(f"floor json.load, {title}", floor),
+        Figure(f"KROWN's way, {title}", each),
+        Figure(f"one validator for all, {title}", once),
     ]
 
 
 def _large(name: str, shape: Shape, root: Path, count: int, size: Size) -> list[Figure]:
     write_campaign(root, count, shape)
-    commands = [benchyard("validate", "--root", root), _peers(root)[1]]
-    validated, floor = _interleaved(commands, root, size.of(5))
+    commands = [benchyard("validate", "--root", root), _peer("once", root), _peer("none", root)]
+    validated, once, floor = _interleaved(commands, root, size.of(5))
     title = f"{count:,} files {name}"
     return [
         Figure(f"benchyard validate, {title}", validated, limit=VALIDATE_SECONDS),
+        Figure(f"one validator for all, {title}", once),
         Figure(f"floor json.load, {title}", floor),
     ]
 
 
-def _peers(root: Path) -> tuple[list[str], list[str]]:
-    program = str(Path(__file__).with_name("peer_loading.py"))
-    schema, plain = ([sys.executable, program, way, str(_SCHEMA)] for way in ("schema", "json"))
-    return [*schema, str(root)], [*plain, str(root)]
+def _peer(way: str, root: Path) -> list[str]:
+    program = Path(__file__).with_name("peer_loading.py")
+    return [sys.executable, str(program), way, str(_SCHEMA), str(root)]
 
 
 def _interleaved(

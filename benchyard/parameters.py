@@ -88,6 +88,8 @@ class Signature:
         """
         for name in self.naming_files:
             value = parameters[name] if name in parameters else self.defaults.get(name)
+            if value == "" and self.defaults.get(name) == "":
+                continue  # an empty text that is the default means that there is none
             yield from _files_in(self.annotations[name], value, (name,))
 
 
@@ -193,7 +195,7 @@ def _files_in(annotation: Any, value: Json, path: JsonPath) -> Iterator[NamedFil
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         roles = [mark for mark in arguments[1:] if isinstance(mark, FileRole)]
-        if roles and isinstance(value, str) and value:
+        if roles and isinstance(value, str):
             yield NamedFile(roles[0], value, path)
     elif origin in (Union, types.UnionType, Required, NotRequired):
         for argument in arguments:

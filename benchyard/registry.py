@@ -17,6 +17,8 @@ from benchyard.parameters import settings_of, signature_of
 from benchyard.resource import Resource, commands_of
 
 ENTRY_POINTS = "benchyard.resources"
+#: Begin of the module names that files outside of a package are given.
+_PRIVATE = "benchyard_resources_"
 #: A class with bases in a file that is no Python.
 _CLASS = re.compile(r"^class\s+(\w+)\s*\(", re.MULTILINE)
 
@@ -81,12 +83,14 @@ def find(package: ModuleType, extra: Iterable[Path] = ()) -> Registry:
     for folder in package.__path__:
         for file in _modules(Path(folder)):
             _load(found, file, f"{package.__name__}.{file.stem}")
+    shipped = {str(Path(origin).resolve()) for origin in found.origins.values()}
     _load_entry_points(found)
     for folder in extra:
         if not folder.is_dir():
             raise InputError(f"there is no folder '{folder}'; give --resources a folder of modules")
         for file in _modules(folder):
-            _load(found, file, _private_name(file))
+            if str(file.resolve()) not in shipped:
+                _load(found, file, _private_name(file))
     return found.registry()
 
 
@@ -95,7 +99,7 @@ def _modules(folder: Path) -> list[Path]:
 
 
 def _private_name(file: Path) -> str:
-    return f"benchyard_resources_{abs(hash(file.resolve().parent)):x}_{file.stem}"
+    return f"{_PRIVATE}{abs(hash(file.resolve().parent)):x}_{file.stem}"
 
 
 def _load(found: _Found, file: Path, name: str) -> None:
@@ -108,6 +112,8 @@ def _load(found: _Found, file: Path, name: str) -> None:
     for value in list(vars(module).values()):
         if _is_resource(value) and value.__module__ == name:
             found.add(value, str(file))
+        elif name.startswith(_PRIVATE) and _lacks(value) and value.__module__ == name:
+            found.unavailable[value.__name__] = f"{file}: lacks {_lacks(value)}"
 
 
 def _import(file: Path, name: str) -> ModuleType:
@@ -158,6 +164,15 @@ def _unreadable(found: type[Resource[Any]]) -> str | None:
     except Exception as error:  # noqa: BLE001 - annotations are code of others too
         return f"{type(error).__name__}: {error}"
     return None
+
+
+def _lacks(value: Any) -> str:
+    """Return the methods that a would-be resource class must still define."""
+    if not (isinstance(value, type) and issubclass(value, Resource)) or value.__name__[0] == "_":
+        return ""
+    missing = frozenset[str](getattr(cast("Any", value), "__abstractmethods__", ()))
+    # One with abstract methods of its own is a base for others, and meant to be.
+    return ", ".join(sorted(missing)) if missing <= Resource.__abstractmethods__ else ""
 
 
 def _class_names(file: Path) -> list[str]:

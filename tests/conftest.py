@@ -19,6 +19,8 @@ import pytest
 
 from benchyard.labels import start_time
 
+pytest_plugins = ["pytester"]
+
 #: Prefect reads these once, when it is imported: they must stand before any test module does.
 _HOME = Path(tempfile.mkdtemp(prefix="benchyard-tests-"))
 os.environ.update(
@@ -26,6 +28,7 @@ os.environ.update(
     PREFECT_SERVER_ALLOW_EPHEMERAL_MODE="false",
     PREFECT_SERVER_ANALYTICS_ENABLED="false",
     PREFECT_LOGGING_EXTRA_LOGGERS="benchyard",
+    PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW="ignore",
     DO_NOT_TRACK="1",
     BENCHYARD_LOCK=str(_HOME / "testbed.lock"),
 )
@@ -126,6 +129,19 @@ def eventually(condition: Callable[[], object], timeout: float = 10.0) -> bool:
             return False
         time.sleep(0.002)
     return True
+
+
+def process(name: str, script: str, **keys: Any) -> Mapping[str, Any]:
+    """Declare a step that lets a shell read ``script``, in the run's own folder."""
+    parameters = {"arguments": ["sh", "-c", script], **keys.pop("parameters", {})}
+    return {
+        "@id": name,
+        "name": name,
+        "resource": "Process",
+        "command": "execute",
+        "parameters": parameters,
+        **keys,
+    }
 
 
 def ctrl_c(times: int = 1) -> None:

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any, cast
 
@@ -117,9 +118,22 @@ def _file_findings(
             message = _file_problem(file, shared, makers, before)
             if message:
                 yield ("steps", position, "parameters", *file.path), message
+    yield from _races(makers, needs, ids)
     for position, step in enumerate(steps):
         for path, message in _check_file_findings(step, files.get(position), shared):
             yield ("steps", position, "check", path), message
+
+
+def _races(
+    makers: Mapping[str, set[int]], needs: Mapping[str, list[str]], ids: list[str]
+) -> Iterator[Finding]:
+    """Yield outputs that two steps make at the same time."""
+    for name, positions in makers.items():
+        for first, second in combinations(sorted(positions), 2):
+            ordered = ids[first] in ancestors(needs, ids[second])
+            if not (ordered or ids[second] in ancestors(needs, ids[first])):
+                message = f"steps {first + 1} and {second + 1} make '{name}' side by side"
+                yield ("steps", second), message + "; give each its own, or let one need the other"
 
 
 def _makers(files: Mapping[int, list[NamedFile]]) -> dict[str, set[int]]:
@@ -135,6 +149,8 @@ def _makers(files: Mapping[int, list[NamedFile]]) -> dict[str, set[int]]:
 def _file_problem(
     file: NamedFile, shared: Path, makers: Mapping[str, set[int]], before: set[int]
 ) -> str | None:
+    if "${env:" in file.name or "${secret:" in file.name:
+        return f"'{file.name}' holds a reference; the name of a file must stand in the case"
     there = look(shared, file.name)
     if isinstance(there, str):
         return there
@@ -160,6 +176,8 @@ def _made_by(name: str, makers: Mapping[str, set[int]]) -> set[int]:
 
 def look(shared: Path, name: str) -> bool | str:
     """Tell whether a file is in ``shared``, or say why its name cannot be one inside it."""
+    if not name:
+        return "must name a file"
     outside = f"'{name}' leads out of data/shared; use a path inside it"
     if name.startswith("/") or ".." in name.split("/"):
         return outside

@@ -41,13 +41,17 @@ class Loaded:
 def find_metadata(root: Path) -> Iterator[Path]:
     """Yield every metadata.json below ``root`` in sorted order; links to folders are not followed.
 
-    Data and results of a case are not searched, nor are hidden folders.
+    Data and results of a case are not searched, nor are hidden folders. A folder that cannot be
+    listed yields its metadata.json too, so that it is reported and not passed over.
     """
     folders = [root]
     while folders:
         folder = folders.pop()
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name, reverse=True)
+        except PermissionError:
+            yield folder / METADATA  # reading it will say why
+            continue
         except OSError:
             continue
         is_case = any(entry.name == METADATA for entry in entries)

@@ -8,7 +8,7 @@ run's results afterwards if it was declared as an output, else away.
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +40,14 @@ def stamps(inputs: Path) -> dict[str, Stamp]:
     """Return the stamp of each input by its name below ``inputs``."""
     if not inputs.is_dir():
         return {}
-    return {str(f.relative_to(inputs)): _stamp(f) for f in files_below(inputs)}
+    return {str(f.relative_to(inputs)): _stamp(f) for f in inputs_below(inputs)}
+
+
+def inputs_below(inputs: Path) -> Iterator[Path]:
+    """Yield every input in sorted order, links to files included; none if there is no folder."""
+    for parent, folders, files in os.walk(inputs):
+        folders.sort()
+        yield from (Path(parent, name) for name in sorted(files) if Path(parent, name).is_file())
 
 
 def _stamp(file: Path) -> Stamp:
@@ -58,7 +65,7 @@ def content_hash(folder: Path) -> str:
     """Return a digest of a case: metadata.json and every input, names and contents."""
     digest = hashlib.sha256()
     shared = folder / "data" / "shared"
-    files = [folder / "metadata.json", *(files_below(shared) if shared.is_dir() else ())]
+    files = [folder / "metadata.json", *inputs_below(shared)]
     for file in files:
         name = os.fsencode(file.relative_to(folder))
         digest.update(len(name).to_bytes(8, "big") + name + bytes.fromhex(sha256(file)))

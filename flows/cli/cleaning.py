@@ -7,6 +7,7 @@ import click
 
 from benchyard.errors import InputError
 from benchyard.execution.layout import clean, removable
+from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Json
 from flows.cli.common import (
     cases_of,
@@ -49,7 +50,8 @@ def command(
     if invalid:
         text = f"{plural(invalid, 'invalid case')} left alone; benchyard validate says why"
         click.echo(text, err=True)
-    gone = [path for folder in folders for path in clean(folder)]
+    with hold_testbed("cleaning", wait=False):
+        gone = [path for folder in folders for path in clean(folder)]
     if as_json:
         removed: list[Json] = [str(path) for path in gone]
         print_json({"removed": removed})

@@ -1,6 +1,8 @@
 """What the commands share: options, loading what was selected, output."""
 
+import codecs
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -70,8 +72,9 @@ def results_of(case: Case, root: Path, results: Path | None) -> Path:
 
 
 def print_json(value: Json) -> None:
-    """Print one JSON document."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Print one JSON document; escaped where the terminal's encoding may not have a character."""
+    utf8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
+    click.echo(json.dumps(value, indent=2, ensure_ascii=not utf8))
 
 
 def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:

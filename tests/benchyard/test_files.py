@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.files import (
@@ -152,6 +152,7 @@ def test_names_that_are_no_text_are_written_as_json(tmp_path: Path) -> None:
     assert json.loads(text) == {"path": name, "good": "é→😀"}
 
 
+@settings(deadline=None)
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(st.characters()),

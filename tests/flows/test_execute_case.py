@@ -1,22 +1,101 @@
 """The flow through a real Prefect server: what it shows is what was executed."""
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from prefect import State
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import (
+    FlowRunFilter,
+    FlowRunFilterId,
+    LogFilter,
+    LogFilterFlowRunId,
+)
+from prefect.client.schemas.objects import FlowRun, TaskRun
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
 
 from benchyard.execution.layout import done_runs
 from benchyard.execution.progress import Event, Waiting, listening
 from benchyard.model import Outcome
-from tests.conftest import ctrl_c, eventually, tree
-from tests.flows.conftest import FLAKY, Flows, logs, process, record
+from benchyard.record import RunRecord, read_record
+from flows.execute_case import execute_case
+from tests.conftest import MakeCase, ctrl_c, eventually, process, tree
 
 pytestmark = pytest.mark.slow
 
 #: Task runs of a run beside its steps, and of a flow run beside its runs.
 STAGES = ["initialize", "start-collector", "stop", "stop-collector", "keep-outputs", "record"]
 OF_A_RUN = len(STAGES) + 1  # the checkpoint
+
+#: Fails when it is executed for the first time in a run.
+FLAKY = "[ -e tried ] || { : > tried; echo not yet >&2; exit 3; }"
+
+
+@dataclass
+class Seen:
+    """What Prefect knows of a flow run, once it has taken note of everything."""
+
+    state: State[Any]
+    flow_run: FlowRun
+    tasks: Mapping[str, TaskRun]
+
+    def before(self, name: str) -> set[str]:
+        """Return the names of the task runs that one waited for."""
+        names = {str(task.id): task.name for task in self.tasks.values()}
+        waited = self.tasks[name].task_inputs.get("wait_for", [])
+        return {names[str(cast("Any", one).id)] for one in waited}
+
+
+@dataclass
+class Flows:
+    """Executes cases as flow runs."""
+
+    make_case: MakeCase
+    root: Path
+
+    def case(self, *steps: Mapping[str, Any], name: str = "flow", **more: Any) -> Path:
+        return self.make_case(name, *steps, **more)
+
+    def execute(self, case: Path | str, tasks: int, **parameters: Any) -> Seen:
+        """Execute a case; wait until Prefect knows of ``tasks`` ended task runs."""
+        options: dict[str, Any] = {"runs": 1, "cooldown": 0.0, "root": str(self.root), **parameters}
+        before = {run.id for run in flow_runs()}
+        state = cast("State[Any]", execute_case(str(case), **options, return_state=True))
+        (run,) = [run for run in flow_runs() if run.id not in before]
+        assert eventually(lambda: len(ended_tasks(run)) == tasks, 20), sorted(ended_tasks(run))
+        return Seen(state, run, ended_tasks(run))
+
+
+def flow_runs() -> Sequence[FlowRun]:
+    with get_client(sync_client=True) as client:
+        return client.read_flow_runs(limit=200)
+
+
+def ended_tasks(run: FlowRun) -> dict[str, TaskRun]:
+    with get_client(sync_client=True) as client:
+        chosen = FlowRunFilter(id=FlowRunFilterId(any_=[run.id]))
+        found = client.read_task_runs(flow_run_filter=chosen, limit=200)
+    return {task.name: task for task in found if task.state and task.state.is_final()}
+
+
+def logs(run: FlowRun) -> list[str]:
+    chosen = LogFilter(flow_run_id=LogFilterFlowRunId(any_=[run.id]))
+    with get_client(sync_client=True) as client:
+        return [log.message for log in client.read_logs(log_filter=chosen, limit=200)]
+
+
+def record(case: Path, run: int = 1) -> RunRecord:
+    return read_record(case / "results" / f"run_{run}")
+
+
+@pytest.fixture
+def flows(prefect_server: str, case_folder: MakeCase, tmp_path: Path) -> Flows:
+    del prefect_server
+    return Flows(case_folder, tmp_path)
 
 
 def test_a_case_is_one_flow_run_with_a_task_run_for_each_stage(flows: Flows) -> None:
@@ -68,7 +147,8 @@ def test_runs_follow_each_other_in_the_graph(flows: Flows) -> None:
 
 def test_steps_that_wait_for_nothing_overlap(flows: Flows) -> None:
     """Each waits for what the other makes: one after the other they would both fail."""
-    waits = "echo > {mine}; n=0; while [ ! -e {other} ]; do n=$((n+1)); [ $n -lt 900 ] || exit 1; sleep 0.01; done"
+    look = "n=$((n+1)); [ $n -lt 900 ] || exit 1; sleep 0.01"
+    waits = f"echo > {{mine}}; n=0; while [ ! -e {{other}} ]; do {look}; done"
     case = flows.case(
         process("left", waits.format(mine="l", other="r"), needs=[]),
         process("right", waits.format(mine="r", other="l"), needs=[]),
@@ -142,9 +222,7 @@ def test_a_failed_case_is_a_failed_flow_run_that_says_which_run(flows: Flows) ->
     assert record(case).steps[1].outcome is Outcome.SKIPPED
 
 
-def test_a_second_flow_run_executes_only_what_is_not_done(
-    flows: Flows, tmp_path: Path
-) -> None:
+def test_a_second_flow_run_executes_only_what_is_not_done(flows: Flows, tmp_path: Path) -> None:
     """Runs 2 and 3 fail while a file is there."""
     bad = tmp_path / "bad"
     program = f'case "$PWD" in */run_1/*) ;; *) [ ! -e {bad} ] ;; esac'
@@ -180,9 +258,7 @@ def test_an_initialize_that_fails_fails_the_flow_run_and_stops_all(flows: Flows)
     folder = flows.root / "classes"
     folder.mkdir()
     (folder / "broken.py").write_text(BROKEN)
-    case = flows.case(
-        {"name": "a", "resource": "Broken", "command": "work"}, name="broken"
-    )
+    case = flows.case({"name": "a", "resource": "Broken", "command": "work"}, name="broken")
 
     seen = flows.execute(case, len(STAGES) - 1 + 1, resources=(str(folder),))
 
@@ -301,7 +377,12 @@ def test_a_secret_reaches_neither_prefects_database_nor_the_results(
     }
     settings = {"password": "${env:LEAKY_PASSWORD}", "where": where}
     case = flows.case(step, resources={"Leaky": settings})
-    ends = {"initialize": 6, "start": len(STAGES) + 2, "work": len(STAGES) + 2, "stop": OF_A_RUN + 2}
+    ends = {
+        "initialize": 6,
+        "start": len(STAGES) + 2,
+        "work": len(STAGES) + 2,
+        "stop": OF_A_RUN + 2,
+    }
 
     seen = flows.execute(case, ends[where], resources=(str(folder),))
 

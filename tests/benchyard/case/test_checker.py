@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -79,6 +79,7 @@ def plainly_valid(schema: JsonObject, document: Json) -> bool:
     return plain.is_valid(document)
 
 
+@settings(deadline=None)
 @given(documents=st.lists(st.dictionaries(NAMES, VALUES, max_size=4), min_size=1, max_size=4))
 def test_what_commands_remember_changes_no_verdict(documents: list[JsonObject]) -> None:
     for schema, checker, fresh in zip(SCHEMAS, CHECKERS, FRESH, strict=True):
@@ -125,6 +126,7 @@ CASES: st.SearchStrategy[Any] = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(documents=st.lists(CASES, min_size=1, max_size=4))
 def test_what_cases_remember_changes_no_verdict(documents: list[JsonObject]) -> None:
     fresh = validator(schemas.load("case"))

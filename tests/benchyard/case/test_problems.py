@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.case.problems import Problem, hint, json_path, near_miss, printable, quote
@@ -72,6 +72,7 @@ def test_printable_keeps_what_can_be_printed() -> None:
     assert printable("a\nb\x1b[31m\x00\u202e\udcff") == "a\\nb\\x1b[31m\\x00\\u202e\\udcff"
 
 
+@settings(deadline=None)
 @given(text=st.text(st.characters(), max_size=300))
 def test_every_problem_is_one_line_that_can_be_written(text: str) -> None:
     said = str(Problem(Path("/cases/x"), json_path([text]), text))
@@ -80,6 +81,7 @@ def test_every_problem_is_one_line_that_can_be_written(text: str) -> None:
     assert "\x1b" not in said
 
 
+@settings(deadline=None)
 @given(value=st.text(st.characters()) | st.integers() | st.lists(st.text()) | st.none())
 def test_a_quoted_value_is_short_and_printable(value: object) -> None:
     assert len(quote(value)) <= 60

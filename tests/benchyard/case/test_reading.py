@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.case.loading import find_metadata, load_all
@@ -204,6 +204,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(document=st.dictionaries(st.text(), JSON_VALUES, max_size=5), escape=st.booleans())
 def test_what_json_can_say_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, document: JsonObject, escape: bool
@@ -219,6 +220,7 @@ def test_what_json_can_say_is_read_back(
     assert isinstance(read, dict) or "\\ud" in text
 
 
+@settings(deadline=None)
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_an_object_or_one_problem(
     tmp_path_factory: pytest.TempPathFactory, content: bytes

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.case.templates import fill, points, undefined
@@ -72,6 +72,7 @@ def test_undefined_names_come_with_their_path() -> None:
 WORDS = st.text(st.characters(exclude_characters="$", exclude_categories=["Cs"]))
 
 
+@settings(deadline=None)
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | WORDS,
@@ -84,6 +85,7 @@ def test_what_has_no_template_stays_as_it_is(value: Json) -> None:
     assert list(undefined(value, {})) == []
 
 
+@settings(deadline=None)
 @given(before=WORDS, after=WORDS, value=st.integers() | st.booleans() | WORDS)
 def test_filling_is_replacing(before: str, after: str, value: Json) -> None:
     written = json.dumps(value) if not isinstance(value, str) else value

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.errors import CheckFailedError
@@ -167,6 +167,7 @@ def test_any_order_with_a_tolerance_brings_near_numbers_together(tmp_path: Path)
     assert wrong(tmp_path, found, expected, any_order=True, tolerance=1e-9) is not None
 
 
+@settings(deadline=None)
 @given(
     rows=st.lists(st.tuples(st.sampled_from("abc"), st.integers(-5, 5)), max_size=8),
     order=st.randoms(use_true_random=False),

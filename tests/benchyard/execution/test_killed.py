@@ -40,6 +40,19 @@ def is_empty(lab: "subprocess.Popen[str]") -> bool:
     return not [pid for pid, owner in labelled(OWNER) if owner.startswith(f"{lab.pid}:")]
 
 
+Finished = Mapping[int, Mapping[str, bytes | str]]
+
+
+def still_there(results: Path, finished: Finished) -> Finished:
+    """Check that finished runs were not touched; return what is finished now."""
+    done = done_runs(results)
+    assert set(finished) <= set(done), "a finished run was lost"
+    for number, content in finished.items():
+        assert tree(results / f"run_{number}") == content, "a finished run was touched"
+    assert done == list(range(1, len(done) + 1)), "it goes on at the first unfinished"
+    return {number: tree(results / f"run_{number}") for number in done}
+
+
 def test_kill_9_at_any_moment_loses_nothing_that_was_finished(
     case_folder: MakeCase, tmp_path: Path
 ) -> None:
@@ -57,7 +70,7 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_finished(
     program = Path(sys.executable).with_name("benchyard")
     run = [program, "run", folder, "--direct", "-v", "--runs", str(RUNS), "--cooldown", "0"]
     chance = random.Random(2025)  # noqa: S311 - moments, not secrets
-    finished: dict[int, object] = {}
+    finished: Finished = {}
     killed = 0
 
     for _ in range(MOMENTS):
@@ -75,20 +88,13 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_finished(
         gone = partial(is_empty, lab)
         assert eventually(gone, 2), "a child outlived the lab"
 
-        done = done_runs(results)
-        assert set(finished) <= set(done), "a finished run was lost"
-        for number, content in finished.items():
-            assert tree(results / f"run_{number}") == content, "a finished run was touched"
-        finished = {number: tree(results / f"run_{number}") for number in done}
-        assert done == list(range(1, len(done) + 1)), "it goes on at the first unfinished"
+        finished = still_there(results, finished)
 
     assert killed >= RUNS, "the moments come too late: nothing was killed"
     last = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert last.returncode == 0, last.stderr
     assert "Traceback" not in last.stderr
-    assert done_runs(results) == [1, 2, 3]
-    for number, content in finished.items():
-        assert tree(results / f"run_{number}") == content
+    assert list(still_there(results, finished)) == [1, 2, 3]
     for number in range(1, RUNS + 1):
         assert read_record(results / f"run_{number}").outcome is Outcome.COMPLETED
         assert (results / f"run_{number}/process/sorted.txt").read_text() == "a\nb\n"

@@ -5,7 +5,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.execution import layout
@@ -255,6 +255,7 @@ VALUES = (
 POINTS = st.dictionaries(st.sampled_from(["a", "b", "run_1", "_x"]), VALUES, min_size=1, max_size=3)
 
 
+@settings(deadline=None)
 @given(point=POINTS)
 def test_a_slug_is_a_safe_name_of_one_folder(point: dict[str, Json]) -> None:
     slug = point_slug(point)
@@ -264,11 +265,13 @@ def test_a_slug_is_a_safe_name_of_one_folder(point: dict[str, Json]) -> None:
     assert layout.removable(Path("/nowhere") / slug) == []
 
 
+@settings(deadline=None)
 @given(points=st.lists(POINTS, min_size=2, max_size=6, unique_by=point_suffix))
 def test_points_of_two_names_never_share_a_folder(points: list[dict[str, Json]]) -> None:
     assert len({point_slug(point) for point in points}) == len(points)
 
 
+@settings(deadline=None)
 @given(value=st.text(min_size=1))
 def test_no_value_can_be_written_like_the_slug_of_another(value: str) -> None:
     taken = point_slug({"x": value})

@@ -3,7 +3,7 @@
 from itertools import chain
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.execution.ordering import Order, Turn, turns
@@ -15,6 +15,7 @@ def flat(planned: list[Turn]) -> list[tuple[int, int]]:
     return [(turn.case, run) for turn in planned for run in turn.runs]
 
 
+@settings(deadline=None)
 @given(wanted=WANTED, order=st.sampled_from(Order), seed=st.integers(0, 2**31))
 def test_every_wanted_run_is_done_once_and_those_of_a_case_in_order(
     wanted: list[list[int]], order: Order, seed: int
@@ -27,6 +28,7 @@ def test_every_wanted_run_is_done_once_and_those_of_a_case_in_order(
         assert [run for of, run in planned if of == case] == runs
 
 
+@settings(deadline=None)
 @given(wanted=WANTED, order=st.sampled_from(Order), seed=st.integers(0, 2**31))
 def test_the_same_seed_gives_the_same_order(
     wanted: list[list[int]], order: Order, seed: int
@@ -44,6 +46,7 @@ def test_round_robin_takes_one_run_of_each_case_in_turn() -> None:
     assert all(len(turn.runs) == 1 for turn in planned)
 
 
+@settings(deadline=None)
 @given(wanted=WANTED)
 def test_round_robin_never_lets_a_case_wait_for_two_of_another(wanted: list[list[int]]) -> None:
     planned = [case for case, _ in flat(turns(wanted, Order.ROUND_ROBIN, 0))]

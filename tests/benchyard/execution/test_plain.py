@@ -3,6 +3,7 @@
 import os
 import queue
 import threading
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from tests.benchyard.execution.conftest import Call, Lab, step
 NO = CommandFailedError("no")
 
 
-def ready(lab: Lab, **keys: object) -> tuple[Session, Step]:
+def ready(lab: Lab, **keys: Any) -> tuple[Session, Step]:
     case = lab.case(step("a", **keys))
     return lab.session(case), case.steps[0]
 

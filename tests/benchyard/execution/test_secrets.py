@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.errors import ResourceError
@@ -105,6 +105,7 @@ def test_json_is_redacted_names_included(secrets: Secrets) -> None:
     }
 
 
+@settings(deadline=None)
 @given(secret=st.text(min_size=4), before=st.text(max_size=5), after=st.text(max_size=5))
 def test_no_resolved_secret_is_left_in_a_text(secret: str, before: str, after: str) -> None:
     secrets = Secrets(environment={"S": secret})

@@ -99,7 +99,7 @@ def test_giving_up_ends_the_wait() -> None:
     asked = threading.Event()
     with (
         hold_testbed("one", wait=False),
-        pytest.raises(RunInterruptedError, match="gave up waiting for pid .* one"),
+        pytest.raises(RunInterruptedError, match=r"gave up waiting for pid .* one"),
         hold_testbed("two", wait=True, waiting=lambda _: asked.set(), give_up=asked.is_set),
     ):
         pytest.fail("two at once")

@@ -21,7 +21,8 @@ def _checker(way: str, schema_file: Path) -> Callable[[Any], None]:
     schema: dict[str, Any] = json.loads(schema_file.read_text())
     if way == "each":
         return lambda document: jsonschema.validate(document, schema)
-    return jsonschema.Draft202012Validator(schema).validate
+    validator: Any = jsonschema.Draft202012Validator(schema)
+    return validator.validate
 
 
 def main() -> None:

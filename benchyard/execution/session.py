@@ -6,10 +6,11 @@ The engine, plain or through Prefect, calls the methods below in this order: ``p
 ``checkpoint``. ``abandon`` replaces whatever is left after an interruption that cannot wait.
 """
 
+import contextlib
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -49,6 +50,9 @@ from benchyard.registry import Registry
 from benchyard.resource import Workspace
 
 logger = logging.getLogger(LOGGER)
+
+#: How long an interruption waits for steps that were just killed, so that they are recorded.
+_LAST_WORDS_SECONDS = 2.0
 
 MakeCollector = Callable[[Path, str, int, float, int], Collector]
 
@@ -97,6 +101,9 @@ class Session:
         self._origin_ns = setting.clock.monotonic_ns()
         self._log: RunLog | None = None
         self._prepared = False
+        self._abandoned = False
+        self._idle = threading.Condition()
+        self._busy = 0
 
     # -- before the steps
 
@@ -180,6 +187,21 @@ class Session:
         Raises:
             StepFailedError: If it failed.
         """
+        with self._counted():
+            self._attempt(step)
+
+    @contextlib.contextmanager
+    def _counted(self) -> Generator[None]:
+        with self._idle:
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._busy -= 1
+                self._idle.notify_all()
+
+    def _attempt(self, step: Step) -> None:
         number = len(self._book.attempts(step)) + 1
         if number > 1 and self.stopping.is_set():
             # The wish to stop came during the delay before this attempt.
@@ -196,6 +218,8 @@ class Session:
         except Exception as raised:  # noqa: BLE001 - a step that cannot begin has failed
             outcome, error = Outcome.FAILED, self._describe(raised)
         finally:
+            if self._abandoned and outcome is not Outcome.COMPLETED:
+                outcome = Outcome.CANCELLED  # it did not fail: it was killed
             end = self.setting.clock.monotonic_ns()
             span = (self._since_start(start), self._since_start(end))
             attempt = Attempt(number, started_at, *span, outcome, repetitions, error)
@@ -361,7 +385,10 @@ class Session:
             error: Why; an interruption if it is none that a run can have.
         """
         self.stopping.set()
+        self._abandoned = not isinstance(error, Exception)
         self.abort()
+        with self._idle:
+            self._idle.wait_for(lambda: not self._busy, _LAST_WORDS_SECONDS)
         if self._prepared:
             if isinstance(error, OSError) and error.filename is None:
                 error.filename = str(self.folder)  # a write that fails does not say where

@@ -68,6 +68,7 @@ def test_the_environment_names_a_server(started: list[str]) -> None:
     assert started == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "text"),
     [

@@ -389,7 +389,10 @@ def test_two_ctrl_c_while_steps_run_side_by_side(lab: Lab) -> None:
         lab.execute(case)
 
     assert lab.script.count("Crowd.stop") == 1
-    assert read_record(results(case) / "run_1").outcome is Outcome.CANCELLED
+    record = read_record(results(case) / "run_1")
+    assert record.outcome is Outcome.CANCELLED
+    assert [len(s.attempts) for s in record.steps] == [1, 1], "what was under way is recorded"
+    assert set(outcomes(record).values()) == {Outcome.CANCELLED}
 
 
 def test_ctrl_c_ends_the_rest_between_two_runs(lab: Lab) -> None:

@@ -242,7 +242,7 @@ def workers(lab: Lab) -> list[FakeResource]:
 def test_an_aborted_instance_is_stopped_and_a_new_one_takes_over(lab: Lab) -> None:
     after_timeout(lab)
 
-    record = lab.one(step("a", timeout=0.02, retries=1))
+    record = lab.one(step("a", timeout=0.5, retries=1))
 
     assert record.outcome is DONE
     assert life(lab.script) == [
@@ -324,14 +324,14 @@ def test_a_replacement_that_cannot_be_made_says_why_each_time(lab: Lab) -> None:
 # -- side by side
 
 
-def two_at_once(lab: Lab, resource: str) -> tuple[RunRecord, bool]:
+def two_at_once(lab: Lab, resource: str, patience: float) -> tuple[RunRecord, bool]:
     """Execute two independent steps; tell whether both commands were under way at once."""
     both = threading.Barrier(2)
     met: list[bool] = []
 
     def work(_call: Call) -> None:
         try:
-            both.wait(0.3)
+            both.wait(patience)
             met.append(True)
         except threading.BrokenBarrierError:
             met.append(False)
@@ -342,7 +342,7 @@ def two_at_once(lab: Lab, resource: str) -> tuple[RunRecord, bool]:
 
 
 def test_a_resource_that_takes_one_command_gets_one_at_a_time(lab: Lab) -> None:
-    record, together = two_at_once(lab, "Alpha")
+    record, together = two_at_once(lab, "Alpha", 0.2)
 
     assert record.outcome is DONE
     assert not together
@@ -350,7 +350,7 @@ def test_a_resource_that_takes_one_command_gets_one_at_a_time(lab: Lab) -> None:
 
 
 def test_a_concurrent_resource_gets_several(lab: Lab) -> None:
-    record, together = two_at_once(lab, "Crowd")
+    record, together = two_at_once(lab, "Crowd", 30)
 
     assert record.outcome is DONE
     assert together

@@ -13,6 +13,7 @@ import pytest
 
 from benchyard.execution.layout import done_runs
 from benchyard.execution.testbed import hold_testbed
+from benchyard.labels import RUN, labelled
 from benchyard.record import read_record
 from flows.cli import call, executing
 from tests.conftest import MakeCase, RunBenchyard, ctrl_c, process, tree
@@ -198,6 +199,28 @@ def test_nobody_to_press_enter_is_told(
     error = read_record(folder / "results/run_1").error
     assert error is not None
     assert error.message == "nobody is there to press Enter"
+
+
+def test_defect_47_a_deadline_ends_all_that_a_step_started(run: Run, case_folder: MakeCase) -> None:
+    family = "setsid sleep 300 & sleep 300 & sleep 300"
+    folder = case_folder("late", process("work", family, timeout=0.3, retries=1))
+
+    code, _, _ = run("late", "--runs", "1")
+
+    record = read_record(folder / "results/run_1")
+    assert code == 1
+    assert [attempt.outcome.value for attempt in record.steps[0].attempts] == ["timed_out"] * 2
+    assert record.warnings == (), "killed at the deadline, not at the end of the run"
+    assert f"{folder / 'results'}:1" not in [value for _, value in labelled(RUN)]
+
+
+def test_a_daemon_that_a_step_left_ends_with_the_run(run: Run, case_folder: MakeCase) -> None:
+    folder = case_folder("daemon", process("work", "setsid sleep 300 >/dev/null 2>&1 &"))
+
+    code, _, _ = run("daemon", "--runs", "1")
+
+    assert code == 0
+    assert f"{folder / 'results'}:1" not in [value for _, value in labelled(RUN)]
 
 
 # -- resuming

@@ -23,6 +23,10 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        error.filename = error.filename or str(path)  # a write that fails does not say where
+        raise
     except BaseException:
         beside.unlink(missing_ok=True)
         raise

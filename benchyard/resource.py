@@ -6,7 +6,8 @@ this one live instance, ``stop``. ``stop`` is called once whenever ``start`` was
 raised; resources stop in the reverse of the order in which they started.
 
 After ``abort`` (a timeout, a cancellation), or when the instance says that it is not ``alive``, it
-is stopped, and a new one on the same scratch folder starts when the next command needs it.
+is stopped, and a new one on the same scratch folder starts when the next command needs it. A
+``concurrent`` class goes on after the command of one step was aborted.
 
 Methods return data or raise a ``ResourceError``; they never return success flags. A resource never
 times itself: the lab does, around the command alone.
@@ -153,8 +154,13 @@ class Resource(ABC, Generic[SettingsT]):
     def stop(self) -> None:
         """Release everything, also after a half-finished ``start``."""
 
-    def abort(self) -> None:
-        """Kill the work of the command in progress; called from another thread."""
+    def abort(self, step: str | None = None) -> None:
+        """Kill the work of the command in progress; called from another thread.
+
+        Args:
+            step: Label of the step whose command is meant, given to ``concurrent`` classes only;
+                None means all that is under way.
+        """
 
     def alive(self) -> bool:
         """Tell whether further commands can be taken; asked after a command failed."""

@@ -169,8 +169,9 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
         if worker is not None:
             worker.close()
 
-    def abort(self) -> None:
+    def abort(self, step: str | None = None) -> None:
         """Kill the process; the command in progress fails at once."""
+        del step  # one command at a time: it is the one
         worker = self._worker
         if worker is not None:
             worker.kill()

@@ -54,20 +54,21 @@ class ProgramResource(Resource[SettingsT], ABC):
     def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
         super().__init__(settings, workspace)
         self._lock = threading.Lock()
-        self._in_flight: list[Child] = []
+        self._in_flight: list[tuple[Child, str]] = []
         self._labels: set[str] = set()
-        self._aborted = False
+        # Labels of steps whose program must not start any more; None stands for all.
+        self._aborted: set[str | None] = set()
 
     def pids(self) -> Sequence[int]:
         """Return the programs that run now."""
         with self._lock:
-            return [child.pid for child in self._in_flight]
+            return [child.pid for child, _ in self._in_flight]
 
-    def abort(self) -> None:
-        """Kill every program in flight with all its descendants; no further one starts."""
+    def abort(self, step: str | None = None) -> None:
+        """Kill the programs in flight, of one step or all, with all their descendants."""
         with self._lock:
-            self._aborted = True
-            doomed = list(self._in_flight)
+            self._aborted.add(step)
+            doomed = [child for child, of in self._in_flight if step in (None, of)]
         for child in doomed:
             child.kill()
 
@@ -95,19 +96,21 @@ class ProgramResource(Resource[SettingsT], ABC):
 
     @contextmanager
     def _started(self, call: Call) -> Generator[Child]:
+        step = current_step()
         with ExitStack() as files:
-            child = self._spawn(call, files)
+            child = self._spawn(call, files, step)
             try:
                 yield child
             finally:
                 with self._lock:
-                    self._in_flight.remove(child)
+                    self._in_flight.remove((child, step))
 
-    def _spawn(self, call: Call, files: ExitStack) -> Child:
+    def _spawn(self, call: Call, files: ExitStack, step: str) -> Child:
         stdin, stdout, stderr = _open_streams(call, files)
         # Under the lock: a child that starts while abort() looks would otherwise slip through.
         with self._lock:
-            if self._aborted:
+            if self._aborted & {None, step}:
+                self._aborted.discard(step)
                 raise CommandFailedError(f"'{call.arguments[0]}' was not started: aborted")
             child = spawn(
                 call.arguments,
@@ -118,7 +121,7 @@ class ProgramResource(Resource[SettingsT], ABC):
                 stderr=stderr,
                 labels=run_label(self.workspace),
             )
-            self._in_flight.append(child)
+            self._in_flight.append((child, step))
             self._labels.add(child.label)
         return child
 

@@ -18,10 +18,16 @@ from benchyard.model import Json, JsonObject, point_suffix
 _CRITERIA = ("rows", "sha256", "equal", "pattern")
 
 
-#: Keys whose strings the schema only wants to be printable and not empty.
-_FREE_TEXT = frozenset({"@id", "name", "description", "resource", "command"})
+#: Keys whose strings the schema only wants to be there and not empty.
+_FREE_TEXT = frozenset(
+    {"@id", "name", "description", "resource", "command", "equal", "file", "pattern"}
+)
+#: Keys whose lists the schema only wants to hold texts that are not empty.
+_FREE_TEXTS = frozenset({"needs", "tags"})
 #: Keys whose objects the schema does not look into.
 _OPAQUE = frozenset({"parameters"})
+#: Every bound that the schema sets to a number: between two of them all numbers are alike.
+_BOUNDS = (0, 1, 1_000_000, 31_536_000)
 
 
 @cache
@@ -30,20 +36,40 @@ def _checker() -> Checker:
 
 
 def _reduced(document: Json) -> Hashable:
-    """Reduce a case to what its schema can tell apart: names and parameters are left out."""
+    """Reduce a case to what its schema can tell apart: texts and parameters are left out."""
     if isinstance(document, dict):
         return tuple([(name, _reduced_member(name, item)) for name, item in document.items()])
     if isinstance(document, list):
         return ("list", *[_reduced(item) for item in document])
+    if isinstance(document, int | float) and not isinstance(document, bool):
+        sides = [(document > bound) - (document < bound) for bound in _BOUNDS]
+        return ("number", document % 1 == 0, *sides)
     return repr(document)
 
 
 def _reduced_member(name: str, value: Json) -> Hashable:
-    if name in _FREE_TEXT and isinstance(value, str) and value and value.isprintable():
+    if name in _FREE_TEXT and _is_plain(value):
         return str
+    if name in _FREE_TEXTS and isinstance(value, list) and all(map(_is_plain, value)):
+        return list
     if name in _OPAQUE and isinstance(value, dict):
         return dict
+    if name == "matrix" and isinstance(value, dict):
+        return tuple([(key, _reduced_values(values)) for key, values in value.items()])
     return _reduced(value)
+
+
+def _is_plain(value: Json) -> bool:
+    return isinstance(value, str) and value.isprintable() and bool(value)
+
+
+def _reduced_values(values: Json) -> Hashable:
+    """Reduce a matrix's values to their number, their types, and whether one stands twice."""
+    if not isinstance(values, list) or any(isinstance(value, dict | list) for value in values):
+        return repr(values)
+    # To JSON Schema 1 and 1.0 are the same, and 1 and true are not.
+    different = {(isinstance(value, bool), cast("Hashable", value)) for value in values}
+    return (len(different) == len(values), *[type(value) for value in values])
 
 
 @cache

@@ -65,7 +65,8 @@ def _wrong_pattern(check: Check, output: Path) -> str | None:
     if check.pattern is None:
         return None
     text = output.read_text(errors="replace")
-    return None if re.search(check.pattern, text) else f"nothing matches '{check.pattern}'"
+    found = re.search(check.pattern, text, re.MULTILINE)
+    return None if found else f"nothing matches '{check.pattern}'"
 
 
 def _wrong_content(check: Check, output: Path, shared: Path) -> str | None:

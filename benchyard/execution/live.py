@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from benchyard.clock import Clock, seconds
@@ -179,11 +180,17 @@ class LiveResources:
         # Now it surely can tell, and nothing is measured between ready and the command.
         self._ask_version(live)
 
-    def abort(self, name: str) -> None:
-        """Kill what the resource does now; its next use starts a new instance."""
+    def abort(self, name: str, step: str | None = None) -> None:
+        """Kill what the resource does for a step, or all that it does.
+
+        The next use starts a new instance, unless its commands stand apart from each other.
+        """
         live = self._live[name]
-        live.broken = True
-        _quietly(live.resource.abort, live.resource, "abort")
+        if live.resource.concurrent and step is not None:
+            _quietly(partial(live.resource.abort, step), live.resource, "abort")
+        else:
+            live.broken = True
+            _quietly(live.resource.abort, live.resource, "abort")
 
     def abort_all(self) -> None:
         """Kill what every resource does now; none is given out any more."""

@@ -240,7 +240,7 @@ class Session:
                 resource,
                 cast("dict[str, Json]", parameters),
                 self._bench,
-                lambda: self.resources.abort(step.resource),
+                lambda: self.resources.abort(step.resource, step.label),
             )
         if repetitions[-1].error is not None:
             self.resources.note_failure(step.resource)

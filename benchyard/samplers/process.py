@@ -188,9 +188,12 @@ def _tell(line: str) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Sample into the file ``arguments[0]`` every ``arguments[1]`` seconds."""
-    with Path(arguments[0]).open("w") as stream:
-        stream.write(",".join(("at_ns", *COLUMNS)) + "\n")
-        samples, missed = sample(stream, float(arguments[1]))
+    try:
+        with Path(arguments[0]).open("w") as stream:
+            stream.write(",".join(("at_ns", *COLUMNS)) + "\n")
+            samples, missed = sample(stream, float(arguments[1]))
+    except OSError as error:
+        sys.exit(f"cannot write {arguments[0]}: {error.strerror}")
     _tell(json.dumps({"samples": samples, "missed": missed}))
 
 

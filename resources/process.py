@@ -97,6 +97,8 @@ class ProgramResource(Resource[SettingsT], ABC):
     @contextmanager
     def _started(self, call: Call) -> Generator[Child]:
         step = current_step()
+        with self._lock:
+            self._aborted.discard(step)  # an earlier attempt was meant, not this one
         with ExitStack() as files:
             child = self._spawn(call, files, step)
             try:
@@ -110,7 +112,6 @@ class ProgramResource(Resource[SettingsT], ABC):
         # Under the lock: a child that starts while abort() looks would otherwise slip through.
         with self._lock:
             if self._aborted & {None, step}:
-                self._aborted.discard(step)
                 raise CommandFailedError(f"'{call.arguments[0]}' was not started: aborted")
             child = spawn(
                 call.arguments,

@@ -10,7 +10,7 @@ from benchyard.execution.layout import results_folder
 from benchyard.execution.progress import current_listener
 from benchyard.execution.request import Request
 from benchyard.execution.secrets import Provider, Secrets, no_secrets
-from benchyard.execution.session import Setting
+from benchyard.execution.setting import Setting
 from benchyard.execution.workspaces import content_hash
 from benchyard.model import Json
 from benchyard.samplers.host import HostCollector

@@ -14,7 +14,8 @@ from benchyard.errors import RecordError, RunInterruptedError
 from benchyard.execution.interrupts import graceful
 from benchyard.execution.layout import done_runs, restore_replaced, run_folder
 from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting, tell
-from benchyard.execution.session import Session, Setting
+from benchyard.execution.session import Session
+from benchyard.execution.setting import Setting
 from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Case, Outcome, Step
 from benchyard.record import RunRecord, read_record

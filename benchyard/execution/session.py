@@ -9,76 +9,43 @@ The engine, plain or through Prefect, calls the methods below in this order: ``p
 import contextlib
 import logging
 import threading
-import traceback
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Generator, Mapping
+from dataclasses import replace
 from statistics import median
 from typing import cast
 
 from benchyard import __version__
-from benchyard.clock import Clock, now, seconds
+from benchyard.clock import now, seconds
 from benchyard.collector import Collector
 from benchyard.environment import environment, git_state
-from benchyard.errors import BenchyardError, RecordError, ResourceError, StepFailedError
+from benchyard.errors import RecordError, ResourceError, StepFailedError
 from benchyard.execution.attempts import Bench, execute_attempt
 from benchyard.execution.keeping import Keeper
 from benchyard.execution.layout import WORK, begin_run, finish_run
 from benchyard.execution.live import LiveResources, Phases, used_classes
 from benchyard.execution.progress import (
     AttemptFailed,
-    Event,
-    Listener,
     Notice,
     RunEnded,
     RunStarted,
     StepEnded,
     StepStarted,
-    ignore,
-    tell,
 )
 from benchyard.execution.recording import case_facts, resource_facts, write_down
-from benchyard.execution.runlog import LOGGER, RunLog
-from benchyard.execution.secrets import Secrets
+from benchyard.execution.reporter import Reporter
+from benchyard.execution.runlog import LOGGER
+from benchyard.execution.setting import Setting
 from benchyard.execution.stepbook import StepBook
-from benchyard.execution.wording import say
 from benchyard.execution.workspaces import account, kept_folder, mirror
 from benchyard.labels import OWNER, RUN, kill_labelled, owner_is_alive, this_owner
-from benchyard.model import Case, Json, Outcome, Step
+from benchyard.model import Json, Outcome, Step
 from benchyard.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord
-from benchyard.registry import Registry
 from benchyard.resource import Workspace
 
 logger = logging.getLogger(LOGGER)
 
 #: How long an interruption waits for steps that were just killed, so that they are recorded.
 _LAST_WORDS_SECONDS = 2.0
-
-MakeCollector = Callable[[Path, str, int, float, int], Collector]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What all runs of one execution have in common.
-
-    Args:
-        results: Folder with the runs of the case.
-        interval: Seconds between two samples.
-        case_hash: Digest of metadata.json and the inputs.
-        flow_run: Prefect's id and name, empty without Prefect.
-        make_collector: Called with run folder, title, run, interval and the run's start (ns).
-    """
-
-    case: Case
-    results: Path
-    registry: Registry
-    interval: float
-    case_hash: str
-    make_collector: MakeCollector
-    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    secrets: Secrets = field(default_factory=Secrets)
-    listener: Listener = ignore
-    clock: Clock = field(default_factory=Clock)
 
 
 class Session:
@@ -99,7 +66,7 @@ class Session:
         self._phases: Phases | None = None
         self._account: dict[str, Json] = {}
         self._origin_ns = setting.clock.monotonic_ns()
-        self._log: RunLog | None = None
+        self._reporter = Reporter(setting.listener, setting.secrets)
         self._prepared = False
         self._abandoned = False
         self._idle = threading.Condition()
@@ -111,13 +78,12 @@ class Session:
         """Remove what dead labs left; make the run's empty folder and its view of the inputs."""
         killed = kill_labelled(OWNER, lambda owner: not owner_is_alive(owner))
         self.folder = begin_run(self.setting.results, self.run)
-        self._log = RunLog(self.folder / "log.txt", self.setting.secrets.redact)
-        self._log.open()
+        self._reporter.open(self.folder / "log.txt")
         if killed:
             logger.warning("killed processes that a dead lab had left: %s", killed)
         self.started_at = now()
         self._origin_ns = self.setting.clock.monotonic_ns()
-        self._tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
+        self._reporter.tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
         self._shared = self.folder / WORK / "shared"
         mirror(self.case.shared, self._shared)
         classes = self.setting.registry.classes
@@ -134,8 +100,12 @@ class Session:
         self._collector = setting.make_collector(
             self.folder, self.case.title, self.run, setting.interval, self._origin_ns
         )
-        self._bench = Bench(setting.clock, self._collector, self._origin_ns, self._describe)
-        self._phases = Phases(setting.clock, self._collector, self._origin_ns, self._describe)
+        self._bench = Bench(
+            setting.clock, self._collector, self._origin_ns, self._reporter.describe
+        )
+        self._phases = Phases(
+            setting.clock, self._collector, self._origin_ns, self._reporter.describe
+        )
         names = [step.resource for step in self.case.steps]
         settings = cast(
             "Mapping[str, Mapping[str, Json]]",
@@ -146,9 +116,9 @@ class Session:
             self._resources = LiveResources(classes, settings, self._workspace, self._phases)
             self._resources.initialize()
         except Exception as error:
-            if self._shows_a_secret(error):
+            if self._reporter.shows_a_secret(error):
                 # What leaves the session is shown and stored by others, its causes too.
-                raise ResourceError(self._describe(error).message) from None
+                raise ResourceError(self._reporter.describe(error).message) from None
             raise
 
     @property
@@ -208,7 +178,7 @@ class Session:
             raise StepFailedError(f"{step.name}: not tried again, the run is being stopped")
         start, started_at = self.setting.clock.monotonic_ns(), now()
         if number == 1:
-            self._tell(StepStarted(self.case.title, self.run, step.index, step.name))
+            self._reporter.tell(StepStarted(self.case.title, self.run, step.index, step.name))
         repetitions: tuple[Repetition, ...] = ()
         error, outcome = None, Outcome.CANCELLED
         try:
@@ -216,7 +186,7 @@ class Session:
             outcome = repetitions[-1].outcome
             error = repetitions[-1].error if outcome is not Outcome.COMPLETED else None
         except Exception as raised:  # noqa: BLE001 - a step that cannot begin has failed
-            outcome, error = Outcome.FAILED, self._describe(raised)
+            outcome, error = Outcome.FAILED, self._reporter.describe(raised)
         finally:
             if self._abandoned and outcome is not Outcome.COMPLETED:
                 outcome = Outcome.CANCELLED  # it did not fail: it was killed
@@ -227,7 +197,7 @@ class Session:
         if error is not None:
             left = max(0, step.retries + 1 - number)
             where = (self.case.title, self.run, step.index, step.name)
-            self._tell(AttemptFailed(*where, error.message, left))
+            self._reporter.tell(AttemptFailed(*where, error.message, left))
             raise StepFailedError(f"{step.name}: {error.message}")
 
     def _execute(self, step: Step) -> tuple[Repetition, ...]:
@@ -260,7 +230,7 @@ class Session:
         durations, attempts = record.durations_s, record.attempts
         failed = attempts and record.outcome is not Outcome.COMPLETED
         error = attempts[-1].error if failed else None
-        self._tell(
+        self._reporter.tell(
             StepEnded(
                 self.case.title,
                 self.run,
@@ -313,11 +283,11 @@ class Session:
         for step in self._book.unsettled():
             self.settle(step)
         record = self._record(duration)
-        self._tell(RunEnded(self.case.title, self.run, record.outcome, duration))
+        self._reporter.tell(RunEnded(self.case.title, self.run, record.outcome, duration))
         for warning in record.warnings:
             logger.warning("%s", warning)
         write_down(self.folder, self.case, record)
-        self._close_log()
+        self._reporter.close()
         self._written = record
         return record
 
@@ -367,11 +337,11 @@ class Session:
 
     def fail(self, error: Exception) -> None:
         """Remember why the run cannot go on."""
-        self.failure = self._describe(error)
-        self._tell(Notice(f"{self.case.title} run {self.run} broke off: {self.failure.message}"))
-        if not isinstance(error, BenchyardError | OSError):
-            trace = "".join(traceback.format_exception(error))
-            logger.error("%s", self.setting.secrets.redact(trace))
+        self.failure = self._reporter.describe(error)
+        self._reporter.tell(
+            Notice(f"{self.case.title} run {self.run} broke off: {self.failure.message}")
+        )
+        self._reporter.trace(error)
 
     def abort(self) -> None:
         """Kill the work of every step under way; called from a signal handler's thread."""
@@ -401,28 +371,12 @@ class Session:
                     stage()
                 except Exception:
                     logger.warning("while stopping", exc_info=True)
-        self._close_log()
+        self._reporter.close()
 
     def _settle_rest(self) -> None:
         rest = Outcome.CANCELLED if self.failure is None else Outcome.SKIPPED
         for step in self._book.unsettled():
             self.settle(step, unless_tried=rest)
 
-    def _close_log(self) -> None:
-        if self._log is not None:
-            self._log.close()
-
-    def _shows_a_secret(self, error: Exception) -> bool:
-        shown = "".join(traceback.format_exception(error))
-        return self.setting.secrets.redact(shown) != shown
-
-    def _describe(self, error: BaseException) -> ErrorRecord:
-        text = self.setting.secrets.redact(str(error) or type(error).__name__)
-        return ErrorRecord(type(error).__name__, text)
-
     def _since_start(self, at_ns: int) -> float:
         return seconds(at_ns - self._origin_ns)
-
-    def _tell(self, event: Event) -> None:
-        logger.info("%s", self.setting.secrets.redact(say(event)))
-        tell(self.setting.listener, event)

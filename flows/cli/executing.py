@@ -1,6 +1,6 @@
 """Turn by turn through the engine: with Prefect's stages, or with plain ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchyard.errors import CaseFailedError, RunInterruptedError
@@ -29,9 +29,27 @@ class Ended:
     failed: list[str] = field(default_factory=list[str])
     interrupted: bool = False
 
+    def raise_if_not_done(self) -> None:
+        """Raise what the exit code is made from.
+
+        Raises:
+            RunInterruptedError: If the user stopped it.
+            CaseFailedError: If a run failed.
+        """
+        if self.interrupted:
+            raise RunInterruptedError("stopped; the same command goes on where this one ended")
+        if self.failed:
+            cases = "case" if len(self.failed) == 1 else "cases"
+            raise CaseFailedError(f"{len(self.failed)} {cases} failed: {', '.join(self.failed)}")
+
 
 def execute(
-    chosen: list[Case], planned: list[Turn], base: Request, display: Display, *, direct: bool
+    chosen: Sequence[Case],
+    planned: Sequence[Turn],
+    base: Request,
+    display: Display,
+    *,
+    direct: bool,
 ) -> Ended:
     """Execute all turns, one after another.
 

@@ -1,6 +1,7 @@
 """What came of an execution: a table of steps, or the summaries as JSON."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,7 +33,7 @@ def read_summary(results: Path) -> dict[str, Any]:
         ) from error
 
 
-def print_outcome(chosen: list[Case], folders: list[Path], *, as_json: bool) -> None:
+def print_outcome(chosen: Sequence[Case], folders: Sequence[Path], *, as_json: bool) -> None:
     """Print the summaries of the cases."""
     if as_json:
         summaries: list[Json] = [

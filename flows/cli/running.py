@@ -1,31 +1,26 @@
 """``benchyard run``: execute cases under measurement, through Prefect or directly."""
 
-import random
 import sys
 from pathlib import Path
 
 import click
 
 from benchyard.case.loading import raise_problems
-from benchyard.errors import CaseFailedError, InputError, RunInterruptedError
-from benchyard.execution.layout import done_runs
-from benchyard.execution.ordering import Order, Turn, turns
+from benchyard.errors import InputError
+from benchyard.execution.ordering import Order
 from benchyard.execution.plain import summarize_if_older
 from benchyard.execution.request import Request
-from benchyard.model import Case, Json
 from flows.cli import executing
 from flows.cli.common import (
     cases_of,
     load_selected,
-    plural,
-    print_columns,
-    print_json,
     results_of,
     results_option,
     selection,
 )
 from flows.cli.display import make_display
 from flows.cli.outcome import print_outcome
+from flows.cli.planning import Planned, make_plan, print_plan
 
 
 @click.command("run")
@@ -101,16 +96,12 @@ def command(
     chosen = cases_of(loaded)
     if not chosen:
         raise InputError(f"no cases below {root.resolve()}")
-    seed = random.randrange(2**31) if seed is None else seed  # noqa: S311
     folders = [results_of(case, root, results) for case in chosen]
-    wanted = [_wanted(folder, runs, force=force) for folder in folders]
-    planned = turns(wanted, Order(order), seed)
+    plan = make_plan(chosen, folders, range(1, runs + 1), Order(order), seed, force=force)
     if dry_run:
-        _print_plan(
-            chosen, folders, planned, seed if order == Order.RANDOM else None, as_json=as_json
-        )
+        print_plan(plan, as_json=as_json)
         return
-    base = Request(
+    request = Request(
         case="",
         runs=runs,
         interval=interval,
@@ -123,68 +114,21 @@ def command(
         results=str(results.resolve()) if results else None,
         resources=tuple(str(folder.resolve()) for folder in resource_folders),
     )
-    if order == Order.RANDOM:
-        click.echo(f"random order with seed {seed}", err=True)
-    total = sum(len(turn.runs) for turn in planned)
-    terminal = sys.stderr.isatty() and not wait_for_user
-    display = make_display(runs=total, cooldown=cooldown, verbose=verbose, terminal=terminal)
-    ended = executing.execute(chosen, planned, base, display, direct=direct)
-    for case, folder in zip(chosen, folders, strict=True):
+    ended = _execute(plan, request, direct=direct, verbose=verbose)
+    print_outcome(plan.cases, plan.folders, as_json=as_json)
+    ended.raise_if_not_done()
+
+
+def _execute(plan: Planned, request: Request, *, direct: bool, verbose: bool) -> executing.Ended:
+    if plan.seed is not None:
+        click.echo(f"random order with seed {plan.seed}", err=True)
+    display = make_display(
+        runs=len(plan.runs),
+        cooldown=request.cooldown,
+        verbose=verbose,
+        terminal=sys.stderr.isatty() and not request.wait_for_user,
+    )
+    ended = executing.execute(plan.cases, plan.turns, request, display, direct=direct)
+    for case, folder in zip(plan.cases, plan.folders, strict=True):
         summarize_if_older(case.title, folder)
-    print_outcome(chosen, folders, as_json=as_json)
-    if ended.interrupted:
-        raise RunInterruptedError("stopped; the same command goes on where this one ended")
-    if ended.failed:
-        raise CaseFailedError(_failure_text(ended.failed))
-
-
-def _failure_text(failed: list[str]) -> str:
-    return f"{plural(len(failed), 'case')} failed: {', '.join(failed)}"
-
-
-def _wanted(folder: Path, runs: int, *, force: bool) -> list[int]:
-    done: list[int] = [] if force else done_runs(folder)
-    return [run for run in range(1, runs + 1) if run not in done]
-
-
-def _print_plan(
-    chosen: list[Case], folders: list[Path], planned: list[Turn], seed: int | None, *, as_json: bool
-) -> None:
-    rows: list[Json] = [
-        {
-            "case": chosen[turn.case].title,
-            "run": run,
-            "steps": [
-                f"{step.resource}.{step.command}: {step.name}" for step in chosen[turn.case].steps
-            ],
-            "results": str(folders[turn.case]),
-        }
-        for turn in planned
-        for run in turn.runs
-    ]
-    if as_json:
-        print_json({"seed": seed, "runs": rows})
-        return
-    table = [("", "CASE", "RUN", "STEPS", "RESULTS")]
-    places = [(turn.case, run) for turn in planned for run in turn.runs]
-    for number, (place, run) in enumerate(places, 1):
-        case = chosen[place]
-        table.append((str(number), case.title, str(run), str(len(case.steps)), str(folders[place])))
-    print_columns(table, right=(0, 2, 3))
-    for case in chosen:
-        click.echo(f"\n{case.title}")
-        print_columns(
-            [
-                ("", "STEP", "COMMAND", "NEEDS"),
-                *(
-                    (str(s.index), s.name, f"{s.resource}.{s.command}", _needs(case, s.needs))
-                    for s in case.steps
-                ),
-            ]
-        )
-    if seed is not None:
-        click.echo(f"\nrandom order with seed {seed}")
-
-
-def _needs(case: Case, needs: tuple[str, ...]) -> str:
-    return ", ".join(str(step.index) for step in case.steps if step.id in needs)
+    return ended

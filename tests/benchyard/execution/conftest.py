@@ -16,7 +16,8 @@ from benchyard.execution.engine import Executed, Plan, execute_case
 from benchyard.execution.plain import PlainStages
 from benchyard.execution.progress import Event
 from benchyard.execution.secrets import Secrets
-from benchyard.execution.session import Session, Setting
+from benchyard.execution.session import Session
+from benchyard.execution.setting import Setting
 from benchyard.model import Case, Json, JsonObject
 from benchyard.record import PhaseRecord, RunRecord, StepRecord, read_record
 from benchyard.registry import Registry
@@ -162,7 +163,8 @@ class FakeResource(Resource[FakeSettings]):
     def stop(self) -> None:
         return self._play("stop")
 
-    def abort(self) -> None:
+    def abort(self, step: str | None = None) -> None:
+        del step
         return self._play("abort")
 
     def alive(self) -> bool:

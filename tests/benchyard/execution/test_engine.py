@@ -14,7 +14,8 @@ from benchyard.errors import CommandFailedError, RunInterruptedError, TestbedBus
 from benchyard.execution import engine
 from benchyard.execution.layout import done_runs
 from benchyard.execution.progress import CaseStarted, Notice, RunEnded, RunStarted, Waiting
-from benchyard.execution.session import Session, Setting
+from benchyard.execution.session import Session
+from benchyard.execution.setting import Setting
 from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Case, Outcome
 from benchyard.record import RunRecord, read_record

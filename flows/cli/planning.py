@@ -1,0 +1,99 @@
+"""What ``benchyard run`` is going to do: which runs of which cases, in which order."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from benchyard.execution.layout import done_runs
+from benchyard.execution.ordering import Order, Turn, turns
+from benchyard.files import shown
+from benchyard.model import Case, Json
+from flows.cli.common import print_columns, print_json
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The runs to execute.
+
+    Args:
+        cases: The selected cases.
+        folders: Where the results of each go.
+        turns: The runs, in order.
+        seed: Of the random order; None where the order is another.
+    """
+
+    cases: Sequence[Case]
+    folders: Sequence[Path]
+    turns: Sequence[Turn]
+    seed: int | None
+
+    @property
+    def runs(self) -> list[tuple[int, int]]:
+        """Position of the case and number of the run, for each run in order."""
+        return [(turn.case, run) for turn in self.turns for run in turn.runs]
+
+
+def make_plan(
+    cases: Sequence[Case],
+    folders: Sequence[Path],
+    wanted: range,
+    order: Order,
+    seed: int | None,
+    *,
+    force: bool,
+) -> Planned:
+    """Order the wanted runs of all cases.
+
+    Args:
+        wanted: Numbers of the runs that there shall be.
+        seed: Of the random order; None takes one by chance.
+        force: Finished runs too.
+    """
+    seed = random.randrange(2**31) if seed is None else seed  # noqa: S311 - an order, no secret
+    todo = [_todo(folder, wanted, force=force) for folder in folders]
+    return Planned(
+        cases, folders, turns(todo, order, seed), seed if order is Order.RANDOM else None
+    )
+
+
+def _todo(folder: Path, wanted: range, *, force: bool) -> list[int]:
+    done: list[int] = [] if force else done_runs(folder)
+    return [run for run in wanted if run not in done]
+
+
+def print_plan(plan: Planned, *, as_json: bool) -> None:
+    """Print what would be executed."""
+    if as_json:
+        print_json({"seed": plan.seed, "runs": [_run(plan, *place) for place in plan.runs]})
+        return
+    table = [("", "CASE", "RUN", "STEPS", "RESULTS")]
+    for number, (place, run) in enumerate(plan.runs, 1):
+        case, folder = plan.cases[place], shown(plan.folders[place])
+        table.append((str(number), case.title, str(run), str(len(case.steps)), folder))
+    print_columns(table, right=(0, 2, 3))
+    for case in plan.cases:
+        _print_steps(case)
+    if plan.seed is not None:
+        click.echo(f"\nrandom order with seed {plan.seed}")
+
+
+def _run(plan: Planned, place: int, run: int) -> Json:
+    case = plan.cases[place]
+    return {
+        "case": case.title,
+        "run": run,
+        "steps": [f"{step.resource}.{step.command}: {step.name}" for step in case.steps],
+        "results": str(plan.folders[place]),
+    }
+
+
+def _print_steps(case: Case) -> None:
+    click.echo(f"\n{case.title}")
+    rows = [("", "STEP", "COMMAND", "NEEDS")]
+    for step in case.steps:
+        needs = ", ".join(str(other.index) for other in case.steps if other.id in step.needs)
+        rows.append((str(step.index), step.name, f"{step.resource}.{step.command}", needs))
+    print_columns(rows)

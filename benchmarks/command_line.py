@@ -32,6 +32,8 @@ SHAPES: dict[str, Shape] = {
     "ours, alike": ours_alike,
     "ours, all different": ours_different,
 }
+#: Cases that one file of a shape declares: the points of its matrix.
+POINTS = {"like KROWN's": 1, "ours, alike": 2, "ours, all different": 2}
 _SCHEMA = Path(schemas.__file__).with_name("case.schema.json")
 _IMPORTED = (
     "import sys; from flows.cli import call; code = call(sys.argv[1:]); "
@@ -53,13 +55,13 @@ def measure(size: Size) -> list[Figure]:
 
 
 def _beside_others(name: str, shape: Shape, root: Path, count: int, size: Size) -> list[Figure]:
-    write_campaign(root, count, shape)
+    write_campaign(root, count // POINTS[name], shape)
     validate = benchyard("validate", "--root", root)
     commands = [benchyard("list", "--root", root), validate, _peer("once", root)]
     listed, validated, once = _interleaved(commands, root, size.of(7))
     # KROWN's way takes ten seconds a round: fewer of them, each beside one more of ours.
     each, beside = _interleaved([_peer("each", root), validate], root, size.of(3), warm=False)
-    title = f"{count:,} files {name}"
+    title = f"{count:,} cases {name}"
     return [
         Figure(f"benchyard list, {title}", listed, limit=LIST_SECONDS),
         Figure(f"Prefect imported by it, {title}", [_imports_prefect(root)], "", 0),
@@ -70,10 +72,10 @@ def _beside_others(name: str, shape: Shape, root: Path, count: int, size: Size) 
 
 
 def _large(name: str, shape: Shape, root: Path, count: int, size: Size) -> list[Figure]:
-    write_campaign(root, count, shape)
+    write_campaign(root, count // POINTS[name], shape)
     commands = [benchyard("validate", "--root", root), _peer("once", root), _peer("none", root)]
     validated, once, floor = _interleaved(commands, root, size.of(5))
-    title = f"{count:,} files {name}"
+    title = f"{count:,} cases {name}"
     return [
         Figure(f"benchyard validate, {title}", validated, limit=VALIDATE_SECONDS),
         Figure(f"one validator for all, {title}", once),

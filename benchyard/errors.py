@@ -59,7 +59,7 @@ class CommandFailedError(ResourceError):
 
     Args:
         message: What failed and how, with the tail of what it said on stderr.
-        exit_code: Its exit code; negative for a signal; None where there is none.
+        exit_status: Its exit code; negative for a signal; None where there is none.
     """
 
     def __init__(self, message: str, exit_status: int | None = None) -> None:

@@ -35,6 +35,7 @@ class FileRole(Enum):
     """What a file name among the parameters is to the command."""
 
     INPUT = "input file"
+    INPUT_FOLDER = "input folder"
     OUTPUT = "output file"
     OUTPUT_FOLDER = "output folder"
     SCRATCH_FOLDER = "scratch folder"
@@ -42,6 +43,10 @@ class FileRole(Enum):
 
 #: A file in ``data/shared``, or one that an earlier step of the run made.
 InputFile = Annotated[str, FileRole.INPUT]
+#: A folder in ``data/shared``, or one that an earlier step of the run made.
+InputFolder = Annotated[str, FileRole.INPUT_FOLDER]
+#: Roles of what a command reads; it makes what has another one.
+READ = (FileRole.INPUT, FileRole.INPUT_FOLDER)
 #: A file that the command makes; it is moved to the run's results.
 OutputFile = Annotated[str, FileRole.OUTPUT]
 #: A folder that the command fills; it is moved to the run's results.
@@ -133,6 +138,18 @@ class Resource(ABC, Generic[SettingsT]):
     def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
         self.settings = settings
         self.workspace = workspace
+
+    @classmethod
+    def remove_leftovers(cls) -> list[str]:
+        """Remove what runs of dead labs left of this class, other than processes.
+
+        Called before each run for every class of the case. Only what carries our labels and
+        whose owner is gone may be removed (``benchyard.labels.owner_is_alive``).
+
+        Returns:
+            What was removed, for the log.
+        """
+        return []
 
     @abstractmethod
     def version(self) -> str:

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
+from typing import cast
 
 from benchyard.files import write_atomically, write_json
 from benchyard.krown_csv import (
@@ -65,7 +66,13 @@ def unit_and_direction(metric: str) -> tuple[str | None, str | None]:
     return None, None
 
 
-def write_summary(results: Path, title: str, runs: Sequence[tuple[Path, RunRecord]]) -> None:
+def write_summary(
+    results: Path,
+    title: str,
+    runs: Sequence[tuple[Path, RunRecord]],
+    *,
+    left_out: Sequence[int] = (),
+) -> None:
     """Write ``summary.json``, and with at least one run the three CSV files.
 
     All of them are made anew each time, so that none is older than the last run.
@@ -73,11 +80,18 @@ def write_summary(results: Path, title: str, runs: Sequence[tuple[Path, RunRecor
     Args:
         results: Folder with the runs of the case.
         runs: Folder and record of each done run.
+        left_out: Numbers of done runs of another version of the case.
 
     Raises:
         OSError: If the disk is full or not writable.
     """
     document = summarize(title, runs)
+    if left_out:
+        numbers = ", ".join(map(str, left_out))
+        text = (
+            f"run {numbers} is of another version of the case and left out; --force does it again"
+        )
+        document["warnings"] = [*cast("list[Json]", document["warnings"]), text]
     files: dict[str, str] = {}
     if runs:
         steps, metrics = _steps_of_runs(title, runs)

@@ -7,7 +7,7 @@ from prefect import State, flow
 from benchyard.execution.engine import execute_case as execute
 from benchyard.execution.request import Request
 from tasks.ending import final_state
-from tasks.flow_run import name_of_flow_run, this_flow_run
+from tasks.flow_run import is_first_attempt, name_of_flow_run, this_flow_run
 from tasks.opening import open_case, plan_of
 from tasks.secret_blocks import secret_block
 from tasks.stages import PrefectStages
@@ -53,7 +53,7 @@ def execute_case(
         interval=interval,
         cooldown=cooldown,
         rest_first=rest_first,
-        force=force,
+        force=force and is_first_attempt(),
         fail_fast=fail_fast,
         wait=wait,
         wait_for_user=wait_for_user,

@@ -156,5 +156,7 @@ def _answers(url: str, timeout: float) -> bool:
     try:
         with urllib.request.urlopen(f"{url}/health", timeout=timeout) as response:  # noqa: S310
             return response.status == 200
+    except urllib.error.HTTPError:
+        return True  # somebody is there and wants to be asked otherwise; Prefect's client knows how
     except (urllib.error.URLError, OSError, ValueError):
         return False

@@ -59,6 +59,10 @@ class _Worker:
     def pid(self) -> int:
         return self._child.pid
 
+    @property
+    def running(self) -> bool:
+        return self._child.running
+
     def ask(self, request: JsonObject) -> JsonObject:
         """Send a request and wait for the answer.
 
@@ -175,6 +179,11 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
         worker = self._worker
         if worker is not None:
             worker.kill()
+
+    def alive(self) -> bool:
+        """Tell whether the process still runs."""
+        worker = self._worker
+        return worker is not None and worker.running
 
     def pids(self) -> list[int]:
         """Return the process that the database lives in."""

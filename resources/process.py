@@ -16,6 +16,7 @@ from benchyard.labels import CHILD, RUN, kill_labelled
 from benchyard.resource import (
     CommandResult,
     InputFile,
+    InputFolder,
     NoSettings,
     OutputFile,
     Resource,
@@ -150,7 +151,7 @@ class Process(ProgramResource[NoSettings]):
     def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
         self,
         arguments: list[str],
-        working_folder: str = "",
+        working_folder: InputFolder = "",
         environment: dict[str, str] | None = None,
         stdin_file: InputFile | None = None,
         stdout_file: OutputFile | None = None,

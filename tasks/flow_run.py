@@ -17,6 +17,11 @@ def name_of_flow_run() -> str:
     return case if place.startswith("..") else place
 
 
+def is_first_attempt() -> bool:
+    """Tell whether this flow run is tried for the first time; a retry goes on, force or not."""
+    return int(str(this_flow_run().get("attempt", 1))) <= 1
+
+
 def this_flow_run() -> dict[str, Json]:
     """Return id, name and attempt of the flow run under way; empty outside of one."""
     context = FlowRunContext.get()

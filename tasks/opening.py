@@ -11,7 +11,6 @@ from benchyard.execution.progress import current_listener
 from benchyard.execution.request import Request
 from benchyard.execution.secrets import Provider, Secrets, no_secrets
 from benchyard.execution.setting import Setting
-from benchyard.execution.workspaces import content_hash
 from benchyard.model import Json
 from benchyard.samplers.host import HostCollector
 
@@ -41,7 +40,6 @@ def open_case(
         results=results_folder(case, root, elsewhere),
         registry=registry,
         interval=request.interval,
-        case_hash=content_hash(case.folder),
         make_collector=HostCollector,
         flow_run=flow_run or {},
         secrets=Secrets(provider),

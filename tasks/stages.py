@@ -98,7 +98,6 @@ def _step_task(session: Session, step: Step) -> Task[[Session, Step], None]:
     return execute_step.with_options(
         task_run_name=f"run{session.run}/{step.label}",
         retries=step.retries,
-        retry_delay_seconds=step.retry_delay,
         retry_condition_fn=try_again,
     )
 

@@ -19,7 +19,7 @@ from benchyard.files import inside
 from benchyard.model import Json, JsonObject
 from benchyard.parameters import NamedFile, settings_of, signature_of
 from benchyard.registry import Registry
-from benchyard.resource import FileRole, Resource, commands_of
+from benchyard.resource import READ, FileRole, Resource, commands_of
 
 
 @cache
@@ -141,7 +141,7 @@ def _makers(files: Mapping[int, list[NamedFile]]) -> dict[str, set[int]]:
     made: dict[str, set[int]] = {}
     for position, named in files.items():
         for file in named:
-            if file.role is not FileRole.INPUT:
+            if file.role not in READ:
                 made.setdefault(os.path.normpath(file.name), set()).add(position)
     return made
 
@@ -154,7 +154,7 @@ def _file_problem(
     there = look(shared, file.name)
     if isinstance(there, str):
         return there
-    if file.role is not FileRole.INPUT:
+    if file.role not in READ:
         return f"'{file.name}' would overwrite an input of that name" if there else None
     if there and (shared / file.name).exists():  # a link may lead nowhere
         return None

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -28,6 +28,7 @@ class Loaded:
 
     Args:
         name: The name it gives itself, or its folder's name where it gives none.
+        tags: As the file has them, also if something is wrong with it; None if it cannot be read.
         cases: One for each point of the matrix; empty if anything is wrong.
         problems: Everything that is wrong.
     """
@@ -36,6 +37,7 @@ class Loaded:
     name: str
     cases: tuple[Case, ...] = ()
     problems: tuple[Problem, ...] = ()
+    tags: frozenset[str] | None = None
 
 
 def find_metadata(root: Path) -> Iterator[Path]:
@@ -86,9 +88,20 @@ def load(file: Path, registry: Registry) -> Loaded:
     found = [*schema_findings(document)]
     if not found:
         found = [*matrix_findings(document)]
-    if found:
-        return Loaded(file, title, problems=_problems(file, found))
-    return _load_points(file, title, document, registry)
+    loaded = Loaded(file, title, problems=_problems(file, found))
+    if not found:
+        loaded = _load_points(file, title, document, registry)
+    return replace(loaded, tags=_tags(document))
+
+
+def _tags(document: JsonObject) -> frozenset[str]:
+    """Read the tags of a document that may be wrong in every way."""
+    tags = document.get("tags")
+    return (
+        frozenset(tag for tag in tags if isinstance(tag, str))
+        if isinstance(tags, list)
+        else frozenset()
+    )
 
 
 def _load_points(file: Path, title: str, document: JsonObject, registry: Registry) -> Loaded:

@@ -1,6 +1,7 @@
 """Which cases the user means: paths, names, globs, points of a matrix, tags."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -106,8 +107,11 @@ def _files_at(path: Path) -> Iterable[Path]:
 def _split(text: str) -> tuple[str, str]:
     """Split ``cases/tpch[scale=0.1]`` into place and point, unless the whole is a path."""
     if text.endswith("]") and "=" in text and not _exists(Path(text)):
-        place, _, point = text.rpartition("[")
-        return place, "[" + point
+        # A value may hold brackets too: the first split whose left part is a path is meant.
+        cuts = [place for place, letter in enumerate(text) if letter == "["]
+        paths = [cut for cut in cuts if _exists(Path(text[:cut]))]
+        cut = (paths or cuts or [len(text)])[0]
+        return text[:cut], text[cut:]
     return text, ""
 
 
@@ -141,13 +145,13 @@ def _join(first: Loaded, second: Loaded) -> Loaded:
 
 
 def _tagged(loaded: Iterable[Loaded], tags: Sequence[str]) -> list[Loaded]:
-    """Keep cases with all tags; an invalid case cannot say its tags and is kept out."""
+    """Keep cases with all tags; an invalid one too, and one that cannot be read to know."""
     kept = [
-        Loaded(item.file, item.name, tuple(c for c in item.cases if set(tags) <= set(c.tags)))
+        replace(item, cases=tuple(c for c in item.cases if set(tags) <= set(c.tags)))
         for item in loaded
-        if not item.problems
+        if item.cases or item.tags is None or set(tags) <= item.tags
     ]
-    chosen = [item for item in kept if item.cases]
-    if not chosen:
+    chosen = [item for item in kept if item.cases or item.problems]
+    if not any(item.cases or item.tags is not None for item in chosen):
         raise InputError(f"no selected case has the tag {' and '.join(map(repr, tags))}")
     return chosen

@@ -1,8 +1,9 @@
 """One attempt of one step: warm-up and measured executions, each timed tightly, each checked."""
 
 import contextlib
+import json
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -22,6 +23,9 @@ from benchyard.model import Json, Outcome, Step
 from benchyard.parameters import signature_of
 from benchyard.record import ErrorRecord, Repetition
 from benchyard.resource import CommandResult, FileRole, Resource, commands_of, step_context
+
+_FILES = (FileRole.OUTPUT,)
+_OUTPUTS = (FileRole.OUTPUT, FileRole.OUTPUT_FOLDER)
 
 Describe = Callable[[BaseException], ErrorRecord]
 
@@ -199,20 +203,24 @@ def _judge_expected(timed: Repetition, error: Exception | None, bench: Bench) ->
 
 
 def _result(step: Step, answer: object) -> CommandResult:
-    if isinstance(answer, CommandResult):
-        return answer
     if answer is False:
         raise ResourceError(f"{step.resource}.{step.command} returned False")
+    result = answer if isinstance(answer, CommandResult) else CommandResult()
     if isinstance(answer, Mapping):
-        return CommandResult(cast("Mapping[str, Json]", answer))
-    return CommandResult()
+        result = CommandResult(cast("Mapping[str, Json]", answer))
+    try:
+        json.dumps(dict(result.values), allow_nan=False)
+    except (ValueError, TypeError) as error:
+        what = f"{step.resource}.{step.command} reported a value that no record can hold"
+        raise ResourceError(f"{what}: {error}") from error
+    return result
 
 
 def _check(step: Step, resource: Resource[Any], result: CommandResult) -> None:
     check = step.check
     if check is None:
         return
-    names = [check.file] if check.file else declared_outputs(step, type(resource))
+    names = [check.file] if check.file else declared_outputs(step, type(resource), _FILES)
     if names:
         output = resource.workspace.new_file(names[0])
     elif result.output is not None:
@@ -222,8 +230,10 @@ def _check(step: Step, resource: Resource[Any], result: CommandResult) -> None:
     check_output(check, output, resource.workspace.inputs)
 
 
-def declared_outputs(step: Step, resource: type[Resource[Any]]) -> Sequence[str]:
+def declared_outputs(
+    step: Step, resource: type[Resource[Any]], roles: Collection[FileRole] = _OUTPUTS
+) -> Sequence[str]:
     """Return the files and folders that a step says its command makes."""
     method = commands_of(resource)[step.command]
     named = signature_of(method).files(step.parameters)
-    return [f.name for f in named if f.role in (FileRole.OUTPUT, FileRole.OUTPUT_FOLDER)]
+    return [f.name for f in named if f.role in roles]

@@ -4,13 +4,13 @@ import csv
 import difflib
 import math
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from benchyard.errors import CheckFailedError
 from benchyard.files import sha256
 from benchyard.model import Check
 
+_INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
 #: Lines of a diff that an error quotes.
 DIFF_LINES = 20
 #: Python's csv refuses a field of more than 128 KiB; answers have such.
@@ -69,54 +69,63 @@ def _wrong_pattern(check: Check, output: Path) -> str | None:
     return None if found else f"nothing matches '{check.pattern}'"
 
 
+#: A line of an answer: its cells in a table, its words elsewhere.
+Cells = list[str]
+
+
 def _wrong_content(check: Check, output: Path, shared: Path) -> str | None:
     if check.equal is None:
         return None
-    expected = _lines(shared / check.equal)
-    found = _lines(output)
     tabular = Path(check.equal).suffix == ".csv"
+    expected = _records(shared / check.equal, tabular=tabular)
+    found = _records(output, tabular=tabular)
     if check.any_order:
-        expected, found = (_sorted(lines, tabular=tabular) for lines in (expected, found))
+        # The header of a table is no record and stays where it is.
+        head = 1 if tabular else 0
+        expected, found = (r[:head] + sorted(r[head:], key=_rank) for r in (expected, found))
+    tolerance = check.tolerance if tabular or check.tolerance else None
     if len(expected) == len(found) and all(
-        _same(e, f, check.tolerance, tabular=tabular) for e, f in zip(expected, found, strict=True)
+        _same(e, f, tolerance) for e, f in zip(expected, found, strict=True)
     ):
         return None
-    return f"not equal to '{check.equal}'\n{_diff(expected, found, check, tabular=tabular)}"
+    return f"not equal to '{check.equal}'\n{_diff(expected, found, tolerance, tabular=tabular)}"
 
 
-def _lines(path: Path) -> list[str]:
-    return path.read_text(errors="replace").splitlines()
+def _records(path: Path, *, tabular: bool) -> list[Cells]:
+    if not tabular:
+        return [[line] for line in path.read_text(errors="replace").split("\n")]
+    with path.open(newline="", errors="replace") as stream:
+        return list(csv.reader(stream))
 
 
-def _sorted(lines: list[str], *, tabular: bool) -> list[str]:
-    """Sort by text first and numbers last: within a tolerance, 9.99 and 10.0 must come together."""
-
-    def key(line: str) -> tuple[list[str], list[float], str]:
-        cells = [(cell, _number(cell)) for cell in _cells(line, tabular=tabular)]
-        words = [cell if number is None else "" for cell, number in cells]
-        return words, [number for _, number in cells if number is not None], line
-
-    return sorted(lines, key=key)
+def _words(record: Cells, tolerance: float | None) -> Cells:
+    """Split a line of a text into words, where numbers in it may differ."""
+    return record[0].split() if tolerance is not None and len(record) == 1 else record
 
 
-def _same(expected: str, found: str, tolerance: float, *, tabular: bool) -> bool:
-    if expected == found:
-        return True
-    if tolerance == 0 and not tabular:
-        return False
-    left, right = _cells(expected, tabular=tabular), _cells(found, tabular=tabular)
+def _rank(record: Cells) -> tuple[list[str], list[float], Cells]:
+    """Rank by words first and numbers last: within a tolerance, 9.99 and 10.0 come together."""
+    cells = [cell for part in record for cell in part.split()] if len(record) == 1 else record
+    values = [_number(cell) for cell in cells]
+    words = [cell if value is None else "" for cell, value in zip(cells, values, strict=True)]
+    return words, [value for value in values if value is not None], record
+
+
+def _same(expected: Cells, found: Cells, tolerance: float | None) -> bool:
+    """Compare two records; without a tolerance to the letter."""
+    if expected == found or tolerance is None:
+        return expected == found
+    left, right = _words(expected, tolerance), _words(found, tolerance)
     return len(left) == len(right) and all(
         _same_cell(e, f, tolerance) for e, f in zip(left, right, strict=True)
     )
 
 
-def _cells(line: str, *, tabular: bool) -> Sequence[str]:
-    return next(csv.reader([line]), list[str]()) if tabular else line.split()
-
-
 def _same_cell(expected: str, found: str, tolerance: float) -> bool:
     if expected == found:
         return True
+    if _INTEGER.fullmatch(expected) and _INTEGER.fullmatch(found):
+        return int(expected) == int(found)  # a key that is off by one is another key
     left, right = _number(expected), _number(found)
     if left is None or right is None:
         return False
@@ -132,13 +141,15 @@ def _number(cell: str) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _diff(expected: list[str], found: list[str], check: Check, *, tabular: bool) -> str:
-    """Show only lines that really differ: those within the tolerance are made alike first."""
+def _diff(
+    expected: list[Cells], found: list[Cells], tolerance: float | None, *, tabular: bool
+) -> str:
+    """Show only records that really differ: those within the tolerance are made alike first."""
     alike = [
-        e if _same(e, f, check.tolerance, tabular=tabular) else f
-        for e, f in zip(expected, found, strict=False)
+        e if _same(e, f, tolerance) else f for e, f in zip(expected, found, strict=False)
     ] + found[len(expected) :]
-    lines = list(difflib.unified_diff(expected, alike, "expected", "found", n=0, lineterm=""))
+    left, right = ([",".join(r) if tabular else r[0] for r in side] for side in (expected, alike))
+    lines = list(difflib.unified_diff(left, right, "expected", "found", n=0, lineterm=""))
     more = len(lines) - DIFF_LINES
     rest = [f"… {more} lines more"] if more > 0 else []
     return "\n".join([*lines[:DIFF_LINES], *rest])

@@ -276,7 +276,8 @@ def execute_steps(
             running += 1
         finished = ended.get()
         running -= 1
-        graph.note(finished, session.settle(finished).outcome)
+        outcome = session.settle(finished, unless_tried=Outcome.FAILED).outcome
+        graph.note(finished, outcome)
     graph.settle_rest(session)
     needed = {i for step in session.case.steps if step.id in handles for i in step.needs}
     return [handle for i, handle in handles.items() if i not in needed]

@@ -11,7 +11,8 @@ from types import FrameType
 def graceful(first: Callable[[], None]) -> Generator[None]:
     """Call ``first`` at the first Ctrl-C inside, and raise ``KeyboardInterrupt`` at the second.
 
-    Further ones are not heard: they would cut short what the second began, the cleaning up.
+    SIGTERM and SIGHUP are as the second, where nobody else handles them. Further ones are not
+    heard: they would cut short what the second began, the cleaning up.
 
     Outside of the main thread, where Python hears no signals, nothing changes.
     """
@@ -28,8 +29,19 @@ def graceful(first: Callable[[], None]) -> Generator[None]:
         elif asked == 2:
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, heard)
+    def told_to_end(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked < 2:
+            asked = 2
+            raise KeyboardInterrupt
+
+    handlers = {signal.SIGINT: heard}
+    # Whoever handles these already (Prefect does, in a flow) knows better what they mean.
+    ends = (signal.SIGTERM, signal.SIGHUP)
+    handlers |= {n: told_to_end for n in ends if signal.getsignal(n) is signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

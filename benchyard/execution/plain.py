@@ -34,7 +34,7 @@ class PlainStages:
                 session.attempt(step)
                 break
             except StepFailedError:
-                if not left or session.stopping.wait(step.retry_delay):
+                if not left or session.stopping.is_set():
                     break
         return step.id
 
@@ -97,7 +97,15 @@ def summarize_if_older(title: str, results: Path) -> None:
 
 
 def summarize(title: str, results: Path) -> None:
-    """Write the summary files of a case from the records of its finished runs."""
+    """Write the summary files of a case from the records of its finished runs.
+
+    Runs of another version of the case than the newest one's are left out, and named: their steps
+    may be others.
+    """
     folders = [run_folder(results, run) for run in done_runs(results)]
     runs = [(f, read_record(f)) for f in folders if (f / "run.json").exists()]
-    write_summary(results, title, runs)
+    newest = max((record.started_at for _, record in runs), default="")
+    version = {str(record.case["hash"]) for _, record in runs if record.started_at == newest}
+    alike = [(f, record) for f, record in runs if str(record.case["hash"]) in version]
+    other = [record.run for _, record in runs if str(record.case["hash"]) not in version]
+    write_summary(results, title, alike, left_out=other)

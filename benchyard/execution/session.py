@@ -68,6 +68,7 @@ class Session:
         self._origin_ns = setting.clock.monotonic_ns()
         self._reporter = Reporter(setting.listener, setting.secrets)
         self._prepared = False
+        self._finished = False
         self._abandoned = False
         self._idle = threading.Condition()
         self._busy = 0
@@ -81,6 +82,9 @@ class Session:
         self._reporter.open(self.folder / "log.txt")
         if killed:
             logger.warning("killed processes that a dead lab had left: %s", killed)
+        for name in {step.resource for step in self.case.steps}:
+            for removed in self.setting.registry.classes[name].remove_leftovers():
+                logger.warning("removed what a dead lab had left of %s: %s", name, removed)
         self.started_at = now()
         self._origin_ns = self.setting.clock.monotonic_ns()
         self._reporter.tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
@@ -173,8 +177,8 @@ class Session:
 
     def _attempt(self, step: Step) -> None:
         number = len(self._book.attempts(step)) + 1
-        if number > 1 and self.stopping.is_set():
-            # The wish to stop came during the delay before this attempt.
+        # Waited for here and not by Prefect, which would not hear of a wish to stop.
+        if number > 1 and self.stopping.wait(step.retry_delay):
             raise StepFailedError(f"{step.name}: not tried again, the run is being stopped")
         start, started_at = self.setting.clock.monotonic_ns(), now()
         if number == 1:
@@ -212,8 +216,8 @@ class Session:
                 self._bench,
                 lambda: self.resources.abort(step.resource, step.label),
             )
-        if repetitions[-1].error is not None:
-            self.resources.note_failure(step.resource)
+            if repetitions[-1].error is not None:
+                self.resources.note_failure(step.resource)
         return tuple(replace(made, values=self._redacted(made.values)) for made in repetitions)
 
     def _redacted(self, values: Mapping[str, Json]) -> dict[str, Json]:
@@ -263,6 +267,9 @@ class Session:
         """End sampling and keep the collector's account."""
         if self._collector is not None:
             self._account = self._collector.stop(self._book.windows())
+            if self._account.get("error"):
+                error = self._account["error"]
+                self._warnings.append(f"the curves are not whole, sampling broke off: {error}")
 
     def keep_outputs(self) -> None:
         """Move declared outputs to the results; note inputs that the run changed."""
@@ -328,6 +335,7 @@ class Session:
     def checkpoint(self) -> None:
         """Declare the run done: everything is on disk before ``.done`` is."""
         finish_run(self.folder)
+        self._finished = True
 
     def rest(self, seconds: float) -> None:
         """Let the host come to rest; a wish to stop ends it early."""
@@ -359,7 +367,7 @@ class Session:
         self.abort()
         with self._idle:
             self._idle.wait_for(lambda: not self._busy, _LAST_WORDS_SECONDS)
-        if self._prepared:
+        if self._prepared and not self._finished:
             if isinstance(error, OSError) and error.filename is None:
                 error.filename = str(self.folder)  # a write that fails does not say where
             if isinstance(error, Exception):

@@ -7,6 +7,7 @@ from benchyard.model import Outcome, Step
 from benchyard.record import Attempt, StepRecord
 
 _REASONS = {
+    Outcome.FAILED: "it was started and never began; the log of the flow run may say why",
     Outcome.SKIPPED: "a step that it needs did not succeed",
     Outcome.CANCELLED: "the run was stopped before it",
 }

@@ -5,7 +5,6 @@ import fcntl
 import getpass
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -22,9 +21,10 @@ def lock_file() -> Path:
     given = os.environ.get(LOCK_VARIABLE)
     if given:
         return Path(given)
-    shared = Path("/run/lock")
-    usable = shared.is_dir() and os.access(shared, os.W_OK | os.X_OK)
-    return (shared if usable else Path(tempfile.gettempdir())) / "benchyard-testbed.lock"
+    best, other = (Path(folder, "benchyard-testbed.lock") for folder in ("/run/lock", "/tmp"))  # noqa: S108
+    # One that is there already is the one that others lock; TMPDIR may differ between users.
+    usable = best.exists() or os.access(best.parent, os.W_OK | os.X_OK)
+    return best if usable and not (other.exists() and not best.exists()) else other
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from benchyard.files import files_below, sha256
@@ -63,6 +64,14 @@ def changed(before: Mapping[str, Stamp], after: Mapping[str, Stamp]) -> tuple[st
 
 def content_hash(folder: Path) -> str:
     """Return a digest of a case: metadata.json and every input, names and contents."""
+    shared = folder / "data" / "shared"
+    seen = (_stamp(folder / "metadata.json"), tuple(stamps(shared).items()))
+    return _content_hash(folder, seen)
+
+
+@lru_cache(maxsize=64)
+def _content_hash(folder: Path, _seen: object) -> str:
+    """Read everything, once for each state of the files."""
     digest = hashlib.sha256()
     shared = folder / "data" / "shared"
     files = [folder / "metadata.json", *inputs_below(shared)]
@@ -91,13 +100,16 @@ def keep(declared: Iterable[Declared], shared: Path, folder: Path) -> None:
     """Move declared outputs into ``<folder>/<resource>/``; links to inputs stay where they are."""
     for output in declared:
         source = shared / output.name
-        if source.is_symlink() or not source.exists():
-            continue
+        if not source.exists() or not source.resolve().is_relative_to(shared.resolve()):
+            continue  # not made, or a link to an input
         target = kept_folder(folder, output.resource) / output.name
         if target.exists():
             target = kept_folder(folder, output.resource) / output.step / output.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(source, target)
+        if source.is_symlink() and source.is_file():
+            shutil.copyfile(source, target)
+        else:
+            shutil.move(source, target)
 
 
 def kept_folder(folder: Path, resource: str) -> Path:

@@ -52,12 +52,13 @@ class Booking:
         self._windows = sorted(windows, key=lambda window: window.start_ns)
         self._starts = [window.start_ns for window in self._windows]
 
-    def step(self, sample: Sample) -> int:
+    def step(self, sample: Sample) -> int | None:
         """Return the index of the step that a sample is booked on.
 
-        That is the step under way, of several the latest begun. Between two steps it is the last
-        begun one, before all the first one. A boundary stands just outside of what it bounds: if
-        it lies between two steps, it belongs to the one whose edge is nearer.
+        That is the step under way, of several the latest begun; before all it is the first one,
+        after all the last. Between two steps it is none: what happens there (a user thinks, the
+        engine turns round) is in no measurement. A boundary stands just outside of what it
+        bounds: if it lies between two steps, it belongs to the one whose edge is nearer.
         """
         if not self._windows:
             return 1
@@ -67,6 +68,8 @@ class Booking:
                 return window.index
         if sample.boundary:
             return min(self._windows, key=lambda w: _distance(w, sample.at_ns)).index
+        if begun and len(begun) < len(self._windows):
+            return None
         return (begun[-1] if begun else self._windows[0]).index
 
 
@@ -86,14 +89,16 @@ def rows(
     """
     booking = Booking(windows)
     first: Row | None = None
-    for index, sample in enumerate(samples, 1):
+    booked = ((sample, booking.step(sample)) for sample in samples)
+    kept = ((sample, step) for sample, step in booked if step is not None)
+    for index, (sample, step) in enumerate(kept, 1):
         columns = _columns(sample.values)
         first = columns if first is None else first
         yield {
             "name": case,
             "run": run,
             "index": index,
-            "step": booking.step(sample),
+            "step": step,
             "timestamp": seconds(sample.at_ns - origin_ns),
             "version": VERSION,
             **{name: _since(first, columns, name) for name in columns},

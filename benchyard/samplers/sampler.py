@@ -92,7 +92,7 @@ def start_sampler(raw: Path, interval: float) -> Sampler:
     Raises:
         MeasurementError: If it cannot be started or yields no sample.
     """
-    arguments = [sys.executable, "-I", process.__file__, str(raw.absolute()), repr(interval)]
+    arguments = [sys.executable, "-P", process.__file__, str(raw.absolute()), repr(interval)]
     pipe = subprocess.PIPE
     try:
         child = spawn(arguments, folder=raw.parent, stdin=pipe, stdout=pipe, stderr=pipe)

@@ -57,6 +57,8 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
     steps = summary.get("steps", [])
     if steps:
         _print_steps(steps)
+        for warning in summary.get("warnings", []):
+            click.echo(click.style(f"warning: {warning}", fg="yellow"))
     else:
         click.echo("no finished run")
     for run in failed_runs(folder):

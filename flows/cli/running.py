@@ -96,6 +96,8 @@ def command(
     chosen = cases_of(loaded)
     if not chosen:
         raise InputError(f"no cases below {root.resolve()}")
+    if wait_for_user and not sys.stdin.isatty():
+        raise InputError("--wait-for-user needs a terminal: nobody is there to press Enter")
     folders = [results_of(case, root, results) for case in chosen]
     plan = make_plan(chosen, folders, range(1, runs + 1), Order(order), seed, force=force)
     if dry_run:

@@ -218,7 +218,6 @@ class Lab:
             results=case.folder / "results",
             registry=self.registry,
             interval=0.1,
-            case_hash="sha256:0",
             make_collector=self._collector,
             secrets=Secrets(environment=self.environment),
             listener=self._hear,

@@ -155,14 +155,30 @@ def test_lines_within_the_tolerance_are_not_shown_as_different(tmp_path: Path) -
 
 
 def test_any_order(tmp_path: Path) -> None:
-    assert wrong(tmp_path, "b\na\n", "a\nb\n") is not None
-    assert wrong(tmp_path, "b\na\n", "a\nb\n", any_order=True) is None
-    assert wrong(tmp_path, "a\na\nb\n", "a\nb\nb\n", any_order=True) is not None
+    assert wrong(tmp_path, "h\nb\na\n", "h\na\nb\n") is not None
+    assert wrong(tmp_path, "h\nb\na\n", "h\na\nb\n", any_order=True) is None
+    assert wrong(tmp_path, "h\na\na\nb\n", "h\na\nb\nb\n", any_order=True) is not None
+    assert wrong(tmp_path, "b\nh\na\n", "h\na\nb\n", any_order=True) is not None, "the header"
+    assert wrong(tmp_path, "b\na\n", "a\nb\n", suffix="txt", any_order=True) is None
+
+
+def test_records_of_several_lines_stay_whole(tmp_path: Path) -> None:
+    expected, found = 'h\n"a\nb"\n"c\nd"\n', 'h\n"a\nd"\n"c\nb"\n'
+    assert wrong(tmp_path, found, expected, any_order=True) is not None
+    assert wrong(tmp_path, 'h\n"c\nd"\n"a\nb"\n', expected, any_order=True) is None
+
+
+def test_whole_numbers_are_compared_exactly(tmp_path: Path) -> None:
+    """Keys: within a tolerance one that is off by one would pass."""
+    assert wrong(tmp_path, "h\n5000001\n", "h\n5000002\n", tolerance=1e-6) is not None
+    assert wrong(tmp_path, "h\n9007199254740993\n", "h\n9007199254740992\n") is not None
+    assert wrong(tmp_path, "h\n+07\n", "h\n7\n") is None
+    assert wrong(tmp_path, "h\n5000001.0\n", "h\n5000002\n", tolerance=1e-6) is None
 
 
 def test_any_order_with_a_tolerance_brings_near_numbers_together(tmp_path: Path) -> None:
     """As text, 9.9999999 comes after 9.9 and 10.000 before it."""
-    expected, found = "10.000,a\n9.9,b\n", "9.9,b\n9.9999999,a\n"
+    expected, found = "n,t\n10.000,a\n9.9,b\n", "n,t\n9.9,b\n9.9999999,a\n"
     assert wrong(tmp_path, found, expected, any_order=True, tolerance=1e-6) is None
     assert wrong(tmp_path, found, expected, any_order=True, tolerance=1e-9) is not None
 
@@ -176,8 +192,8 @@ def test_any_order_takes_any_order(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, int]], order: Any
 ) -> None:
     mixed = order.sample(rows, len(rows))
-    text, other = ("".join(f"{a},{n}\n" for a, n in lines) for lines in (rows, mixed))
-    floats = "".join(f"{a},{n:.3f}\n" for a, n in mixed)
+    text, other = ("h,n\n" + "".join(f"{a},{n}\n" for a, n in s) for s in (rows, mixed))
+    floats = "h,n\n" + "".join(f"{a},{n:.3f}\n" for a, n in mixed)
     folder = tmp_path_factory.getbasetemp()
     assert wrong(folder, other, text, any_order=True) is None
     assert wrong(folder, floats, text, any_order=True) is None

@@ -454,7 +454,7 @@ def test_the_record_says_what_was_executed(lab: Lab) -> None:
 
     assert record.case["title"] == "fake"
     assert record.case["tags"] == ["t"]
-    assert record.case["hash"] == "sha256:0"
+    assert str(record.case["hash"]).startswith("sha256:")
     assert record.steps[0].parameters == {"text": "t", "makes": "o"}
     assert record.environment
     assert record.benchyard_version

@@ -18,9 +18,11 @@ def at(at_ns: int, *, boundary: bool = False, **known: float) -> Sample:
 
 @pytest.mark.parametrize(
     ("at_ns", "step"),
-    [(0, 1), (100, 1), (200, 1), (201, 1), (299, 1), (300, 2), (400, 2), (999, 2)],
+    [(0, 1), (100, 1), (200, 1), (201, None), (299, None), (300, 2), (400, 2), (999, 2)],
 )
-def test_a_sample_belongs_to_the_step_under_way_or_last_begun(at_ns: int, step: int) -> None:
+def test_defect_17_a_sample_belongs_to_the_step_under_way_and_to_none_between(
+    at_ns: int, step: int | None
+) -> None:
     assert Booking(WINDOWS).step(at(at_ns)) == step
 
 

@@ -182,23 +182,14 @@ def test_fail_fast_stops_at_the_first_failed_run(run: Run, case_folder: MakeCase
     assert not (other / "results").exists()
 
 
-def test_nobody_to_press_enter_is_told(
-    run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_to_press_enter_is_told(run: Run, case_folder: MakeCase) -> None:
     folder = case_folder("fine", command("work"))
-
-    def closed() -> str:
-        raise EOFError
-
-    monkeypatch.setattr("builtins.input", closed)
 
     code, _, err = run("fine", "--runs", "1", "--wait-for-user")
 
-    assert code == 1
-    assert "press Enter to execute work" in err
-    error = read_record(folder / "results/run_1").error
-    assert error is not None
-    assert error.message == "nobody is there to press Enter"
+    assert code == 2
+    assert "--wait-for-user needs a terminal" in err
+    assert not (folder / "results").exists()
 
 
 def test_defect_47_a_deadline_ends_all_that_a_step_started(run: Run, case_folder: MakeCase) -> None:

@@ -132,7 +132,7 @@ def test_a_missing_program_is_told(process: Process, workspace: Workspace) -> No
     assert process.pids() == []
 
 
-def test_no_shell_reads_the_arguments(process: Process) -> None:
+def test_defect_40_no_shell_reads_the_arguments(process: Process) -> None:
     result = process.execute(["echo", "$HOME", "`id`", ";", "*"])
     assert said(result) == "$HOME `id` ; *\n"
 

@@ -178,7 +178,7 @@ def test_defect_35_an_exception_anywhere_stops_everything(
     assert record.outcome is (DONE if place == "Beta.stop" else FAILED)
 
 
-def test_defect_35_a_stop_that_fails_keeps_no_other_from_stopping(lab: Lab) -> None:
+def test_defect_36_a_stop_that_fails_keeps_no_other_from_stopping(lab: Lab) -> None:
     for name in ("Alpha", "Beta", "Crowd"):
         lab.script.on(f"{name}.stop", RuntimeError(f"{name} is stuck"))
 

@@ -13,6 +13,7 @@ import pytest
 
 from benchyard.execution.interrupts import graceful
 from benchyard.labels import OWNER, labelled
+from benchyard.model import Outcome
 from benchyard.record import read_record
 from tests.benchyard.execution.conftest import MakeCase
 from tests.conftest import eventually
@@ -139,6 +140,7 @@ def test_a_sigterm_leaves_no_process_and_the_next_call_goes_on(
         lab.terminate()
         lab.communicate(timeout=60)
 
-        assert lab.returncode == -signal.SIGTERM
+        assert lab.returncode == 130
         assert eventually(lambda: nothing_runs(lab), 5)
+        assert read_record(results / "run_1").outcome is Outcome.CANCELLED
         assert not list(results.glob("run_*/.done"))

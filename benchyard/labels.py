@@ -60,14 +60,19 @@ def owner_is_alive(owner: str) -> bool:
 
 def labelled(name: str) -> Iterator[tuple[int, str]]:
     """Yield pid and value for each process of ours that carries the label ``name``."""
-    key = name.encode() + b"="
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
-        for line in _environment(int(entry.name)):
-            if line.startswith(key):
-                yield int(entry.name), os.fsdecode(line[len(key) :])
-                break
+        value = _value(int(entry.name), name)
+        if value is not None:
+            yield int(entry.name), value
+
+
+def _value(pid: int, name: str) -> str | None:
+    """Return the value of a process's label, or None if it has none."""
+    key = name.encode() + b"="
+    lines = (line for line in _environment(pid) if line.startswith(key))
+    return next((os.fsdecode(line[len(key) :]) for line in lines), None)
 
 
 def _environment(pid: int) -> list[bytes]:
@@ -117,9 +122,8 @@ def _kill(pid: int, name: str, doomed: Callable[[str], bool]) -> bool:
     except ProcessLookupError:
         return False
     try:
-        environment = _environment(pid)
-        values = [os.fsdecode(e.partition(b"=")[2]) for e in environment if _is(e, name)]
-        if not any(doomed(value) for value in values):
+        value = _value(pid, name)
+        if value is None or not doomed(value):
             return False
         signal.pidfd_send_signal(descriptor, signal.SIGKILL)
     except (ProcessLookupError, OSError):
@@ -127,7 +131,3 @@ def _kill(pid: int, name: str, doomed: Callable[[str], bool]) -> bool:
     finally:
         os.close(descriptor)
     return True
-
-
-def _is(entry: bytes, name: str) -> bool:
-    return entry.startswith(name.encode() + b"=")

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
@@ -198,7 +199,8 @@ def command(method: CommandT) -> CommandT:
     return method
 
 
-def commands_of(resource: type[Resource[Any]]) -> dict[str, Callable[..., Any]]:
+@cache
+def commands_of(resource: type[Resource[Any]]) -> Mapping[str, Callable[..., Any]]:
     """Return the commands of a class by name, inherited ones included."""
     names = sorted(name for name in dir(resource) if not name.startswith("_"))
     methods = {name: getattr(resource, name) for name in names}

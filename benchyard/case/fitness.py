@@ -23,12 +23,6 @@ from benchyard.resource import READ, FileRole, Resource, commands_of
 
 
 @cache
-def commands(resource: type[Resource[Any]]) -> Mapping[str, Callable[..., Any]]:
-    """Return the commands of a class, looked up once."""
-    return commands_of(resource)
-
-
-@cache
 def _command_checker(method: Callable[..., Any]) -> Checker:
     return Checker(signature_of(method).schema())
 
@@ -98,7 +92,7 @@ def _method(step: dict[str, Any], registry: Registry) -> Callable[..., Any] | tu
     resource = registry.classes.get(step["resource"])
     if resource is None:
         return "resource", _unknown_resource(step["resource"], registry)
-    known = commands(resource)
+    known = commands_of(resource)
     if step["command"] not in known:
         what = f"{step['resource']} has no command '{step['command']}'"
         return "command", what + hint(step["command"], known)

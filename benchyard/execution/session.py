@@ -143,7 +143,7 @@ class Session:
         kept.mkdir(parents=True, exist_ok=True)
         labels = {
             "benchyard.case": self.case.title,
-            "benchyard.run": f"{self.setting.results}:{self.run}",
+            "benchyard.run": self.case_run_label,
             "benchyard.owner": this_owner(),
         }
         return Workspace(self.case.shared, self._shared, own, kept, labels)

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 import resources
-from benchyard.case.fitness import commands
 from benchyard.case.problems import hint
 from benchyard.model import Json
 from benchyard.parameters import Signature, settings_of, signature_of, type_name
 from benchyard.registry import Registry
+from benchyard.resource import commands_of
 from flows.cli.common import json_option, print_json, resources_option, root_option
 
 _PLAIN = str | int | float | bool | None
@@ -57,7 +57,7 @@ def _class(registry: Registry, name: str) -> Json:
         "settings": settings_of(found.Settings).schema(),
         "commands": {
             word: {"description": s.summary, "parameters": s.schema()}
-            for word, s in ((w, signature_of(m)) for w, m in commands(found).items())
+            for word, s in ((w, signature_of(m)) for w, m in commands_of(found).items())
         },
     }
 
@@ -69,7 +69,7 @@ def _print(registry: Registry, name: str) -> None:
     settings = _signature_text(settings_of(found.Settings))
     if settings:
         click.echo(f"  settings: {settings}")
-    for word, method in commands(found).items():
+    for word, method in commands_of(found).items():
         signature = signature_of(method)
         click.echo(f"  {word}({_signature_text(signature)})")
         click.echo(f"      {signature.summary}")

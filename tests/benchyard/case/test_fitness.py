@@ -8,10 +8,18 @@ from typing import Any, ClassVar, Literal, TypedDict
 
 import pytest
 
-from benchyard.case.fitness import commands, fitness_findings, look
+from benchyard.case.fitness import fitness_findings, look
 from benchyard.model import Json, JsonObject
 from benchyard.registry import Registry
-from benchyard.resource import InputFile, OutputFile, OutputFolder, Resource, ScratchFolder, command
+from benchyard.resource import (
+    InputFile,
+    OutputFile,
+    OutputFolder,
+    Resource,
+    ScratchFolder,
+    command,
+    commands_of,
+)
 
 
 class Part(TypedDict):
@@ -124,7 +132,7 @@ def test_defect_46_only_commands_can_be_called(shared: Path, name: str) -> None:
     [(place, message)] = found(shared, step(name))
     assert place == "steps.0.command"
     assert f"Toy has no command '{name}'" in message
-    assert list(commands(Toy)) == ["generate", "load", "load_parts", "play"]
+    assert list(commands_of(Toy)) == ["generate", "load", "load_parts", "play"]
 
 
 PARAMETERS: list[tuple[JsonObject, str, str]] = [

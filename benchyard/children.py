@@ -6,6 +6,7 @@ group can be killed; it carries labels, so that descendants which left the group
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import threading
@@ -19,36 +20,10 @@ from typing import IO
 from benchyard.errors import CommandFailedError
 from benchyard.guard import ensure_guard
 from benchyard.labels import CHILD, OWNER, kill_labelled, this_owner
+from benchyard.usage import Ended
 
 #: Bytes of stderr that an error message quotes.
 TAIL = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a child ended, and what it and its waited-for descendants used.
-
-    Args:
-        exit_status: Exit code, or the negative number of the signal that ended it.
-        user_s: CPU seconds in user mode.
-        system_s: CPU seconds in the kernel.
-        peak_rss_bytes: Largest resident set of any single process in the tree.
-    """
-
-    exit_status: int
-    user_s: float
-    system_s: float
-    peak_rss_bytes: int
-
-    def describe(self) -> str:
-        """Say in words how it ended."""
-        if self.exit_status >= 0:
-            return f"exit code {self.exit_status}"
-        try:
-            name = signal.Signals(-self.exit_status).name
-        except ValueError:
-            name = f"signal {-self.exit_status}"
-        return f"killed by {name}"
 
 
 @dataclass
@@ -65,6 +40,11 @@ class Child:
     def pid(self) -> int:
         """The child's process id."""
         return self.process.pid
+
+    @property
+    def ended(self) -> Ended | None:
+        """How it ended, once it was waited for."""
+        return self._ended
 
     @property
     def running(self) -> bool:
@@ -97,7 +77,7 @@ class Child:
             _, status, usage = os.wait4(self.process.pid, 0)
             code = os.waitstatus_to_exitcode(status)
             self.process.returncode = code  # Popen must not wait for it again
-        return Ended(code, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024)
+        return _account(self.process.pid, code, usage)
 
     def kill(self) -> None:
         """Kill the child and every descendant, those in other sessions included."""
@@ -121,6 +101,21 @@ class Child:
         with self._reaping, contextlib.suppress(ProcessLookupError, PermissionError):
             if self.process.returncode is None:
                 os.killpg(self.process.pid, number)
+
+
+def _account(pid: int, exit_status: int, usage: resource.struct_rusage) -> Ended:
+    """Give the kernel's account SI units; it counts KiB, and blocks of 512 bytes."""
+    return Ended(
+        exit_status,
+        user_s=usage.ru_utime,
+        system_s=usage.ru_stime,
+        peak_rss_bytes=usage.ru_maxrss * 1024,
+        minor_faults=usage.ru_minflt,
+        major_faults=usage.ru_majflt,
+        read_bytes=usage.ru_inblock * 512,
+        write_bytes=usage.ru_oublock * 512,
+        pid=pid,
+    )
 
 
 def spawn(

@@ -19,9 +19,36 @@ class Clock:
     sleep: Callable[[float], None] = time.sleep
 
 
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The time of one run.
+
+    Args:
+        origin_ns: The run's start on the monotonic clock.
+    """
+
+    clock: Clock
+    origin_ns: int
+
+    def now_ns(self) -> int:
+        """Return monotonic nanoseconds."""
+        return self.clock.monotonic_ns()
+
+    def since_start(self, at_ns: int) -> float:
+        """Return seconds since the run's start."""
+        return seconds(at_ns - self.origin_ns)
+
+
 def now() -> str:
     """Return the wall time as ISO 8601 with offset, microseconds kept."""
     return datetime.now(UTC).astimezone().isoformat(timespec="microseconds")
+
+
+def iso(wall_ns: int) -> str:
+    """Return a wall time, nanoseconds since 1970, as ISO 8601 with offset and microseconds."""
+    made = datetime.fromtimestamp(wall_ns // 1_000_000_000, UTC)
+    made = made.replace(microsecond=wall_ns % 1_000_000_000 // 1000)
+    return made.astimezone().isoformat(timespec="microseconds")
 
 
 def seconds(nanoseconds: int) -> float:

@@ -3,8 +3,10 @@
 Times are seconds: ``start_s`` since the run's start on the monotonic clock, ``started_at`` on the
 wall clock as ISO 8601. Nothing is rounded. What is not known is null.
 
-Versions of the format:
+Versions of the format; older ones are read, and what they lack is empty:
 1: the first.
+2: ``started_at``, ``ended_at`` and ``harness`` of each repetition and phase, ``suspect`` of each
+   repetition, ``sampled`` of each step, ``preflight`` and ``adaptive`` of the run.
 """
 
 import json
@@ -18,7 +20,8 @@ from benchyard.files import write_json
 from benchyard.model import Json, JsonObject, Outcome
 
 FORMAT = "benchyard-run"
-VERSION = 1
+VERSION = 2
+_OLDER = (1,)
 RUN_FILE = "run.json"
 
 
@@ -37,8 +40,11 @@ class Repetition:
     Args:
         kind: ``measured`` or ``warmup``.
         duration_s: Monotonic time around the command alone; None if it never began.
-        used: Metric name to what was used from start to end.
+        used: Metric name to what was used from start to end, by the host and by the resource.
         values: What the command reported, such as ``rows``.
+        started_at: Wall clock; with ``ended_at`` it shows whether that clock was set meanwhile.
+        harness: What the lab itself used in that time: CPU seconds, and memory at the end.
+        suspect: Why the numbers are not to be trusted; empty is right.
     """
 
     kind: str
@@ -48,6 +54,10 @@ class Repetition:
     used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     values: Mapping[str, Json] = field(default_factory=dict[str, Json])
     error: ErrorRecord | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    harness: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    suspect: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,13 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """How one step went."""
+    """How one step went.
+
+    Args:
+        reason: Why it never began.
+        sampled: What the samples of its last attempt show: ``samples`` (their number) and
+            ``levels``, KROWN's names to ``min`` and ``max`` (B).
+    """
 
     index: int
     id: str
@@ -77,14 +93,26 @@ class StepRecord:
     outcome: Outcome
     attempts: tuple[Attempt, ...] = ()
     reason: str | None = None
+    sampled: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def measured(self) -> list[Repetition]:
+        """The measured repetitions of the attempt that succeeded; else empty."""
+        last = self.attempts[-1:]
+        if self.outcome is not Outcome.COMPLETED or not last:
+            return []
+        return [made for made in last[0].repetitions if made.kind == "measured"]
 
     @property
     def durations_s(self) -> list[float]:
         """Durations of the measured repetitions of the attempt that succeeded; else empty."""
-        last = self.attempts[-1:]
-        if self.outcome is not Outcome.COMPLETED or not last:
-            return []
-        return [r.duration_s for r in last[0].repetitions if r.kind == "measured"]
+        return [made.duration_s for made in self.measured]
+
+    @property
+    def suspect(self) -> tuple[str, ...]:
+        """Why this step's numbers are not to be trusted, each reason once; empty is right."""
+        measured = self.measured if self.measure else []
+        return tuple(dict.fromkeys(reason for made in measured for reason in made.suspect))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +131,9 @@ class PhaseRecord:
     outcome: Outcome
     used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     error: ErrorRecord | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    harness: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +143,15 @@ class RunRecord:
     Args:
         case: ``name``, ``title``, ``id``, ``point``, ``hash``, ``folder``.
         resources: Class name to version and settings.
-        collector: The collector's account: interval, samples, missed, metrics file.
+        collector: The collector's account: interval, samples, missed ones, files, and what could
+            not be told, with the reason.
         outputs: Kept files below the run's folder, with size and digest.
         changed_inputs: Inputs that the run altered; empty is right.
         warnings: What a reader of the numbers should know.
         flow_run: Prefect's id and name of the flow run, empty without Prefect.
+        preflight: What was found of the testbed's fitness just before the run.
+        adaptive: The rule by which the number of runs was chosen, declared before the first one;
+            empty if it was fixed.
     """
 
     case: Mapping[str, Json]
@@ -136,6 +171,8 @@ class RunRecord:
     error: ErrorRecord | None = None
     flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
     benchyard_version: str = ""
+    preflight: tuple[Mapping[str, Json], ...] = ()
+    adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     def to_json(self) -> JsonObject:
         """Return the document that ``run.json`` holds."""
@@ -159,7 +196,7 @@ def read_record(folder: Path) -> RunRecord:
     path = folder / RUN_FILE
     try:
         document = json.loads(path.read_text())
-        if document["format"] != FORMAT or document["version"] != VERSION:
+        if document["format"] != FORMAT or document["version"] not in (*_OLDER, VERSION):
             raise RecordError(
                 f"{path}: format {document['format']} version {document['version']} is not "
                 f"{FORMAT} version {VERSION}; read it with the Benchyard that wrote it"
@@ -171,8 +208,8 @@ def read_record(folder: Path) -> RunRecord:
 
 def _run(document: dict[str, Any]) -> RunRecord:
     fields = {k: v for k, v in document.items() if k not in ("format", "version")}
-    for name in ("outputs", "changed_inputs", "warnings"):
-        fields[name] = tuple(fields[name])
+    for name in ("outputs", "changed_inputs", "warnings", "preflight"):
+        fields[name] = tuple(fields.get(name, ()))
     fields["steps"] = tuple(_step(step) for step in fields["steps"])
     fields["phases"] = tuple(PhaseRecord(**_ended(phase)) for phase in fields["phases"])
     return RunRecord(**_ended(fields))
@@ -185,8 +222,12 @@ def _step(fields: dict[str, Any]) -> StepRecord:
 
 
 def _attempt(fields: dict[str, Any]) -> Attempt:
-    made = tuple(Repetition(**_ended(repetition)) for repetition in fields["repetitions"])
+    made = tuple(_repetition(repetition) for repetition in fields["repetitions"])
     return Attempt(**_ended(fields | {"repetitions": made}))
+
+
+def _repetition(fields: dict[str, Any]) -> Repetition:
+    return Repetition(**_ended(fields | {"suspect": tuple(fields.get("suspect", ()))}))
 
 
 def _ended(fields: dict[str, Any]) -> dict[str, Any]:

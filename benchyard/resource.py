@@ -23,9 +23,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
+from benchyard.cgroups import Cgroup
 from benchyard.errors import CommandFailedError
 from benchyard.files import inside
 from benchyard.model import Json
+from benchyard.usage import Ended
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -139,6 +141,7 @@ class Resource(ABC, Generic[SettingsT]):
     def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
         self.settings = settings
         self.workspace = workspace
+        self._hear_of_change: Callable[[], None] | None = None
 
     @classmethod
     def remove_leftovers(cls) -> list[str]:
@@ -184,13 +187,36 @@ class Resource(ABC, Generic[SettingsT]):
         """Tell whether further commands can be taken; asked after a command failed."""
         return True
 
-    def pids(self) -> Sequence[int]:
-        """Return the processes whose usage, children included, is this resource's."""
+    def pids(self, step: str | None = None) -> Sequence[int]:
+        """Return the living processes whose usage, children included, is this resource's.
+
+        Args:
+            step: As in ``abort``: given to ``concurrent`` classes only.
+        """
+        del step
         return ()
 
-    def cgroups(self) -> Sequence[Path]:
-        """Return the cgroups whose usage is this resource's."""
+    def cgroups(self, step: str | None = None) -> Sequence[Cgroup]:
+        """Return the control groups whose usage is this resource's; see ``pids``."""
+        del step
         return ()
+
+    def ended(self, step: str | None = None) -> Sequence[Ended]:
+        """Return what the kernel accounted for children that were waited for; it only grows.
+
+        See ``pids``; a child is in one of both at any time, so that its usage is never lost.
+        """
+        del step
+        return ()
+
+    def on_change(self, hear: Callable[[], None]) -> None:
+        """Let ``hear`` be called whenever other processes or control groups belong to this."""
+        self._hear_of_change = hear
+
+    def changed(self) -> None:
+        """Say that ``pids`` or ``cgroups`` changed, so that curves are drawn of what is new."""
+        if self._hear_of_change is not None:
+            self._hear_of_change()
 
 
 def command(method: CommandT) -> CommandT:

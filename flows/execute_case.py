@@ -8,6 +8,7 @@ from benchyard.execution.engine import execute_case as execute
 from benchyard.execution.request import Request
 from tasks.ending import final_state
 from tasks.flow_run import is_first_attempt, name_of_flow_run, this_flow_run
+from tasks.lab import processes_of_lab
 from tasks.opening import open_case, plan_of
 from tasks.secret_blocks import secret_block
 from tasks.stages import PrefectStages
@@ -61,5 +62,7 @@ def execute_case(
         results=results,
         resources=resources,
     )
-    setting = open_case(request, provider=secret_block, flow_run=this_flow_run())
+    setting = open_case(
+        request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
+    )
     return final_state(execute(setting, plan_of(request), PrefectStages()))

@@ -24,6 +24,7 @@ from benchyard.resource import (
     command,
     current_step,
 )
+from benchyard.usage import Ended
 from resources.process import run_label
 
 WORKER = Path(__file__).with_name("_embedded") / "embedded_worker.py"
@@ -62,6 +63,10 @@ class _Worker:
     @property
     def running(self) -> bool:
         return self._child.running
+
+    @property
+    def ended(self) -> Ended | None:
+        return self._child.ended
 
     def ask(self, request: JsonObject) -> JsonObject:
         """Send a request and wait for the answer.
@@ -122,6 +127,7 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
     def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
         super().__init__(settings, workspace)
         self._worker: _Worker | None = None
+        self._latest: _Worker | None = None
 
     @abstractmethod
     def _worker_settings(self) -> JsonObject:
@@ -147,7 +153,8 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
                 stderr=stderr,
                 labels=run_label(self.workspace),
             )
-        self._worker = _Worker(child, self._stderr)
+        self._worker = self._latest = _Worker(child, self._stderr)
+        self.changed()
 
     def wait_until_ready(self) -> None:
         """Return once the database is open.
@@ -172,6 +179,7 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.close()
+            self.changed()
 
     def abort(self, step: str | None = None) -> None:
         """Kill the process; the command in progress fails at once."""
@@ -185,10 +193,17 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
         worker = self._worker
         return worker is not None and worker.running
 
-    def pids(self) -> list[int]:
+    def pids(self, step: str | None = None) -> list[int]:
         """Return the process that the database lives in."""
-        worker = self._worker
-        return [] if worker is None else [worker.pid]
+        del step  # as in ``abort``
+        worker = self._latest
+        return [] if worker is None or worker.ended else [worker.pid]
+
+    def ended(self, step: str | None = None) -> list[Ended]:
+        """Return what the kernel accounted for that process, once it ended."""
+        del step
+        worker = self._latest
+        return [] if worker is None or worker.ended is None else [worker.ended]
 
     @command
     def load(

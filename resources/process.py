@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
 
-from benchyard.children import Child, Ended, spawn, tail
+from benchyard.children import Child, spawn, tail
 from benchyard.errors import CommandFailedError
 from benchyard.labels import CHILD, RUN, kill_labelled
 from benchyard.resource import (
@@ -25,6 +25,7 @@ from benchyard.resource import (
     command,
     current_step,
 )
+from benchyard.usage import Ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +57,20 @@ class ProgramResource(Resource[SettingsT], ABC):
         super().__init__(settings, workspace)
         self._lock = threading.Lock()
         self._in_flight: list[tuple[Child, str]] = []
+        self._ended: list[tuple[Ended, str]] = []
         self._labels: set[str] = set()
         # Labels of steps whose program must not start any more; None stands for all.
         self._aborted: set[str | None] = set()
 
-    def pids(self) -> Sequence[int]:
+    def pids(self, step: str | None = None) -> Sequence[int]:
         """Return the programs that run now."""
         with self._lock:
-            return [child.pid for child, _ in self._in_flight]
+            return [child.pid for child, of in self._in_flight if step in (None, of)]
+
+    def ended(self, step: str | None = None) -> Sequence[Ended]:
+        """Return what the kernel accounted for the programs that ended."""
+        with self._lock:
+            return [ended for ended, of in self._ended if step in (None, of)]
 
     def abort(self, step: str | None = None) -> None:
         """Kill the programs in flight, of one step or all, with all their descendants."""
@@ -102,11 +109,14 @@ class ProgramResource(Resource[SettingsT], ABC):
             self._aborted.discard(step)  # an earlier attempt was meant, not this one
         with ExitStack() as files:
             child = self._spawn(call, files, step)
+            self.changed()
             try:
                 yield child
             finally:
                 with self._lock:
                     self._in_flight.remove((child, step))
+                    self._ended += [(child.ended, step)] if child.ended else []
+                self.changed()
 
     def _spawn(self, call: Call, files: ExitStack, step: str) -> Child:
         stdin, stdout, stderr = _open_streams(call, files)

@@ -20,12 +20,14 @@ def open_case(
     *,
     provider: Provider = no_secrets,
     flow_run: Mapping[str, Json] | None = None,
+    lab: Mapping[str, int] | None = None,
 ) -> Setting:
     """Load the case and say where its results go and what measures it.
 
     Args:
         provider: Gives the values of ``${secret:NAME}``.
         flow_run: Prefect's id and name of the flow run.
+        lab: The lab's own processes beside this one: name to process id.
 
     Raises:
         CaseError: If the case is invalid; all problems at once.
@@ -41,6 +43,7 @@ def open_case(
         registry=registry,
         interval=request.interval,
         make_collector=HostCollector,
+        lab=lab or {},
         flow_run=flow_run or {},
         secrets=Secrets(provider),
         listener=current_listener(),

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from benchyard.clock import Clock, seconds
-from benchyard.collector import Collector, Reading, used_between
+from benchyard.clock import Clock, iso, seconds
+from benchyard.collector import Collector, Reading
 from benchyard.errors import (
     BenchyardError,
     CheckFailedError,
@@ -121,10 +121,9 @@ def _execute_once(
 ) -> Repetition:
     deadline = Deadline(step.timeout, abort)
     _forget_outputs(step, resource)
-    owned = owned_by(resource)
     error: Exception | None = None
     answer: object = None
-    before = bench.collector.boundary(owned)
+    before = bench.collector.boundary(owned_by(resource, step.label), begins=True)
     with deadline.armed():
         start = bench.clock.monotonic_ns()
         try:
@@ -133,7 +132,7 @@ def _execute_once(
             error = raised
         end = bench.clock.monotonic_ns()
         late = deadline.passed
-    after = bench.collector.boundary(owned)
+    after = bench.collector.boundary(owned_by(resource, step.label), begins=False)
     timed = _timed(kind, (start, end), (before, after), bench)
     return _judge(step, resource, timed, bench, _Answer(answer, error, late))
 
@@ -150,12 +149,18 @@ def _timed(
     kind: str, span: tuple[int, int], readings: tuple[Reading, Reading], bench: Bench
 ) -> Repetition:
     start, end = span
+    before, after = readings
+    used = bench.collector.used(before, after)
     return Repetition(
         kind=kind,
         start_s=bench.since_start(start),
         duration_s=seconds(end - start),
         outcome=Outcome.COMPLETED,
-        used=used_between(*readings),
+        used=used.metrics,
+        started_at=iso(before.wall_ns),
+        ended_at=iso(after.wall_ns),
+        harness=used.harness,
+        suspect=used.suspect,
     )
 
 

@@ -8,20 +8,31 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from benchyard.clock import Clock, seconds
-from benchyard.collector import Collector, Owned, used_between
+from benchyard.clock import Clock, iso, seconds
+from benchyard.collector import Collector
 from benchyard.errors import ResourceError
 from benchyard.model import Json, Outcome
 from benchyard.record import ErrorRecord, PhaseRecord
 from benchyard.resource import Resource, Workspace
+from benchyard.usage import Owned
 
 logger = logging.getLogger(__name__)
 
 
-def owned_by(resource: Resource[Any]) -> Owned:
-    """Return what belongs to a resource; one that cannot say owns nothing."""
+def owned_by(resource: Resource[Any], step: str | None = None) -> Owned:
+    """Return what belongs to a resource; one that cannot say owns nothing.
+
+    Args:
+        step: Label of the step whose work is meant, where several may be under way.
+    """
+    which = (step,) if resource.concurrent and step is not None else ()
     try:
-        return Owned(tuple(resource.pids()), tuple(resource.cgroups()))
+        known = len(resource.ended(*which))
+        living, cgroups = resource.pids(*which), resource.cgroups(*which)
+        ended = tuple(resource.ended(*which))
+        # One that ended in between is in both lists, and must count once.
+        gone = {one.pid for one in ended[known:]}
+        return Owned(tuple(pid for pid in living if pid not in gone), tuple(cgroups), ended)
     except Exception:
         logger.warning("%s cannot say what it owns", type(resource).__name__, exc_info=True)
         return Owned()
@@ -53,7 +64,7 @@ class Phases:
         self, phase: str, resource: Resource[Any], step: int | None = None
     ) -> Generator[None]:
         """Record what happens inside as one phase of ``resource``."""
-        before = self._collector.boundary(owned_by(resource))
+        before = self._collector.boundary(owned_by(resource), begins=True)
         start = self._clock.monotonic_ns()
         outcome, error = Outcome.COMPLETED, None
         try:
@@ -64,7 +75,8 @@ class Phases:
             raise
         finally:
             end = self._clock.monotonic_ns()
-            after = self._collector.boundary(owned_by(resource))
+            after = self._collector.boundary(owned_by(resource), begins=False)
+            used = self._collector.used(before, after)
             self.records.append(
                 PhaseRecord(
                     phase=phase,
@@ -73,10 +85,17 @@ class Phases:
                     start_s=seconds(start - self._origin_ns),
                     duration_s=seconds(end - start),
                     outcome=outcome,
-                    used=used_between(before, after),
+                    used=used.metrics,
                     error=error,
+                    started_at=iso(before.wall_ns),
+                    ended_at=iso(after.wall_ns),
+                    harness=used.harness,
                 )
             )
+
+    def watch(self, resource: Resource[Any]) -> None:
+        """Let curves be drawn of what belongs to a resource now."""
+        self._collector.watch(type(resource).__name__, owned_by(resource))
 
 
 @dataclass
@@ -113,12 +132,13 @@ class LiveResources:
             for name, found in classes.items()
         }
 
-    @staticmethod
     def _construct(
-        found: type[Resource[Any]], settings: Mapping[str, Json], workspace: Workspace
+        self, found: type[Resource[Any]], settings: Mapping[str, Json], workspace: Workspace
     ) -> _Live:
         def make() -> Resource[Any]:
-            return found(found.Settings(**settings), workspace)
+            made = found(found.Settings(**settings), workspace)
+            made.on_change(lambda: self._phases.watch(made))
+            return made
 
         return _Live(make, make())
 
@@ -177,6 +197,7 @@ class LiveResources:
         with self._phases.timed("ready", live.resource, step):
             _refuse_false(live.resource.wait_until_ready(), live.resource, "wait_until_ready")
         live.broken = False
+        self._phases.watch(live.resource)  # of a class that does not say what changed
         # Now it surely can tell, and nothing is measured between ready and the command.
         self._ask_version(live)
 

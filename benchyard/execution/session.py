@@ -6,40 +6,33 @@ The engine, plain or through Prefect, calls the methods below in this order: ``p
 ``checkpoint``. ``abandon`` replaces whatever is left after an interruption that cannot wait.
 """
 
-import contextlib
 import logging
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from statistics import median
 from typing import cast
 
 from benchyard import __version__
-from benchyard.clock import now, seconds
-from benchyard.collector import Collector
+from benchyard.clock import Timeline, now
+from benchyard.collector import Account, Collector, Measured
 from benchyard.environment import environment, git_state
-from benchyard.errors import RecordError, ResourceError, StepFailedError
-from benchyard.execution.attempts import Bench, execute_attempt
+from benchyard.errors import RecordError, ResourceError
+from benchyard.execution.attempts import Bench
+from benchyard.execution.disturbance import disturbances
 from benchyard.execution.keeping import Keeper
 from benchyard.execution.layout import WORK, begin_run, finish_run
 from benchyard.execution.live import LiveResources, Phases, used_classes
-from benchyard.execution.progress import (
-    AttemptFailed,
-    Notice,
-    RunEnded,
-    RunStarted,
-    StepEnded,
-    StepStarted,
-)
+from benchyard.execution.progress import Notice, RunEnded, RunStarted
 from benchyard.execution.recording import case_facts, resource_facts, write_down
 from benchyard.execution.reporter import Reporter
 from benchyard.execution.runlog import LOGGER
 from benchyard.execution.setting import Setting
 from benchyard.execution.stepbook import StepBook
+from benchyard.execution.stepping import Ground, Stepper
 from benchyard.execution.workspaces import account, kept_folder, mirror
 from benchyard.labels import OWNER, RUN, kill_labelled, owner_is_alive, this_owner
 from benchyard.model import Json, Outcome, Step
-from benchyard.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord
+from benchyard.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.resource import Workspace
 
 logger = logging.getLogger(LOGGER)
@@ -64,14 +57,21 @@ class Session:
         self._written: RunRecord | None = None
         self._resources: LiveResources | None = None
         self._phases: Phases | None = None
-        self._account: dict[str, Json] = {}
-        self._origin_ns = setting.clock.monotonic_ns()
+        self._account = Account()
+        self._preflight: tuple[Mapping[str, Json], ...] = ()
+        self._timeline = Timeline(setting.clock, setting.clock.monotonic_ns())
         self._reporter = Reporter(setting.listener, setting.secrets)
+        self._stepper = Stepper(
+            (self.case.title, run),
+            self._book,
+            self._ground,
+            lambda: self._timeline,
+            self._reporter,
+            setting.secrets,
+            self.stopping,
+        )
         self._prepared = False
         self._finished = False
-        self._abandoned = False
-        self._idle = threading.Condition()
-        self._busy = 0
 
     # -- before the steps
 
@@ -86,7 +86,7 @@ class Session:
             for removed in self.setting.registry.classes[name].remove_leftovers():
                 logger.warning("removed what a dead lab had left of %s: %s", name, removed)
         self.started_at = now()
-        self._origin_ns = self.setting.clock.monotonic_ns()
+        self._timeline = replace(self._timeline, origin_ns=self._timeline.now_ns())
         self._reporter.tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
         self._shared = self.folder / WORK / "shared"
         mirror(self.case.shared, self._shared)
@@ -101,15 +101,20 @@ class Session:
             ResourceError: If a resource cannot, or a secret is not there.
         """
         setting = self.setting
-        self._collector = setting.make_collector(
-            self.folder, self.case.title, self.run, setting.interval, self._origin_ns
+        self._preflight = tuple(setting.preflight())
+        self._collector = collector = setting.make_collector(
+            Measured(
+                self.folder,
+                self.case.title,
+                self.run,
+                setting.interval,
+                self._timeline.origin_ns,
+                setting.lab,
+            )
         )
-        self._bench = Bench(
-            setting.clock, self._collector, self._origin_ns, self._reporter.describe
-        )
-        self._phases = Phases(
-            setting.clock, self._collector, self._origin_ns, self._reporter.describe
-        )
+        measuring = (setting.clock, collector, self._timeline.origin_ns, self._reporter.describe)
+        self._bench = Bench(*measuring)
+        self._phases = Phases(*measuring)
         names = [step.resource for step in self.case.steps]
         settings = cast(
             "Mapping[str, Mapping[str, Json]]",
@@ -136,6 +141,9 @@ class Session:
             raise ResourceError("the resources of this run were not made")
         return self._resources
 
+    def _ground(self) -> Ground:
+        return Ground(self.resources, self._bench, self._keeper)
+
     def _workspace(self, resource: str) -> Workspace:
         own = self.folder / WORK / "own" / resource
         kept = kept_folder(self.folder, resource)
@@ -161,67 +169,7 @@ class Session:
         Raises:
             StepFailedError: If it failed.
         """
-        with self._counted():
-            self._attempt(step)
-
-    @contextlib.contextmanager
-    def _counted(self) -> Generator[None]:
-        with self._idle:
-            self._busy += 1
-        try:
-            yield
-        finally:
-            with self._idle:
-                self._busy -= 1
-                self._idle.notify_all()
-
-    def _attempt(self, step: Step) -> None:
-        number = len(self._book.attempts(step)) + 1
-        # Waited for here and not by Prefect, which would not hear of a wish to stop.
-        if number > 1 and self.stopping.wait(step.retry_delay):
-            raise StepFailedError(f"{step.name}: not tried again, the run is being stopped")
-        start, started_at = self.setting.clock.monotonic_ns(), now()
-        if number == 1:
-            self._reporter.tell(StepStarted(self.case.title, self.run, step.index, step.name))
-        repetitions: tuple[Repetition, ...] = ()
-        error, outcome = None, Outcome.CANCELLED
-        try:
-            repetitions = self._execute(step)
-            outcome = repetitions[-1].outcome
-            error = repetitions[-1].error if outcome is not Outcome.COMPLETED else None
-        except Exception as raised:  # noqa: BLE001 - a step that cannot begin has failed
-            outcome, error = Outcome.FAILED, self._reporter.describe(raised)
-        finally:
-            if self._abandoned and outcome is not Outcome.COMPLETED:
-                outcome = Outcome.CANCELLED  # it did not fail: it was killed
-            end = self.setting.clock.monotonic_ns()
-            span = (self._since_start(start), self._since_start(end))
-            attempt = Attempt(number, started_at, *span, outcome, repetitions, error)
-            self._book.note(step, attempt, (start, end))
-        if error is not None:
-            left = max(0, step.retries + 1 - number)
-            where = (self.case.title, self.run, step.index, step.name)
-            self._reporter.tell(AttemptFailed(*where, error.message, left))
-            raise StepFailedError(f"{step.name}: {error.message}")
-
-    def _execute(self, step: Step) -> tuple[Repetition, ...]:
-        parameters = self.setting.secrets.resolve(dict(step.parameters))
-        if not self._book.attempts(step):
-            self._keeper.announce(step)
-        with self.resources.borrowed(step.resource, step.index) as resource:
-            repetitions = execute_attempt(
-                step,
-                resource,
-                cast("dict[str, Json]", parameters),
-                self._bench,
-                lambda: self.resources.abort(step.resource, step.label),
-            )
-            if repetitions[-1].error is not None:
-                self.resources.note_failure(step.resource)
-        return tuple(replace(made, values=self._redacted(made.values)) for made in repetitions)
-
-    def _redacted(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        return cast("dict[str, Json]", self.setting.secrets.redact_json(dict(values)))
+        self._stepper.attempt(step)
 
     def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
         """Decide how a step ended, after its last attempt or instead of its first.
@@ -230,22 +178,7 @@ class Session:
             unless_tried: The outcome of a step that never began.
         """
         broke = f"the run broke off: {self.failure.message}" if self.failure else None
-        record = self._book.settle(step, unless_tried, broke)
-        durations, attempts = record.durations_s, record.attempts
-        failed = attempts and record.outcome is not Outcome.COMPLETED
-        error = attempts[-1].error if failed else None
-        self._reporter.tell(
-            StepEnded(
-                self.case.title,
-                self.run,
-                step.index,
-                step.name,
-                record.outcome,
-                median(durations) if durations else None,
-                record.reason or (error.message if error else None),
-            )
-        )
-        return record
+        return self._stepper.settle(step, unless_tried, broke)
 
     # -- after the steps
 
@@ -267,8 +200,7 @@ class Session:
         """End sampling and keep the collector's account."""
         if self._collector is not None:
             self._account = self._collector.stop(self._book.windows())
-            if self._account.get("error"):
-                error = self._account["error"]
+            if error := self._account.facts.get("error"):
                 self._warnings.append(f"the curves are not whole, sampling broke off: {error}")
 
     def keep_outputs(self) -> None:
@@ -286,7 +218,7 @@ class Session:
 
     def write_record(self) -> RunRecord:
         """Write ``run.json`` and ``case-info.txt``, and close the log."""
-        duration = self._since_start(self.setting.clock.monotonic_ns())
+        duration = self._timeline.since_start(self._timeline.now_ns())
         for step in self._book.unsettled():
             self.settle(step)
         record = self._record(duration)
@@ -312,6 +244,8 @@ class Session:
     def _record(self, duration: float) -> RunRecord:
         versions = self._resources.versions() if self._resources is not None else {}
         names = sorted({step.resource for step in self.case.steps})
+        steps = self._book.records(self._account.sampled)
+        warnings = [*self._warnings, *disturbances(steps)]
         return RunRecord(
             case=case_facts(self.case, self.setting.case_hash),
             run=self.run,
@@ -319,17 +253,19 @@ class Session:
             started_at=self.started_at,
             ended_at=now(),
             duration_s=duration,
-            steps=self._book.records(),
+            steps=steps,
             phases=tuple(self._phases.records) if self._phases is not None else (),
             resources=resource_facts(self.case, versions),
             environment=environment() | {"git": git_state(self.case.folder)},
-            collector=self._account,
+            collector=self._account.facts,
             outputs=account(self.folder, names),
             changed_inputs=self._changed,
-            warnings=tuple(self.setting.secrets.redact(w) for w in self._warnings),
+            warnings=tuple(self.setting.secrets.redact(w) for w in warnings),
             error=self.failure,
             flow_run=self.setting.flow_run,
             benchyard_version=__version__,
+            preflight=self._preflight,
+            adaptive=self.setting.adaptive,
         )
 
     def checkpoint(self) -> None:
@@ -363,10 +299,9 @@ class Session:
             error: Why; an interruption if it is none that a run can have.
         """
         self.stopping.set()
-        self._abandoned = not isinstance(error, Exception)
+        self._stepper.abandoned = not isinstance(error, Exception)
         self.abort()
-        with self._idle:
-            self._idle.wait_for(lambda: not self._busy, _LAST_WORDS_SECONDS)
+        self._stepper.wait_until_idle(_LAST_WORDS_SECONDS)
         if self._prepared and not self._finished:
             if isinstance(error, OSError) and error.filename is None:
                 error.filename = str(self.folder)  # a write that fails does not say where
@@ -385,6 +320,3 @@ class Session:
         rest = Outcome.CANCELLED if self.failure is None else Outcome.SKIPPED
         for step in self._book.unsettled():
             self.settle(step, unless_tried=rest)
-
-    def _since_start(self, at_ns: int) -> float:
-        return seconds(at_ns - self._origin_ns)

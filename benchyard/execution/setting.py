@@ -1,19 +1,20 @@
 """What all runs of one execution have in common."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from benchyard.clock import Clock
-from benchyard.collector import Collector
+from benchyard.collector import Collector, Measured
 from benchyard.execution.progress import Listener, ignore
 from benchyard.execution.secrets import Secrets
 from benchyard.execution.workspaces import content_hash
 from benchyard.model import Case, Json
 from benchyard.registry import Registry
 
-MakeCollector = Callable[[Path, str, int, float, int], Collector]
+MakeCollector = Callable[[Measured], Collector]
+Preflight = Callable[[], Sequence[Mapping[str, Json]]]
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,10 @@ class Setting:
         results: Folder with the runs of the case.
         interval: Seconds between two samples.
         flow_run: Prefect's id and name, empty without Prefect.
-        make_collector: Called with run folder, title, run, interval and the run's start (ns).
+        make_collector: Makes what measures a run.
+        preflight: Looks at the testbed just before a run; findings for the record.
+        lab: The lab's own processes beside this one: name to process id.
+        adaptive: The rule by which the number of runs is chosen, for the record.
     """
 
     case: Case
@@ -32,6 +36,9 @@ class Setting:
     registry: Registry
     interval: float
     make_collector: MakeCollector
+    preflight: Preflight = tuple
+    lab: Mapping[str, int] = field(default_factory=dict[str, int])
+    adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
     flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
     secrets: Secrets = field(default_factory=Secrets)
     listener: Listener = ignore

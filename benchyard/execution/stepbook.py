@@ -1,9 +1,10 @@
 """The book of a run's steps: attempts as they are made, and how each step ended."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from benchyard.collector import StepWindow
-from benchyard.model import Outcome, Step
+from benchyard.model import Json, Outcome, Step
 from benchyard.record import Attempt, StepRecord
 
 _REASONS = {
@@ -24,7 +25,7 @@ class StepBook:
         self._steps = steps
         self._attempts: dict[int, list[Attempt]] = {step.index: [] for step in steps}
         self._settled: dict[int, StepRecord] = {}
-        self._windows: dict[int, tuple[int, int]] = {}
+        self._windows: dict[int, StepWindow] = {}
 
     def attempts(self, step: Step) -> tuple[Attempt, ...]:
         """Return the attempts so far."""
@@ -37,12 +38,14 @@ class StepBook:
             span: Monotonic nanoseconds of its start and end.
         """
         self._attempts[step.index].append(attempt)
-        first, _ = self._windows.get(step.index, span)
-        self._windows[step.index] = (first, span[1])
+        begun, end = span
+        known = self._windows.get(step.index)
+        first = begun if known is None else known.start_ns
+        self._windows[step.index] = StepWindow(step.index, first, end, begun)
 
     def windows(self) -> list[StepWindow]:
         """Return when each step that began was under way."""
-        return [StepWindow(index, *span) for index, span in sorted(self._windows.items())]
+        return [window for _, window in sorted(self._windows.items())]
 
     def settle(self, step: Step, unless_tried: Outcome, reason: str | None = None) -> StepRecord:
         """Decide how a step ended, after its last attempt or instead of its first.
@@ -74,9 +77,14 @@ class StepBook:
         """Return the steps of which it is not known how they ended."""
         return [step for step in self._steps if step.index not in self._settled]
 
-    def records(self) -> tuple[StepRecord, ...]:
-        """Return the records of the settled steps, in the order of the case."""
-        return tuple(record for _, record in sorted(self._settled.items()))
+    def records(self, sampled: Mapping[int, Mapping[str, Json]]) -> tuple[StepRecord, ...]:
+        """Return the records of the settled steps, in the order of the case.
+
+        Args:
+            sampled: What the samples of each step show, by its index.
+        """
+        ordered = sorted(self._settled.items())
+        return tuple(replace(record, sampled=sampled.get(i, {})) for i, record in ordered)
 
     def outcome(self) -> Outcome:
         """Return how the run went, as far as its steps tell."""

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.children import Child, Ended, spawn, tail, wait_until_gone
+from benchyard.children import Child, spawn, tail, wait_until_gone
+from benchyard.usage import Ended
 from benchyard.errors import CommandFailedError
 from benchyard.labels import CHILD, OWNER, labelled, this_owner
 from tests.conftest import eventually, is_gone

@@ -28,7 +28,16 @@ DIGEST = "0" * 64
 
 def record() -> RunRecord:
     fine = Repetition(
-        "measured", 0.1, 0.25, Outcome.COMPLETED, {"x_s": 1.5, "y": None}, {"rows": 2}
+        "measured",
+        0.1,
+        0.25,
+        Outcome.COMPLETED,
+        {"x_s": 1.5, "y": None},
+        {"rows": 2},
+        started_at="2026-01-01T00:00:01+00:00",
+        ended_at="2026-01-01T00:00:02+00:00",
+        harness={"flow_cpu_s": 0.01, "server_cpu_s": None},
+        suspect=("CPU was stolen",),
     )
     wrong = Repetition("measured", 0.1, 0.25, Outcome.FAILED, error=ERROR)
     attempts = (
@@ -55,6 +64,8 @@ def record() -> RunRecord:
         warnings=("careful",),
         error=ERROR,
         benchyard_version="0",
+        preflight=({"check": "swap", "status": "ok"},),
+        adaptive={"until": 0.01},
     )
 
 
@@ -115,3 +126,29 @@ def test_nan_is_never_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Out of range"):
         write_record(tmp_path, RunRecord(bad, 1, Outcome.COMPLETED, "", "", 0.0, ()))
     assert not (tmp_path / "run.json").exists()
+
+
+def test_reads_a_record_of_version_1(tmp_path: Path) -> None:
+    document = cast("Any", record().to_json())
+    document["version"] = 1
+    for name in ("preflight", "adaptive"):
+        del document[name]
+    for step in document["steps"]:
+        del step["sampled"]
+        for made in (r for attempt in step["attempts"] for r in attempt["repetitions"]):
+            for name in ("started_at", "ended_at", "harness", "suspect"):
+                del made[name]
+    for phase in document["phases"]:
+        for name in ("started_at", "ended_at", "harness"):
+            del phase[name]
+    (tmp_path / "run.json").write_text(json.dumps(document))
+    read = read_record(tmp_path)
+    assert read.steps[0].durations_s == [0.25]
+    assert read.steps[0].suspect == ()
+    assert read.steps[0].sampled == {}
+    assert read.preflight == ()
+
+
+def test_step_is_suspect_for_each_reason_once() -> None:
+    assert record().steps[0].suspect == ("CPU was stolen",)
+    assert record().steps[1].suspect == ()

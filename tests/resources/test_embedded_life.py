@@ -123,3 +123,12 @@ def test_the_process_carries_the_label_of_the_run(database: Database, workspace:
     (pid,) = database.pids()
     environment = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
     assert f"BENCHYARD_RUN={workspace.labels['benchyard.run']}" in environment
+
+
+def test_what_the_process_used_stays_known_after_its_end(database: Database) -> None:
+    (pid,) = database.pids()
+    assert database.ended() == []
+    database.stop()
+    (ended,) = database.ended()
+    assert ended.pid == pid
+    assert ended.user_s + ended.system_s > 0

@@ -225,3 +225,40 @@ def test_much_output_does_not_block(process: Process) -> None:
     code = "import sys; sys.stderr.write('e' * 10**6); sys.stdout.write('o' * 10**6)"
     result = process.execute(python(code))
     assert said(result) == "o" * 10**6
+
+
+def test_what_a_program_used_stays_known_after_its_end(process: Process) -> None:
+    code = "import time\nwhile time.process_time() < 0.1: pass"
+    process.execute(python(code))
+    (ended,) = process.ended()
+    assert 0.1 <= ended.user_s + ended.system_s < 1
+    assert ended.peak_rss_bytes > 1_000_000
+    assert ended.minor_faults > 0
+    process.execute(["true"])
+    assert process.ended()[0] == ended
+    assert len(process.ended()) == 2
+
+
+def test_written_bytes_are_in_the_account_even_of_a_grandchild(process: Process) -> None:
+    write = "import os\nf = open('big', 'wb')\nf.write(bytes(8 << 20))\nf.flush()\nos.fsync(f)"
+    code = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {write!r}], check=True)"
+    process.execute(python(code))
+    assert process.ended()[0].write_bytes == pytest.approx(8 << 20, rel=0.01)
+
+
+def test_what_belongs_to_a_step_is_told_apart(process: Process) -> None:
+    with step_context("01-a"):
+        process.execute(["true"])
+    with step_context("02-b"):
+        fail(lambda: process.execute(["false"]))
+    assert [ended.exit_status for ended in process.ended("01-a")] == [0]
+    assert [ended.exit_status for ended in process.ended("02-b")] == [1]
+    assert len(process.ended()) == 2
+    assert process.pids("01-a") == []
+
+
+def test_the_lab_hears_of_each_program_that_comes_and_goes(process: Process) -> None:
+    heard: list[int] = []
+    process.on_change(lambda: heard.append(len(process.pids())))
+    process.execute(["true"])
+    assert heard == [1, 0]

@@ -11,17 +11,18 @@ import pytest
 
 from benchyard.case.loading import load, raise_problems
 from benchyard.clock import Clock
-from benchyard.collector import Owned, Reading, StepWindow
+from benchyard.collector import Account, Measured, Reading, StepWindow, Used
 from benchyard.execution.engine import Executed, Plan, execute_case
 from benchyard.execution.plain import PlainStages
 from benchyard.execution.progress import Event
 from benchyard.execution.secrets import Secrets
 from benchyard.execution.session import Session
 from benchyard.execution.setting import Setting
-from benchyard.model import Case, Json, JsonObject
+from benchyard.model import Case, JsonObject
 from benchyard.record import PhaseRecord, RunRecord, StepRecord, read_record
 from benchyard.registry import Registry
 from benchyard.resource import InputFile, OutputFile, Resource, command
+from benchyard.usage import Owned
 
 
 class MakeCase(Protocol):
@@ -51,16 +52,30 @@ class FakeClock:
             self._ns += round(seconds * 1e9)
 
 
+@dataclass(frozen=True)
+class FakeReading:
+    """An instant of the fake clock."""
+
+    at_ns: int
+    wall_ns: int
+
+
 class FakeCollector:
     """Counts a tick a second of the fake clock; each reading itself takes ``cost`` seconds."""
 
-    def __init__(self, clock: FakeClock, cost: float, trouble: Mapping[str, Exception]) -> None:
+    def __init__(
+        self, clock: FakeClock, run: Measured, cost: float, trouble: Mapping[str, Exception]
+    ) -> None:
         self._clock = clock
         self._cost = cost
         self._trouble = trouble
+        self.run = run
         self.calls: list[str] = []
+        self.edges: list[bool] = []
+        self.watched: list[tuple[str, Owned]] = []
         self.windows: list[StepWindow] = []
         self.running = False
+        self.suspect: tuple[str, ...] = ()
 
     def start(self) -> None:
         self.calls.append("start")
@@ -68,20 +83,29 @@ class FakeCollector:
         if "start" in self._trouble:
             raise self._trouble["start"]
 
-    def boundary(self, owned: Owned) -> Reading:
+    def watch(self, resource: str, owned: Owned) -> None:
+        self.watched.append((resource, owned))
+
+    def boundary(self, owned: Owned, *, begins: bool) -> Reading:
         del owned
+        self.edges.append(begins)
         self._clock.advance(self._cost / 2)
         at = self._clock.now_ns()
         self._clock.advance(self._cost / 2)
-        return Reading(at, {"ticks": at / 1e9}, {"level": 7.0})
+        return FakeReading(at, at)
 
-    def stop(self, steps: Sequence[StepWindow]) -> dict[str, Json]:
+    def used(self, start: Reading, end: Reading) -> Used:
+        ticks = end.at_ns / 1e9 - start.at_ns / 1e9
+        return Used({"ticks": ticks, "level": 7.0}, {"flow_cpu_s": 0.0}, self.suspect)
+
+    def stop(self, steps: Sequence[StepWindow]) -> Account:
         self.calls.append("stop")
         self.windows = list(steps)
         self.running = False
         if "stop" in self._trouble:
             raise self._trouble["stop"]
-        return {"name": "fake", "steps": len(steps)}
+        sampled = {window.index: {"samples": 3} for window in steps}
+        return Account({"name": "fake", "steps": len(steps)}, sampled)
 
 
 @dataclass
@@ -224,10 +248,8 @@ class Lab:
             clock=Clock(self.clock.now_ns, self.clock.advance),
         )
 
-    def _collector(
-        self, _folder: Path, _title: str, _run: int, _interval: float, _origin_ns: int
-    ) -> FakeCollector:
-        made = FakeCollector(self.clock, self.cost, self.trouble)
+    def _collector(self, run: Measured) -> FakeCollector:
+        made = FakeCollector(self.clock, run, self.cost, self.trouble)
         self.collectors.append(made)
         return made
 

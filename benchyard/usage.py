@@ -1,0 +1,61 @@
+"""What the kernel accounted for processes that have ended, and what a resource owns."""
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchyard.cgroups import Cgroup
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended, and what it and its waited-for descendants used.
+
+    Source: getrusage(2); bytes are Linux's accounting of what reached the block layer.
+
+    Args:
+        exit_status: Exit code, or the negative number of the signal that ended it.
+        user_s: CPU seconds in user mode.
+        system_s: CPU seconds in the kernel.
+        peak_rss_bytes: Largest resident set of any single process in the tree.
+        minor_faults: Page faults without a disk.
+        major_faults: Page faults that had to read a disk.
+        read_bytes: Read from disks.
+        write_bytes: Written to disks, or to be written; truncated files are not taken off.
+        pid: Its process id, which may belong to another process by now.
+    """
+
+    exit_status: int
+    user_s: float
+    system_s: float
+    peak_rss_bytes: int
+    minor_faults: int = 0
+    major_faults: int = 0
+    read_bytes: int = 0
+    write_bytes: int = 0
+    pid: int = 0
+
+    def describe(self) -> str:
+        """Say in words how it ended."""
+        if self.exit_status >= 0:
+            return f"exit code {self.exit_status}"
+        try:
+            name = signal.Signals(-self.exit_status).name
+        except ValueError:
+            name = f"signal {-self.exit_status}"
+        return f"killed by {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """What belongs to a resource.
+
+    Args:
+        pids: Roots of its process trees that live now.
+        cgroups: Its cgroups.
+        ended: Children that ended and were waited for, in that order; it only grows.
+    """
+
+    pids: Sequence[int] = ()
+    cgroups: Sequence[Cgroup] = ()
+    ended: Sequence[Ended] = ()

@@ -1,61 +1,12 @@
-"""Numbers in, numbers out: what a handful of repeated measurements says.
-
-Every value is expected to be finite. Nothing is rounded, nothing is thrown away as an outlier.
-"""
+"""Measures of location and scale: the formulas that everything else here is made of."""
 
 import math
-import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from statistics import mean as exact_mean
+from statistics import stdev as exact_stdev
 
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """What is usually asked of a sample; in the unit of its values.
-
-    Args:
-        n: Number of values.
-        median: None without values, as are mean, min and max.
-        stdev: Sample standard deviation; None below two values, as are q1, q3, iqr and mad:
-            one value has no spread, which is not the same as a spread of zero.
-        q1: First quartile.
-        q3: Third quartile.
-        iqr: ``q3 - q1``.
-        mad: Median absolute deviation from the median, not scaled.
-    """
-
-    n: int
-    median: float | None = None
-    mean: float | None = None
-    min: float | None = None
-    max: float | None = None
-    stdev: float | None = None
-    q1: float | None = None
-    q3: float | None = None
-    iqr: float | None = None
-    mad: float | None = None
-
-
-def describe(values: Sequence[float]) -> Description:
-    """Describe a sample of any size, none included.
-
-    Args:
-        values: Shape (n,), finite.
-
-    Raises:
-        ValueError: If a value is not finite.
-    """
-    if not all(math.isfinite(value) for value in values):
-        raise ValueError(f"only finite values can be described, not {list(values)}")
-    if not values:
-        return Description(0)
-    centre = {"median": median(values), "mean": mean(values)}
-    extremes = {"min": min(values), "max": max(values)}
-    if len(values) < 2:
-        return Description(len(values), **centre, **extremes)
-    q1, q3 = quantile(values, 0.25), quantile(values, 0.75)
-    spread = {"stdev": stdev(values), "q1": q1, "q3": q3, "iqr": q3 - q1, "mad": mad(values)}
-    return Description(len(values), **centre, **extremes, **spread)
+#: Sums of squares of larger numbers, or of differences below its inverse, leave a float's range.
+_SQUARABLE = 2.0**500
 
 
 def median(values: Sequence[float]) -> float:
@@ -66,7 +17,18 @@ def median(values: Sequence[float]) -> float:
 
     Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.1, "Measures of location".
     """
-    return statistics.median(values)
+    return median_of_sorted(sorted(values))
+
+
+def median_of_sorted(ascending: Sequence[float]) -> float:
+    """Return the ``median`` of values that are in ascending order already."""
+    half, odd = divmod(len(ascending), 2)
+    if odd:
+        return ascending[half]
+    below, above = ascending[half - 1], ascending[half]
+    # Halves first where the sum of both would overflow; otherwise last, so that no digit is lost.
+    middle = (below + above) / 2
+    return middle if math.isfinite(middle) else below / 2 + above / 2
 
 
 def mean(values: Sequence[float]) -> float:
@@ -77,7 +39,12 @@ def mean(values: Sequence[float]) -> float:
 
     Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.1, "Measures of location".
     """
-    return statistics.mean(values)
+    least, most = min(values), max(values)
+    if least == most:
+        return least
+    if not -_SQUARABLE < least <= most < _SQUARABLE:
+        return exact_mean(values)
+    return math.fsum(values) / len(values)
 
 
 def stdev(values: Sequence[float]) -> float:
@@ -86,9 +53,22 @@ def stdev(values: Sequence[float]) -> float:
     Args:
         values: Shape (n,), n >= 2.
 
-    Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.6, "Measures of scale".
+    Raises:
+        OverflowError: If it is larger than a float can be.
+
+    Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.6, "Measures of scale"; the
+    correction for the rounding of the mean: Chan, Golub and LeVeque, 1983, "Algorithms for
+    computing the sample variance", The American Statistician 37 (3), 242-247, equation 1.7.
     """
-    return statistics.stdev(values)
+    width = max(values) - min(values)
+    if width == 0:
+        return 0.0
+    if not 1 / _SQUARABLE < width < _SQUARABLE:
+        return exact_stdev(values)
+    centre, n = mean(values), len(values)
+    deviations = [value - centre for value in values]
+    squares = math.fsum([deviation * deviation for deviation in deviations])
+    return math.sqrt((squares - math.fsum(deviations) ** 2 / n) / (n - 1))
 
 
 def quantile(values: Sequence[float], share: float) -> float:
@@ -104,7 +84,11 @@ def quantile(values: Sequence[float], share: float) -> float:
     Source: Hyndman and Fan, 1996, "Sample quantiles in statistical packages", definition 7,
     The American Statistician 50 (4), 361-365.
     """
-    ascending = sorted(values)
+    return quantile_of_sorted(sorted(values), share)
+
+
+def quantile_of_sorted(ascending: Sequence[float], share: float) -> float:
+    """Return the ``quantile`` of values that are in ascending order already."""
     height = (len(ascending) - 1) * share
     below = math.floor(height)
     above = min(below + 1, len(ascending) - 1)

@@ -1,14 +1,16 @@
-"""Statistics against the standard library's definitions."""
+"""Descriptions against the standard library's definitions."""
 
 import math
 import statistics
+from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.statistics import Description, describe, quantile
+from benchyard.statistics import Description, describe, mean, median, quantile, stdev
+from benchyard.statistics.intervals import Interval
 
 numbers = st.floats(-1e100, 1e100)
 samples = st.lists(numbers, min_size=2, max_size=30)
@@ -49,7 +51,9 @@ def test_what_is_in_the_middle_lies_between_the_extremes(values: list[float]) ->
 def test_the_order_does_not_matter(values: list[float], random: Random) -> None:
     shuffled = list(values)
     random.shuffle(shuffled)
-    assert describe(shuffled) == describe(values)
+    # Outliers are named by their positions.
+    expected = replace(describe(values), outliers=())
+    assert replace(describe(shuffled), outliers=()) == expected
 
 
 @given(numbers, st.integers(2, 9))
@@ -84,6 +88,55 @@ def test_defect_23_an_even_number_of_values_is_fine() -> None:
 
 def test_no_value_describes_nothing() -> None:
     assert describe([]) == Description(0)
+
+
+def test_few_values_say_how_far_they_are_from_an_interval() -> None:
+    assert describe([1.0, 2.0, 3.0, 4.0, 5.0]).median_interval == Interval(None, None, 0.95, 0.9375)
+    assert describe([1.0, 2.0]).mean_interval == Interval(None, None, 0.95, 0.0)
+    assert describe([1.0, 2.0]).smallest_change is None
+
+
+def test_everything_is_there_from_six_values_on() -> None:
+    about = describe([10.0, 10.1, 9.9, 10.05, 9.95, 30.0], level=0.95)
+    assert (about.median_interval.low, about.median_interval.high) == (9.9, 30.0)
+    assert about.mean_interval.low is not None
+    assert about.outliers == (5,)
+    assert about.max == 30.0
+    assert about.smallest_change is not None
+    # The wild value is not taken for the spread of the others.
+    assert about.smallest_change < 0.1
+    assert about.coefficient_of_variation == pytest.approx(8.165271 / 13.333333)
+
+
+def test_the_level_is_the_callers() -> None:
+    about = describe([1.0, 2.0, 3.0, 4.0, 5.0], level=0.9)
+    assert about.median_interval == Interval(1.0, 5.0, 0.9, 0.9375)
+    assert describe([], level=0.9).mean_interval.level == 0.9
+
+
+def test_a_centre_of_zero_has_nothing_relative() -> None:
+    about = describe([-1.0, 0.0, 1.0])
+    assert about.coefficient_of_variation is None
+    assert about.smallest_change is None
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=12))
+def test_any_finite_values_are_described_by_finite_figures(values: list[float]) -> None:
+    about = describe(values)
+    figures = [about.median, about.mean, about.stdev, about.iqr, about.mad, about.mean_interval.low]
+    assert all(figure is None or math.isfinite(figure) for figure in figures)
+    if len(values) > 1 and max(values) - min(values) < math.inf:
+        assert about.stdev is not None
+
+
+def test_huge_and_tiny_values_keep_their_spread() -> None:
+    for unit in (1e300, 1e-300):
+        about = describe([1 * unit, 2 * unit, 3 * unit])
+        assert close(about.stdev, unit)
+        assert close(about.mean, 2 * unit)
+    assert stdev([1e200, 3e200]) == pytest.approx(math.sqrt(2) * 1e200)
+    assert mean([1.7e308, 1.7e308, 1.6e308]) == pytest.approx(1.6666666e308)
+    assert median([1.7e308, 1.5e308]) == pytest.approx(1.6e308)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])

@@ -1,0 +1,16 @@
+"""Numbers in, numbers out: what repeated measurements say, and what they cannot.
+
+Every value is expected to be finite. Nothing is rounded, nothing is thrown away as an outlier.
+Each formula names its source. What is named here is what is asked of one sample; the rest is in
+
+comparison: two samples and a verdict, corrected for many comparisons.
+ranks: the exact test and the shift that it stands on. multiple: the correction.
+intervals, resampling: of the median and of the mean. outliers, trend: what is out of order.
+sensitivity: how many runs a wanted change or precision takes. sequential: stopping early.
+advice: all this in words. measures, distributions: the formulas below.
+"""
+
+from benchyard.statistics.description import Description, describe
+from benchyard.statistics.measures import mad, mean, median, quantile, stdev
+
+__all__ = ["Description", "describe", "mad", "mean", "median", "quantile", "stdev"]

@@ -1,0 +1,162 @@
+"""What the figures of one step's runs mean for whoever measures, in words."""
+
+from collections.abc import Sequence
+
+from benchyard.statistics.intervals import LEVEL, median_interval
+from benchyard.statistics.measures import median
+from benchyard.statistics.outliers import outliers
+from benchyard.statistics.sensitivity import (
+    MOST_RUNS,
+    relative_spread,
+    runs_for_precision,
+)
+from benchyard.statistics.sequential import relative_half_width
+from benchyard.statistics.trend import drift_p, first_p
+
+#: Probability of advice on runs that are in order; for each of the tests below.
+_ALARM = 0.01
+#: Precision that is asked for unless said otherwise, and the least effect that advice is given on.
+UNTIL = 0.01
+#: Two groups are told apart by a gap wider than 15 / n of the wider group, with at least 3 values
+#: and a fifth of all in each. Simulated, 1 % or less of normal and uniform samples of 8 and more
+#: have such a gap (benchmarks/statistics_power.py); there is no exact test for so few values.
+_GAP = 15.0
+_FEWEST_GROUPED = 8
+
+
+def advise(
+    values: Sequence[float],
+    *,
+    until: float = UNTIL,
+    level: float = LEVEL,
+    smaller_is_better: bool | None = True,
+    timed: bool = True,
+) -> tuple[str, ...]:
+    """Say what is wrong with a step's runs, and what to do.
+
+    Args:
+        values: One for each run, in the order of their making.
+        until: Wanted relative precision of the median; effects below it are not worth words.
+        level: Of the median's interval.
+        smaller_is_better: Which way a first run without a warm-up is off; None for either.
+        timed: Whether the values are times: only then equal ones are suspect.
+
+    Returns:
+        One sentence each, the most urgent first; nothing to say is no advice.
+    """
+    if len(values) < 2:
+        return (_too_few(values),)
+    if min(values) == max(values):
+        return (_identical(values),) if timed else ()
+    slow = _first_run(values, until, smaller_is_better, "slow" if timed else "odd")
+    rest = values[1:] if slow else values
+    found = (slow, _drift(rest, until), _groups(rest, until), _wild(values, until, slow))
+    more = _more_runs(rest, until, level)
+    return tuple(sentence for sentence in (*found, more) if sentence)
+
+
+def _too_few(values: Sequence[float]) -> str:
+    if not values:
+        return "no run yielded a value: nothing can be said"
+    return "one value tells nothing about its spread: execute at least 6 runs"
+
+
+def _identical(values: Sequence[float]) -> str:
+    return (
+        f"all {len(values)} values are equal, which times never are unless the clock is too coarse "
+        "for them: repeat the command inside the step"
+    )
+
+
+def _first_run(
+    values: Sequence[float],
+    until: float,
+    smaller_is_better: bool | None,  # noqa: FBT001
+    word: str,
+) -> str:
+    others = median(values[1:])
+    worse = values[0] > others if smaller_is_better is None else smaller_is_better
+    # Turned round where the larger value is the better one, so that worse is always above.
+    p = first_p(values if worse else [-value for value in values])
+    change = _relative(values[0] - others, others)
+    if p > _ALARM or abs(change) < until:
+        return ""
+    way = "above" if change > 0 else "below"
+    return f"{word} first run ({_percent(change)} {way} the others): add a warm-up run"
+
+
+def _drift(values: Sequence[float], until: float) -> str:
+    third = max(1, len(values) // 3)
+    early, late = median(values[:third]), median(values[-third:])
+    change = _relative(late - early, early)
+    if drift_p(values) > _ALARM or abs(change) < until:
+        return ""
+    way = "rise" if change > 0 else "fall"
+    return (
+        f"the values {way} over the runs (by {_percent(change)} from the first third to the last): "
+        "look for what fills up, heats up or is still warming up"
+    )
+
+
+def _groups(values: Sequence[float], until: float) -> str:
+    n, ascending = len(values), sorted(values)
+    fewest = max(3, -(-n // 5))
+    if n < _FEWEST_GROUPED:
+        return ""
+
+    def gap(at: int) -> float:
+        return ascending[at] - ascending[at - 1]
+
+    at = max(range(fewest, n - fewest + 1), key=gap)
+    lower, upper = ascending[:at], ascending[at:]
+    wider = max(lower[-1] - lower[0], upper[-1] - upper[0])
+    centres = median(lower), median(upper)
+    change = _relative(centres[1] - centres[0], centres[0])
+    if gap(at) <= _GAP / n * wider or change < until:
+        return ""
+    return (
+        f"two groups of values, {_percent(change)} apart ({len(lower)} and {len(upper)} runs): "
+        "the runs are not alike; look for what alternates, such as placement, caches or frequency"
+    )
+
+
+def _wild(values: Sequence[float], until: float, slow: str) -> str:
+    centre = median(values)
+    far = [
+        at + 1
+        for at in outliers(values)
+        if abs(_relative(values[at] - centre, centre)) >= until and not (slow and at == 0)
+    ]
+    if not far:
+        return ""
+    if len(far) == 1:
+        return f"value {far[0]} of {len(values)} is far from the others: look what disturbed it"
+    named = f"{', '.join(map(str, far[:-1]))} and {far[-1]}"
+    return f"values {named} of {len(values)} are far from the others: look what disturbed them"
+
+
+def _more_runs(values: Sequence[float], until: float, level: float) -> str:
+    half_width = relative_half_width(values, median_interval(values, level))
+    spread = relative_spread(values)
+    if spread is None or (half_width is not None and half_width <= until):
+        return ""
+    needed = runs_for_precision(spread, until, level)
+    wanted = f"±{100 * until:g} %"
+    if needed is None:
+        return f"more than {MOST_RUNS:,} runs would be needed for {wanted}: look for the noise"
+    known = "not known" if half_width is None else f"known to ±{100 * half_width:.2g} %"
+    if needed <= len(values):
+        # The spread would do, but these runs happen to lie unevenly.
+        return f"the median is {known}: a few more runs are needed for {wanted}"
+    return f"the median is {known}: needs about {needed} runs for {wanted}"
+
+
+def _relative(difference: float, base: float) -> float:
+    """Return a difference by its base; of a base of 0 any is infinitely large."""
+    if base:
+        return difference / abs(base)
+    return float("inf") if difference > 0 else float("-inf") if difference < 0 else 0.0
+
+
+def _percent(change: float) -> str:
+    return f"{100 * abs(change):.2g} %" if abs(change) < 1 else f"{100 * abs(change):,.0f} %"

@@ -1,0 +1,144 @@
+"""What a handful of repeated measurements says, in one value."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchyard.statistics.intervals import LEVEL, Interval, median_interval_of_sorted
+from benchyard.statistics.measures import mad, mean, median_of_sorted, quantile_of_sorted, stdev
+from benchyard.statistics.outliers import fences, outliers
+from benchyard.statistics.resampling import mean_interval_of_sorted
+from benchyard.statistics.sensitivity import smallest_change, spread_of_sorted
+
+_NO_INTERVAL = Interval()
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is usually asked of a sample; in the unit of its values.
+
+    Args:
+        n: Number of values.
+        median: None without values, as are mean, min and max.
+        stdev: Sample standard deviation; None below two values, as are q1, q3, iqr and mad:
+            one value has no spread, which is not the same as a spread of zero.
+        q1: First quartile.
+        q3: Third quartile.
+        iqr: ``q3 - q1``.
+        mad: Median absolute deviation from the median, not scaled.
+        coefficient_of_variation: ``stdev`` by the absolute mean; None for a mean of 0.
+        median_interval: Exact; without ends below 6 values at 95 %.
+        mean_interval: By bootstrap; without ends below 5 values at 95 %.
+        outliers: Positions, from 0 on, of values far from the others. They are in all figures.
+        smallest_change: The smallest relative change that as many runs of a candidate would show
+            at the 1 % level with a probability of 95 %; None where these runs cannot, and for a
+            median of 0.
+    """
+
+    n: int
+    median: float | None = None
+    mean: float | None = None
+    min: float | None = None
+    max: float | None = None
+    stdev: float | None = None
+    q1: float | None = None
+    q3: float | None = None
+    iqr: float | None = None
+    mad: float | None = None
+    coefficient_of_variation: float | None = None
+    median_interval: Interval = _NO_INTERVAL
+    mean_interval: Interval = _NO_INTERVAL
+    outliers: tuple[int, ...] = ()
+    smallest_change: float | None = None
+
+
+def describe(values: Sequence[float], level: float = LEVEL) -> Description:
+    """Describe a sample of any size, none included.
+
+    Args:
+        values: Shape (n,), finite.
+        level: What the intervals are to cover, from 0 to 1.
+
+    Raises:
+        ValueError: If a value is not finite.
+    """
+    if not all(map(math.isfinite, values)):
+        raise ValueError(f"only finite values can be described, not {list(values)}")
+    if not values:
+        return Description(
+            0, median_interval=Interval(level=level), mean_interval=Interval(level=level)
+        )
+    ascending = sorted(map(float, values))
+    factor = _factor(ascending)
+    if factor != 1:
+        return _scaled(describe([value * factor for value in values], level), 1 / factor)
+    location = _location(ascending, level)
+    if len(ascending) < 2:
+        return Description(**location)
+    return Description(
+        **location, **_spread(values, ascending, location["median"], location["mean"])
+    )
+
+
+def _location(ascending: Sequence[float], level: float) -> dict[str, Any]:
+    return {
+        "n": len(ascending),
+        "median": median_of_sorted(ascending),
+        "mean": mean(ascending),
+        "min": ascending[0],
+        "max": ascending[-1],
+        "median_interval": median_interval_of_sorted(ascending, level),
+        "mean_interval": mean_interval_of_sorted(ascending, level),
+    }
+
+
+def _spread(
+    values: Sequence[float], ascending: Sequence[float], centre: float, average: float
+) -> dict[str, Any]:
+    n, deviation = len(values), stdev(ascending)
+    far = outliers(values, fences(ascending))
+    # The deviation of all values serves for the changes too, but where some of them are far away.
+    relative = spread_of_sorted(ascending) if far else _by(deviation, centre)
+    q1, q3 = quantile_of_sorted(ascending, 0.25), quantile_of_sorted(ascending, 0.75)
+    return {
+        "stdev": deviation,
+        "q1": q1,
+        "q3": q3,
+        "iqr": q3 - q1,
+        "mad": mad(ascending),
+        "coefficient_of_variation": _by(deviation, average),
+        "outliers": far,
+        "smallest_change": None if relative is None else smallest_change(relative, n, n),
+    }
+
+
+def _by(deviation: float, centre: float) -> float | None:
+    return deviation / abs(centre) if centre else None
+
+
+def _factor(ascending: Sequence[float]) -> float:
+    """Return a power of two that brings values into the range in which squares are floats."""
+    peak = max(-ascending[0], ascending[-1])
+    if peak > 2.0**400:
+        return 2.0**-700
+    return 2.0**600 if 0 < peak < 2.0**-400 else 1.0
+
+
+def _scaled(about: Description, factor: float) -> Description:
+    """Return a description in another unit; what a float cannot hold becomes None."""
+    names = ("median", "mean", "min", "max", "stdev", "q1", "q3", "iqr", "mad")
+    figures = {name: _held(getattr(about, name), factor) for name in names}
+    intervals = {
+        name: replace(one, low=_held(one.low, factor), high=_held(one.high, factor))
+        for name, one in (
+            ("median_interval", about.median_interval),
+            ("mean_interval", about.mean_interval),
+        )
+    }
+    return replace(about, **figures, **intervals)
+
+
+def _held(value: float | None, factor: float) -> float | None:
+    scaled = None if value is None else value * factor
+    return scaled if scaled is not None and math.isfinite(scaled) else None

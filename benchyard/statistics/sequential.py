@@ -1,0 +1,141 @@
+"""Stopping as soon as the numbers are good enough, without the lie that looking again tells.
+
+Whoever looks after every run and stops at the first interval that pleases has an interval that
+covers less than it says. Here it is looked a few times, after numbers of runs fixed up front, each
+time with an interval at a stricter level, so that whichever look is the last, its interval covers
+the median at least with the level that was promised.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchyard.statistics.intervals import LEVEL, Interval, median_interval, median_rank
+from benchyard.statistics.measures import median
+
+#: More looks make each so strict that the runs which one saves are lost to the others.
+MOST_LOOKS = 6
+#: Each look comes after so many times the runs of the one before: a width shrinks by their root,
+#: so at a nearer one there is little new to see.
+_APART = 1.4
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a look at one metric of one step says.
+
+    Args:
+        stop: Whether it is precise, or this was the last look.
+        precise: Whether the whole interval is as near to the median as wanted.
+        half_width: How far the farther end of the interval is from the median, relative to it;
+            None without an interval, and for a median of 0 that the interval is wider than.
+        interval: Of the median, at ``level_used``; this is the one to report.
+        level_used: Corrected for the number of looks.
+        why: The decision as a sentence.
+    """
+
+    stop: bool
+    precise: bool
+    half_width: float | None
+    interval: Interval
+    level_used: float
+    why: str
+
+
+def looks(minimum: int, maximum: int, level: float = LEVEL) -> tuple[int, ...]:
+    """Return after how many runs to look, ascending; the last is the maximum.
+
+    As many looks, up to 6, as stand 1.4 times apart. The first is the minimum, or the fewest runs
+    that have an interval at the corrected level, if these are more: 5..30 looks after 8, 12, 19
+    and 30 runs, as 5 runs have no interval of 95 % even if looked at once.
+
+    Args:
+        minimum: Fewest runs, >= 1.
+        maximum: Most runs, >= minimum.
+        level: What the intervals are to cover, all looks together.
+
+    Raises:
+        ValueError: If they are not in this order.
+    """
+    if not 1 <= minimum <= maximum:
+        raise ValueError(f"looks go from 1 or more up, not from {minimum} to {maximum}")
+    for count in range(MOST_LOOKS, 1, -1):
+        first = max(minimum, _fewest_for(count, level))
+        if first * _APART ** (count - 1) <= maximum:
+            growth = (maximum / first) ** (1 / (count - 1))
+            return (*(round(first * growth**at) for at in range(count - 1)), maximum)
+    return (maximum,)
+
+
+def level_at(declared: Sequence[int], level: float = LEVEL) -> float:
+    """Return the level that each look's interval must have.
+
+    What may be missed, 1 - level, is shared by all looks evenly. The probability that any of the
+    intervals misses the median is then at most 1 - level, and so is that of the last one, whatever
+    made it the last.
+
+    Source: Bonferroni's inequality; for looks: Jennison and Turnbull, 2000, Group Sequential
+    Methods with Applications to Clinical Trials, chapter 9, "repeated confidence intervals".
+    """
+    return 1 - (1 - level) / len(declared)
+
+
+def decide(
+    values: Sequence[float],
+    declared: Sequence[int],
+    at: int,
+    until: float,
+    level: float = LEVEL,
+) -> Decision:
+    """Decide after a look whether to go on.
+
+    Args:
+        values: One for each run that yielded one, at most ``at`` of them.
+        declared: What ``looks`` returned before the first run.
+        at: Which of the looks this is: the number of runs after which it is taken.
+        until: Wanted relative half-width; 0.01 is plus or minus 1 %.
+        level: What was promised.
+
+    Raises:
+        ValueError: If no look was declared for this number of runs: it would not be corrected for.
+    """
+    if at not in declared:
+        raise ValueError(f"no look was declared after {at} runs, only after {tuple(declared)}")
+    corrected = level_at(declared, level)
+    interval = median_interval(values, corrected)
+    half_width = relative_half_width(values, interval)
+    precise = half_width is not None and half_width <= until
+    last = at == max(declared)
+    why = _why(at, half_width, until, last=last)
+    return Decision(precise or last, precise, half_width, interval, corrected, why)
+
+
+def relative_half_width(values: Sequence[float], interval: Interval) -> float | None:
+    """Return how far the farther end of the median's interval is from it, relative to it."""
+    if interval.low is None or interval.high is None:
+        return None
+    centre = median(values)
+    reach = max(interval.high - centre, centre - interval.low)
+    if reach == 0:
+        return 0.0
+    return reach / abs(centre) if centre else None
+
+
+def _why(at: int, half_width: float | None, until: float, *, last: bool) -> str:
+    wanted = f"±{100 * until:g} %"
+    if half_width is None:
+        known = "the median has no interval yet"
+    else:
+        known = f"the median is known to ±{100 * half_width:.2g} %"
+    if half_width is not None and half_width <= until:
+        return f"after {at} runs {known}, within the wanted {wanted}"
+    more = "these are the most runs that were allowed" if last else "more runs are needed"
+    return f"after {at} runs {known}, not the wanted {wanted}; {more}"
+
+
+def _fewest_for(count: int, level: float) -> int:
+    """Return the fewest runs that have an interval at the level for so many looks."""
+    corrected = 1 - (1 - level) / count
+    n = 1
+    while not median_rank(n, corrected)[0]:
+        n += 1
+    return n

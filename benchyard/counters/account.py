@@ -1,0 +1,124 @@
+"""Metrics of an interval, each with a value or with the reason why it has none."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+#: What several parts of a resource used together is the sum of what each used.
+SUMS = (
+    "resource_cpu_s",
+    "resource_cpu_user_s",
+    "resource_cpu_system_s",
+    "resource_memory_bytes",
+    "resource_disk_read_bytes",
+    "resource_disk_write_bytes",
+    "resource_disk_read_count",
+    "resource_disk_write_count",
+    "resource_page_fault_minor_count",
+    "resource_page_fault_major_count",
+    "resource_network_received_bytes",
+    "resource_network_sent_bytes",
+    "resource_process_count",
+    "resource_oom_kill_count",
+    "resource_throttled_count",
+    "resource_throttled_s",
+)
+_STALLS = ("cpu_some", "cpu_full", "memory_some", "memory_full", "io_some", "io_full")
+#: Peaks happen at different instants, and stalls at the same: these do not add up.
+SINGLE = (
+    "resource_memory_peak_bytes",
+    *(
+        f"resource_psi_{kind}_{who}_s"
+        for kind in ("cpu", "memory", "io")
+        for who in ("some", "full")
+    ),
+)
+#: Of process trees alone; of several processes the largest.
+PROCESS_PEAK = "resource_process_peak_rss_bytes"
+
+
+class Account:
+    """What was used; thread-bound."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, float | None] = {}
+        self.reasons: dict[str, str] = {}
+
+    def tell(self, metric: str, value: float | None, why: str = "the kernel does not tell") -> None:
+        """Note a metric.
+
+        Args:
+            why: The reason if the value is None.
+        """
+        self.values[metric] = value
+        if value is None:
+            self.reasons[metric] = why
+        else:
+            self.reasons.pop(metric, None)
+
+    def tell_all(
+        self, metrics: Iterable[str], values: Iterable[float | None] | None, why: str
+    ) -> None:
+        """Note several metrics that are known, or are not, for the same reason.
+
+        Args:
+            values: None if none of them is known.
+        """
+        names = list(metrics)
+        known = [None] * len(names) if values is None else values
+        for name, value in zip(names, known, strict=True):
+            self.tell(name, value, why)
+
+
+def difference(before: float | None, after: float | None) -> float | None:
+    """Return how far a counter went; None if it went backwards, as a counter made anew does."""
+    if before is None or after is None or after < before:
+        return None
+    return after - before
+
+
+def sum_of(values: Iterable[float | None]) -> float | None:
+    """Add up; None if a part is not known, or if there is none."""
+    each = list(values)
+    known = [value for value in each if value is not None]
+    return sum(known) if known and len(known) == len(each) else None
+
+
+def together(parts: Sequence[Account]) -> Account:
+    """Return what all parts of a resource used; a part that lacks a metric makes it unknown."""
+    whole = Account()
+    if not parts:
+        return whole
+    for metric in SUMS:
+        whole.tell(metric, sum_of(part.values.get(metric) for part in parts), _why(metric, parts))
+    for metric in SINGLE:
+        alone = parts[0].values.get(metric) if len(parts) == 1 else None
+        whole.tell(metric, alone, _why(metric, parts))
+    for part in parts:
+        if PROCESS_PEAK in part.values:
+            whole.tell(PROCESS_PEAK, part.values[PROCESS_PEAK], _why(PROCESS_PEAK, parts))
+    return whole
+
+
+def unknown(why: str) -> Account:
+    """Return an account in which nothing is known."""
+    account = Account()
+    account.tell_all((*SUMS, *SINGLE), None, why)
+    return account
+
+
+def _why(metric: str, parts: Sequence[Account]) -> str:
+    reasons = [part.reasons[metric] for part in parts if metric in part.reasons]
+    if reasons:
+        return reasons[0]
+    return "the resource has several control groups or process trees, and this does not add up"
+
+
+def merged_reasons(known: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Return the reasons of a whole run; another reason for the same metric is appended once."""
+    merged = dict(known)
+    for metric, why in new.items():
+        before = merged.get(metric)
+        if before is None:
+            merged[metric] = why
+        elif why not in before.split("; "):
+            merged[metric] = f"{before}; {why}"
+    return merged

@@ -1,0 +1,205 @@
+"""What a control group used between two readings: from raw bytes to metrics.
+
+Where a group counts no disk bytes (version 1 leaves out buffered writes, and newer kernels count
+nothing there without a limit; version 2 counts where the controller is on), the accounts of its
+processes are added up if they are whole: if what they used of the processors is what the group
+used, then none ended without being waited for.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from benchyard.counters import parsing
+from benchyard.counters.account import Account, difference
+from benchyard.counters.groups import GroupReading
+from benchyard.counters.networks import carried
+from benchyard.counters.processes import (
+    Key,
+    Life,
+    ProcessReading,
+    UnknownUsageError,
+    Usage,
+    grown,
+    lives,
+    used_by,
+)
+
+_PRESSURE = {
+    f"psi_{kind}": (f"resource_psi_{kind}_some_s", f"resource_psi_{kind}_full_s")
+    for kind in ("cpu", "memory", "io")
+}
+#: File of a group to the metrics that it tells.
+_COUNTERS: Mapping[str, tuple[str, ...]] = {
+    "cpu": ("resource_cpu_s",),
+    "cpu_split": ("resource_cpu_user_s", "resource_cpu_system_s"),
+    "throttling": ("resource_throttled_count", "resource_throttled_s"),
+    "faults": ("resource_page_fault_minor_count", "resource_page_fault_major_count"),
+    "oom": ("resource_oom_kill_count",),
+    **_PRESSURE,
+}
+_BYTES = ("resource_disk_read_bytes", "resource_disk_write_bytes")
+_OPERATIONS = ("resource_disk_read_count", "resource_disk_write_count")
+_NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
+_PEAK = "resource_memory_peak_bytes"
+
+#: How far apart the CPU time of a group and that of its processes may be: the very end of a
+#: process is charged to the group alone, and children's time comes in ticks of user and of system
+#: time, cut off. Of this project's own making, from experiments with 0.5 s.
+_SLACK_S, _SLACK_SHARE = 0.002, 0.01
+
+
+def used_by_group(
+    start: GroupReading | None,
+    end: GroupReading,
+    began_ticks: int,
+    devices: Collection[str] | None = None,
+) -> Account:
+    """Return what a group used between two readings.
+
+    Args:
+        start: None if it did not belong to the resource then.
+        began_ticks: When the interval began, as the kernel writes the start of processes.
+        devices: The disks that count, each as ``major:minor``; None for all.
+    """
+    account = Account()
+    _tell_levels(account, end)
+    unknown = _unknown(start, end, began_ticks)
+    if unknown:
+        for metric in (*sum(_COUNTERS.values(), ()), *_BYTES, *_OPERATIONS, *_NETWORK, _PEAK):
+            account.tell(metric, None, f"its control group: {unknown}")
+        return account
+    _tell_counters(account, start, end)
+    _tell_peak(account, start, end)
+    _tell_network(account, start, end)
+    _tell_disk(account, start, end, began_ticks, devices)
+    return account
+
+
+def _unknown(start: GroupReading | None, end: GroupReading, began_ticks: int) -> str | None:
+    """Return why nothing can be told of the interval."""
+    if not end.group.cgroup.folders:
+        return "it is the root that everybody is in"
+    if end.is_gone or (start and start.is_gone):
+        return "it is gone"
+    if start and start.generation != end.generation:
+        return "it was removed and made again meanwhile"
+    if start is None and (end.oldest_ticks is None or end.oldest_ticks < began_ticks):
+        return "it belongs to the resource only since the middle of the interval"
+    return None
+
+
+def _tell_levels(account: Account, end: GroupReading) -> None:
+    memory = parsing.number(end.raw["memory"] or b"")
+    account.tell("resource_memory_bytes", memory, _why(end, "memory"))
+    # The kernel's own number of "pids" counts threads.
+    count = None if end.is_gone else len(end.pids)
+    account.tell("resource_process_count", count, _why(end, "cpu"))
+
+
+def _tell_counters(account: Account, start: GroupReading | None, end: GroupReading) -> None:
+    after = _counters(end.raw)
+    before = {name: (0,) * len(values) for name, values in after.items()}
+    before = _counters(start.raw) if start else before
+    for name, metrics in _COUNTERS.items():
+        for metric, a, b in zip(metrics, before[name], after[name], strict=True):
+            account.tell(metric, difference(a, b), _why(end, name))
+
+
+def _counters(raw: Mapping[str, bytes | None]) -> dict[str, tuple[float | None, ...]]:
+    """Decode what only grows: file to what it tells, in the order of _COUNTERS."""
+    told = {name: content or b"" for name, content in raw.items()}
+    version_2 = parsing.cpu_of_v2(told["cpu"])
+    split = tuple(parsing.cpu_usage_of_v1(told[name]) for name in ("cpu_user", "cpu_system"))
+    if None in split:
+        split = parsing.cpu_stat_of_v1(told["cpu_ticks"])[1:3]
+    is_2 = version_2.total_s is not None
+    return {
+        "cpu": (version_2.total_s if is_2 else parsing.cpu_usage_of_v1(told["cpu"]),),
+        "cpu_split": version_2[1:3] if is_2 else split,
+        "throttling": parsing.throttling(told["throttling"]),
+        "faults": parsing.faults(told["faults"]),
+        "oom": (parsing.oom_kills(told["oom"]),),
+        **{name: parsing.pressure(told[name]) for name in _PRESSURE},
+    }
+
+
+def _tell_peak(account: Account, start: GroupReading | None, end: GroupReading) -> None:
+    if end.peak is None or (start and start.peak is None):
+        account.tell(_PEAK, None, _why(end, "memory", "the kernel keeps no peak of its memory"))
+        return
+    peak = end.group.peaks.between(start.peak if start else None, end.peak)
+    account.tell(
+        _PEAK,
+        peak,
+        "this kernel does not let a peak begin anew, and an earlier one was higher; "
+        "the run's own peak is given",
+    )
+
+
+def _tell_network(account: Account, start: GroupReading | None, end: GroupReading) -> None:
+    traffic = carried(start.network if start else {}, end.network, began_inside=start is None)
+    if not end.network:
+        why = "it has no network namespace of its own"
+    else:
+        why = "its network namespace changed meanwhile"
+    account.tell_all(_NETWORK, traffic, f"its control group: {why}")
+
+
+def _tell_disk(
+    account: Account,
+    start: GroupReading | None,
+    end: GroupReading,
+    began_ticks: int,
+    devices: Collection[str] | None,
+) -> None:
+    raw = end.raw["io"] or b""
+    earlier = (start.raw["io"] or b"") if start else b""
+    if end.counts_bytes:
+        before, after = (parsing.io_of_v2(text, devices) for text in (earlier, raw))
+        changes = [difference(a, b) for a, b in zip(before, after, strict=True)]
+        account.tell_all((*_BYTES, *_OPERATIONS), changes, _why(end, "io"))
+        return
+    operations = None
+    if b":" in raw:
+        before, after = (
+            parsing.blkio_of_v1(text or b"Total 0", devices) for text in (earlier, raw)
+        )
+        operations = [difference(a, b) for a, b in zip(before, after, strict=True)]
+    account.tell_all(_OPERATIONS, operations, "its control group counts none here")
+    try:
+        usage = _whole_usage(start, end, began_ticks, account.values["resource_cpu_s"])
+    except UnknownUsageError as error:
+        why = f"its control group counts no disk bytes, and of the processes in it {error}"
+        account.tell_all(_BYTES, None, why)
+    else:
+        why = "/proc/PID/io of a process may not be read"
+        account.tell_all(_BYTES, (usage.read_bytes, usage.write_bytes), why)
+
+
+def _whole_usage(
+    start: GroupReading | None, end: GroupReading, began_ticks: int, cpu_s: float | None
+) -> Usage:
+    """Add up what the group's processes used.
+
+    Raises:
+        UnknownUsageError: If that is not all that was used in the group.
+    """
+    before, after = _lives(start.processes if start else ()), _lives(end.processes)
+    usage = used_by(before, after, began_ticks)
+    cut_off_s = 2 / parsing.TICKS_PER_S * sum(1 for _ in grown(before, after))
+    if cpu_s is None:
+        raise UnknownUsageError("nobody can tell whether they are all")
+    if usage.cpu_s + cut_off_s + _SLACK_S + _SLACK_SHARE * cpu_s < cpu_s:
+        raise UnknownUsageError("some ended that none of them waited for")
+    return usage
+
+
+def _lives(readings: Iterable[ProcessReading]) -> dict[Key, Life]:
+    """Decode; roots are those whose parent is not in the group."""
+    found = lives(readings)
+    pids = {key[0] for key in found}
+    return {key: life._replace(is_root=life.parent not in pids) for key, life in found.items()}
+
+
+def _why(end: GroupReading, name: str, otherwise: str = "this kernel does not tell it") -> str:
+    problem = end.group.problem("cpu_user" if name == "cpu_split" else name)
+    return f"its control group: {problem or otherwise}"

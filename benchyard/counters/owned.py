@@ -1,0 +1,120 @@
+"""What a resource owns at an instant: its control groups and its process trees together."""
+
+import threading
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from benchyard.cgroups import UNIFIED, Cgroup
+from benchyard.counters.account import Account, together, unknown
+from benchyard.counters.group_usage import used_by_group
+from benchyard.counters.groups import FILES, Group, GroupReading, Places
+from benchyard.counters.trees import Trees, TreesReading, used_by_trees
+from benchyard.usage import Owned
+
+_Identity: TypeAlias = tuple[tuple[str, Path], ...]
+
+#: What curves are drawn of, and where it may be.
+_SAMPLED: Mapping[str, Places] = {
+    "cpu": FILES["cpu"],
+    "memory": FILES["memory"],
+    "io": (
+        (UNIFIED, "io.stat"),
+        ("blkio", "blkio.throttle.io_service_bytes_recursive"),
+        ("blkio", "blkio.throttle.io_service_bytes"),
+    ),
+    "pids": (("pids", "pids.current"), (UNIFIED, "pids.current")),
+}
+
+
+class OwnedReading(NamedTuple):
+    """Control groups by what they are, and process trees; empty if nothing is owned."""
+
+    groups: Mapping[_Identity, GroupReading]
+    trees: TreesReading | None
+
+
+class OwnedReader:
+    """Reads what resources own; thread-safe. Control groups stay open while they exist."""
+
+    def __init__(self) -> None:
+        self._groups: dict[_Identity, Group] = {}
+        self._trees = Trees()
+        self._lock = threading.Lock()
+
+    def read(self, owned: Owned) -> OwnedReading:
+        """Read all that belongs to a resource."""
+        groups = {_identity(cgroup): self._group(cgroup).read() for cgroup in owned.cgroups}
+        inside = frozenset[int]().union(*(reading.pids for reading in groups.values()))
+        return OwnedReading(groups, self._trees.read(owned, inside))
+
+    def peaks(self) -> dict[str, int | None]:
+        """Return the name of each control group seen so far to the peak of its memory."""
+        with self._lock:
+            return {group.cgroup.name: group.peak_bytes for group in self._groups.values()}
+
+    def close(self) -> None:
+        """Close all files."""
+        with self._lock:
+            for group in self._groups.values():
+                group.close()
+
+    def _group(self, cgroup: Cgroup) -> Group:
+        identity = _identity(cgroup)
+        with self._lock:
+            if identity not in self._groups:
+                self._groups[identity] = Group(cgroup)
+            return self._groups[identity]
+
+
+def used_by_owned(
+    start: OwnedReading,
+    end: OwnedReading,
+    began_ticks: int,
+    devices: Collection[str] | None = None,
+) -> Account:
+    """Return what a resource used between two readings; nothing if it owned nothing.
+
+    Args:
+        began_ticks: When the interval began, as the kernel writes the start of processes.
+        devices: The disks that count, each as ``major:minor``; None for all.
+    """
+    parts = [
+        used_by_group(start.groups.get(identity), reading, began_ticks, devices)
+        for identity, reading in end.groups.items()
+    ]
+    lost = start.groups.keys() - end.groups.keys()
+    parts += [unknown("its control group belongs to it no more") for _ in lost]
+    trees = _used_by_trees(start.trees, end.trees, began_ticks, is_alone=not parts)
+    return together([*parts, trees] if trees else parts)
+
+
+def _used_by_trees(
+    start: TreesReading | None, end: TreesReading | None, began_ticks: int, *, is_alone: bool
+) -> Account | None:
+    if end is None:
+        if start is None or not (start.processes or is_alone):
+            return None
+        return unknown("its processes ended, and nobody told what they had used")
+    idle = not end.processes and not (start and start.processes)
+    if idle and not is_alone and end.ended_count == (start.ended_count if start else 0):
+        return None
+    return used_by_trees(start, end, began_ticks)
+
+
+def sampled_files(cgroup: Cgroup) -> Mapping[str, Path]:
+    """Return what a sampler keeps open for curves: ``cpu``, ``memory``, ``io`` and ``pids``.
+
+    A name that the group has no file for is left out. ``pids`` counts tasks, threads included.
+    """
+    found: dict[str, Path] = {}
+    for name, places in _SAMPLED.items():
+        paths = (cgroup.folders[where] / file for where, file in places if where in cgroup.folders)
+        there = next(filter(Path.is_file, paths), None)
+        if there:
+            found[name] = there
+    return found
+
+
+def _identity(cgroup: Cgroup) -> _Identity:
+    return tuple(sorted(cgroup.folders.items()))

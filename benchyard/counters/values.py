@@ -1,0 +1,115 @@
+"""What kernel files tell, as values; what a kernel does not tell is None.
+
+Times are seconds and sizes bytes unless the name says otherwise.
+"""
+
+from typing import NamedTuple
+
+
+class CpuTimes(NamedTuple):
+    """Seconds that all processors together spent; time in guests is part of ``user_s``."""
+
+    user_s: float | None = None
+    system_s: float | None = None
+    idle_s: float | None = None
+    iowait_s: float | None = None
+    steal_s: float | None = None
+
+
+class Memory(NamedTuple):
+    """What is in use now."""
+
+    used_bytes: int | None = None
+    swap_used_bytes: int | None = None
+
+
+class MemoryEvents(NamedTuple):
+    """What memory management counted since boot."""
+
+    swap_in_bytes: int | None = None
+    swap_out_bytes: int | None = None
+    major_faults: int | None = None
+    oom_kills: int | None = None
+
+
+class Disk(NamedTuple):
+    """What a block device did, in the order of KROWN's columns; times in milliseconds."""
+
+    read_count: int | None = None
+    write_count: int | None = None
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    read_ms: int | None = None
+    write_ms: int | None = None
+    busy_ms: int | None = None
+
+
+class Network(NamedTuple):
+    """What the interfaces of a namespace carried, in the order of KROWN's columns."""
+
+    received_count: int | None = None
+    sent_count: int | None = None
+    received_bytes: int | None = None
+    sent_bytes: int | None = None
+    received_error_count: int | None = None
+    sent_error_count: int | None = None
+    received_drop_count: int | None = None
+    sent_drop_count: int | None = None
+
+
+class Pressure(NamedTuple):
+    """How long some, or all, tasks that were not idle waited for a resource."""
+
+    some_s: float | None = None
+    full_s: float | None = None
+
+
+class ProcessStat(NamedTuple):
+    """One process; "waited" is what its ended and waited-for children used."""
+
+    parent: int | None = None
+    minor_faults: int | None = None
+    waited_minor_faults: int | None = None
+    major_faults: int | None = None
+    waited_major_faults: int | None = None
+    user_s: float | None = None
+    system_s: float | None = None
+    waited_user_s: float | None = None
+    waited_system_s: float | None = None
+    started_ticks: int | None = None
+    resident_bytes: int | None = None
+    state: str | None = None
+
+
+class ProcessDisk(NamedTuple):
+    """What one process, and the children it waited for, moved to and from block devices."""
+
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    cancelled_write_bytes: int | None = None
+
+
+class CgroupCpu(NamedTuple):
+    """CPU time of a control group; fields that its file does not have are None."""
+
+    total_s: float | None = None
+    user_s: float | None = None
+    system_s: float | None = None
+    throttled_count: int | None = None
+    throttled_s: float | None = None
+
+
+class CgroupDisk(NamedTuple):
+    """What a control group moved to and from block devices."""
+
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    read_count: int | None = None
+    write_count: int | None = None
+
+
+class Faults(NamedTuple):
+    """Page faults of a control group."""
+
+    minor: int | None = None
+    major: int | None = None

@@ -1,0 +1,202 @@
+"""What process trees and children that ended used."""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchyard.counters import peaks
+from benchyard.counters.account import Account
+from benchyard.counters.processes import boot_ticks
+from benchyard.counters.trees import Trees, TreesReading, used_by_trees
+from benchyard.usage import Ended, Owned
+from tests.benchyard.counters.conftest import MIB, Worker, ended
+
+PEAK = "resource_process_peak_rss_bytes"
+
+
+class Window:
+    """A window on what is owned: read once at its start, then at each question."""
+
+    def __init__(self, trees: Trees, owned: Owned) -> None:
+        self.trees = trees
+        self.began = boot_ticks(time.monotonic_ns())
+        self.start = trees.read(owned, ())
+
+    def used(self, owned: Owned) -> Account:
+        end = self.trees.read(owned, ())
+        assert end is not None
+        return used_by_trees(self.start, end, self.began)
+
+
+def lab_peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def run(code: str) -> Ended:
+    process = subprocess.Popen([sys.executable, "-S", "-c", code])
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return ended(process.pid, usage)
+
+
+def test_nothing_is_owned() -> None:
+    assert Trees().read(Owned(), ()) is None
+
+
+def test_children_that_ended_inside_count_and_earlier_ones_do_not() -> None:
+    earlier, inside = Ended(0, 5.0, 5.0, 10, 1, 2, 3, 4), Ended(0, 0.25, 0.5, 2**50, 6, 7, 8, 9)
+    window = Window(Trees(), Owned(ended=(earlier,)))
+    values = window.used(Owned(ended=(earlier, inside))).values
+    assert values["resource_cpu_s"] == 0.75
+    assert values["resource_cpu_user_s"] == 0.25
+    assert values["resource_page_fault_minor_count"] == 6
+    assert values["resource_page_fault_major_count"] == 7
+    assert values["resource_disk_read_bytes"] == 8
+    assert values["resource_disk_write_bytes"] == 9
+    assert values[PEAK] == 2**50
+    assert values["resource_memory_bytes"] == values["resource_process_count"] == 0
+
+
+def test_a_list_that_goes_on_growing_is_read_as_it_was() -> None:
+    growing: list[Ended] = []
+    window = Window(Trees(), Owned(ended=growing))
+    assert window.start is None
+    growing.append(Ended(0, 1.0, 0.0, 2**50))
+    end = window.trees.read(Owned(ended=growing), ())
+    growing.append(Ended(0, 1.0, 0.0, 2**51))
+    assert end is not None
+    assert used_by_trees(None, end, 0).values["resource_cpu_s"] == 1.0
+
+
+def test_a_small_child_is_told_to_be_as_large_as_the_lab() -> None:
+    window = Window(Trees(), Owned())
+    one = run("")
+    assert one.peak_rss_bytes >= lab_peak() * 0.99
+    account = window.used(Owned(ended=(one,)))
+    assert account.values[PEAK] is None
+    assert "of the lab" in account.reasons[PEAK]
+
+
+def test_a_large_child_is_told_exactly_beside_small_ones() -> None:
+    size = lab_peak() + 64 * MIB
+    window = Window(Trees(), Owned())
+    large = run(f"held = bytearray({size})\nfor at in range(0, {size}, 4096): held[at] = 1")
+    account = window.used(Owned(ended=(run(""), large)))
+    assert account.values[PEAK] == large.peak_rss_bytes
+    assert size < large.peak_rss_bytes < size + 32 * MIB
+
+
+def test_the_peak_of_a_process_that_lives_is_that_of_the_window(worker: Worker) -> None:
+    trees, owned = Trees(), Owned(pids=[worker.pid])
+    worker.touch(64 * MIB)
+    outer = Window(trees, owned)
+    worker.touch(32 * MIB)
+    inner = Window(trees, owned)
+    worker.touch(4 * MIB)
+    (small, large) = (window.used(owned).values[PEAK] for window in (inner, outer))
+    assert small is not None
+    assert large is not None
+    assert 32 * MIB < large < 60 * MIB
+    assert small < 30 * MIB
+
+
+def test_where_a_peak_cannot_begin_anew(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: peaks.ProcessPeak) -> bool:
+        return False
+
+    monkeypatch.setattr(peaks.ProcessPeak, "reset", refuse)
+    trees, owned = Trees(), Owned(pids=[worker.pid])
+    window = Window(trees, owned)
+    worker.touch(64 * MIB)
+    assert (window.used(owned).values[PEAK] or 0) > 64 * MIB
+    window = Window(trees, owned)
+    account = window.used(owned)
+    assert account.values[PEAK] is None
+    assert "cannot begin anew" in account.reasons[PEAK]
+
+
+def test_a_descendant_that_ended_has_a_peak_that_nobody_tells(worker: Worker) -> None:
+    owned = Owned(pids=[worker.pid])
+    window = Window(Trees(), owned)
+    worker.do("", "child")
+    account = window.used(owned)
+    assert account.values[PEAK] is None
+    assert "descendants ended" in account.reasons[PEAK]
+    assert account.values["resource_cpu_s"] is not None
+
+
+def test_a_root_that_ends_is_counted_from_where_it_was(worker: Worker, tmp_path: Path) -> None:
+    worker.burn(0.2)
+    worker.write(tmp_path / "before", 2 * MIB)
+    window = Window(Trees(), Owned(pids=[worker.pid]))
+    worker.burn(0.05)
+    worker.write(tmp_path / "inside", 1 * MIB)
+    account = window.used(Owned(ended=(worker.end(),)))
+    cpu_s, written = (account.values[f"resource_{n}"] for n in ("cpu_s", "disk_write_bytes"))
+    assert cpu_s is not None
+    assert 0.04 < cpu_s < 0.19
+    assert written == 0 or written == pytest.approx(1 * MIB, rel=0.02)
+
+
+def test_a_root_that_ended_and_was_not_told_makes_all_unknown(worker: Worker) -> None:
+    window = Window(Trees(), Owned(pids=[worker.pid]))
+    gone = worker.pid
+    worker.kill()
+    account = window.used(Owned(pids=[gone]))
+    assert account.values["resource_cpu_s"] is None
+    assert account.values["resource_disk_write_bytes"] is None
+    assert "nobody told" in account.reasons["resource_cpu_s"]
+
+
+def test_a_root_that_was_started_inside_counts_from_its_birth() -> None:
+    window = Window(Trees(), Owned())
+    worker = Worker()
+    worker.burn(0.05)
+    account = window.used(Owned(pids=[worker.pid]))
+    worker.kill()
+    assert (account.values["resource_cpu_s"] or 0) > 0.05
+    assert (account.values[PEAK] or 0) > MIB
+
+
+def test_a_root_that_is_older_and_joined_inside_is_not_known(worker: Worker) -> None:
+    time.sleep(0.02)
+    account = Window(Trees(), Owned()).used(Owned(pids=[worker.pid]))
+    assert account.values["resource_cpu_s"] is None
+    assert "older than the interval" in account.reasons["resource_cpu_s"]
+
+
+def test_memory_of_one_process_is_told_and_of_two_is_not(worker: Worker) -> None:
+    owned = Owned(pids=[worker.pid])
+    assert (Window(Trees(), owned).used(owned).values["resource_memory_bytes"] or 0) > MIB
+    worker.do("import time; time.sleep(60)", "start")
+    account = Window(Trees(), owned).used(owned)
+    assert account.values["resource_memory_bytes"] is None
+    assert "do not add up" in account.reasons["resource_memory_bytes"]
+    assert account.values["resource_process_count"] == 2
+    worker.do("started.kill(); started.wait()")
+
+
+def test_processes_of_owned_groups_are_left_to_them(worker: Worker) -> None:
+    reading = Trees().read(Owned(pids=[worker.pid]), {worker.pid})
+    assert reading is not None
+    assert not reading.processes
+
+
+def test_every_null_has_a_reason(worker: Worker) -> None:
+    owned = Owned(pids=[worker.pid])
+    account = Window(Trees(), owned).used(owned)
+    assert {m for m, value in account.values.items() if value is None} == account.reasons.keys()
+    assert all(account.reasons.values())
+
+
+def test_a_kernel_that_keeps_no_lists_of_children() -> None:
+    reading = TreesReading((), {}, {}, (), 0, 0, "this kernel keeps no lists")
+    account = used_by_trees(None, reading, 0)
+    assert account.values["resource_cpu_s"] is None
+    assert account.reasons["resource_cpu_s"] == "this kernel keeps no lists"
+    assert account.values["resource_process_count"] is None

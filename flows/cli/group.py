@@ -16,6 +16,8 @@ COMMANDS = {
     "validate": ("flows.cli.validating", "Check cases and report every problem at once."),
     "run": ("flows.cli.running", "Execute cases under measurement."),
     "stats": ("flows.cli.stats", "Show and rewrite the statistics of finished runs."),
+    "compare": ("flows.cli.comparing", "Compare a candidate's runs with a baseline's."),
+    "doctor": ("flows.cli.doctor", "Tell what on this host would spoil numbers, and what to do."),
     "clean": ("flows.cli.cleaning", "Remove results, and nothing else."),
     "resources": ("flows.cli.resource_listing", "List the resource classes and their commands."),
     "completion": ("flows.cli.completion", "Print the completion script of a shell."),

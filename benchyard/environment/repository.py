@@ -1,0 +1,42 @@
+"""The state of the repository that a case lies in."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from benchyard.model import JsonObject
+
+#: Seconds for one question to git: a repository on a dead network drive must not hold a run.
+GIT_TIMEOUT = 5.0
+
+
+def git_state(folder: Path) -> JsonObject:
+    """Return the commit of a folder's repository, and whether its tracked files differ from that.
+
+    Untracked files do not count, since every result of a run is one. Both are null outside of a
+    repository, without git, and where git may not look.
+    """
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if commit is None:
+        return {"commit": None, "dirty": None}
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": None if changes is None else bool(changes)}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    # A case's repository is somebody else's: its settings must not start a program here, nor may
+    # looking lock its index; and git's own variables would point to another repository.
+    safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        answer = subprocess.run(
+            ["git", *safe, "-C", str(folder), *arguments],  # noqa: S607 - git is where PATH says
+            env=clean | {"GIT_OPTIONAL_LOCKS": "0"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=GIT_TIMEOUT,
+            check=True,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.decode(errors="replace").strip()

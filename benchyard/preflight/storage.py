@@ -1,0 +1,68 @@
+"""Checks of where results and temporary files go."""
+
+import os
+from pathlib import Path
+
+from benchyard.environment.mounts import mount_of
+from benchyard.environment.processor import hypervisor
+from benchyard.environment.storage import block_device
+from benchyard.preflight.finding import Finding, fail, ok, size, warn
+from benchyard.preflight.scene import Checks, Scene
+
+#: Bytes with which a run can break off, and with which it may. A day of samples at 0.1 s is about
+#: 0.1 GB; the rest is a case's own. Of our own making.
+_TOO_FEW, _FEW = 1_000_000_000, 10_000_000_000
+#: A fuller file system scatters what is written. Source: mkfs.ext4(8) keeps 5 % against that.
+_FULL_SHARE = 0.05
+_REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "ceph", "lustre", "glusterfs", "virtiofs")
+
+
+def results_folder(scene: Scene) -> Finding:
+    """Check that results can be written."""
+    return _folder(scene, "results folder", scene.results, "give another one with --results")
+
+
+def temporary_folder(scene: Scene) -> Finding:
+    """Check that temporary files can be written."""
+    return _folder(scene, "temporary folder", scene.temporary, "name another one in TMPDIR")
+
+
+def _folder(scene: Scene, check: str, folder: Path, otherwise: str) -> Finding:
+    there = _existing(folder)
+    if not os.access(there, os.W_OK | os.X_OK):
+        return fail(check, f"{there} cannot be written to", otherwise)
+    state = os.statvfs(there)
+    free, total = state.f_bavail * state.f_frsize, state.f_blocks * state.f_frsize
+    kind, told = _file_system(scene, there)
+    found = f"{size(free)} of {size(total)} free in {there}{told}"
+    if total and free < _TOO_FEW:
+        return fail(check, found, f"free some, or {otherwise}")
+    if total and (free < _FEW or free < _FULL_SHARE * total):
+        return warn(check, found, f"free some, or {otherwise}")
+    if kind.startswith(_REMOTE):
+        return warn(check, f"{found}: what it does is another host's", otherwise)
+    return ok(check, found)
+
+
+def _existing(folder: Path) -> Path:
+    """Return the folder, or the nearest one above it that is there."""
+    folder = folder.resolve()
+    return next((each for each in (folder, *folder.parents) if each.is_dir()), Path("/"))
+
+
+def _file_system(scene: Scene, folder: Path) -> tuple[str, str]:
+    """Return the kind of the file system below, and that in words."""
+    mount = mount_of(scene.host, str(folder))
+    if mount is None:
+        return "", ""
+    if mount.fstype in ("tmpfs", "ramfs"):
+        return mount.fstype, f", in memory ({mount.fstype}): what is written there is no disk's"
+    # What a hypervisor calls a disk need not turn, whatever it says.
+    turns = not hypervisor(scene.host) and block_device(scene.host, mount)["rotational"]
+    return mount.fstype, f" ({mount.fstype}{' on a disk that turns' if turns else ''})"
+
+
+CHECKS: Checks = {
+    "results folder": results_folder,
+    "temporary folder": temporary_folder,
+}

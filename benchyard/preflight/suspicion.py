@@ -1,0 +1,103 @@
+"""Whether the host disturbed a measured step so much that its numbers must not be trusted."""
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+
+#: Share of the CPU time wanted that a hypervisor may take before a step is suspect: the smallest
+#: change that a lab on a quiet host can hope to show, so that steal never passes for a result.
+STEAL_SHARE = 0.01
+#: The kernel tells steal in whole ticks, and rounds down at both ends. A difference of three ticks
+#: is certainly more than two; one or two may be the rounding of next to nothing. Source: Linux,
+#: fs/proc/stat.c (nsec_to_clock_t); proc_stat(5): "in units of USER_HZ".
+STEAL_TICKS = 2
+
+
+def suspicions(used: Mapping[str, float | None], duration_s: float, cores: int) -> tuple[str, ...]:
+    """Tell why a measured step is suspect, each in a few words; none if nothing speaks against it.
+
+    Swap, throttling and OOM kills disturb whatever their amount. A hypervisor always takes a
+    little, so steal counts from ``STEAL_SHARE`` on. What a kernel does not tell raises no
+    suspicion. Throttling of a resource's own cgroup raises none either: a case that limits its
+    CPUs wants that.
+
+    Args:
+        used: Differences of the counters over the step, by their names in the record.
+        duration_s: Length of the step.
+        cores: CPUs that the host has online.
+    """
+    return tuple(
+        words
+        for found in (_swap(used), _throttling(used), _steal(used, duration_s, cores), _oom(used))
+        for words in found
+    )
+
+
+def _swap(used: Mapping[str, float | None]) -> Iterator[str]:
+    moved = [
+        f"{_bytes(amount)} {way}"
+        for way in ("in", "out")
+        if (amount := _more(used, f"host_swap_{way}_bytes"))
+    ]
+    if moved:
+        yield f"the host swapped: {', '.join(moved)}"
+
+
+def _throttling(used: Mapping[str, float | None]) -> Iterator[str]:
+    times, seconds = _more(used, "lab_throttled_count"), _more(used, "lab_throttled_s")
+    if times or seconds:
+        figures = [_times(times)] * bool(times) + [f"for {seconds:.3g} s"] * bool(seconds)
+        yield f"the CPU quota of the lab's own cgroup throttled it {', '.join(figures)}"
+    hot = _more(used, "host_thermal_throttle_count")
+    if hot:
+        yield f"a CPU was slowed down for heat {_times(hot)}"
+
+
+def _steal(used: Mapping[str, float | None], duration_s: float, cores: int) -> Iterator[str]:
+    stolen = _more(used, "host_cpu_steal_s")
+    if round(stolen * os.sysconf("SC_CLK_TCK")) <= STEAL_TICKS:
+        return
+    wanted = _wanted(used, stolen, duration_s, cores)
+    if stolen > STEAL_SHARE * wanted:
+        share = f", {stolen / wanted:.1%} of the CPU time wanted" if wanted > 0 else ""
+        yield f"the hypervisor took {stolen:.3g} s of CPU time{share}"
+
+
+def _wanted(
+    used: Mapping[str, float | None], stolen: float, duration_s: float, cores: int
+) -> float:
+    """Return the CPU seconds that steal is held against.
+
+    At least one core's, at most all: against all cores, a program on one of 64 could lose half of
+    its time unseen; against what was used alone, a step that sleeps would be suspect for a tick.
+    """
+    parts = (used.get("host_cpu_user_s"), used.get("host_cpu_system_s"))
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return duration_s * cores
+    return min(max(sum(known) + stolen, duration_s), max(duration_s * cores, stolen))
+
+
+def _oom(used: Mapping[str, float | None]) -> Iterator[str]:
+    killed = _more(used, "host_oom_kill_count")
+    if killed:
+        noun = "process" if killed == 1 else "processes"
+        yield f"the kernel killed {killed:.0f} {noun} of this host for want of memory"
+
+
+def _more(used: Mapping[str, float | None], name: str) -> float:
+    """Return how much a counter grew; 0 if that is not known, or if it began anew in between."""
+    value = used.get(name)
+    return value if value is not None and 0 < value < math.inf else 0.0
+
+
+def _times(count: float) -> str:
+    return "once" if count == 1 else f"{count:.0f} times"
+
+
+def _bytes(amount: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if amount < 999.5:
+            return f"{amount:.3g} {unit}"
+        amount /= 1000
+    return f"{amount:,.1f} GB"

@@ -18,6 +18,8 @@ from tasks.stages import PrefectStages
 def execute_case(
     case: str,
     runs: int = 3,
+    most_runs: int | None = None,
+    until: float | None = None,
     only: tuple[int, ...] = (),
     interval: float = 0.1,
     cooldown: float = 15.0,
@@ -34,7 +36,11 @@ def execute_case(
 
     Args:
         case: Path or name of the case, with the point of its matrix: cases/tpch/sqlite[scale=0.01].
-        runs: How many runs there shall be in the end; finished ones count.
+        runs: How many runs there shall be in the end; finished ones count. With most_runs the
+            fewest.
+        most_runs: The most runs, where precision decides how many there shall be.
+        until: Relative precision of the steps' medians at which to stop, such as 0.01; goes with
+            most_runs.
         only: Numbers of the runs to execute now; empty means all of them.
         interval: Seconds between two samples of the host.
         cooldown: Seconds of rest between two runs.
@@ -50,6 +56,8 @@ def execute_case(
     request = Request(
         case=case,
         runs=runs,
+        most_runs=most_runs,
+        until=until,
         only=only,
         interval=interval,
         cooldown=cooldown,

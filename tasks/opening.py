@@ -11,8 +11,9 @@ from benchyard.execution.progress import current_listener
 from benchyard.execution.request import Request
 from benchyard.execution.secrets import Provider, Secrets, no_secrets
 from benchyard.execution.setting import Setting
+from benchyard.measuring import LocalCollector
 from benchyard.model import Json
-from benchyard.samplers.host import HostCollector
+from benchyard.preflight.looking import findings
 
 
 def open_case(
@@ -31,19 +32,23 @@ def open_case(
 
     Raises:
         CaseError: If the case is invalid; all problems at once.
-        InputError: If the request names no case, or several.
+        InputError: If the request names no case or several, or its rule is none.
     """
+    rule = request.rule()
     root = Path(request.root)
     registry = resources.find(Path(folder) for folder in request.resources)
     case = one_case(root, request.case, registry)
     elsewhere = Path(request.results).resolve() if request.results else None
+    results = results_folder(case, root, elsewhere)
     return Setting(
         case=case,
-        results=results_folder(case, root, elsewhere),
+        results=results,
         registry=registry,
         interval=request.interval,
-        make_collector=HostCollector,
+        make_collector=LocalCollector,
+        preflight=lambda: [finding.to_json() for finding in findings(results, look_seconds=0)],
         lab=lab or {},
+        adaptive=rule.to_json() if rule else {},
         flow_run=flow_run or {},
         secrets=Secrets(provider),
         listener=current_listener(),
@@ -53,7 +58,8 @@ def open_case(
 def plan_of(request: Request) -> Plan:
     """Return which runs the request is for, and how they are executed."""
     return Plan(
-        runs=request.only or tuple(range(1, request.runs + 1)),
+        runs=request.only or tuple(range(1, (request.most_runs or request.runs) + 1)),
+        rule=request.rule(),
         force=request.force,
         cooldown=request.cooldown,
         rest_first=request.rest_first,

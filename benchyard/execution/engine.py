@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from benchyard.errors import RecordError, RunInterruptedError
+from benchyard.execution.adaptive import Adaptive, enough, other_rule
 from benchyard.execution.interrupts import graceful
 from benchyard.execution.layout import done_runs, restore_replaced, run_folder
 from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting, tell
@@ -18,7 +19,7 @@ from benchyard.execution.session import Session
 from benchyard.execution.setting import Setting
 from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Case, Outcome, Step
-from benchyard.record import RunRecord, read_record
+from benchyard.record import RUN_FILE, RunRecord, read_record
 
 #: Stands for a stage that was executed, so that a later one can wait for it.
 Handle = object
@@ -80,6 +81,7 @@ class Plan:
 
     Args:
         runs: Numbers of the wanted runs; finished ones are not done again.
+        rule: When there are enough of them; None if all are wanted.
         force: Do finished ones again.
         cooldown: Seconds of rest between two runs.
         rest_first: Rest before the first run too, because another case ran just now.
@@ -89,6 +91,7 @@ class Plan:
     """
 
     runs: Sequence[int]
+    rule: Adaptive | None = None
     force: bool = False
     cooldown: float = 15.0
     rest_first: bool = False
@@ -157,10 +160,47 @@ def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
         todo = tuple(n for n in plan.runs if plan.force or n not in done)
         tell(listener, CaseStarted(setting.case.title, todo, tuple(done)))
         _warn_of_change(setting, done, todo)
-        records, last = _execute_runs(setting, plan, stages, todo, stop)
+        precision = _Enough(setting, plan, todo)
+        records, last = _execute_runs(setting, plan, stages, todo, stop, precision)
         stages.summarize(setting.case, setting.results, last)
-    interrupted = stop.asked and (len(records) < len(todo) or _cancelled(records))
+    missing = len(records) < len(todo) and not precision.reached
+    interrupted = stop.asked and (missing or _cancelled(records))
     return Executed(tuple(records), tuple(done_runs(setting.results)), interrupted)
+
+
+class _Enough:
+    """Whether there are runs enough, by the plan's rule."""
+
+    def __init__(self, setting: Setting, plan: Plan, todo: Sequence[int]) -> None:
+        self._setting = setting
+        self._rule = plan.rule
+        self.reached = False
+        if self._rule is not None:
+            kept = done_runs(setting.results) if not plan.force else ()
+            self._earlier = self._read([run for run in kept if run not in todo])
+            warning = other_rule(self._rule, self._earlier)
+            if warning:
+                tell(setting.listener, Notice(warning))
+
+    def _read(self, runs: Sequence[int]) -> list[RunRecord]:
+        """Return the records of this version of the case, read once."""
+        folders = [run_folder(self._setting.results, run) for run in runs]
+        records = [read_record(folder) for folder in folders if (folder / RUN_FILE).exists()]
+        return [r for r in records if r.case.get("hash") == self._setting.case_hash]
+
+    def after(self, records: Sequence[RunRecord]) -> bool:
+        """Tell whether no further run is wanted.
+
+        Args:
+            records: Of the runs executed now.
+        """
+        if self._rule is None:
+            return False
+        answer = enough(self._rule, [*self._earlier, *records])
+        if answer.look is not None and answer.look == answer.done:
+            tell(self._setting.listener, Notice(f"{self._setting.case.title}: {answer.why}"))
+        self.reached = answer.stop
+        return answer.stop
 
 
 def _warn_of_change(setting: Setting, done: Sequence[int], todo: Sequence[int]) -> None:
@@ -184,7 +224,12 @@ def _cancelled(records: Sequence[RunRecord]) -> bool:
 
 
 def _execute_runs(
-    setting: Setting, plan: Plan, stages: Stages, todo: Sequence[int], stop: _Stop
+    setting: Setting,
+    plan: Plan,
+    stages: Stages,
+    todo: Sequence[int],
+    stop: _Stop,
+    precision: "_Enough",
 ) -> tuple[list[RunRecord], list[Handle]]:
     records: list[RunRecord] = []
     last: list[Handle] = []
@@ -192,6 +237,8 @@ def _execute_runs(
         # First the session, then the question: a Ctrl-C in between would reach neither.
         stop.session = Session(setting, run)
         if stop.asked or (plan.fail_fast and records and _failed(records[-1])):
+            break
+        if precision.after(records):
             break
         if plan.cooldown and (position or plan.rest_first):
             tell(setting.listener, Waiting("cooling down", plan.cooldown))

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from benchyard.errors import InputError
+from benchyard.execution.adaptive import Adaptive
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -9,7 +12,10 @@ class Request:
 
     Args:
         case: Path, name or name with a point of its matrix, such as ``cases/tpch[scale=0.1]``.
-        runs: How many runs there shall be in the end; finished ones count.
+        runs: How many runs there shall be in the end; finished ones count. With ``most_runs`` the
+            fewest.
+        most_runs: The most runs, where precision decides how many there shall be; else None.
+        until: Relative precision of the steps' medians at which to stop; goes with ``most_runs``.
         only: Numbers of the runs to execute now; empty means all of them.
         interval: Seconds between two samples.
         cooldown: Seconds of rest between two runs.
@@ -25,6 +31,8 @@ class Request:
 
     case: str
     runs: int = 3
+    most_runs: int | None = None
+    until: float | None = None
     only: tuple[int, ...] = ()
     interval: float = 0.1
     cooldown: float = 15.0
@@ -36,3 +44,20 @@ class Request:
     root: str = "."
     results: str | None = None
     resources: tuple[str, ...] = ()
+
+    def rule(self) -> Adaptive | None:
+        """Return the rule for the number of runs; None for a fixed number.
+
+        Raises:
+            InputError: If only one of its halves is there, or it cannot decide anything.
+        """
+        if self.most_runs is None and self.until is None:
+            return None
+        if self.most_runs is None or self.until is None:
+            raise InputError("'until' and 'most_runs' go together: give both, or neither")
+        if not (1 <= self.runs <= self.most_runs and 0 < self.until < 1):
+            raise InputError(
+                f"runs {self.runs}, most_runs {self.most_runs}, until {self.until}: write 1 or "
+                "more runs, at least as many most_runs, and a precision between 0 and 1"
+            )
+        return Adaptive(self.runs, self.most_runs, self.until)

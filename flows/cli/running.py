@@ -7,6 +7,7 @@ import click
 
 from benchyard.case.loading import raise_problems
 from benchyard.errors import InputError
+from benchyard.execution.adaptive import parse_runs
 from benchyard.execution.ordering import Order
 from benchyard.execution.plain import summarize_if_older
 from benchyard.execution.request import Request
@@ -28,10 +29,16 @@ from flows.cli.planning import Planned, make_plan, print_plan
 @results_option
 @click.option(
     "--runs",
-    default=3,
+    "runs_wanted",
+    default="3",
     show_default=True,
-    type=click.IntRange(1, 100_000),
-    help="How many runs there shall be in the end; finished ones count.",
+    metavar="N or N..M",
+    help="How many runs there shall be in the end; finished ones count. A range needs --until.",
+)
+@click.option(
+    "--until",
+    metavar="PERCENT",
+    help="Stop as soon as the median of each step is known to ± PERCENT, such as 1%.",
 )
 @click.option(
     "--interval",
@@ -70,7 +77,8 @@ def command(
     resource_folders: tuple[Path, ...],
     root: Path,
     results: Path | None,
-    runs: int,
+    runs_wanted: str,
+    until: str | None,
     interval: float,
     cooldown: float,
     order: str,
@@ -91,6 +99,7 @@ def command(
     point of a matrix; all below --root if left out. Finished runs are not done again, so the same
     command goes on where an interrupted one ended.
     """
+    most, rule = parse_runs(runs_wanted, until)
     _, loaded = load_selected(root, cases, tags, resource_folders)
     raise_problems(loaded)
     chosen = cases_of(loaded)
@@ -99,13 +108,16 @@ def command(
     if wait_for_user and not sys.stdin.isatty():
         raise InputError("--wait-for-user needs a terminal: nobody is there to press Enter")
     folders = [results_of(case, root, results) for case in chosen]
-    plan = make_plan(chosen, folders, range(1, runs + 1), Order(order), seed, force=force)
+    wanted = range(1, most + 1)
+    plan = make_plan(chosen, folders, wanted, Order(order), seed, force=force)
     if dry_run:
         print_plan(plan, as_json=as_json)
         return
     request = Request(
         case="",
-        runs=runs,
+        runs=rule.minimum if rule else most,
+        most_runs=most if rule else None,
+        until=rule.until if rule else None,
         interval=interval,
         cooldown=cooldown,
         force=force,

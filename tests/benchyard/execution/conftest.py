@@ -18,7 +18,7 @@ from benchyard.execution.progress import Event
 from benchyard.execution.secrets import Secrets
 from benchyard.execution.session import Session
 from benchyard.execution.setting import Setting
-from benchyard.model import Case, JsonObject
+from benchyard.model import Case, Json, JsonObject
 from benchyard.record import PhaseRecord, RunRecord, StepRecord, read_record
 from benchyard.registry import Registry
 from benchyard.resource import InputFile, OutputFile, Resource, command
@@ -125,7 +125,7 @@ class Script:
     """What the fake resources of one test do, and what was asked of them."""
 
     def __init__(self, clock: FakeClock) -> None:
-        self._clock = clock
+        self.clock = clock
         self._acts: dict[str, list[Act]] = {}
         self._always: dict[str, Act] = {}
         self._lock = threading.Lock()
@@ -144,7 +144,7 @@ class Script:
         if isinstance(act, BaseException):
             raise act
         if isinstance(act, int | float):
-            return self._clock.advance(act)
+            return self.clock.advance(act)
         return act(call) if act is not None else None
 
     @property
@@ -221,6 +221,7 @@ class Lab:
     cost: float = 0.0
     trouble: dict[str, Exception] = field(default_factory=dict[str, Exception])
     environment: dict[str, str] = field(default_factory=dict[str, str])
+    adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
     collectors: list[FakeCollector] = field(default_factory=list[FakeCollector])
     events: list[Event] = field(default_factory=list[Event])
     listeners: list[Callable[[Event], None]] = field(default_factory=list[Callable[[Event], None]])
@@ -243,6 +244,7 @@ class Lab:
             registry=self.registry,
             interval=0.1,
             make_collector=self._collector,
+            adaptive=self.adaptive,
             secrets=Secrets(environment=self.environment),
             listener=self._hear,
             clock=Clock(self.clock.now_ns, self.clock.advance),

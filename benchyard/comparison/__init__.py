@@ -1,0 +1,1 @@
+"""Candidate against baseline: which runs, whether they are comparable, what differs."""

@@ -1,0 +1,202 @@
+"""``benchyard compare``: a candidate against a baseline, or how many runs that would take."""
+
+from collections.abc import Sequence
+
+import click
+
+from benchyard.case.problems import printable
+from benchyard.comparison.comparing import CasePair, Comparison, Rule, compare
+from benchyard.comparison.document import document, markdown
+from benchyard.comparison.facts import Weight
+from benchyard.comparison.planning import make_plan, plan_document, plan_summary, plan_table
+from benchyard.comparison.samples import DURATION
+from benchyard.comparison.selecting import RunSet, pair, parse_selection, read_run_sets
+from benchyard.comparison.wording import FIGURES, notes, remarks, summary, table
+from benchyard.errors import ExitCode, InputError
+from benchyard.execution.adaptive import parse_percent
+from benchyard.files import shown
+from benchyard.statistics.comparison import Verdict
+from flows.cli.common import json_option, plural, print_columns, print_json
+
+_COLOURS = {
+    Verdict.REGRESSION: "red",
+    Verdict.IMPROVEMENT: "green",
+    Verdict.CHANGE: "cyan",
+    Verdict.CANNOT_TELL: "yellow",
+}
+
+
+#: Columns of a plan that are no figures.
+_TEXTS = ("CASE", "STEP", "METRIC")
+
+
+def _percent(context: click.Context, parameter: click.Parameter, text: str) -> float:
+    try:
+        return parse_percent(text)
+    except InputError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+@click.command("compare")
+@click.argument("baseline")
+@click.argument("candidate", required=False)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    default=(DURATION,),
+    show_default=True,
+    help="Metric to compare; a glob, or all. May be given several times.",
+)
+@click.option(
+    "--threshold",
+    default="1%",
+    show_default=True,
+    callback=_percent,
+    metavar="PERCENT",
+    help="Smallest change that is called.",
+)
+@click.option(
+    "--level",
+    default="1%",
+    show_default=True,
+    callback=_percent,
+    metavar="PERCENT",
+    help="Chance of even one false call, over all comparisons together.",
+)
+@click.option("--include-suspect", is_flag=True, help="Take in what is marked suspect.")
+@click.option("--force", is_flag=True, help="Compare what is not comparable.")
+@click.option("--plan", "planning", is_flag=True, help="Tell how many runs are needed, and stop.")
+@click.option(
+    "--sensitivity",
+    default="1%",
+    show_default=True,
+    callback=_percent,
+    metavar="PERCENT",
+    help="With --plan: the change to be shown.",
+)
+@click.option("--markdown", "as_markdown", is_flag=True, help="Markdown, for a pull request.")
+@json_option
+def command(
+    baseline: str,
+    candidate: str | None,
+    metrics: tuple[str, ...],
+    threshold: float,
+    level: float,
+    sensitivity: float,
+    *,
+    include_suspect: bool,
+    force: bool,
+    planning: bool,
+    as_markdown: bool,
+    as_json: bool,
+) -> int:
+    """Compare a candidate's runs with a baseline's.
+
+    BASELINE and CANDIDATE are each the results of a case, a case, or a folder with several of
+    these, paired by the cases' names. FOLDER@1-5,8 takes some of the runs; both sides may be the
+    same folder then. Exits with 3 if the candidate is worse, and with 2 if they are not comparable.
+    """
+    rule = Rule(metrics, threshold, level, include_suspect, force)
+    if as_json and as_markdown:
+        raise click.UsageError("--json and --markdown exclude each other")
+    if not 0 < level < 1:
+        raise click.UsageError("the level lies between 0% and 100%")
+    if planning:
+        if candidate is not None or as_markdown:
+            raise click.UsageError("--plan takes the BASELINE alone, and no --markdown")
+        _plan(baseline, rule, sensitivity, as_json=as_json)
+        return ExitCode.DONE
+    if candidate is None:
+        raise click.UsageError("Missing argument 'CANDIDATE'; it is compared with the baseline")
+    compared = compare(pair(_read(baseline), _read(candidate)), rule)
+    if as_json:
+        print_json(document(compared, baseline, candidate))
+    elif as_markdown:
+        click.echo(markdown(compared, baseline, candidate), nl=False)
+    else:
+        _print(compared)
+    return ExitCode.REGRESSION if compared.regressions else ExitCode.DONE
+
+
+def _read(text: str) -> dict[str, RunSet]:
+    return read_run_sets(parse_selection(text))
+
+
+def _plan(baseline: str, rule: Rule, sensitivity: float, *, as_json: bool) -> None:
+    if not sensitivity:
+        raise click.UsageError("no number of runs shows a change of 0%; ask for a larger one")
+    made = make_plan(_read(baseline), rule, sensitivity)
+    if as_json:
+        print_json(plan_document(made, baseline))
+        return
+    rows = plan_table(made)
+    figures = [place for place, name in enumerate(rows[0]) if name not in _TEXTS]
+    print_columns(rows, right=figures)
+    click.echo()
+    click.secho(plan_summary(made), bold=True)
+
+
+def _print(compared: Comparison) -> None:
+    for pair_of_cases in compared.pairs:
+        _print_pair(pair_of_cases)
+    for side, titles in (
+        ("baseline", compared.baseline_only),
+        ("candidate", compared.candidate_only),
+    ):
+        for title in titles:
+            click.secho(f"{printable(title)}: in the {side} only, not compared", fg="yellow")
+    if compared.rows:
+        click.echo()
+        colours = [_COLOURS.get(row.verdict) for row in compared.rows]
+        _print_coloured(table(compared), FIGURES, colours)
+        click.echo()
+    for note in notes(compared):
+        click.echo(note)
+    worst = "red" if compared.regressions else None
+    click.secho(summary(compared), fg=worst, bold=True)
+
+
+def _print_pair(pair_of_cases: CasePair) -> None:
+    one, other = pair_of_cases.baseline, pair_of_cases.candidate
+    click.echo(
+        click.style(printable(pair_of_cases.title), bold=True)
+        + f"  baseline {_about(one)}, candidate {_about(other)}"
+    )
+    for weight, word, colour in (
+        (Weight.MUST_MATCH, "not comparable", "red"),
+        (Weight.WARNING, "warning", "yellow"),
+        (Weight.CHANGE, "changed", "cyan"),
+    ):
+        for text in remarks(pair_of_cases, weight):
+            click.echo(click.style(f"{word}: ", fg=colour) + text)
+    for finding in pair_of_cases.findings:
+        click.secho(finding.text, fg=_COLOURS.get(finding.verdict))
+
+
+def _about(side: RunSet) -> str:
+    return f"{shown(side.folder)} ({plural(len(side.records), 'run')})"
+
+
+def _print_coloured(
+    rows: Sequence[Sequence[str]], right: frozenset[str], colours: Sequence[str | None]
+) -> None:
+    """Print a table whose rows have colours.
+
+    Args:
+        rows: The first is the header.
+        right: Headers of columns that are aligned to the right.
+        colours: Of the rows behind the header.
+    """
+    header, *_ = rows
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        cells = [
+            cell.rjust(width) if name in right else cell.ljust(width)
+            for name, cell, width in zip(header, row, widths, strict=True)
+        ]
+        line = "  ".join(cells).rstrip()
+        if number:
+            click.secho(line, fg=colours[number - 1])
+        else:
+            click.secho(line, bold=True)

@@ -1,0 +1,89 @@
+"""As many runs as the precision takes, whether or not the execution is interrupted."""
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from benchyard.errors import InputError
+from benchyard.execution.adaptive import Adaptive
+from benchyard.execution.layout import run_folder
+from benchyard.execution.progress import Notice
+from benchyard.execution.request import Request
+from benchyard.record import read_record
+
+from tests.benchyard.execution.conftest import Call, Lab, Script, step
+
+RULE = Adaptive(5, 30, 0.01)
+STEP = step("One", "Alpha")
+
+
+def lasting(script: Script, lengths: Iterator[float]) -> None:
+    """Let each call of the step last as long as the next number says."""
+
+    def act(call: Call) -> None:
+        del call
+        script.clock.advance(next(lengths))
+
+    script.on("Alpha.work", always=act)
+
+
+def noisy() -> Iterator[float]:
+    return (1.0 + 0.5 * (number % 3) for number in count())
+
+
+def test_stops_at_the_first_look_that_is_precise(lab: Lab, script: Script) -> None:
+    lasting(script, (1.0 + number % 2 / 1000 for number in count()))
+    executed = lab.execute(lab.case(STEP), range(1, 31), rule=RULE)
+    assert len(executed.records) in RULE.looks[:-1]
+    assert not executed.interrupted
+    told = [event.message for event in lab.events if isinstance(event, Notice)]
+    assert any("every step is known to ±1 %" in text for text in told)
+
+
+def test_goes_to_the_maximum_where_the_runs_differ(lab: Lab, script: Script) -> None:
+    lasting(script, noisy())
+    executed = lab.execute(lab.case(STEP), range(1, 13), rule=Adaptive(5, 12, 0.01))
+    assert len(executed.records) == 12
+
+
+def test_each_record_has_the_rule(lab: Lab, script: Script) -> None:
+    lasting(script, noisy())
+    rule = Adaptive(5, 6, 0.5)
+    case = lab.case(STEP)
+    lab.adaptive = rule.to_json()
+    lab.execute(case, range(1, 7), rule=rule)
+    record = read_record(run_folder(case.folder / "results", 1))
+    assert record.adaptive["until"] == 0.5
+    assert record.adaptive["looks"] == list(rule.looks)
+
+
+def test_resumed_execution_stops_where_a_whole_one_does(lab: Lab, script: Script) -> None:
+    lasting(script, (1.0 + number % 2 / 1000 for number in count()))
+    case = lab.case(STEP)
+    lab.adaptive = RULE.to_json()
+    lab.execute(case, range(1, 4))
+    executed = lab.execute(case, range(1, 31), rule=RULE)
+    assert len(executed.done) in RULE.looks
+    again = lab.execute(case, range(1, 31), rule=RULE)
+    assert again.records == ()
+    assert again.done == executed.done
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request("c", runs=5, most_runs=30),
+        Request("c", runs=5, until=0.01),
+        Request("c", runs=5, most_runs=4, until=0.01),
+        Request("c", runs=5, most_runs=9, until=1.5),
+    ],
+)
+def test_half_a_rule_is_refused(request_: Request) -> None:
+    with pytest.raises(InputError):
+        request_.rule()
+
+
+def test_a_whole_rule_is_taken_and_none_is_none() -> None:
+    assert Request("c", runs=5, most_runs=30, until=0.01).rule() == RULE
+    assert Request("c").rule() is None

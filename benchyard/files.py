@@ -4,14 +4,17 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from benchyard.model import Json
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Replace ``path`` by ``content``: a reader sees the old file or the new one, whole.
+@contextmanager
+def writing_atomically(path: Path) -> Generator[IO[bytes]]:
+    """Replace ``path`` by what the block writes, once it ends well; for content without a bound.
 
     Raises:
         OSError: If the disk is full or not writable; the old file is then as it was.
@@ -19,7 +22,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with beside.open("wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         beside.replace(path)
@@ -31,6 +34,16 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         beside.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace ``path`` by ``content``: a reader sees the old file or the new one, whole.
+
+    Raises:
+        OSError: If the disk is full or not writable; the old file is then as it was.
+    """
+    with writing_atomically(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
 
 
 def write_json(path: Path, value: Json) -> None:

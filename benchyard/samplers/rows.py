@@ -1,123 +1,184 @@
-"""From readings of the host to the rows of ``metrics.csv``: booked on steps, as differences."""
+"""Rows of ``metrics.csv``: booked on steps, counters as differences since the first row.
 
+A row is put together from four parts, each as the kernel tells it in one place: CPU, memory,
+disks, network. A part that did not change since the last row is not written anew but copied.
+"""
+
+import csv
+import io
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
 from benchyard.clock import seconds
-from benchyard.collector import StepWindow
-from benchyard.krown_csv import LEVELS, VERSION, Row, number
-from benchyard.samplers.process import COLUMNS, Values
+from benchyard.collector import Measured, StepWindow
+from benchyard.krown_csv import COLUMNS as CSV_COLUMNS
+from benchyard.krown_csv import IDENTITY, VERSION
+from benchyard.model import Json
 
-#: Column that KROWN has beside ours, and the two whose sum it is.
-_SUMS = {
-    "cpu_user_system": ("cpu_user", "cpu_system"),
-    "memory_ram_swap": ("memory_ram", "memory_swap"),
-}
+Values: TypeAlias = "tuple[float | None, ...]"
+Text: TypeAlias = "str"
+
+_SUMS = ("cpu_user_system", "memory_ram_swap")
+#: What is read, in KROWN's order: absolute, cpu s, memory B, disk times ms.
+COLUMNS = tuple(name for name in CSV_COLUMNS if name not in (*IDENTITY, *_SUMS))
+#: How many values each of the four parts has.
+LENGTHS = (4, 2, 7, 8)
+_LEVELS = ("memory_ram", "memory_swap", "memory_ram_swap")
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The host's counters at one instant.
+class Boundary(NamedTuple):
+    """The host's counters at the edge of a command or phase.
 
     Args:
         at_ns: Monotonic nanoseconds.
-        values: In the order of ``process.COLUMNS``; absolute.
-        boundary: Whether it was read at the edge of a command or phase.
+        values: In the order of COLUMNS; absolute.
     """
 
     at_ns: int
     values: Values
-    boundary: bool = False
 
-
-def read_samples(raw: Path) -> Iterator[Sample]:
-    """Yield what a sampler wrote; a line that its death cut off is left out."""
-    try:
-        stream = raw.open()
-    except FileNotFoundError:
-        return
-    with stream:
-        for line in stream:
-            cells = line.rstrip("\n").split(",")
-            if line.endswith("\n") and len(cells) == 1 + len(COLUMNS) and cells[0].isdigit():
-                yield Sample(int(cells[0]), tuple(number(cell) for cell in cells[1:]))
+    @property
+    def parts(self) -> tuple[Values, ...]:
+        """The four parts."""
+        ends = [sum(LENGTHS[: at + 1]) for at in range(len(LENGTHS))]
+        return tuple(
+            self.values[end - length : end] for end, length in zip(ends, LENGTHS, strict=True)
+        )
 
 
 class Booking:
-    """Which step a sample belongs to."""
+    """Which step an instant belongs to; quickest when asked in the order of time."""
 
     def __init__(self, windows: Iterable[StepWindow]) -> None:
         self._windows = sorted(windows, key=lambda window: window.start_ns)
         self._starts = [window.start_ns for window in self._windows]
+        #: The last answer holds from the first instant until the second.
+        self._holds = (0, 0)
+        self._step: int | None = None
 
-    def step(self, sample: Sample) -> int | None:
-        """Return the index of the step that a sample is booked on.
+    def step(self, at_ns: int, *, boundary: bool = False) -> int | None:
+        """Return the index of the step that a reading is booked on.
 
         That is the step under way, of several the latest begun; before all it is the first one,
         after all the last. Between two steps it is none: what happens there (a user thinks, the
         engine turns round) is in no measurement. A boundary stands just outside of what it
         bounds: if it lies between two steps, it belongs to the one whose edge is nearer.
         """
+        if not boundary and self._holds[0] <= at_ns < self._holds[1]:
+            return self._step
         if not self._windows:
             return 1
-        begun = self._windows[: bisect_right(self._starts, sample.at_ns)]
-        for window in reversed(begun):
-            if sample.at_ns <= window.end_ns:
+        count = bisect_right(self._starts, at_ns)
+        for window in reversed(self._windows[:count]):
+            if at_ns <= window.end_ns:
+                if not boundary:
+                    until = min([window.end_ns + 1, *self._starts[count : count + 1]])
+                    self._step, self._holds = window.index, (at_ns, until)
                 return window.index
-        if sample.boundary:
-            return min(self._windows, key=lambda w: _distance(w, sample.at_ns)).index
-        if begun and len(begun) < len(self._windows):
+        if boundary:
+            return min(self._windows, key=lambda w: _distance(w, at_ns)).index
+        if 0 < count < len(self._windows):
             return None
-        return (begun[-1] if begun else self._windows[0]).index
+        return self._windows[max(0, count - 1)].index
 
 
 def _distance(window: StepWindow, at_ns: int) -> int:
     return min(abs(at_ns - window.start_ns), abs(at_ns - window.end_ns))
 
 
-def rows(
-    samples: Iterable[Sample], windows: Sequence[StepWindow], case: str, run: int, origin_ns: int
-) -> Iterator[Row]:
-    """Make the rows of ``metrics.csv``.
+class MetricsRows:
+    """Makes the lines of ``metrics.csv``, in the order of time."""
 
-    Args:
-        samples: Ascending in time.
-        windows: When each step was under way.
-        origin_ns: The run's start; timestamps count from it.
-    """
-    booking = Booking(windows)
-    first: Row | None = None
-    booked = ((sample, booking.step(sample)) for sample in samples)
-    kept = ((sample, step) for sample, step in booked if step is not None)
-    for index, (sample, step) in enumerate(kept, 1):
-        columns = _columns(sample.values)
-        first = columns if first is None else first
-        yield {
-            "name": case,
-            "run": run,
-            "index": index,
-            "step": step,
-            "timestamp": seconds(sample.at_ns - origin_ns),
-            "version": VERSION,
-            **{name: _since(first, columns, name) for name in columns},
-        }
+    def __init__(self, run: Measured) -> None:
+        name = io.StringIO()
+        csv.writer(name, lineterminator="").writerow([run.case])
+        self._head = f"{name.getvalue()},{run.run},"
+        self._origin_ns = run.origin_ns
+        self._first: Sequence[Values] = ()
+        self._parts: list[Values | None] = [None] * len(LENGTHS)
+        self._texts = [""] * len(LENGTHS)
+        self.count = 0
 
+    def line(self, at_ns: int, step: int, parts: Sequence[Values]) -> Text:
+        """Return one line, with its end.
 
-def _columns(values: Values) -> Row:
-    columns: Row = dict(zip(COLUMNS, values, strict=True))
-    return columns | {name: _sum(columns, *parts) for name, parts in _SUMS.items()}
-
-
-def _sum(columns: Row, one: str, other: str) -> float | None:
-    a, b = columns[one], columns[other]
-    return a + b if isinstance(a, int | float) and isinstance(b, int | float) else None
+        Args:
+            parts: The four parts, absolute. A part that is the very same object as in the call
+                before is taken to be unchanged.
+        """
+        if not self.count:
+            self._first = tuple(parts)
+        for at, part in enumerate(parts):
+            if part is not self._parts[at]:
+                self._parts[at] = part
+                self._texts[at] = _WRITERS[at](self._first[at], part)
+        self.count += 1
+        elapsed = seconds(at_ns - self._origin_ns)
+        values = ",".join(self._texts)
+        return f"{self._head}{self.count},{step},{elapsed!r},{VERSION},{values}\n"
 
 
-def _since(first: Row, columns: Row, name: str) -> float | None:
-    """Return a level as it is, and of a counter how far it went since the first sample."""
-    then, now = (0 if name in LEVELS else first[name]), columns[name]
-    if not isinstance(then, int | float) or not isinstance(now, int | float):
-        return None
-    return now - then
+def _cpu(first: Values, now: Values) -> Text:
+    # The kernel counts hundredths; what a difference of floats adds beyond ns is no measurement.
+    user, system, idle, iowait = (None if s is None else round(s, 9) for s in since(first, now))
+    both = None if user is None or system is None else round(user + system, 9)
+    return cells((user, system, both, idle, iowait))
+
+
+def _memory(_first: Values, now: Values) -> Text:
+    return cells((*now, _sum(*now)))
+
+
+def _counters(first: Values, now: Values) -> Text:
+    return cells(since(first, now))
+
+
+_WRITERS = (_cpu, _memory, _counters, _counters)
+
+
+def since(first: Values, now: Values) -> Values:
+    """Return how far counters went since ``first``; None where one of both is not known."""
+    pairs = zip(first, now, strict=True)
+    return tuple([None if a is None or b is None else b - a for a, b in pairs])
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
+
+
+def cells(values: Iterable[float | None]) -> Text:
+    """Write numbers exactly, apart by commas; None is an empty cell."""
+    return ",".join(["" if value is None else repr(value) for value in values])
+
+
+class StepLevels:
+    """What the rows of one step show of memory: their number, least and most of each level."""
+
+    def __init__(self) -> None:
+        self._samples = 0
+        self._last: Values | None = None
+        self._least: list[float | None] = [None] * len(_LEVELS)
+        self._most: list[float | None] = [None] * len(_LEVELS)
+
+    def add(self, memory: Values) -> None:
+        """Count one row."""
+        self._samples += 1
+        if memory is self._last:
+            return
+        self._last = memory
+        ram, swap = memory
+        for at, value in enumerate((ram, swap, _sum(ram, swap))):
+            if value is None:
+                continue
+            least, most = self._least[at], self._most[at]
+            if least is None or value < least:
+                self._least[at] = value
+            if most is None or value > most:
+                self._most[at] = value
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as ``Account.sampled`` holds it."""
+        ends = zip(_LEVELS, self._least, self._most, strict=True)
+        levels: dict[str, Json] = {name: {"min": low, "max": high} for name, low, high in ends}
+        return {"samples": self._samples, "levels": levels}

@@ -1,4 +1,4 @@
-"""The parent's end of the sampling process: started, heard, ended, accounted for."""
+"""The parent's end of the sampling process: started, heard, told what to watch, ended."""
 
 import contextlib
 import json
@@ -8,13 +8,25 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from benchyard.children import TAIL, Child, spawn
 from benchyard.errors import CommandFailedError, MeasurementError
+from benchyard.model import Json
 from benchyard.samplers import process
+from benchyard.samplers.watched import (
+    CGROUP,
+    TREE,
+    Watched,
+    cgroup_files,
+    gpu_command,
+    tree_command,
+    words,
+)
+from benchyard.usage import Owned
 
 #: Seconds until the first sample must be there: a loaded machine needs some to start a Python.
 START_TIMEOUT = 30.0
@@ -23,18 +35,22 @@ END_TIMEOUT = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SamplerAccount:
     """What became of a sampler.
 
     Args:
+        samples: How many it took; None if it did not live to tell.
         missed: Deadlines without a sample; None if it did not live to tell.
         cpu_s: CPU seconds that it took, by the kernel's account.
+        peak_rss_bytes: Its largest resident set; None if it did not live to tell.
         error: Why it ended before it was asked to; None if it did not.
     """
 
-    missed: int | None
-    cpu_s: float
-    error: str | None
+    samples: int | None = None
+    missed: int | None = None
+    cpu_s: float = 0.0
+    peak_rss_bytes: int | None = None
+    error: str | None = None
 
 
 class Sampler:
@@ -42,14 +58,53 @@ class Sampler:
 
     def __init__(self, child: Child) -> None:
         self._child = child
-        self._account: Account | None = None
+        self._account: SamplerAccount | None = None
+        self._watched: dict[str, set[str]] = {}
+        self._telling = threading.Lock()
 
-    def wait_until_ready(self, timeout: float) -> None:
-        """Wait for the first sample.
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._child.pid
+
+    def watch(self, owner: str, owned: Owned) -> None:
+        """Draw from now on what ``owned`` holds, and of ``owner`` nothing else.
+
+        Thread-safe. It never raises and never waits: curves are not worth a run.
+        """
+        wanted = {f"{TREE}:{pid}": tree_command(owner, pid) for pid in owned.pids}
+        for cgroup in owned.cgroups:
+            files = cgroup_files(owner, cgroup)
+            wanted[f"{CGROUP}:{cgroup.name}"] = b"".join(file.command() for file in files)
+        with self._telling:
+            known = self._watched.get(owner, set())
+            ended = [
+                f"forget {words(owner, what)}\n".encode() for what in sorted(known - {*wanted})
+            ]
+            begun = [command for what, command in wanted.items() if what not in known]
+            if self._tell(b"".join((*ended, *begun))):
+                self._watched[owner] = {*wanted}
+
+    def _tell(self, commands: bytes) -> bool:
+        """Hand over all commands or none; False if the sampler is gone or does not read."""
+        pipe = _pipe(self._child.process.stdin)
+        # An empty line first: what a full pipe cut off the last time must not spoil these.
+        commands = b"\n" + commands
+        try:
+            os.set_blocking(pipe.fileno(), False)
+            while commands:
+                commands = commands[os.write(pipe.fileno(), commands) :]
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def begin(self, commands: bytes, timeout: float) -> None:
+        """Hand over the first commands, and wait for the first sample.
 
         Raises:
             MeasurementError: If it does not come in time; the process is gone then.
         """
+        self._tell(commands + b"begin\n")
         line = _first_line(_pipe(self._child.process.stdout), timeout)
         if line != b"ready":
             self._child.kill()
@@ -57,15 +112,15 @@ class Sampler:
             reason = account.error or f"it wrote '{line.decode(errors='replace')}'"
             raise MeasurementError(f"the sampler took no sample within {timeout:g} s: {reason}")
 
-    def end(self) -> Account:
+    def end(self) -> SamplerAccount:
         """Let it take its last sample, and wait until it is gone; again returns the same."""
         if self._account is None:
             self._account = self._end()
         return self._account
 
-    def _end(self) -> Account:
+    def _end(self) -> SamplerAccount:
         popen = self._child.process
-        with contextlib.suppress(BrokenPipeError):
+        with self._telling, contextlib.suppress(BrokenPipeError):
             _pipe(popen.stdin).close()
         killer = threading.Timer(END_TIMEOUT, self._child.kill)
         killer.daemon = True
@@ -75,32 +130,40 @@ class Sampler:
         finally:
             killer.cancel()
         with _pipe(popen.stdout) as out, _pipe(popen.stderr) as complaints:
-            said, stderr = out.read(), complaints.read()
-        missed = _missed(said)
-        told = stderr[-TAIL:].decode(errors="replace").strip()
-        error = None if missed is not None else f"{ended.describe()}; {told or 'it said nothing'}"
-        return Account(missed, ended.user_s + ended.system_s, error)
+            told, stderr = _account(out.read()), complaints.read()
+        said = stderr[-TAIL:].decode(errors="replace").strip()
+        error = None if told else f"{ended.describe()}; {said or 'it said nothing'}"
+        return SamplerAccount(
+            samples=told.get("samples"),
+            missed=told.get("missed"),
+            cpu_s=ended.user_s + ended.system_s,
+            peak_rss_bytes=told.get("peak_rss_bytes"),
+            error=error,
+        )
 
 
-def start_sampler(raw: Path, interval: float) -> Sampler:
+def start_sampler(raw: Path, interval: float, files: Iterable[Watched]) -> Sampler:
     """Start the sampling process, and wait for its first sample.
 
     Args:
-        raw: Where its lines go.
+        raw: Where its records go; ``benchyard.samplers.raw`` reads them.
         interval: Seconds between two samples.
+        files: What it records from the first sample on.
 
     Raises:
         MeasurementError: If it cannot be started or yields no sample.
     """
-    arguments = [sys.executable, "-P", process.__file__, str(raw.absolute()), repr(interval)]
+    python = [sys.executable, "-I", "-S", "-E", process.__file__]
     pipe = subprocess.PIPE
     try:
+        arguments = [*python, str(raw.absolute()), repr(interval)]
         child = spawn(arguments, folder=raw.parent, stdin=pipe, stdout=pipe, stderr=pipe)
     except CommandFailedError as error:
         raise MeasurementError(f"no sampler: {error}") from error
     sampler = Sampler(child)
     try:
-        sampler.wait_until_ready(START_TIMEOUT)
+        commands = b"".join(file.command() for file in files)
+        sampler.begin(commands + gpu_command(), START_TIMEOUT)
     except MeasurementError:
         raise
     except BaseException:
@@ -132,9 +195,12 @@ def _first_line(stream: IO[bytes], timeout: float) -> bytes:
     return line
 
 
-def _missed(said: bytes) -> int | None:
-    """Find the account in what the process said; None if it did not get that far."""
+def _account(said: bytes) -> dict[str, int]:
+    """Find the account in what the process said; empty if it did not get that far."""
     try:
-        return int(json.loads(said)["missed"])
-    except (ValueError, KeyError, TypeError):
-        return None
+        told: Json = json.loads(said)
+    except ValueError:
+        return {}
+    if not isinstance(told, dict):
+        return {}
+    return {name: value for name, value in told.items() if isinstance(value, int)}

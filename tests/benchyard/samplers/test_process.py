@@ -1,25 +1,88 @@
-"""The sampling process: deadlines, lines, and its end with its parent."""
+"""The sampling process: deadlines, what it records, commands, and its end with its parent."""
 
-import io
 import json
 import os
 import select
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.samplers import process
-from benchyard.samplers.rows import read_samples
+from benchyard.samplers.raw import Gone, Late, Note, Opened, Record, Tick, read_raw
+from tests.conftest import eventually, is_gone
 
-SECOND = 1_000_000_000
+LIVES = "import sys; print(flush=True); sys.stdin.read()"
+PARENT = (
+    "import subprocess, sys\n"
+    f"child = subprocess.Popen([sys.executable, '-c', {LIVES!r}], stdin=subprocess.PIPE,"
+    " stdout=subprocess.PIPE)\n"
+    "child.stdout.readline(); print(child.pid, flush=True); sys.stdin.readline()\n"
+    "child.communicate(); print('alone', flush=True); sys.stdin.read()\n"
+)
+
+
+class Started:
+    """A sampling process, its input held by the test."""
+
+    def __init__(self, popen: "subprocess.Popen[bytes]", raw: Path) -> None:
+        self.popen = popen
+        self.raw = raw
+
+    def tell(self, *lines: str) -> None:
+        assert self.popen.stdin is not None
+        self.popen.stdin.write("".join(f"{line}\n" for line in lines).encode())
+        self.popen.stdin.flush()
+
+    def begin(self, *lines: str) -> None:
+        self.tell(*lines, "begin")
+        assert self.popen.stdout is not None
+        assert select.select([self.popen.stdout], [], [], 30)[0]
+        assert self.popen.stdout.readline() == b"ready\n"
+
+    def end(self) -> dict[str, Any]:
+        out, err = self.popen.communicate(timeout=30)
+        assert (self.popen.returncode, err) == (0, b"")
+        return json.loads(out)
+
+    def records(self) -> list[Record]:
+        return list(read_raw(self.raw))
+
+    def ticks(self) -> list[Tick]:
+        return [record for record in self.records() if isinstance(record, Tick)]
+
+    def contents(self) -> dict[str, list[bytes]]:
+        """Return name to all contents that were recorded, in order."""
+        names: dict[int, str] = {}
+        found: dict[str, list[bytes]] = {}
+        for record in self.records():
+            if isinstance(record, Opened):
+                names[record.ident] = record.name
+                found[record.name] = []
+            for ident, content in record.changed if isinstance(record, Tick) else ():
+                found[names[ident]].append(content)
+        return found
+
+
+@contextmanager
+def sampling(folder: Path, interval: float) -> Generator[Started]:
+    arguments = ["-I", "-S", process.__file__, str(folder / "raw"), str(interval)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, *arguments], stdin=pipe, stdout=pipe, stderr=pipe
+    ) as popen:
+        yield Started(popen, folder / "raw")
+
+
+# -- deadlines
 
 
 @pytest.mark.parametrize(
@@ -41,112 +104,211 @@ def test_defect_07_what_a_sample_costs_shifts_no_deadline(costs: list[int], inte
     assert due == (len(costs) + missed) * interval
 
 
-def test_defect_07_the_mean_period_is_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = SimpleNamespace(now=7 * SECOND, ends=17 * SECOND)
-
-    def slow_reading() -> process.Values:
-        clock.now += SECOND // 20
-        return (None,) * len(process.COLUMNS)
-
-    def wait(_r: Any, _w: Any, _x: Any, timeout: float) -> tuple[list[int], list[int], list[int]]:
-        clock.now += round(timeout * 1e9)
-        return ([0], [], []) if clock.now >= clock.ends else ([], [], [])
-
-    monkeypatch.setattr(process, "read_host", slow_reading)
-    monkeypatch.setattr(process.time, "monotonic_ns", lambda: clock.now)
-    monkeypatch.setattr(process.select, "select", wait)
-    stream = io.StringIO()
-
-    samples, missed = process.sample(stream, 0.1)
-
-    times = [int(line.split(",")[0]) for line in stream.getvalue().splitlines()]
-    assert (samples, missed) == (101, 0)
-    assert (times[-1] - times[0]) / (len(times) - 1) == pytest.approx(0.1 * SECOND)
+def test_deadlines_that_pass_by_are_recorded(tmp_path: Path) -> None:
+    with sampling(tmp_path, 0.02) as one:
+        one.begin()
+        os.kill(one.popen.pid, signal.SIGSTOP)
+        time.sleep(0.15)
+        os.kill(one.popen.pid, signal.SIGCONT)
+        account = one.end()
+    late = [record for record in one.records() if isinstance(record, Late)]
+    assert account["missed"] == sum(record.missed for record in late) >= 5
+    assert all((record.due_ns - late[0].due_ns) % 20_000_000 == 0 for record in late)
 
 
-def test_missed_deadlines_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = SimpleNamespace(now=0, readings=0)
-
-    def stalled_reading() -> process.Values:
-        clock.readings += 1
-        clock.now += 35 * SECOND // 100 if clock.readings == 1 else 0
-        return ()
-
-    def wait(_r: Any, _w: Any, _x: Any, timeout: float) -> tuple[list[int], list[int], list[int]]:
-        clock.now += round(timeout * 1e9)
-        return ([0] if clock.readings == 3 else [], [], [])
-
-    monkeypatch.setattr(process, "read_host", stalled_reading)
-    monkeypatch.setattr(process.time, "monotonic_ns", lambda: clock.now)
-    monkeypatch.setattr(process.select, "select", wait)
-
-    assert process.sample(io.StringIO(), 0.1) == (4, 3)
+# -- what is recorded
 
 
-def test_defect_25_a_diskless_host_has_unknown_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    def diskless(**_: object) -> dict[str, object]:
-        return {}
-
-    monkeypatch.setattr(psutil, "disk_io_counters", diskless)
-    host = dict(zip(process.COLUMNS, process.read_host(), strict=True))
-    assert {host[name] for name in host if name.startswith("disk_")} == {None}
-    assert host["cpu_user"] is not None
-
-
-def test_what_the_system_refuses_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise PermissionError
-
-    for name in ("cpu_times", "disk_io_counters", "net_io_counters"):
-        monkeypatch.setattr(psutil, name, refuse)
-    monkeypatch.setattr(Path, "read_text", refuse)
-    assert process.read_host() == (None,) * len(process.COLUMNS)
+def test_only_what_changed_is_recorded(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(b"a")
+    (tmp_path / "two").write_bytes(b"b")
+    with sampling(tmp_path, 0.01) as one:
+        one.begin(f"open o w 1 0 {tmp_path}/one", f"open o w 2 0 {tmp_path}/two")
+        (tmp_path / "two").write_bytes(b"changed")
+        assert eventually(lambda: len(one.ticks()) > 10)
+        account = one.end()
+    contents = one.contents()
+    assert contents["1"] == [b"a"]
+    assert (contents["2"][0], contents["2"][-1]) == (b"b", b"changed")
+    assert len(contents["2"]) <= 3  # it may be seen empty while it is written
+    assert account["samples"] == len(one.ticks())
+    assert account["peak_rss_bytes"] > 1_000_000
 
 
-def test_partitions_and_loops_are_not_counted_beside_their_disk() -> None:
-    for name in process.real_disks():
-        assert Path("/sys/block", name, "device").exists()
-        assert not name.startswith(("loop", "ram", "zram", "dm-"))
+def test_a_size_is_what_is_read_at_most_and_without_one_all(tmp_path: Path) -> None:
+    content = b"".join(b"line %d\n" % at for at in range(3000))
+    (tmp_path / "long name").write_bytes(content)
+    with sampling(tmp_path, 10) as one:
+        path = f"{tmp_path}/long name"
+        one.begin(f"open o w part 10 {path}", f"open o w all 0 {path}")
+        one.end()
+    assert one.contents() == {"part": [content[:10]], "all": [content]}
 
 
-def test_a_line_keeps_numbers_exactly_and_leaves_unknown_empty() -> None:
-    assert process.line_of(12, (0.1 + 0.2, 7, None)) == "12,0.30000000000000004,7,\n"
+def test_long_lists_of_the_kernel_are_read_whole(tmp_path: Path) -> None:
+    with sampling(tmp_path, 10) as one:
+        one.begin("open o w symbols 0 /proc/self/smaps")
+        one.end()
+    assert b"[stack]" in one.contents()["symbols"][0]
 
 
-def started(raw: Path, interval: float) -> "subprocess.Popen[bytes]":
-    popen = subprocess.Popen(
-        [sys.executable, "-I", process.__file__, str(raw), str(interval)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert popen.stdout is not None
-    assert select.select([popen.stdout], [], [], 30)[0]
-    assert popen.stdout.readline() == b"ready\n"
-    return popen
+def test_defect_25_what_is_not_there_is_noted_and_the_rest_goes_on(tmp_path: Path) -> None:
+    with sampling(tmp_path, 10) as one:
+        one.begin(
+            "open o w none 0 /proc/none", "open o w stat 20 /proc/stat", "what is this", "open o"
+        )
+        one.end()
+    notes = [record.text for record in one.records() if isinstance(record, Note)]
+    assert len(notes) == 3
+    assert "/proc/none: [Errno 2] No such file or directory" in notes[0]
+    assert list(one.contents()) == ["stat"]
 
 
-def test_it_ends_when_its_input_does(tmp_path: Path) -> None:
-    with started(tmp_path / "raw", 0.02) as popen:
-        out, _ = popen.communicate(timeout=30)
-    account = json.loads(out)
-    samples = list(read_samples(tmp_path / "raw"))
-    # The first one at once, and the last one at the end: no interval is lost.
-    assert account["samples"] == len(samples) >= 2
-    assert popen.returncode == 0
+def test_what_vanishes_is_gone_and_sampling_goes_on(tmp_path: Path) -> None:
+    with sampling(tmp_path, 0.01) as one:
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as doomed:
+            one.begin(f"open o w stat 0 /proc/{doomed.pid}/stat")
+            doomed.kill()
+        count = len(one.ticks())
+        assert eventually(lambda: any(isinstance(r, Gone) for r in one.records()))
+        assert eventually(lambda: len(one.ticks()) > count + 1)
+        one.end()
+    assert one.records().count(Gone(0)) == 1
+
+
+@pytest.mark.slow
+def test_commands_are_obeyed_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"a")
+    with sampling(tmp_path, 0.3) as one:
+        one.begin()
+        one.tell("", f"open o w file 0 {tmp_path}/file")
+        assert eventually(lambda: one.contents().get("file") == [b"a"])
+        one.tell("forget o other", "forget o w")
+        assert eventually(lambda: Gone(0) in one.records())
+        one.end()
+
+
+@pytest.mark.slow
+def test_descendants_come_and_go(tmp_path: Path) -> None:
+    pipe = subprocess.PIPE
+    with (
+        sampling(tmp_path, 0.05) as one,
+        subprocess.Popen([sys.executable, "-c", PARENT], stdin=pipe, stdout=pipe) as root,
+    ):
+        assert root.stdin is not None
+        assert root.stdout is not None
+        one.begin(f"tree o tree:{root.pid} {root.pid}")
+        child = int(root.stdout.readline())
+        assert eventually(lambda: f"{child}/io" in one.contents())
+        root.stdin.write(b"\n")
+        root.stdin.flush()
+        assert root.stdout.readline() == b"alone\n"
+        assert eventually(lambda: sum(isinstance(r, Gone) for r in one.records()) == 2)
+        one.tell(f"forget o tree:{root.pid}")
+        assert eventually(lambda: sum(isinstance(r, Gone) for r in one.records()) == 4)
+        one.end()
+    names = [f"{pid}/{file}" for pid in (root.pid, child) for file in ("stat", "io")]
+    assert sorted(one.contents()) == sorted(names)
+    assert any(tick.classes & process.PROCESSES for tick in one.ticks())
+
+
+def test_children_of_all_threads_are_found() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        assert child.pid in process.children(os.getpid())
+        child.kill()
+    assert process.children(child.pid) == []
+
+
+def test_large_trees_are_read_less_often(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    spent = iter([0, 1_000_000])
+    monkeypatch.setattr(process.time, "thread_time_ns", lambda: next(spent))
+    file = process.File((b"o", b"w"), 64, b"/proc/self/stat")
+    descriptor = os.open(tmp_path / "raw", os.O_WRONLY | os.O_CREAT)
+    try:
+        recorder = process.Recorder(descriptor)
+        recorder.open(recorder.members, file, b"stat")
+        instants = (0, 100_000_000, 399_999_999)
+        for at_ns in instants:
+            recorder.sample(at_ns)
+        recorder.flush()
+    finally:
+        file.close()
+        os.close(descriptor)
+    found = [r for r in read_raw(tmp_path / "raw") if isinstance(r, Tick)]
+    assert [(tick.at_ns, tick.classes) for tick in found] == [
+        (0, process.STEADY | process.PROCESSES),
+        *((at_ns, process.STEADY) for at_ns in instants[1:]),
+    ]
+
+
+# -- its end
+
+
+def test_defect_39_it_ends_when_its_input_does_with_a_last_sample(tmp_path: Path) -> None:
+    with sampling(tmp_path, 60) as one:
+        one.begin("open o w stat 0 /proc/stat")
+        account = one.end()
+    assert account["samples"] == len(one.ticks()) == 2
+
+
+def test_input_that_ends_before_it_begins_yields_a_sample_all_the_same(tmp_path: Path) -> None:
+    with sampling(tmp_path, 60) as one:
+        out, _ = one.popen.communicate(timeout=30)
+    assert out.startswith(b"ready\n")
+    assert len(one.ticks()) == 1
+
+
+def test_signals_to_a_whole_group_lose_no_samples(tmp_path: Path) -> None:
+    with sampling(tmp_path, 0.01) as one:
+        one.begin()
+        count = len(one.ticks())
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(one.popen.pid, number)
+        assert eventually(lambda: len(one.ticks()) > count)
+        one.end()
 
 
 def test_a_dead_listener_costs_no_samples(tmp_path: Path) -> None:
-    popen = started(tmp_path / "raw", 10)
-    assert popen.stdin is not None
-    assert popen.stdout is not None
-    popen.stdout.close()
-    popen.stdin.close()
-    popen.wait(30)
-    assert len(list(read_samples(tmp_path / "raw"))) == 2
+    with sampling(tmp_path, 10) as one:
+        one.begin()
+        assert one.popen.stdin is not None
+        assert one.popen.stdout is not None
+        one.popen.stdout.close()
+        one.popen.stdin.close()
+        assert one.popen.wait(30) == 0
+    assert len(one.ticks()) == 2
 
 
-def test_its_lines_survive_its_own_death(tmp_path: Path) -> None:
-    with started(tmp_path / "raw", 10) as popen:
-        os.kill(popen.pid, signal.SIGKILL)
-        popen.wait(30)
-    assert len(list(read_samples(tmp_path / "raw"))) == 1
+def test_its_samples_survive_its_own_death(tmp_path: Path) -> None:
+    with sampling(tmp_path, 10) as one:
+        one.begin()
+        one.popen.kill()
+        one.popen.wait(30)
+    assert len(one.ticks()) == 1
+
+
+def test_it_dies_with_its_parent_and_its_samples_stay(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys, time\n"
+        "popen = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "popen.stdin.write(b'begin\\n'); popen.stdin.flush(); popen.stdout.readline()\n"
+        "print(popen.pid, flush=True); time.sleep(60)\n"
+    )
+    arguments = ["-I", "-S", process.__file__, str(tmp_path / "raw"), "0.01"]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, sys.executable, *arguments], stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    assert eventually(lambda: is_gone(pid))
+    assert len([r for r in read_raw(tmp_path / "raw") if isinstance(r, Tick)]) >= 2
+
+
+def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    (tmp_path / "raw").symlink_to("/dev/full")
+    with sampling(tmp_path, 10) as one:
+        one.tell("begin")
+        _, err = one.popen.communicate(timeout=30)
+    assert one.popen.returncode == 1
+    assert err.decode() == f"cannot write {tmp_path}/raw: No space left on device\n"

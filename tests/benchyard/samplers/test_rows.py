@@ -1,19 +1,45 @@
-"""Booking samples on steps, and differences since the first one."""
+"""Booking samples on steps, differences since the first one, and cells."""
 
+import csv
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from benchyard.collector import StepWindow
-from benchyard.krown_csv import COLUMNS
-from benchyard.samplers import process
-from benchyard.samplers.rows import Booking, Sample, read_samples, rows
+from benchyard.collector import Measured, StepWindow
+from benchyard.krown_csv import COLUMNS as CSV_COLUMNS
+from benchyard.krown_csv import number
+from benchyard.samplers.rows import (
+    COLUMNS,
+    LENGTHS,
+    Booking,
+    Boundary,
+    MetricsRows,
+    StepLevels,
+    Values,
+    cells,
+)
 
-WINDOWS = [StepWindow(1, 100, 200), StepWindow(2, 300, 400)]
+
+def window(index: int, start: int, end: int) -> StepWindow:
+    return StepWindow(index, start, end, start)
 
 
-def at(at_ns: int, *, boundary: bool = False, **known: float) -> Sample:
-    return Sample(at_ns, tuple(known.get(name) for name in process.COLUMNS), boundary)
+WINDOWS = [window(1, 100, 200), window(2, 300, 400)]
+
+
+def run(case: str = "c", number: int = 4, origin_ns: int = 0) -> Measured:
+    return Measured(Path(), case, number, 0.1, origin_ns)
+
+
+def parts(**known: float) -> tuple[Values, ...]:
+    return Boundary(0, tuple(known.get(name) for name in COLUMNS)).parts
+
+
+def row(line: str) -> dict[str, str]:
+    assert line.endswith("\n")
+    return next(csv.DictReader([",".join(CSV_COLUMNS), line]))
 
 
 @pytest.mark.parametrize(
@@ -23,60 +49,108 @@ def at(at_ns: int, *, boundary: bool = False, **known: float) -> Sample:
 def test_defect_17_a_sample_belongs_to_the_step_under_way_and_to_none_between(
     at_ns: int, step: int | None
 ) -> None:
-    assert Booking(WINDOWS).step(at(at_ns)) == step
+    assert Booking(WINDOWS).step(at_ns) == step
 
 
 @pytest.mark.parametrize(("at_ns", "step"), [(0, 1), (201, 1), (299, 2), (350, 2), (401, 2)])
 def test_a_boundary_belongs_to_the_nearer_edge(at_ns: int, step: int) -> None:
-    assert Booking(WINDOWS).step(at(at_ns, boundary=True)) == step
+    assert Booking(WINDOWS).step(at_ns, boundary=True) == step
 
 
 @pytest.mark.parametrize(("at_ns", "step"), [(0, 1), (10, 2), (15, 3), (21, 2), (99, 1)])
 def test_of_parallel_steps_it_is_the_latest_begun(at_ns: int, step: int) -> None:
-    windows = [StepWindow(3, 12, 20), StepWindow(1, 0, 100), StepWindow(2, 10, 50)]
-    assert Booking(windows).step(at(at_ns)) == step
+    windows = [window(3, 12, 20), window(1, 0, 100), window(2, 10, 50)]
+    assert Booking(windows).step(at_ns) == step
 
 
 def test_without_any_step_samples_are_booked_on_the_first() -> None:
-    assert Booking([]).step(at(5)) == 1
+    assert Booking([]).step(5) == 1
 
 
 def test_defect_09_a_failed_step_shifts_no_booking() -> None:
-    windows = [StepWindow(1, 0, 10), StepWindow(2, 10, 20), StepWindow(4, 20, 30)]
-    assert [Booking(windows).step(at(t)) for t in (5, 15, 25)] == [1, 2, 4]
+    windows = [window(1, 0, 10), window(2, 11, 20), window(4, 21, 30)]
+    assert [Booking(windows).step(t) for t in (5, 15, 25)] == [1, 2, 4]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=6),
+    st.lists(st.tuples(st.integers(-5, 100), st.booleans())),
+)
+def test_what_a_booking_remembers_changes_no_answer(
+    spans: list[tuple[int, int]], asked: list[tuple[int, bool]]
+) -> None:
+    windows = [window(i, start, start + length) for i, (start, length) in enumerate(spans, 1)]
+    remembering = Booking(windows)
+    for at_ns, boundary in sorted(asked):
+        fresh = Booking(windows).step(at_ns, boundary=boundary)
+        assert remembering.step(at_ns, boundary=boundary) == fresh
+
+
+def test_a_line_fits_krowns_header() -> None:
+    assert sum(LENGTHS) == len(COLUMNS)
+    values = {name: at for at, name in enumerate(COLUMNS, 1)}
+    rows = MetricsRows(run())
+    rows.line(0, 1, parts(**dict.fromkeys(COLUMNS, 0)))
+    found = row(rows.line(1, 1, parts(**values)))
+    assert {name: float(found[name]) for name in COLUMNS} == values
+    assert float(found["cpu_user_system"]) == values["cpu_user"] + values["cpu_system"]
+    assert float(found["memory_ram_swap"]) == values["memory_ram"] + values["memory_swap"]
 
 
 def test_counters_start_at_zero_and_levels_stay() -> None:
-    samples = [
-        at(2_000_000_000, cpu_user=10.5, cpu_system=1.0, memory_ram=7, memory_swap=2),
-        at(2_500_000_001, cpu_user=11.0, cpu_system=1.25, memory_ram=9, memory_swap=2),
+    rows = MetricsRows(run(origin_ns=1_000_000_000))
+    known = [
+        (2_000_000_000, parts(cpu_user=10.5, cpu_system=1.0, memory_ram=7, memory_swap=2)),
+        (2_500_000_001, parts(cpu_user=11.0, cpu_system=1.25, memory_ram=9, memory_swap=2)),
     ]
-    made = list(rows(samples, [StepWindow(1, 0, 3)], "c", 4, 1_000_000_000))
-    assert set(made[0]) == set(COLUMNS)
-    assert [row["cpu_user"] for row in made] == [0.0, 0.5]
-    assert [row["cpu_user_system"] for row in made] == [0.0, 0.75]
-    assert [row["memory_ram_swap"] for row in made] == [9, 11]
-    assert [row["timestamp"] for row in made] == [1.0, 1.500000001]
-    assert [(row["name"], row["run"], row["version"]) for row in made] == [("c", 4, 3)] * 2
-    assert [row["index"] for row in made] == [1, 2]
+    made = [row(rows.line(at, 3, values)) for at, values in known]
+    assert [float(r["cpu_user"]) for r in made] == [0.0, 0.5]
+    assert [float(r["cpu_user_system"]) for r in made] == [0.0, 0.75]
+    assert [r["memory_ram_swap"] for r in made] == ["9", "11"]
+    assert [r["timestamp"] for r in made] == ["1.0", "1.500000001"]
+    assert [(r["name"], r["run"], r["step"], r["version"]) for r in made] == [
+        ("c", "4", "3", "3")
+    ] * 2
+    assert [r["index"] for r in made] == ["1", "2"]
 
 
-def test_defect_08_no_row_is_made_up() -> None:
-    made = list(rows([at(1, memory_ram=7, memory_swap=0)], WINDOWS, "c", 1, 0))
-    assert [row["memory_ram"] for row in made] == [7]
+def test_differences_of_hundredths_are_hundredths() -> None:
+    rows = MetricsRows(run())
+    rows.line(0, 1, parts(cpu_user=772.81, cpu_system=0.1))
+    found = row(rows.line(1, 1, parts(cpu_user=772.85, cpu_system=0.4)))
+    assert (found["cpu_user"], found["cpu_user_system"]) == ("0.04", "0.34")
 
 
 def test_defect_25_what_is_unknown_stays_unknown() -> None:
-    made = list(rows([at(1), at(2, cpu_user=1.0)], WINDOWS, "c", 1, 0))
-    assert made[1]["disk_read_bytes"] is None
-    assert made[1]["cpu_user"] is None
-    assert made[1]["cpu_user_system"] is None
+    rows = MetricsRows(run())
+    rows.line(1, 1, parts())
+    found = row(rows.line(2, 1, parts(cpu_user=1.0)))
+    assert {found[name] for name in (*COLUMNS, "cpu_user_system", "memory_ram_swap")} == {""}
 
 
-def test_a_line_that_death_cut_off_is_left_out(tmp_path: Path) -> None:
-    raw = tmp_path / "raw"
-    header = ",".join(("at_ns", *process.COLUMNS)) + "\n"
-    whole = process.line_of(5, tuple(range(len(process.COLUMNS))))
-    raw.write_text(header + whole + process.line_of(6, (1, 2)) + whole[:-1])
-    assert [sample.at_ns for sample in read_samples(raw)] == [5]
-    assert list(read_samples(tmp_path / "none")) == []
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\0")))
+def test_any_title_is_one_cell(title: str) -> None:
+    line = MetricsRows(run(case=title)).line(0, 1, parts(memory_ram=5))
+    assert row(line)["name"] == title
+    assert row(line)["memory_ram"] == "5"
+
+
+@given(st.lists(st.none() | st.integers() | st.floats(allow_nan=False)))
+def test_cells_read_back_exactly(values: list[float | None]) -> None:
+    found = cells(values).split(",") if values else []
+    assert [number(cell) for cell in found] == values
+
+
+def test_levels_of_a_step() -> None:
+    levels = StepLevels()
+    for memory in ((7, 2), (5, 9), (None, 1)):
+        levels.add(memory)
+    assert levels.to_json() == {
+        "samples": 3,
+        "levels": {
+            "memory_ram": {"min": 5, "max": 7},
+            "memory_swap": {"min": 1, "max": 9},
+            "memory_ram_swap": {"min": 9, "max": 14},
+        },
+    }
+    assert StepLevels().to_json()["samples"] == 0

@@ -1,0 +1,138 @@
+"""The collector of a run on this host: counters at boundaries, curves beside, the lab's own share.
+
+Counters come first: what a step used is the difference between two boundaries. Sampling draws
+curves and nothing else. The lab's own processes are read innermost, closest to the command, so
+that reading the counters is not taken for the lab's work during the step.
+"""
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from benchyard.clock import seconds
+from benchyard.collector import Account, Measured, Reading, StepWindow, Used
+from benchyard.counters.counters import Counters, Snapshot
+from benchyard.harness import HarnessMeter, HarnessReading, used_by_lab
+from benchyard.model import Json
+from benchyard.preflight.suspicion import suspicions
+from benchyard.samplers.curves import CurvesAccount, write_curves
+from benchyard.samplers.rows import Boundary
+from benchyard.samplers.sampler import Sampler, SamplerAccount, start_sampler
+from benchyard.samplers.watched import host_files
+from benchyard.usage import Owned
+
+#: What the sampler writes while the run goes on; gone after it.
+RAW_FILE = "samples.raw"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalReading:
+    """The counters, and the lab's own processes, at one instant."""
+
+    counters: Snapshot
+    harness: HarnessReading
+    drawn: bool
+
+    @property
+    def at_ns(self) -> int:
+        """Monotonic nanoseconds."""
+        return self.counters.at_ns
+
+    @property
+    def wall_ns(self) -> int:
+        """Nanoseconds since 1970, of the wall clock."""
+        return self.counters.wall_ns
+
+
+class LocalCollector:
+    """Measures a run on this host."""
+
+    def __init__(self, run: Measured) -> None:
+        self._run = run
+        self._cores = os.cpu_count() or 1
+        self._counters = Counters()
+        self._harness = HarnessMeter({"flow": os.getpid(), **run.lab})
+        self._sampler: Sampler | None = None
+        self._boundaries: list[Boundary] = []
+        self._account: Account | None = None
+        self._stopping = threading.Lock()
+
+    def start(self) -> None:
+        """Begin to sample; see ``Collector``."""
+        raw = self._run.folder / RAW_FILE
+        self._sampler = start_sampler(raw, self._run.interval_s, host_files())
+        self._harness.add("sampler", self._sampler.pid)
+
+    def watch(self, resource: str, owned: Owned) -> None:
+        """See ``Collector``."""
+        if self._sampler is not None:
+            self._sampler.watch(resource, owned)
+
+    def boundary(self, owned: Owned, *, begins: bool) -> Reading:
+        """See ``Collector``."""
+        # What lies before the first sample (one-time work) is no part of the curves.
+        drawn = self._sampler is not None
+        if begins:
+            snapshot = self._counters.read(owned)
+            return LocalReading(snapshot, self._harness.read(memory=False), drawn)
+        harness = self._harness.read(memory=True)
+        return LocalReading(self._counters.read(owned), harness, drawn)
+
+    def used(self, start: Reading, end: Reading) -> Used:
+        """See ``Collector``."""
+        before, after = cast("LocalReading", start), cast("LocalReading", end)
+        for reading in (before, after):
+            if reading.drawn:
+                values = self._counters.krown(reading.counters)
+                self._boundaries.append(Boundary(reading.at_ns, values))
+        metrics = self._counters.used(before.counters, after.counters)
+        duration = seconds(after.at_ns - before.at_ns)
+        return Used(
+            metrics,
+            used_by_lab(before.harness, after.harness),
+            suspicions(metrics, duration, self._cores),
+        )
+
+    def stop(self, steps: Sequence[StepWindow]) -> Account:
+        """See ``Collector``.
+
+        Raises:
+            MeasurementError: If the curves cannot be written; the sampler is gone all the same.
+        """
+        with self._stopping:
+            if self._account is None:
+                self._account = self._stop(steps)
+            return self._account
+
+    def _stop(self, steps: Sequence[StepWindow]) -> Account:
+        ended = SamplerAccount(error="it was not started")
+        curves = CurvesAccount(samples=0, missed=0)
+        try:
+            if self._sampler is not None:
+                ended = self._sampler.end()
+                raw = self._run.folder / RAW_FILE
+                curves = write_curves(raw, self._run, self._boundaries, steps)
+        finally:
+            self._harness.close()
+            facts = self._facts(ended, curves)
+            self._counters.close()
+        return Account(facts, curves.sampled)
+
+    def _facts(self, ended: SamplerAccount, curves: CurvesAccount) -> dict[str, Json]:
+        return {
+            "name": "local",
+            "interval_s": self._run.interval_s,
+            "samples": curves.samples,
+            "boundaries": len(self._boundaries),
+            "missed": None if ended.error else curves.missed,
+            "gaps": [list[Json](gap) for gap in curves.gaps],
+            "notes": list[Json](curves.notes),
+            "files": list[Json](curves.files),
+            "sampler_cpu_s": ended.cpu_s,
+            "sampler_peak_rss_bytes": ended.peak_rss_bytes,
+            "error": ended.error,
+            "memory_peak_bytes": dict[str, Json](self._counters.peaks()),
+            "unknown": dict[str, Json](self._counters.reasons),
+        }

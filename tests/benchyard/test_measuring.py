@@ -1,0 +1,367 @@
+"""The collector of this host, with its real sampling process and the kernel's real counters."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import psutil
+import pytest
+
+from benchyard.collector import Collector, Measured, StepWindow, Used
+from benchyard.errors import MeasurementError
+from benchyard.krown_csv import COUNTERS
+from benchyard.labels import OWNER, labelled, start_time, this_owner
+from benchyard.measuring import RAW_FILE, LocalCollector
+from benchyard.samplers import process, sampler
+from benchyard.samplers.curves import METRICS_FILE, RESOURCES_FILE
+from benchyard.samplers.raw import Tick, read_raw
+from benchyard.usage import Owned
+
+COLUMNS = (
+    "name,run,index,step,timestamp,version,cpu_user,cpu_system,cpu_user_system,cpu_idle,"
+    "cpu_iowait,memory_ram,memory_swap,memory_ram_swap,disk_read_count,disk_write_count,"
+    "disk_read_bytes,disk_write_bytes,disk_read_time,disk_write_time,disk_busy_time,"
+    "network_received_count,network_sent_count,network_received_bytes,network_sent_bytes,"
+    "network_received_error,network_sent_error,network_received_drop,network_sent_drop"
+)
+
+
+def collector(folder: Path, interval: float = 0.05, **lab: int) -> LocalCollector:
+    run = Measured(folder, "case[a=1,b=2]", 3, interval, time.monotonic_ns(), lab)
+    return LocalCollector(run)
+
+
+def nothing() -> None:
+    return
+
+
+def measured(
+    one: LocalCollector, index: int, work: Callable[[], object], owned: Owned | None = None
+) -> tuple[StepWindow, Used]:
+    """Measure ``work`` as the engine does."""
+    before = one.boundary(owned or Owned(), begins=True)
+    start = time.monotonic_ns()
+    work()
+    end = time.monotonic_ns()
+    after = one.boundary(owned or Owned(), begins=False)
+    return StepWindow(index, start, end, start), one.used(before, after)
+
+
+def read(folder: Path) -> list[dict[str, str]]:
+    with (folder / METRICS_FILE).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def sampler_pid(folder: Path) -> int:
+    raw = str(folder / RAW_FILE)
+    found = psutil.process_iter(["cmdline"])
+    return next(p.pid for p in found if raw in (p.info["cmdline"] or []))
+
+
+def wait_until_dead(pid: int, timeout: float = 30.0) -> bool:
+    deadline = time.monotonic() + timeout
+    while start_time(pid) is not None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return start_time(pid) is None
+
+
+def burn(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_it_is_a_collector(tmp_path: Path) -> None:
+    fits: Collector = collector(tmp_path)
+    assert fits.stop([]).facts["name"] == "local"
+
+
+def test_the_constructor_writes_nothing(tmp_path: Path) -> None:
+    collector(tmp_path / "not there").stop([])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    window, _ = measured(one, 1, lambda: time.sleep(0.2))
+    account = one.stop([window])
+    assert [path.name for path in tmp_path.iterdir()] == [METRICS_FILE]
+    text = (tmp_path / METRICS_FILE).read_text()
+    assert text.splitlines()[0] == COLUMNS
+    found = read(tmp_path)
+    assert {(row["name"], row["run"], row["version"]) for row in found} == {
+        ("case[a=1,b=2]", "3", "3")
+    }
+    assert [int(row["index"]) for row in found] == list(range(1, len(found) + 1))
+    times = [float(row["timestamp"]) for row in found]
+    assert times == sorted(times)
+    assert len(found) == int(str(account.facts["samples"])) + 2
+    assert account.facts["files"] == [METRICS_FILE]
+    assert account.facts["interval_s"] == 0.05
+    assert account.facts["error"] is None
+    assert isinstance(account.facts["missed"], int)
+    assert int(str(account.facts["sampler_peak_rss_bytes"])) < 15 << 20
+
+
+def test_statistics_need_no_samples_again(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    window, _ = measured(one, 1, lambda: time.sleep(0.2))
+    sampled = cast("dict[str, Any]", one.stop([window]).sampled[1])
+    booked = [int(row["memory_ram"]) for row in read(tmp_path)]
+    assert 2 <= sampled["samples"] <= len(booked)
+    level = sampled["levels"]["memory_ram"]
+    assert min(booked) <= level["min"] <= level["max"] <= max(booked)
+
+
+def test_defect_08_memory_is_never_zero(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    one.stop([])
+    assert min(int(row["memory_ram"]) for row in read(tmp_path)) > 0
+
+
+def test_counters_start_at_zero(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    one.stop([])
+    first = read(tmp_path)[0]
+    assert {float(first[name]) for name in COUNTERS if first[name]} == {0.0}
+
+
+def test_defect_06_a_step_shorter_than_the_interval_keeps_its_rows(tmp_path: Path) -> None:
+    one = collector(tmp_path, interval=0.5)
+    one.start()
+    windows = [measured(one, index, lambda: time.sleep(0.005))[0] for index in (1, 2, 3)]
+    one.stop(windows)
+    booked = [row["step"] for row in read(tmp_path)]
+    assert all(booked.count(str(index)) >= 2 for index in (1, 2, 3))
+    assert booked == sorted(booked)
+
+
+def test_defect_39_the_last_interval_is_not_lost(tmp_path: Path) -> None:
+    one = collector(tmp_path, interval=60)
+    one.start()
+    window, _ = measured(one, 1, nothing)
+    one.stop([window])
+    assert len(read(tmp_path)) == 4  # the first sample, two boundaries, and the last sample
+
+
+def test_defect_39_stop_joins_the_sampler(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    pid = sampler_pid(tmp_path)
+    one.stop([])
+    assert start_time(pid) is None
+
+
+def test_stop_again_returns_the_same(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    account = one.stop([])
+    written = (tmp_path / METRICS_FILE).read_bytes()
+    assert one.stop([StepWindow(1, 0, 1, 0)]) == account
+    assert (tmp_path / METRICS_FILE).read_bytes() == written
+
+
+def test_stop_without_a_start_says_so(tmp_path: Path) -> None:
+    account = collector(tmp_path).stop([])
+    assert account.facts["samples"] == 0
+    assert account.facts["missed"] is None
+    assert account.facts["error"] == "it was not started"
+
+
+def test_work_before_the_first_sample_is_no_part_of_the_curves(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    _, used = measured(one, 1, nothing)
+    one.start()
+    account = one.stop([])
+    assert used.metrics["host_cpu_user_s"] is not None
+    assert account.facts["boundaries"] == 0
+    assert len(read(tmp_path)) == account.facts["samples"]
+
+
+def test_the_sampler_carries_our_label(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    pid = sampler_pid(tmp_path)
+    assert (pid, this_owner()) in list(labelled(OWNER))
+    assert os.getsid(pid) == pid
+    one.stop([])
+
+
+def test_a_sampler_that_cannot_start_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("raise SystemExit('no such luck')")
+    monkeypatch.setattr(process, "__file__", str(bad))
+    one = collector(tmp_path)
+    with pytest.raises(MeasurementError, match="no such luck"):
+        one.start()
+    assert one.stop([]).facts["samples"] == 0
+
+
+def test_a_sampler_that_stays_silent_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bad.py").write_text("import time; time.sleep(600)")
+    monkeypatch.setattr(process, "__file__", str(tmp_path / "bad.py"))
+    monkeypatch.setattr(sampler, "START_TIMEOUT", 0.3)
+    one = collector(tmp_path)
+    with pytest.raises(MeasurementError, match="killed by SIGKILL"):
+        one.start()
+    one.stop([])
+
+
+def test_a_folder_that_is_not_there_is_a_measurement_error(tmp_path: Path) -> None:
+    one = collector(tmp_path / "none")
+    with pytest.raises(MeasurementError, match="no sampler"):
+        one.start()
+    one.stop([])
+
+
+def test_a_sampler_that_died_is_told_and_its_samples_are_kept(tmp_path: Path) -> None:
+    one = collector(tmp_path, interval=60)
+    one.start()
+    pid = sampler_pid(tmp_path)
+    os.kill(pid, signal.SIGKILL)
+    assert wait_until_dead(pid)
+    one.watch("Process", Owned(pids=[os.getpid()]))  # nobody listens, and nothing happens
+    window, _ = measured(one, 1, nothing)
+    account = one.stop([window])
+    assert "SIGKILL" in str(account.facts["error"])
+    assert account.facts["missed"] is None
+    assert account.facts["samples"] == 1
+    assert len(read(tmp_path)) == 3
+
+
+def test_a_full_disk_is_a_measurement_error_and_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    one = collector(tmp_path)
+    one.start()
+    pid = sampler_pid(tmp_path)
+    monkeypatch.setattr("benchyard.samplers.curves.writing_atomically", full)
+    for _ in range(2):
+        with pytest.raises(MeasurementError, match="No space left"):
+            one.stop([])
+    assert start_time(pid) is None
+    assert (tmp_path / RAW_FILE).exists()
+
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from benchyard.collector import Measured
+from benchyard.measuring import LocalCollector
+one = LocalCollector(Measured(Path(sys.argv[1]), "c", 1, 0.05, time.monotonic_ns()))
+one.start()
+print(flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+def test_the_sampler_dies_with_its_parent_and_its_samples_are_on_disk(tmp_path: Path) -> None:
+    arguments = [sys.executable, "-c", PARENT, str(tmp_path)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        pid = sampler_pid(tmp_path)
+        time.sleep(0.3)
+        assert start_time(pid) is not None
+        parent.send_signal(signal.SIGKILL)
+        parent.wait(30)
+        # It takes milliseconds; the bound is for a machine that is busy with something else.
+        assert wait_until_dead(pid, timeout=10)
+    ticks = [record for record in read_raw(tmp_path / RAW_FILE) if isinstance(record, Tick)]
+    assert len(ticks) >= 2
+
+
+def test_defect_18_a_step_of_the_wall_clock_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = collector(tmp_path)
+    one.start()
+    monkeypatch.setattr(time, "time_ns", lambda: 0)
+    first = one.boundary(Owned(), begins=True)
+    monkeypatch.setattr(time, "time_ns", lambda: 10**21)
+    second = one.boundary(Owned(), begins=False)
+    used = one.used(first, second)
+    one.stop([])
+    assert (first.wall_ns, second.wall_ns) == (0, 10**21)
+    assert 0 < second.at_ns - first.at_ns < 60e9
+    assert used.suspect == ()
+    assert all(0 <= float(row["timestamp"]) < 60 for row in read(tmp_path))
+
+
+def test_a_boundary_names_units_and_all_that_krown_has(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    _, used = measured(one, 1, nothing)
+    one.stop([])
+    assert all(name.endswith(("_s", "_bytes", "_count", "_j")) for name in used.metrics)
+    assert {name for names, _ in COUNTERS.values() for name in names} <= set(used.metrics)
+    assert not any(name.startswith("resource_") for name in used.metrics)
+
+
+def test_what_is_not_told_has_a_reason(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    _, used = measured(one, 1, nothing, Owned(pids=[2**22 + 1]))
+    unknown = cast("dict[str, str]", one.stop([]).facts["unknown"])
+    nulls = {name for name, value in used.metrics.items() if value is None}
+    assert "resource_cpu_s" in nulls
+    assert nulls == set(unknown)
+    assert all(unknown.values())
+
+
+def test_what_an_owned_process_uses_is_told_apart_from_the_host(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    _, used = measured(one, 1, lambda: burn(0.1), Owned(pids=[os.getpid()]))
+    one.stop([])
+    cpu = used.metrics["resource_cpu_s"]
+    assert cpu is not None
+    assert 0.1 <= cpu < 0.2
+
+
+def test_the_labs_own_share_is_told(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as server:
+        one = collector(tmp_path, server=server.pid)
+        one.start()
+        _, used = measured(one, 1, lambda: burn(0.1))
+        one.stop([])
+        server.communicate(b"\n")
+    cpu = used.harness["flow_cpu_s"]
+    assert cpu is not None
+    assert 0.1 <= cpu < 0.15
+    assert used.harness["sampler_cpu_s"] is not None
+    assert used.harness["server_cpu_s"] is not None
+    assert all(v for k, v in used.harness.items() if k.endswith("_memory_bytes"))
+
+
+def test_curves_of_what_a_resource_owns(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", "while True: pass"], start_new_session=True
+    ) as busy:
+        one = collector(tmp_path, interval=0.02)
+        one.start()
+        one.watch("Busy", Owned(pids=[busy.pid]))
+        window, _ = measured(one, 1, lambda: time.sleep(0.5), Owned(pids=[busy.pid]))
+        one.watch("Busy", Owned())
+        account = one.stop([window])
+        busy.kill()
+    assert account.facts["files"] == [METRICS_FILE, RESOURCES_FILE]
+    with (tmp_path / RESOURCES_FILE).open(newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["resource"] == "Busy"]
+    assert len(rows) > 5
+    assert float(rows[-1]["cpu_s"]) - float(rows[0]["cpu_s"]) > 0.1

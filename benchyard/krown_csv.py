@@ -1,9 +1,9 @@
-"""KROWN's four CSV files: their columns, and how they are made from what was measured.
+"""KROWN's CSV files: their columns, and how they are made from what was measured.
 
 ``metrics.csv`` holds the curves of a run, ``stats.csv`` describes each step over all runs,
-``summary.csv`` and ``aggregated.csv`` show the median run. Lengths and usage come from the record,
-which was read at the boundaries of the commands; samples give the levels of memory and the number
-of samples. What is not known is an empty cell.
+``summary.csv`` shows the median run; ``aggregated.csv`` is its metrics.csv. Everything comes from
+records: lengths and usage were read at the boundaries of the commands, levels of memory and the
+number of samples were noted when the run ended. What is not known is an empty cell.
 
 Source: Van Assche et al., KROWN's execution framework, metrics version 3,
 https://github.com/kg-construct/KROWN (collector.py and stats.py of bench_executor).
@@ -13,10 +13,9 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeAlias
 
-from benchyard.statistics import describe
+from benchyard.statistics import mean, median, stdev
 
 Cell: TypeAlias = "str | int | float | None"
 Row: TypeAlias = "dict[str, Cell]"
@@ -81,7 +80,8 @@ class StepOfRun:
         step: Its position in the case, from 1.
         duration_s: What the record says; None if the step did not succeed.
         used: Metric of the record to what the step used; a missing one is not known.
-        rows: The rows of metrics.csv while the step was under way.
+        samples: How many of its samples there are; None if that is not known.
+        levels: Name of a level to the least and the most of the samples (B).
     """
 
     case: str
@@ -89,7 +89,10 @@ class StepOfRun:
     step: int
     duration_s: float | None
     used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
-    rows: Sequence[Row] = ()
+    samples: int | None = None
+    levels: Mapping[str, tuple[float, float]] = field(
+        default_factory=dict[str, tuple[float, float]]
+    )
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
@@ -99,19 +102,6 @@ def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def read_metrics(path: Path) -> list[Row]:
-    """Read the rows of a ``metrics.csv``; none if the file is not there."""
-    try:
-        with path.open(newline="") as stream:
-            return [_row(line) for line in csv.DictReader(stream)]
-    except FileNotFoundError:
-        return []
-
-
-def _row(line: Mapping[str, str]) -> Row:
-    return {name: text if name == "name" else number(text) for name, text in line.items()}
 
 
 def number(text: str) -> int | float | None:
@@ -128,25 +118,28 @@ def number(text: str) -> int | float | None:
 
 def figures(step: StepOfRun) -> dict[str, float | None]:
     """Return what stats.csv describes of one step of one run; nothing of a step that failed."""
+    made: dict[str, float | None] = {"number_of_samples": step.samples}
     if step.duration_s is None:
-        return {"number_of_samples": len(step.rows)}
-    made: dict[str, float | None] = {
-        "duration": step.duration_s,
-        "number_of_samples": len(step.rows),
-    }
+        return made
+    made["duration"] = step.duration_s
     for column in COUNTERS:
         made[f"{column}_diff"] = _difference(column, step.used)
     for column in LEVELS:
-        levels = [v for row in step.rows if isinstance(v := row.get(column), int | float)]
-        made[f"{column}_min"] = min(levels, default=None)
-        made[f"{column}_max"] = max(levels, default=None)
+        least, most = step.levels.get(column, (None, None))
+        made[f"{column}_min"] = least
+        made[f"{column}_max"] = most
     return made
 
 
 def _difference(column: str, used: Mapping[str, float | None]) -> float | None:
     names, scale = COUNTERS[column]
+    if len(names) == scale == 1:
+        return used.get(names[0])
     parts = [value for name in names if (value := used.get(name)) is not None]
-    return sum(parts) * scale if len(parts) == len(names) else None
+    if len(parts) < len(names):
+        return None
+    # Binary noise of the sum and the product only: no counter tells less than a nanosecond.
+    return round(sum(parts) * scale, 9)
 
 
 def stats_csv(steps: Iterable[StepOfRun]) -> str:
@@ -167,16 +160,20 @@ def _described(steps: Sequence[StepOfRun]) -> Row:
     each = [figures(step) for step in steps]
     for name in _DESCRIBED:
         values = [value for one in each if (value := one[name]) is not None]
-        if not values:
-            continue
-        about = describe(values)
-        row[f"{name}_median"] = about.median
-        row[f"{name}_average"] = about.mean
-        row[f"{name}_max"] = about.max
-        row[f"{name}_min"] = about.min
-        row[f"{name}_stdev"] = about.stdev
-        row[f"{name}_values"] = str(values)
+        if values:
+            texts = zip(_STATISTICS, _statistics(values), strict=True)
+            row |= {f"{name}_{statistic}": text for statistic, text in texts}
     return row
+
+
+def _statistics(values: Sequence[float]) -> Sequence[Cell]:
+    """Return the statistics in their order; one value has no standard deviation."""
+    if min(values) == max(values):
+        # Most counters of most steps do not move at all.
+        one = values[0]
+        return one, one, one, one, 0.0 if len(values) > 1 else None, str(values)
+    centre = median(values), mean(values)
+    return *centre, max(values), min(values), stdev(values), str(values)
 
 
 def summary_csv(steps: Iterable[StepOfRun]) -> str:
@@ -186,8 +183,3 @@ def summary_csv(steps: Iterable[StepOfRun]) -> str:
         for s in sorted(steps, key=lambda s: s.step)
     )
     return to_csv(SUMMARY_COLUMNS, rows)
-
-
-def aggregated_csv(rows: Iterable[Row]) -> str:
-    """Write the rows of the median run's ``metrics.csv``."""
-    return to_csv(COLUMNS, ({name: row.get(name) for name in COLUMNS} for row in rows))

@@ -57,13 +57,31 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
     steps = summary.get("steps", [])
     if steps:
         _print_steps(steps)
-        for warning in summary.get("warnings", []):
-            click.echo(click.style(f"warning: {warning}", fg="yellow"))
+        _print_remarks(summary, steps)
     else:
         click.echo("no finished run")
     for run in failed_runs(folder):
         click.echo(click.style(_failure(run_folder(folder, run)), fg="red"))
     click.echo(f"results: {shown(folder)}")
+
+
+def _print_remarks(summary: dict[str, Any], steps: list[dict[str, Any]]) -> None:
+    if summary.get("include_suspect"):
+        click.echo("suspect executions are described too (--include-suspect)")
+    for warning in summary.get("warnings", []):
+        click.echo(click.style(f"warning: {warning}", fg="yellow"))
+    advised: dict[str, list[dict[str, Any]]] = {}
+    for step in steps:
+        for text in step.get("advice") or ():
+            advised.setdefault(text, []).append(step)
+    for text, about in advised.items():
+        click.echo(click.style(f"advice: {_named(about)}: {text}", fg="cyan"))
+
+
+def _named(steps: list[dict[str, Any]]) -> str:
+    if len(steps) == 1:
+        return f"step {steps[0]['index']} {steps[0]['name']}"
+    return "steps " + ", ".join(str(step["index"]) for step in steps)
 
 
 def _failure(folder: Path) -> str:
@@ -81,19 +99,40 @@ def _failure(folder: Path) -> str:
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:
-    rows = [("", "STEP", "N", "MEDIAN", "MIN", "MAX", "STDEV", "OUTCOMES")]
-    rows += [_row(step) for step in steps]
-    print_columns(rows, right=(0, 2, 3, 4, 5, 6))
+    head = ("", "STEP", "N", "MEDIAN", "± 95 %", "CV", "MIN", "MAX", "OUTCOMES", "LEFT OUT")
+    rows = [head, *(_row(step) for step in steps)]
+    if not any(row[-1] for row in rows[1:]):
+        rows = [row[:-1] for row in rows]
+    print_columns(rows, right=range(2, 8))
 
 
 def _row(step: dict[str, Any]) -> tuple[str, ...]:
     metrics: dict[str, Any] = step.get("metrics") or {}
     described: dict[str, Any] = metrics.get("duration_s", {}).get("statistics", {})
-    outcomes = ", ".join(f"{n} {word}" for word, n in step["outcomes"].items() if n)
-    figures = [_figure(described.get(k)) for k in ("median", "min", "max", "stdev")]
-    count = str(described.get("n", "-")) if step["measured"] else "-"
-    return (str(step["index"]), step["name"], count, *figures, outcomes)
+    median, least, most = (_figure(described.get(name)) for name in ("median", "min", "max"))
+    count = str(described.get("n", 0)) if step["measured"] else "-"
+    figures = (count, median, _half_width(described), _variation(described), least, most)
+    counts = (_counts(step["outcomes"]), _counts(step.get("left_out") or {}))
+    return (str(step["index"]), step["name"], *figures, *counts)
 
 
 def _figure(value: float | None) -> str:
     return "-" if value is None else duration(value)
+
+
+def _half_width(described: dict[str, Any]) -> str:
+    """Say how far the farther end of the median's interval is from it; it is seldom symmetric."""
+    interval: dict[str, Any] = described.get("median_interval") or {}
+    low, high, median = interval.get("low"), interval.get("high"), described.get("median")
+    if low is None or high is None or median is None:
+        return "-"
+    return duration(max(median - low, high - median))
+
+
+def _variation(described: dict[str, Any]) -> str:
+    stdev, mean = described.get("stdev"), described.get("mean")
+    return "-" if stdev is None or not mean else f"{stdev / mean:.1%}"
+
+
+def _counts(numbers: dict[str, int]) -> str:
+    return ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in numbers.items() if n)

@@ -1,15 +1,19 @@
 """``benchyard stats``: the statistics of finished runs, computed anew."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from benchyard.case.loading import raise_problems
+from benchyard.case.loading import Loaded, raise_problems
 from benchyard.execution.layout import done_runs
 from benchyard.execution.plain import summarize
+from benchyard.krown import krown_runs
+from benchyard.model import Case
 from flows.cli.common import (
-    cases_of,
     load_selected,
+    plural,
     results_of,
     results_option,
     selection,
@@ -20,6 +24,11 @@ from flows.cli.outcome import print_outcome
 @click.command("stats")
 @selection
 @results_option
+@click.option(
+    "--include-suspect",
+    is_flag=True,
+    help="Describe executions too that were disturbed; the summary says so.",
+)
 def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
@@ -28,16 +37,46 @@ def command(
     results: Path | None,
     *,
     as_json: bool,
+    include_suspect: bool,
 ) -> None:
     """Show and rewrite the statistics of finished runs.
 
-    They come from the records alone (run.json), so they are never older than the runs.
+    They come from the records alone (run.json), so they are never older than the runs. Results
+    that KROWN's exectool made have no records: their metrics.csv is read instead. A case need not
+    be executable here: its results are enough.
     """
     _, loaded = load_selected(root, cases, tags, resource_folders)
-    raise_problems(loaded)
-    chosen = cases_of(loaded)
-    folders = [results_of(case, root, results) for case in chosen]
-    for case, folder in zip(chosen, folders, strict=True):
-        if done_runs(folder):
-            summarize(case.title, folder)
-    print_outcome(chosen, folders, as_json=as_json)
+    chosen = [target for item in loaded for target in _targets(item, root, results)]
+    if not chosen:
+        raise_problems(loaded)
+    for case, folder in chosen:
+        if _has_runs(folder):
+            summarize(case.title, folder, include_suspect=include_suspect)
+    print_outcome([c for c, _ in chosen], [f for _, f in chosen], as_json=as_json)
+    _tell_of_invalid(loaded, [case.folder for case, _ in chosen])
+
+
+def _targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[Case, Path]]:
+    """Yield the cases of a file with their results; of an invalid one what has results."""
+    if not item.problems:
+        yield from ((case, results_of(case, root, results)) for case in item.cases)
+        return
+    case = Case(item.file.parent, id="", name=item.name, description="", steps=())
+    folder = results_of(case, root, results)
+    if _has_runs(folder):
+        yield case, folder
+    # Points of a matrix that cannot be read any more: their folders tell which they were.
+    for point in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if _has_runs(point):
+            yield replace(case, name=f"{case.name}[{point.name}]"), point
+
+
+def _has_runs(folder: Path) -> bool:
+    return bool(done_runs(folder) or krown_runs(folder))
+
+
+def _tell_of_invalid(loaded: Sequence[Loaded], shown: Sequence[Path]) -> None:
+    alone = sum(1 for item in loaded if item.problems and item.file.parent not in shown)
+    if alone:
+        text = f"{plural(alone, 'invalid case')} without results left alone"
+        click.echo(f"{text}; benchyard validate says why", err=True)

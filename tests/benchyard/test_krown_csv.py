@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 
@@ -13,18 +12,13 @@ from benchyard.krown_csv import (
     SUMMARY_COLUMNS,
     Row,
     StepOfRun,
-    aggregated_csv,
     number,
-    read_metrics,
     stats_csv,
     summary_csv,
     to_csv,
 )
 
-ROWS: list[Row] = [
-    {"name": "c", "run": 1, "index": 1, "step": 1, "memory_ram": 5, "memory_swap": 0},
-    {"name": "c", "run": 1, "index": 2, "step": 1, "memory_ram": 9, "memory_swap": None},
-]
+LEVELS = {"memory_ram": (5.0, 9.0), "memory_swap": (0, 0)}
 USED: dict[str, float | None] = {
     "host_cpu_user_s": 0.5,
     "host_cpu_system_s": 0.25,
@@ -38,7 +32,7 @@ def parsed(text: str) -> list[dict[str, str]]:
 
 
 def step(run: int, duration_s: float | None, index: int = 1) -> StepOfRun:
-    return StepOfRun("c", run, index, duration_s, USED, ROWS)
+    return StepOfRun("c", run, index, duration_s, USED, 2, LEVELS)
 
 
 def test_the_columns_are_krowns() -> None:
@@ -68,18 +62,12 @@ def test_the_columns_are_krowns() -> None:
     assert set(COUNTERS) < set(COLUMNS)
 
 
-def test_defect_05_step_duration_is_not_taken_from_samples() -> None:
-    late: list[Row] = [{"timestamp": 0.1, "step": 1}, {"timestamp": 0.2, "step": 1}]
-    steps = [StepOfRun("c", 1, 1, 0.25, rows=late)]
-    assert parsed(summary_csv(steps))[0]["duration"] == "0.25"
-    assert parsed(stats_csv(steps))[0]["duration_median"] == "0.25"
-
-
 def test_defect_06_a_step_without_samples_is_kept() -> None:
-    steps = [StepOfRun("c", 1, 1, 0.25), StepOfRun("c", 1, 2, 0.5)]
+    steps = [StepOfRun("c", 1, 1, 0.25, samples=0), StepOfRun("c", 1, 2, 0.5)]
     for text in (summary_csv(steps), stats_csv(steps)):
         assert [row["step"] for row in parsed(text)] == ["1", "2"]
     assert parsed(summary_csv(steps))[0]["number_of_samples"] == "0"
+    assert parsed(summary_csv(steps))[1]["number_of_samples"] == ""
 
 
 def test_defect_23_an_even_number_of_runs_is_described() -> None:
@@ -94,7 +82,7 @@ def test_defect_24_one_run_loses_only_the_stdev() -> None:
     assert row["duration_stdev"] == ""
     assert row["duration_values"] == "[1.0]"
     assert row["duration_average"] == "1.0"
-    assert row["memory_ram_max_max"] == "9"
+    assert row["memory_ram_max_max"] == "9.0"
 
 
 def test_defect_25_what_is_unknown_is_an_empty_cell() -> None:
@@ -111,7 +99,7 @@ def test_usage_is_that_of_the_record_in_krowns_units() -> None:
     assert row["cpu_user_diff"] == "0.5"
     assert row["cpu_user_system_diff"] == "0.75"
     assert row["disk_busy_time_diff"] == "125.0"
-    assert (row["memory_ram_min"], row["memory_ram_max"]) == ("5", "9")
+    assert (row["memory_ram_min"], row["memory_ram_max"]) == ("5.0", "9.0")
 
 
 def test_a_step_that_failed_is_shown_without_figures() -> None:
@@ -127,25 +115,21 @@ def test_steps_stand_in_their_order() -> None:
     assert [row["step"] for row in parsed(stats_csv(steps))] == ["1", "2", "10"]
 
 
-def test_a_written_file_is_read_back(tmp_path: Path) -> None:
-    rows: list[Row] = [
-        {"name": "1,2", "run": 1, "timestamp": 0.30000000000000004, "memory_ram": None}
-    ]
-    (tmp_path / "metrics.csv").write_text(to_csv(COLUMNS, rows))
-    back = read_metrics(tmp_path / "metrics.csv")
-    assert back[0]["name"] == "1,2"
-    assert back[0]["timestamp"] == 0.30000000000000004
-    assert back[0]["memory_ram"] is None
-    assert aggregated_csv(back) == (tmp_path / "metrics.csv").read_text()
+def test_sums_and_milliseconds_carry_no_binary_noise() -> None:
+    used = {"host_cpu_user_s": 0.1, "host_cpu_system_s": 0.2, "host_disk_busy_time_s": 1.001}
+    row = parsed(summary_csv([StepOfRun("c", 1, 1, 1.0, used)]))[0]
+    assert (row["cpu_user_system_diff"], row["disk_busy_time_diff"]) == ("0.3", "1001.0")
 
 
-def test_a_name_that_is_a_number_stays_text(tmp_path: Path) -> None:
-    (tmp_path / "metrics.csv").write_text("name,run\n007,1\n")
-    assert read_metrics(tmp_path / "metrics.csv") == [{"name": "007", "run": 1}]
+def test_equal_values_are_described_like_others() -> None:
+    row = parsed(stats_csv([step(1, 2.0), step(2, 2.0), step(3, 2.0)]))[0]
+    described = [row[f"duration_{name}"] for name in ("median", "average", "max", "min", "stdev")]
+    assert described == ["2.0", "2.0", "2.0", "2.0", "0.0"]
 
 
-def test_a_missing_file_has_no_rows(tmp_path: Path) -> None:
-    assert read_metrics(tmp_path / "metrics.csv") == []
+def test_what_is_missing_stays_empty_and_a_comma_is_quoted() -> None:
+    rows: list[Row] = [{"name": "1,2", "run": 1, "memory_ram": None}]
+    assert to_csv(("name", "run", "step", "memory_ram"), rows).splitlines()[1] == '"1,2",1,,'
 
 
 def test_a_cell_is_a_number_or_nothing() -> None:

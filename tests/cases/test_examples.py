@@ -149,7 +149,8 @@ def test_an_example_ends_as_it_says(name: str, tmp_path: Path) -> None:
         assert (folder / ".done").is_file()
         assert record["outcome"] == "completed"
         assert record["changed_inputs"] == []
-        assert record["warnings"] == []
+        # Steps of milliseconds cost the lab more than a hundredth of their time to start.
+        assert [text for text in record["warnings"] if "the lab itself" not in text] == []
         assert {i: s["outcome"] for i, s in steps_of(record).items()} == ENDINGS[name]
 
 

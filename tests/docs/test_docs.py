@@ -247,7 +247,7 @@ def test_the_class_in_the_pages_works(tmp_path: Path, capsys: pytest.CaptureFixt
     [step] = record["steps"]
     assert step["outcome"] == "completed"
     assert [r["values"]["bytes"] for r in step["attempts"][0]["repetitions"]] == [1_000_000] * 3
-    assert record["warnings"] == []
+    assert [text for text in record["warnings"] if "the lab itself" not in text] == []
     assert not _left_running(tmp_path)
 
 

@@ -1,0 +1,153 @@
+"""The document of ``summary.json``, from the records of the runs alone."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from benchyard.model import Json, JsonObject, Outcome
+from benchyard.record import RunRecord, StepRecord
+from benchyard.statistics.advice import advise
+from benchyard.summary.counting import all_suspect, counting, left_out, middle
+from benchyard.summary.metrics import describe_metrics, levels_of
+
+FORMAT = "benchyard-summary"
+VERSION = 2
+
+_ByRun = Mapping[int, StepRecord]
+
+
+def summarize(
+    title: str,
+    runs: Iterable[RunRecord],
+    *,
+    unfinished: Sequence[RunRecord] = (),
+    include_suspect: bool = False,
+) -> JsonObject:
+    """Return the document of ``summary.json``.
+
+    Args:
+        title: Title of the case.
+        runs: The record of each done run, in any order; none at all is fine.
+        unfinished: Records of runs that do not count; their steps are counted as left out.
+        include_suspect: Whether executions that are not to be trusted are described too.
+    """
+    records = sorted(runs, key=lambda record: record.run)
+    by_index = _by_index(records)
+    undone = _by_index(unfinished)
+    warnings = [*_warnings(records), *all_suspect(by_index, include_suspect=include_suspect)]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "case": title,
+        "made_by": _made_by(records),
+        "n_runs": len(records),
+        "runs": [_about(record) for record in records],
+        "include_suspect": include_suspect,
+        "median_run": median_run(records, include_suspect=include_suspect),
+        "warnings": list[Json](warnings),
+        "steps": [
+            _step(by_run, undone.get(index, {}), include_suspect=include_suspect)
+            for index, by_run in sorted(by_index.items())
+        ],
+    }
+
+
+def _by_index(records: Iterable[RunRecord]) -> dict[int, dict[int, StepRecord]]:
+    found: dict[int, dict[int, StepRecord]] = {}
+    for record in records:
+        for step in record.steps:
+            found.setdefault(step.index, {})[record.run] = step
+    return found
+
+
+def _made_by(records: Sequence[RunRecord]) -> str:
+    others = [made for r in records if isinstance(made := r.collector.get("made_by"), str)]
+    return others[0] if others else "Benchyard"
+
+
+def _about(record: RunRecord) -> JsonObject:
+    return {
+        "run": record.run,
+        "outcome": record.outcome.value,
+        "started_at": record.started_at or None,
+        "duration_s": record.duration_s,
+    }
+
+
+def _warnings(records: Sequence[RunRecord]) -> list[str]:
+    found: list[str] = []
+    facts = {
+        "versions of the case": {r.run: r.case.get("hash") for r in records},
+        "hosts": {r.run: r.environment.get("host") for r in records},
+    }
+    for what, by_run in facts.items():
+        if len({str(value) for value in by_run.values()}) > 1:
+            listed = ", ".join(f"run {run}: {value}" for run, value in by_run.items())
+            found.append(f"the runs are of different {what} ({listed}); do them again to compare")
+    return found
+
+
+def median_run(records: Iterable[RunRecord], *, include_suspect: bool = False) -> int | None:
+    """Return the number of the run that stands for all, or None if nothing was measured.
+
+    Runs in which fewer measured steps count than in others took less time for less work, and are
+    left out. Of an even number of runs it is the lower one of the two in the middle, so that the
+    run is always one that took place.
+    """
+    totals: list[tuple[int, float, int]] = []
+    for record in records:
+        found = [duration_s(step, include_suspect=include_suspect) for step in record.steps]
+        values = [value for value in found if value is not None]
+        if values:
+            totals.append((len(values), sum(values), record.run))
+    most = max((steps for steps, _, _ in totals), default=0)
+    ordered = sorted((total, run) for steps, total, run in totals if steps == most)
+    return ordered[(len(ordered) - 1) // 2][1] if ordered else None
+
+
+def duration_s(step: StepRecord, *, include_suspect: bool) -> float | None:
+    """Return a measured step's time in one run (s), the median of its repetitions."""
+    return middle(r.duration_s for r in counting(step, include_suspect=include_suspect))
+
+
+def _step(by_run: _ByRun, undone: _ByRun, *, include_suspect: bool) -> JsonObject:
+    """Sum up one step over the runs, given in order."""
+    last = list(by_run.values())[-1]
+    attempts = [attempt for step in by_run.values() for attempt in step.attempts]
+    document: JsonObject = {
+        "index": last.index,
+        "id": last.id,
+        "name": last.name,
+        "resource": last.resource,
+        "command": last.command,
+        "measured": last.measure,
+        "outcomes": _counted(step.outcome for step in by_run.values()),
+        "attempts": _counted(attempt.outcome for attempt in attempts),
+    }
+    if last.measure:
+        document["left_out"] = left_out(by_run, undone.values(), include_suspect=include_suspect)
+        document |= _measured(by_run, include_suspect=include_suspect)
+    return document
+
+
+def _counted(outcomes: Iterable[Outcome]) -> JsonObject:
+    counts = Counter(outcomes)
+    return {outcome.value: counts[outcome] for outcome in Outcome if counts[outcome]}
+
+
+def _measured(by_run: _ByRun, *, include_suspect: bool) -> JsonObject:
+    found = {run: counting(step, include_suspect=include_suspect) for run, step in by_run.items()}
+    repetitions = {run: made for run, made in found.items() if made}
+    levels = [levels_of(by_run[run].sampled) for run in repetitions]
+    middles = (middle(one.duration_s for one in made) for made in repetitions.values())
+    lengths = [length for length in middles if length is not None]
+    return {
+        "suspect": [
+            {"run": run, "reasons": list[Json](step.suspect)}
+            for run, step in by_run.items()
+            if step.suspect
+        ],
+        "advice": list[Json](advise(lengths) if lengths else ()),
+        "runs": list[Json](repetitions),
+        "repetitions": sum(len(made) for made in repetitions.values()),
+        "metrics": describe_metrics(list(repetitions.values()), levels),
+    }

@@ -119,6 +119,16 @@ def _told(decision: Decision) -> JsonObject:
     }
 
 
+def rule_of(facts: Mapping[str, Json]) -> Adaptive | None:
+    """Read the rule back from a record; None if there is none that can be read."""
+    numbers = [facts.get(name) for name in ("minimum", "maximum", "until", "level")]
+    match numbers:
+        case [int(minimum), int(maximum), float(until), float(level)]:
+            return Adaptive(minimum, maximum, until, level)
+        case _:
+            return None
+
+
 # -- reading what the user asks for
 
 

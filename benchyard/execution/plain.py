@@ -8,11 +8,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from benchyard.errors import RecordError, StepFailedError
+from benchyard.execution.adaptive import enough, rule_of
 from benchyard.execution.engine import Handle
 from benchyard.execution.layout import DONE, done_runs, failed_runs, run_folder
 from benchyard.execution.session import Session
 from benchyard.krown import krown_runs, read_results
-from benchyard.model import Case, Step
+from benchyard.model import Case, JsonObject, Step
 from benchyard.record import RUN_FILE, RunRecord, read_record
 from benchyard.summary import write_summary
 
@@ -152,8 +153,18 @@ def _summarize_own(
             *_left_out(others, "of another version of the case", "; --force does it again"),
             *_left_out(krowns, "made by KROWN", ""),
         ],
+        adaptive=_adaptive([record for _, record in alike]),
         include_suspect=include_suspect,
     )
+
+
+def _adaptive(records: Sequence[RunRecord]) -> JsonObject | None:
+    """Return by which rule there are so many runs, and what it came to; None without one."""
+    newest = max(records, key=lambda record: record.started_at, default=None)
+    rule = rule_of(newest.adaptive) if newest is not None else None
+    if rule is None:
+        return None
+    return {"rule": rule.to_json(), **enough(rule, records).to_json()}
 
 
 def _summarize_krown(title: str, results: Path, *, include_suspect: bool) -> None:

@@ -7,6 +7,9 @@ dates of each run, in order. include_suspect: whether suspect executions are des
 median_run: number of the run whose measured steps took the median of all totals (the lower one of
 an even number), or null.
 warnings: what a reader should know before comparing.
+adaptive: only where precision decided how many runs there are: the ``rule`` declared before the
+first run, and what it came to (``stopped``, ``precise``, ``runs``, ``look``, ``why``, and each
+step's relative half-width).
 files: only where another program made the runs, name to size and date (ns) of the files written
 beside, so that those of the other program are known.
 steps: in the order of the case, each with
@@ -28,7 +31,7 @@ A step with ``measure: false`` is listed without left_out and what follows it.
 
 Versions of the format:
 1: the first.
-2: made_by, include_suspect, files; of each step left_out, suspect and advice; suspect executions
+2: made_by, include_suspect, adaptive, files; of each step left_out, suspect and advice; suspect executions
    are left out; metrics from samples; statistics have intervals and more; repetitions are null
    where each run has one.
 """

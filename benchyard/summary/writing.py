@@ -34,6 +34,7 @@ def write_summary(
     *,
     unfinished: Sequence[RunRecord] = (),
     warnings: Sequence[str] = (),
+    adaptive: JsonObject | None = None,
     include_suspect: bool = False,
     foreign: bool = False,
 ) -> None:
@@ -46,6 +47,7 @@ def write_summary(
         runs: Folder and record of each done run.
         unfinished: Records of runs that do not count.
         warnings: What else a reader should know.
+        adaptive: By which rule there are so many runs, and what it came to; None if it was fixed.
         include_suspect: Whether executions that are not to be trusted are described too.
         foreign: Whether another program made the runs: CSV files that are there and were not
             written by this function stay as they are, and no file is shared with a run.
@@ -59,6 +61,8 @@ def write_summary(
     kept = _not_ours(results, made) if foreign else []
     notes = [f"{results / name} is not Benchyard's and stays as it is" for name in kept]
     document["warnings"] = [*cast("list[Json]", document["warnings"]), *warnings, *notes]
+    if adaptive is not None:
+        document["adaptive"] = adaptive
     results.mkdir(parents=True, exist_ok=True)
     ours = [name for name in made if name not in kept]
     for name in ours:

@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-PROGRAMS = ("command_line", "first_step", "gaps", "timing")
+PROGRAMS = (
+    "command_line",
+    "counters",
+    "first_step",
+    "gaps",
+    "overhead",
+    "sampler",
+    "statistics_power",
+    "stats",
+    "timing",
+)
 
 
 def run(program: str, *options: str) -> str:

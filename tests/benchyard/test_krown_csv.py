@@ -12,7 +12,6 @@ from benchyard.krown_csv import (
     SUMMARY_COLUMNS,
     Row,
     StepOfRun,
-    number,
     stats_csv,
     summary_csv,
     to_csv,
@@ -130,9 +129,3 @@ def test_equal_values_are_described_like_others() -> None:
 def test_what_is_missing_stays_empty_and_a_comma_is_quoted() -> None:
     rows: list[Row] = [{"name": "1,2", "run": 1, "memory_ram": None}]
     assert to_csv(("name", "run", "step", "memory_ram"), rows).splitlines()[1] == '"1,2",1,,'
-
-
-def test_a_cell_is_a_number_or_nothing() -> None:
-    assert [number(text) for text in ("3", "0.5", "")] == [3, 0.5, None]
-    with pytest.raises(ValueError, match="x"):
-        number("x")

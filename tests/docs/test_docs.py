@@ -247,7 +247,8 @@ def test_the_class_in_the_pages_works(tmp_path: Path, capsys: pytest.CaptureFixt
     [step] = record["steps"]
     assert step["outcome"] == "completed"
     assert [r["values"]["bytes"] for r in step["attempts"][0]["repetitions"]] == [1_000_000] * 3
-    assert [text for text in record["warnings"] if "the lab itself" not in text] == []
+    of_the_host = re.compile("the lab itself|is suspect")
+    assert [text for text in record["warnings"] if not of_the_host.search(text)] == []
     assert not _left_running(tmp_path)
 
 

@@ -1,5 +1,6 @@
 """As many runs as the precision takes, whether or not the execution is interrupted."""
 
+import json
 from collections.abc import Iterator
 from itertools import count
 
@@ -56,6 +57,23 @@ def test_each_record_has_the_rule(lab: Lab, script: Script) -> None:
     record = read_record(run_folder(case.folder / "results", 1))
     assert record.adaptive["until"] == 0.5
     assert record.adaptive["looks"] == list(rule.looks)
+
+
+def test_the_summary_tells_the_rule_and_what_it_came_to(lab: Lab, script: Script) -> None:
+    lasting(script, (1.0 + number % 2 / 1000 for number in count()))
+    case = lab.case(STEP)
+    lab.adaptive = RULE.to_json()
+    executed = lab.execute(case, range(1, 31), rule=RULE)
+    summary = json.loads((case.folder / "results" / "summary.json").read_text())
+    assert summary["adaptive"]["rule"] == RULE.to_json()
+    assert summary["adaptive"]["precise"] is True
+    assert summary["adaptive"]["look"] == len(executed.records)
+
+
+def test_a_fixed_number_of_runs_has_no_rule_in_the_summary(lab: Lab) -> None:
+    case = lab.case(STEP)
+    lab.execute(case)
+    assert "adaptive" not in json.loads((case.folder / "results" / "summary.json").read_text())
 
 
 def test_resumed_execution_stops_where_a_whole_one_does(lab: Lab, script: Script) -> None:

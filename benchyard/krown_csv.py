@@ -104,18 +104,6 @@ def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
     return text.getvalue()
 
 
-def number(text: str) -> int | float | None:
-    """Read a cell back: an integer, another number, or None where it is empty.
-
-    Raises:
-        ValueError: If it is none of these.
-    """
-    try:
-        return int(text)
-    except ValueError:
-        return float(text) if text else None
-
-
 def figures(step: StepOfRun) -> dict[str, float | None]:
     """Return what stats.csv describes of one step of one run; nothing of a step that failed."""
     made: dict[str, float | None] = {"number_of_samples": step.samples}

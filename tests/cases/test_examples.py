@@ -60,7 +60,7 @@ def document(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "metadata.json").read_text())
 
 
-#: Steps of milliseconds cost the lab more than a hundredth of their time to start, and this host may
+#: Steps of milliseconds cost the lab more than a hundredth of their time to start; this host may
 #: be disturbed: both are true, and nothing that an example could help.
 OF_THE_HOST = re.compile("the lab itself|is suspect")
 

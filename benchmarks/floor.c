@@ -74,7 +74,7 @@ static void loop(long long interval, long long length, int reads, int parse) {
     }
     printf("%.9f %.9f %lld %lld %.9f %.9f\n", (now(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1e9,
            (at - start) / 1e9, samples, missed,
-           samples > 1 ? (last - first) / 1e9 / (samples - 1 + missed) : 0, largest / 1e9);
+           samples > 1 ? (last - first) / 1e9 / (samples - 1) : 0, largest / 1e9);
 }
 
 int main(int argc, char **argv) {

@@ -13,6 +13,7 @@ from benchyard.execution.wording import duration
 from benchyard.files import shown
 from benchyard.model import Case, Json, Outcome
 from benchyard.record import read_record
+from flows.cli.advice import digest
 from flows.cli.common import print_columns, print_json
 
 
@@ -70,18 +71,9 @@ def _print_remarks(summary: dict[str, Any], steps: list[dict[str, Any]]) -> None
         click.echo("suspect executions are described too (--include-suspect)")
     for warning in summary.get("warnings", []):
         click.echo(click.style(f"warning: {warning}", fg="yellow"))
-    advised: dict[str, list[dict[str, Any]]] = {}
-    for step in steps:
-        for text in step.get("advice") or ():
-            advised.setdefault(text, []).append(step)
-    for text, about in advised.items():
-        click.echo(click.style(f"advice: {_named(about)}: {text}", fg="cyan"))
-
-
-def _named(steps: list[dict[str, Any]]) -> str:
-    if len(steps) == 1:
-        return f"step {steps[0]['index']} {steps[0]['name']}"
-    return "steps " + ", ".join(str(step["index"]) for step in steps)
+    advised = [(s["index"], s["name"], text) for s in steps for text in s.get("advice") or ()]
+    for line in digest(advised):
+        click.echo(click.style(f"advice: {line}", fg="cyan"))
 
 
 def _failure(folder: Path) -> str:

@@ -16,7 +16,15 @@ from benchyard.errors import BenchyardError, CaseFailedError, InputError, RunInt
 from flows.cli import call, listing
 from flows.cli.group import COMMANDS
 
-ONLY_SOME_NEED_PREFECT = ["--help", "--version", "list", "validate", "resources", "clean --yes", "doctor"]
+ONLY_SOME_NEED_PREFECT = [
+    "--help",
+    "--version",
+    "list",
+    "validate",
+    "resources",
+    "clean --yes",
+    "doctor",
+]
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])

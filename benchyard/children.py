@@ -6,40 +6,54 @@ group can be killed; it carries labels, so that descendants which left the group
 
 import contextlib
 import os
-import resource
 import signal
 import subprocess
 import threading
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
 from benchyard.errors import CommandFailedError
 from benchyard.guard import ensure_guard
 from benchyard.labels import CHILD, OWNER, kill_labelled, this_owner
+from benchyard.launching import Line, Order, Spent, launch
 from benchyard.usage import Ended
 
 #: Bytes of stderr that an error message quotes.
 TAIL = 2000
 
 
-@dataclass
 class Child:
-    """One child process. Made by ``spawn``."""
+    """One child process. Made by ``spawn``.
 
-    process: "subprocess.Popen[bytes]"
-    label: str
-    _ended: Ended | None = None
-    _waiting: threading.Lock = field(default_factory=threading.Lock)
-    _reaping: threading.Lock = field(default_factory=threading.Lock)
+    Args:
+        line: Its line to the launcher.
+        label: The value of its child label.
+        stdin: Where its input is written, if a pipe was asked for; so with the other two.
+    """
+
+    def __init__(
+        self,
+        line: Line,
+        label: str,
+        stdin: IO[bytes] | None = None,
+        stdout: IO[bytes] | None = None,
+        stderr: IO[bytes] | None = None,
+    ) -> None:
+        self.label = label
+        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+        self._line = line
+        self._ended: Ended | None = None
+        self._waiting = threading.Lock()
+        self._reaping = threading.Lock()
 
     @property
     def pid(self) -> int:
         """The child's process id."""
-        return self.process.pid
+        return self._line.pid
 
     @property
     def ended(self) -> Ended | None:
@@ -50,16 +64,17 @@ class Child:
     def running(self) -> bool:
         """Whether the child has not ended yet; its end is left for ``wait`` to see."""
         with self._reaping:
-            if self.process.returncode is not None:
-                return False
-            options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-            return os.waitid(os.P_PID, self.process.pid, options) is None
+            return self._line.running
 
     def wait(self) -> Ended:
         """Wait for the end; the kernel's own account of the child comes with it.
 
         If the wait itself is interrupted (Ctrl-C, a termination signal), the whole tree is
         killed before the interruption goes on.
+
+        Raises:
+            CommandFailedError: If the launcher was killed: nobody can tell how the child ends
+                then, and the whole tree is killed.
         """
         try:
             with self._waiting:
@@ -72,12 +87,9 @@ class Child:
 
     def _reap(self) -> Ended:
         # A dead child keeps its pid until it is reaped; afterwards nobody may signal that pid.
-        os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
+        self._line.wait()
         with self._reaping:
-            _, status, usage = os.wait4(self.process.pid, 0)
-            code = os.waitstatus_to_exitcode(status)
-            self.process.returncode = code  # Popen must not wait for it again
-        return _account(self.process.pid, code, usage)
+            return _account(self.pid, self._line.reap())
 
     def kill(self) -> None:
         """Kill the child and every descendant, those in other sessions included."""
@@ -99,22 +111,24 @@ class Child:
 
     def _signal_group(self, number: signal.Signals) -> None:
         with self._reaping, contextlib.suppress(ProcessLookupError, PermissionError):
-            if self.process.returncode is None:
-                os.killpg(self.process.pid, number)
+            if self._line.holds_pid:
+                os.killpg(self.pid, number)
 
 
-def _account(pid: int, exit_status: int, usage: resource.struct_rusage) -> Ended:
+def _account(pid: int, spent: Spent) -> Ended:
     """Give the kernel's account SI units; it counts KiB, and blocks of 512 bytes."""
+    known = spent.peak_kib > spent.floor_kib
     return Ended(
-        exit_status,
-        user_s=usage.ru_utime,
-        system_s=usage.ru_stime,
-        peak_rss_bytes=usage.ru_maxrss * 1024,
-        minor_faults=usage.ru_minflt,
-        major_faults=usage.ru_majflt,
-        read_bytes=usage.ru_inblock * 512,
-        write_bytes=usage.ru_oublock * 512,
+        os.waitstatus_to_exitcode(spent.status),
+        user_s=spent.user_s,
+        system_s=spent.system_s,
+        peak_rss_bytes=spent.peak_kib * 1024 if known else None,
+        minor_faults=spent.minor_faults,
+        major_faults=spent.major_faults,
+        read_bytes=spent.read_blocks * 512,
+        write_bytes=spent.written_blocks * 512,
         pid=pid,
+        peak_floor_bytes=spent.floor_kib * 1024,
     )
 
 
@@ -130,10 +144,15 @@ def spawn(
 ) -> Child:
     """Start a child; no shell is involved.
 
+    It is the launcher's child: see ``benchyard.launcher`` for what it inherits.
+
     Args:
         arguments: Program and arguments.
         folder: Its working folder.
         environment: Added to this process's own environment.
+        stdin: ``DEVNULL``, ``PIPE``, a descriptor or an open file, as for ``subprocess``.
+        stdout: The same.
+        stderr: The same, or ``STDOUT``.
         labels: Further labels beside owner and child.
 
     Raises:
@@ -142,19 +161,86 @@ def spawn(
     ensure_guard()
     label = uuid.uuid4().hex
     own = {OWNER: this_owner(), CHILD: label, **(labels or {})}
-    try:
-        process = subprocess.Popen(
-            list(arguments),
-            cwd=folder,
-            env={**os.environ, **(environment or {}), **own},
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise CommandFailedError(f"cannot start '{arguments[0]}': {error}") from error
-    return Child(process, label)
+    with ExitStack() as kept, ExitStack() as given:
+        try:
+            streams = _Streams(kept, given, (stdin, stdout, stderr))
+            words = [_plain(os.fsencode(word)) for word in arguments]
+            variables = _variables({**(environment or {}), **own})
+            line = launch(Order(words, os.fsencode(folder.absolute()), variables, streams.theirs))
+            kept.pop_all()
+        except (OSError, ValueError) as error:
+            raise CommandFailedError(f"cannot start '{arguments[0]}': {error}") from error
+        except BaseException:
+            kill_labelled(CHILD, lambda value: value == label)
+            raise
+    return Child(line, label, *streams.ours)
+
+
+class _Streams:
+    """A child's three streams.
+
+    Args:
+        kept: Closes the lab's ends of pipes.
+        given: Closes what only the child is to have.
+        wanted: What each stream is to be, in the order of their numbers.
+
+    Raises:
+        OSError: If there cannot be more descriptors.
+        ValueError: If a file is closed.
+    """
+
+    def __init__(
+        self, kept: ExitStack, given: ExitStack, wanted: tuple[int | IO[bytes], ...]
+    ) -> None:
+        self._kept, self._given = kept, given
+        self.theirs: list[int] = []
+        self.ours: list[IO[bytes] | None] = []
+        for number, one in enumerate(wanted):
+            theirs, ours = self._open(number, one)
+            self.theirs.append(theirs)
+            self.ours.append(ours)
+
+    def _open(self, number: int, wanted: int | IO[bytes]) -> tuple[int, IO[bytes] | None]:
+        if not isinstance(wanted, int):
+            return wanted.fileno(), None
+        if wanted == subprocess.PIPE:
+            return self._pipe(number)
+        if wanted == subprocess.DEVNULL:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            self._given.callback(os.close, nothing)
+            return nothing, None
+        return (self.theirs[1] if wanted == subprocess.STDOUT else wanted), None
+
+    def _pipe(self, number: int) -> tuple[int, IO[bytes]]:
+        ends = os.pipe()
+        theirs, ours = ends if number == 0 else reversed(ends)
+        self._given.callback(os.close, theirs)
+        stream = open(ours, "rb" if number else "wb")  # noqa: SIM115, PTH123 - a descriptor
+        self._kept.callback(stream.close)
+        return theirs, stream
+
+
+def _variables(added: Mapping[str, str]) -> dict[bytes, bytes]:
+    """Return this process's environment and what is added, as the kernel takes it."""
+    encoded = {os.fsencode(name): os.fsencode(value) for name, value in added.items()}
+    for name, value in encoded.items():
+        _plain(value)
+        if b"=" in _plain(name):
+            raise ValueError(f"illegal environment variable name '{os.fsdecode(name)}'")
+    return {**os.environb, **encoded}
+
+
+def _plain(text: bytes) -> bytes:
+    if b"\0" in text:
+        raise ValueError("embedded null byte")
+    return text
+
+
+def pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    """Return the lab's end of a pipe that was asked for."""
+    if stream is None:
+        raise ValueError("the child was started without this pipe")
+    return stream
 
 
 def tail(path: Path, size: int = TAIL) -> str:

@@ -17,23 +17,27 @@ class Ended:
         exit_status: Exit code, or the negative number of the signal that ended it.
         user_s: CPU seconds in user mode.
         system_s: CPU seconds in the kernel.
-        peak_rss_bytes: Largest resident set of any single process in the tree.
+        peak_rss_bytes: Largest resident set of any single process in the tree; None if it is not
+            above ``peak_floor_bytes``.
         minor_faults: Page faults without a disk.
         major_faults: Page faults that had to read a disk.
         read_bytes: Read from disks.
         write_bytes: Written to disks, or to be written; truncated files are not taken off.
         pid: Its process id, which may belong to another process by now.
+        peak_floor_bytes: What the process that started it had held: the kernel books that as the
+            child's own, so no smaller peak is known.
     """
 
     exit_status: int
     user_s: float
     system_s: float
-    peak_rss_bytes: int
+    peak_rss_bytes: int | None
     minor_faults: int = 0
     major_faults: int = 0
     read_bytes: int = 0
     write_bytes: int = 0
     pid: int = 0
+    peak_floor_bytes: int = 0
 
     def describe(self) -> str:
         """Say in words how it ended."""

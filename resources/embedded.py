@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import IO, Any, ClassVar, TypedDict
 
-from benchyard.children import Child, spawn, tail
+from benchyard.children import Child, pipe, spawn, tail
 from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
 from benchyard.model import Json, JsonObject
 from benchyard.resource import (
@@ -52,8 +52,8 @@ class _Worker:
     def __init__(self, child: Child, stderr: Path) -> None:
         self._child = child
         self._stderr = stderr
-        self._requests = _pipe(child.process.stdin)
-        self._answers = _pipe(child.process.stdout)
+        self._requests = pipe(child.stdin)
+        self._answers = pipe(child.stdout)
         self._owes_an_answer = True  # the one that says that the database is open
 
     @property
@@ -307,12 +307,6 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
         if self._worker is None:
             raise NotReadyError(f"{self._engine} was not started")
         return self._worker
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    if stream is None:
-        raise ValueError("the child was started without this pipe")
-    return stream
 
 
 def _close(stream: IO[bytes]) -> None:

@@ -57,7 +57,8 @@ class ProgramResource(Resource[SettingsT], ABC):
         super().__init__(settings, workspace)
         self._lock = threading.Lock()
         self._in_flight: list[tuple[Child, str]] = []
-        self._ended: list[tuple[Ended, str]] = []
+        self._ended: list[Ended] = []
+        self._ended_of: dict[str, list[Ended]] = {}
         self._labels: set[str] = set()
         # Labels of steps whose program must not start any more; None stands for all.
         self._aborted: set[str | None] = set()
@@ -70,7 +71,12 @@ class ProgramResource(Resource[SettingsT], ABC):
     def ended(self, step: str | None = None) -> Sequence[Ended]:
         """Return what the kernel accounted for the programs that ended."""
         with self._lock:
-            return [ended for ended, of in self._ended if step in (None, of)]
+            return tuple(self._ended if step is None else self._ended_of.get(step, ()))
+
+    def begin(self, step: str) -> None:
+        """Let programs of this step start again."""
+        with self._lock:
+            self._aborted.discard(step)
 
     def abort(self, step: str | None = None) -> None:
         """Kill the programs in flight, of one step or all, with all their descendants."""
@@ -105,8 +111,6 @@ class ProgramResource(Resource[SettingsT], ABC):
     @contextmanager
     def _started(self, call: Call) -> Generator[Child]:
         step = current_step()
-        with self._lock:
-            self._aborted.discard(step)  # an earlier attempt was meant, not this one
         with ExitStack() as files:
             child = self._spawn(call, files, step)
             self.changed()
@@ -115,8 +119,13 @@ class ProgramResource(Resource[SettingsT], ABC):
             finally:
                 with self._lock:
                     self._in_flight.remove((child, step))
-                    self._ended += [(child.ended, step)] if child.ended else []
+                    self._note(child.ended, step)
                 self.changed()
+
+    def _note(self, ended: Ended | None, step: str) -> None:
+        if ended is not None:
+            self._ended.append(ended)
+            self._ended_of.setdefault(step, []).append(ended)
 
     def _spawn(self, call: Call, files: ExitStack, step: str) -> Child:
         stdin, stdout, stderr = _open_streams(call, files)
@@ -208,7 +217,7 @@ class Process(ProgramResource[NoSettings]):
         return self.workspace.new_file(name) if name else self._kept(suffix)
 
 
-def usage(ended: Ended) -> dict[str, int | float]:
+def usage(ended: Ended) -> dict[str, int | float | None]:
     """Return what the kernel accounted for a child, as values of a command."""
     return {
         "exit_code": ended.exit_status,

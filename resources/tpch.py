@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from benchyard.children import spawn
+from benchyard.children import pipe, spawn
 from benchyard.errors import CommandFailedError
 from benchyard.resource import CommandResult, NoSettings, ScratchFolder, command
 from resources.process import Call, ProgramResource, run_label
@@ -32,8 +32,9 @@ class TPCH(ProgramResource[NoSettings]):
             stdout=subprocess.PIPE,
             labels=run_label(self.workspace),
         )
-        said, _ = child.process.communicate()
-        if child.process.returncode:
+        with pipe(child.stdout) as stream:
+            said = stream.read()
+        if child.wait().exit_status:
             raise CommandFailedError(f"'{program} --version' failed; install {PROGRAM} anew")
         return said.decode(errors="replace").strip()
 

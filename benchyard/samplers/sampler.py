@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from benchyard.children import TAIL, Child, spawn
+from benchyard.children import TAIL, Child, pipe, spawn
 from benchyard.errors import CommandFailedError, MeasurementError
 from benchyard.model import Json
 from benchyard.samplers import process
@@ -87,13 +87,13 @@ class Sampler:
 
     def _tell(self, commands: bytes) -> bool:
         """Hand over all commands or none; False if the sampler is gone or does not read."""
-        pipe = _pipe(self._child.process.stdin)
+        requests = pipe(self._child.stdin)
         # An empty line first: what a full pipe cut off the last time must not spoil these.
         commands = b"\n" + commands
         try:
-            os.set_blocking(pipe.fileno(), False)
+            os.set_blocking(requests.fileno(), False)
             while commands:
-                commands = commands[os.write(pipe.fileno(), commands) :]
+                commands = commands[os.write(requests.fileno(), commands) :]
         except (OSError, ValueError):
             return False
         return True
@@ -105,7 +105,7 @@ class Sampler:
             MeasurementError: If it does not come in time; the process is gone then.
         """
         self._tell(commands + b"begin\n")
-        line = _first_line(_pipe(self._child.process.stdout), timeout)
+        line = _first_line(pipe(self._child.stdout), timeout)
         if line != b"ready":
             self._child.kill()
             account = self.end()
@@ -119,17 +119,19 @@ class Sampler:
         return self._account
 
     def _end(self) -> SamplerAccount:
-        popen = self._child.process
+        child = self._child
         with self._telling, contextlib.suppress(BrokenPipeError):
-            _pipe(popen.stdin).close()
+            pipe(child.stdin).close()
         killer = threading.Timer(END_TIMEOUT, self._child.kill)
         killer.daemon = True
         killer.start()
-        try:
-            ended = self._child.wait()
-        finally:
-            killer.cancel()
-        with _pipe(popen.stdout) as out, _pipe(popen.stderr) as complaints:
+        with pipe(child.stdout) as out, pipe(child.stderr) as complaints:
+            try:
+                ended = child.wait()
+            except CommandFailedError as error:
+                return SamplerAccount(error=str(error))
+            finally:
+                killer.cancel()
             told, stderr = _account(out.read()), complaints.read()
         said = stderr[-TAIL:].decode(errors="replace").strip()
         error = None if told else f"{ended.describe()}; {said or 'it said nothing'}"
@@ -154,10 +156,10 @@ def start_sampler(raw: Path, interval: float, files: Iterable[Watched]) -> Sampl
         MeasurementError: If it cannot be started or yields no sample.
     """
     python = [sys.executable, "-I", "-S", "-E", process.__file__]
-    pipe = subprocess.PIPE
+    piped = subprocess.PIPE
     try:
         arguments = [*python, str(raw.absolute()), repr(interval)]
-        child = spawn(arguments, folder=raw.parent, stdin=pipe, stdout=pipe, stderr=pipe)
+        child = spawn(arguments, folder=raw.parent, stdin=piped, stdout=piped, stderr=piped)
     except CommandFailedError as error:
         raise MeasurementError(f"no sampler: {error}") from error
     sampler = Sampler(child)
@@ -171,12 +173,6 @@ def start_sampler(raw: Path, interval: float, files: Iterable[Watched]) -> Sampl
         sampler.end()
         raise
     return sampler
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    if stream is None:
-        raise RuntimeError("a pipe was asked for and not given")
-    return stream
 
 
 def _first_line(stream: IO[bytes], timeout: float) -> bytes:

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -11,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.children import Child, spawn, tail, wait_until_gone
-from benchyard.usage import Ended
+from benchyard.children import Child, pipe, spawn, tail, wait_until_gone
 from benchyard.errors import CommandFailedError
 from benchyard.labels import CHILD, OWNER, labelled, this_owner
+from benchyard.launching import Line, Spent
+from benchyard.usage import Ended
 from tests.conftest import eventually, is_gone
 
 #: A child with a grandchild in its group and one in a session of its own; each says its pid.
@@ -33,15 +35,16 @@ def shell(tmp_path: Path) -> Generator[Spawn]:
     def start(program: str, pids: int = 0, **labels: str) -> tuple[Child, list[int]]:
         child = spawn(["sh", "-c", program], folder=tmp_path, stdout=subprocess.PIPE, labels=labels)
         made.append(child)
-        stream = child.process.stdout
-        assert stream is not None
-        return child, [int(stream.readline()) for _ in range(pids)]
+        return child, [int(pipe(child.stdout).readline()) for _ in range(pids)]
 
     yield start
     for child in made:
         child.stop(0)
-        if child.process.stdout:
-            child.process.stdout.close()
+        pipe(child.stdout).close()
+
+
+def descriptors() -> set[str]:
+    return {entry.name for entry in os.scandir("/proc/self/fd")}
 
 
 @pytest.mark.parametrize("status", [0, 1, 3, 137, 255])
@@ -68,12 +71,13 @@ def test_a_signal_without_a_name_is_told_by_its_number() -> None:
 
 
 def test_the_kernels_account_covers_waited_for_descendants(shell: Spawn) -> None:
-    burn = f"{sys.executable} -S -c 'sum(range(2_000_000))'"
+    burn = f"{sys.executable} -S -c 'sum(range(2_000_000)); bytearray(b\"1\") * (24 << 20)'"
 
     ended = shell(f"{burn}; {burn}")[0].wait()
 
     assert ended.user_s > 0.02
-    assert ended.peak_rss_bytes > 4 * 2**20
+    assert ended.peak_rss_bytes is not None
+    assert ended.peak_rss_bytes > 24 << 20
 
 
 def test_waiting_again_gives_the_same_answer(shell: Spawn) -> None:
@@ -129,22 +133,36 @@ def test_stop_kills_what_does_not_listen(shell: Spawn) -> None:
     assert all(map(is_gone, pids))
 
 
-def test_an_interrupted_wait_kills_the_whole_tree(
-    shell: Spawn, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_wait_kills_the_whole_tree(shell: Spawn, number: signal.Signals) -> None:
     child, pids = shell(FAMILY, 3)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), number))
+    timer.start()
 
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "waitid", interrupted)
-        patch.setattr(os, "wait4", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            child.wait()
+    with pytest.raises(KeyboardInterrupt):
+        child.wait()
+    signal.signal(signal.SIGTERM, before)
 
     assert child.wait().exit_status == -signal.SIGKILL
     assert all(eventually(lambda p=pid: is_gone(p)) for pid in pids)
+
+
+def test_a_wait_interrupted_at_any_place_can_be_waited_for_again(
+    shell: Spawn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, _ = shell("exit 6")
+
+    def interrupted(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    for where in ("send", "recv"):
+        with monkeypatch.context() as patch:
+            patch.setattr(socket.socket, where, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                child.wait()
+
+    assert child.wait().exit_status == 6
 
 
 def test_a_pid_given_out_again_is_never_killed(
@@ -153,16 +171,16 @@ def test_a_pid_given_out_again_is_never_killed(
     """After the child was reaped its pid may be somebody else's, even before we took note."""
     child, _ = shell("exit 0")
     hit: list[int] = []
-    really_wait = os.wait4
+    really_reap = Line.reap
 
-    def reap_while_another_thread_kills(pid: int, options: int) -> object:
-        reaped = really_wait(pid, options)
+    def reap_while_another_thread_kills(line: Line) -> Spent:
+        spent = really_reap(line)
         killer.start()
         killer.join(0.1)
-        return reaped
+        return spent
 
     killer = threading.Thread(target=child.kill)
-    monkeypatch.setattr(os, "wait4", reap_while_another_thread_kills)
+    monkeypatch.setattr(Line, "reap", reap_while_another_thread_kills)
     monkeypatch.setattr(os, "killpg", lambda pid, _number: hit.append(pid))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     child.wait()
     killer.join(10)
@@ -200,9 +218,36 @@ def test_a_program_that_cannot_start_is_one_sentence(program: str, tmp_path: Pat
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
 
 
-def test_a_zero_byte_in_an_argument_is_an_error_and_not_a_crash(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [
+        (["echo", "a\0b"], {}),
+        (["echo"], {"a": "b\0"}),
+        (["echo"], {"a\0": ""}),
+        (["a"], {"a=": ""}),
+    ],
+)
+def test_what_the_kernel_cannot_take_is_an_error_and_not_a_crash(
+    arguments: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
     with pytest.raises(CommandFailedError, match="cannot start"):
-        spawn(["echo", "a\0b"], folder=tmp_path)
+        spawn(arguments, folder=tmp_path, environment=environment)
+
+
+def test_a_closed_stream_is_an_error_and_leaks_nothing(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as stream:
+        pass
+    before = descriptors()
+
+    with pytest.raises(CommandFailedError, match="closed file"):
+        spawn(["true"], folder=tmp_path, stdin=subprocess.PIPE, stdout=stream)
+
+    assert descriptors() == before
+
+
+def test_a_folder_that_is_not_there_is_named() -> None:
+    with pytest.raises(CommandFailedError, match=r"No such file.*'/no/such/folder'"):
+        spawn(["true"], folder=Path("/no/such/folder"))
 
 
 def test_arguments_reach_the_program_as_they_are(tmp_path: Path) -> None:
@@ -215,6 +260,60 @@ def test_arguments_reach_the_program_as_they_are(tmp_path: Path) -> None:
 
     assert out.read_text() == f"{nasty}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_all_three_streams_may_be_pipes(tmp_path: Path) -> None:
+    code, asked = "cat; echo no >&2", subprocess.PIPE
+    child = spawn(["sh", "-c", code], folder=tmp_path, stdin=asked, stdout=asked, stderr=asked)
+    with pipe(child.stdin) as requests:
+        requests.write(b"yes")
+
+    with pipe(child.stdout) as out, pipe(child.stderr) as complaints:
+        assert (out.read(), complaints.read()) == (b"yes", b"no\n")
+    assert child.wait().exit_status == 0
+
+
+def test_a_stream_that_was_not_asked_for_is_not_there(tmp_path: Path) -> None:
+    child = spawn(["sh", "-c", "echo a; echo b >&2"], folder=tmp_path)
+    child.wait()
+
+    with pytest.raises(ValueError, match="without this pipe"):
+        pipe(child.stdout)
+
+
+def test_stderr_may_go_where_stdout_goes(tmp_path: Path) -> None:
+    child = spawn(
+        ["sh", "-c", "echo a; echo b >&2"],
+        folder=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+    assert pipe(child.stdout).read() == b"a\nb\n"
+    pipe(child.stdout).close()
+    child.wait()
+
+
+def test_a_child_that_ended_leaves_no_descriptor(shell: Spawn) -> None:
+    shell("true")[0].wait()
+    before = descriptors()
+    child, _ = shell("true")
+    child.wait()
+    pipe(child.stdout).close()
+
+    assert descriptors() == before
+
+
+def test_running_until_it_ends(shell: Spawn) -> None:
+    child, _ = shell("read line < /dev/null; exec sleep 300")
+
+    assert child.running
+    assert child.ended is None
+    child.kill()
+    assert eventually(lambda: not child.running)
+    assert child.ended is None
+    assert child.wait() is child.ended
+    assert not child.running
 
 
 def test_the_tail_is_the_end_and_never_an_error(tmp_path: Path) -> None:

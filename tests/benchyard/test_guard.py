@@ -23,7 +23,7 @@ from benchyard.children import spawn
 from benchyard.labels import this_owner
 family = "setsid sh -c 'echo $$; exec sleep 300' & sh -c 'echo $$; exec sleep 300' & echo $$; wait"
 child = spawn(["sh", "-c", family], folder=Path("/"), stdout=subprocess.PIPE)
-print(this_owner(), *(int(child.process.stdout.readline()) for _ in range(3)), flush=True)
+print(this_owner(), *(int(child.stdout.readline()) for _ in range(3)), flush=True)
 sys.stdin.readline()
 {end}
 """

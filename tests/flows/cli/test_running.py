@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from benchyard.children import Child, spawn
 from benchyard.execution.layout import done_runs
 from benchyard.execution.testbed import hold_testbed
 from benchyard.labels import RUN, labelled
@@ -136,16 +137,16 @@ def test_one_ctrl_c_is_130_and_says_how_to_go_on(
     run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = case_folder("fine", command("work"), command("next"))
-    really_spawn = subprocess.Popen.__init__
     pressed: list[bool] = []
 
-    def press(popen: Any, arguments: Any, **options: Any) -> None:
-        really_spawn(popen, arguments, **options)
-        if list(arguments) == ["sh", "-c", "true"] and not pressed:
+    def press(arguments: Any, **options: Any) -> Child:
+        child = spawn(arguments, **options)
+        if not pressed:
             pressed.append(True)
             ctrl_c()
+        return child
 
-    monkeypatch.setattr(subprocess.Popen, "__init__", press)
+    monkeypatch.setattr("resources.process.spawn", press)
 
     code, _, err = run("fine", "--runs", "2")
 

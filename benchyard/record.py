@@ -12,6 +12,7 @@ Versions of the format; older ones are read, and what they lack is empty:
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,8 @@ from benchyard.model import Json, JsonObject, Outcome
 FORMAT = "benchyard-run"
 VERSION = 2
 _OLDER = (1,)
+#: No counter, size or length is larger: beyond it, sums and squares would leave the floats.
+_LARGEST = 1e100
 RUN_FILE = "run.json"
 
 
@@ -39,7 +42,7 @@ class Repetition:
 
     Args:
         kind: ``measured`` or ``warmup``.
-        duration_s: Monotonic time around the command alone; None if it never began.
+        duration_s: Monotonic time around the command alone.
         used: Metric name to what was used from start to end, by the host and by the resource.
         values: What the command reported, such as ``rows``.
         started_at: Wall clock; with ``ended_at`` it shows whether that clock was set meanwhile.
@@ -174,6 +177,16 @@ class RunRecord:
     preflight: tuple[Mapping[str, Json], ...] = ()
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
+    @property
+    def began(self) -> datetime:
+        """When it started, for ordering: texts with offsets do not order by time.
+
+        The earliest of all times where that is not known.
+        """
+        if not self.started_at:
+            return datetime.min.replace(tzinfo=UTC)
+        return datetime.fromisoformat(self.started_at)
+
     def to_json(self) -> JsonObject:
         """Return the document that ``run.json`` holds."""
         body = cast("JsonObject", json.loads(json.dumps(asdict(self), default=str)))
@@ -195,15 +208,31 @@ def read_record(folder: Path) -> RunRecord:
     """
     path = folder / RUN_FILE
     try:
-        document = json.loads(path.read_text())
+        document = json.loads(path.read_text(), parse_constant=_refuse)
         if document["format"] != FORMAT or document["version"] not in (*_OLDER, VERSION):
             raise RecordError(
                 f"{path}: format {document['format']} version {document['version']} is not "
                 f"{FORMAT} version {VERSION}; read it with the Benchyard that wrote it"
             )
-        return _run(document)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        record = _run(document)
+        _check_place(folder, record)
+    except KeyError as error:
+        raise RecordError(f"{path}: not a readable record: {error} is missing") from error
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise RecordError(f"{path}: not a readable record: {error}") from error
+    return record
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number that a record may hold")
+
+
+def _check_place(folder: Path, record: RunRecord) -> None:
+    """Refuse a record that was moved here from another run: its number would name the wrong one."""
+    number = folder.name.removeprefix("run_")
+    if number != folder.name and number.isdecimal() and int(number) != record.run:
+        raise ValueError(f"it is of run {record.run}")
+    _ = record.began  # raises where it is no date
 
 
 def _run(document: dict[str, Any]) -> RunRecord:
@@ -211,7 +240,8 @@ def _run(document: dict[str, Any]) -> RunRecord:
     for name in ("outputs", "changed_inputs", "warnings", "preflight"):
         fields[name] = tuple(fields.get(name, ()))
     fields["steps"] = tuple(_step(step) for step in fields["steps"])
-    fields["phases"] = tuple(PhaseRecord(**_ended(phase)) for phase in fields["phases"])
+    fields["phases"] = tuple(PhaseRecord(**_timed(phase)) for phase in fields["phases"])
+    _check_amount(fields, "duration_s")
     return RunRecord(**_ended(fields))
 
 
@@ -227,7 +257,34 @@ def _attempt(fields: dict[str, Any]) -> Attempt:
 
 
 def _repetition(fields: dict[str, Any]) -> Repetition:
-    return Repetition(**_ended(fields | {"suspect": tuple(fields.get("suspect", ()))}))
+    return Repetition(**_timed(fields | {"suspect": tuple(fields.get("suspect", ()))}))
+
+
+def _timed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Check the members of what took time and used something; the rest is as in ``_ended``."""
+    _check_amount(fields, "duration_s")
+    for name in ("used", "harness"):
+        for metric, value in fields.get(name, {}).items():
+            if value is not None and not _is_number(value):
+                raise ValueError(f"'{name}' has {_short(value)} as '{metric}'")
+    return _ended(fields)
+
+
+def _check_amount(fields: dict[str, Any], name: str) -> None:
+    value = fields[name]
+    if not _is_number(value) or value < 0:
+        raise ValueError(f"'{name}' is {_short(value)}, and no number from 0 on")
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= _LARGEST
+
+
+def _short(value: object) -> str:
+    text = f"'{value}'" if isinstance(value, str) else str(value)
+    return text if len(text) <= 40 else text[:40] + "…"
 
 
 def _ended(fields: dict[str, Any]) -> dict[str, Any]:

@@ -152,3 +152,33 @@ def test_reads_a_record_of_version_1(tmp_path: Path) -> None:
 def test_step_is_suspect_for_each_reason_once() -> None:
     assert record().steps[0].suspect == ("CPU was stolen",)
     assert record().steps[1].suspect == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ('"duration_s": 0.25', '"duration_s": -5.0'),
+        ('"duration_s": 0.25', '"duration_s": NaN'),
+        ('"duration_s": 0.25', '"duration_s": "5"'),
+        ('"duration_s": 0.25', '"duration_s": 1e308'),
+        ('"duration_s": 0.25', f'"duration_s": 1{"0" * 400}'),
+        ('"x_s": 1.5', '"x_s": Infinity'),
+        ('"x_s": 1.5', '"x_s": "much"'),
+        ('"x_s": 1.5', '"x_s": true'),
+        ('"used": {}', '"used": null'),
+        ('"run": 1', '"run": 99'),
+        (
+            '"started_at": "2026-01-01T00:00:00+00:00", "ended_at"',
+            '"started_at": "soon", "ended_at"',
+        ),
+        ('"case": {', '"cause": {'),
+    ],
+)
+def test_absurd_numbers_are_no_readable_record(tmp_path: Path, change: str, why: str) -> None:
+    folder = tmp_path / "run_1"
+    folder.mkdir()
+    text = json.dumps(record().to_json())
+    assert change in text
+    (folder / "run.json").write_text(text.replace(change, why))
+    with pytest.raises(RecordError, match=r"run_1/run\.json: not a readable record: .+"):
+        read_record(folder)

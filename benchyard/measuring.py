@@ -8,13 +8,15 @@ that reading the counters is not taken for the lab's work during the step.
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from benchyard.clock import seconds
 from benchyard.collector import Account, Measured, Reading, StepWindow, Used
 from benchyard.counters.counters import Counters, Snapshot
+from benchyard.errors import MeasurementError
 from benchyard.harness import HarnessMeter, HarnessReading, used_by_lab
+from benchyard.launching import launcher_pid
 from benchyard.model import Json
 from benchyard.preflight.suspicion import suspicions
 from benchyard.samplers.curves import CurvesAccount, write_curves
@@ -54,6 +56,8 @@ class LocalCollector:
         self._cores = os.cpu_count() or 1
         self._counters = Counters()
         self._harness = HarnessMeter({"flow": os.getpid(), **run.lab})
+        self._raw = run.folder / RAW_FILE
+        self._asked = False
         self._sampler: Sampler | None = None
         self._boundaries: list[Boundary] = []
         self._account: Account | None = None
@@ -61,9 +65,17 @@ class LocalCollector:
 
     def start(self) -> None:
         """Begin to sample; see ``Collector``."""
-        raw = self._run.folder / RAW_FILE
-        self._sampler = start_sampler(raw, self._run.interval_s, host_files())
-        self._harness.add("sampler", self._sampler.pid)
+        self._asked = True
+        sampler = start_sampler(self._raw, self._run.interval_s, host_files())
+        with self._stopping:
+            if self._account is None:
+                self._sampler = sampler
+                self._harness.add("sampler", sampler.pid)
+                if (pid := launcher_pid()) is not None:
+                    self._harness.add("launcher", pid)
+                return
+        sampler.end()
+        raise MeasurementError("sampling was stopped while it started")
 
     def watch(self, resource: str, owned: Owned) -> None:
         """See ``Collector``."""
@@ -96,28 +108,25 @@ class LocalCollector:
         )
 
     def stop(self, steps: Sequence[StepWindow]) -> Account:
-        """See ``Collector``.
-
-        Raises:
-            MeasurementError: If the curves cannot be written; the sampler is gone all the same.
-        """
+        """See ``Collector``."""
         with self._stopping:
             if self._account is None:
                 self._account = self._stop(steps)
             return self._account
 
     def _stop(self, steps: Sequence[StepWindow]) -> Account:
-        ended = SamplerAccount(error="it was not started")
+        ended = SamplerAccount(error="it did not start" if self._asked else None)
         curves = CurvesAccount(samples=0, missed=0)
-        try:
-            if self._sampler is not None:
-                ended = self._sampler.end()
-                raw = self._run.folder / RAW_FILE
-                curves = write_curves(raw, self._run, self._boundaries, steps)
-        finally:
-            self._harness.close()
-            facts = self._facts(ended, curves)
-            self._counters.close()
+        if self._sampler is not None:
+            ended = self._sampler.end()
+            try:
+                curves = write_curves(self._raw, self._run, self._boundaries, steps)
+            except MeasurementError as error:
+                # Curves are not worth a run; what its steps used is known all the same.
+                ended = replace(ended, error=str(error))
+        facts = self._facts(ended, curves)
+        self._harness.close()
+        self._counters.close()
         return Account(facts, curves.sampled)
 
     def _facts(self, ended: SamplerAccount, curves: CurvesAccount) -> dict[str, Json]:

@@ -175,8 +175,17 @@ class Resource(ABC, Generic[SettingsT]):
     def stop(self) -> None:
         """Release everything, also after a half-finished ``start``."""
 
+    def begin(self, step: str) -> None:
+        """Hear that an attempt of a step begins: an earlier ``abort`` of it is over.
+
+        Args:
+            step: Label of the step.
+        """
+
     def abort(self, step: str | None = None) -> None:
         """Kill the work of the command in progress; called from another thread.
+
+        A command that starts several programs must not start another one afterwards.
 
         Args:
             step: Label of the step whose command is meant, given to ``concurrent`` classes only;

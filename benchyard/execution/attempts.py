@@ -103,6 +103,7 @@ def execute_attempt(
     call = cast("Callable[[], object]", lambda: method(**parameters))
     kinds = ["warmup"] * step.warmup + ["measured"] * step.repeat
     made: list[Repetition] = []
+    resource.begin(step.label)
     with step_context(step.label):
         for kind in kinds:
             made.append(_execute_once(step, kind, call, resource, bench, abort))
@@ -131,10 +132,9 @@ def _execute_once(
         except Exception as raised:  # noqa: BLE001 - whatever a command raises is how it failed
             error = raised
         end = bench.clock.monotonic_ns()
-        late = deadline.passed
     after = bench.collector.boundary(owned_by(resource, step.label), begins=False)
     timed = _timed(kind, (start, end), (before, after), bench)
-    return _judge(step, resource, timed, bench, _Answer(answer, error, late))
+    return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))
 
 
 def _forget_outputs(step: Step, resource: Resource[Any]) -> None:

@@ -57,6 +57,7 @@ class Phases:
         self._collector = collector
         self._origin_ns = origin_ns
         self._describe = describe
+        self._watching = threading.Lock()
         self.records: list[PhaseRecord] = []
 
     @contextlib.contextmanager
@@ -95,7 +96,9 @@ class Phases:
 
     def watch(self, resource: Resource[Any]) -> None:
         """Let curves be drawn of what belongs to a resource now."""
-        self._collector.watch(type(resource).__name__, owned_by(resource))
+        # What was seen first must be told first: an older view would forget what is new.
+        with self._watching:
+            self._collector.watch(type(resource).__name__, owned_by(resource))
 
 
 @dataclass
@@ -126,6 +129,7 @@ class LiveResources:
     ) -> None:
         self._phases = phases
         self._order: list[_Live] = []
+        self._wrong: list[str | None] = []
         self._closed = False
         self._live = {
             name: self._construct(found, settings.get(name, {}), workspace(name))
@@ -185,7 +189,7 @@ class LiveResources:
     def _bring_up(self, live: _Live, step: int) -> None:
         if live.broken:
             if live.started:
-                self._stop(live)
+                self._wrong.append(self._stop(live))
             live.resource = live.make()
         if live.started:
             return
@@ -234,7 +238,8 @@ class LiveResources:
         Returns:
             What went wrong.
         """
-        wrong = [self._stop(live) for live in reversed(list(self._order))]
+        self._wrong += [self._stop(live) for live in reversed(list(self._order))]
+        wrong, self._wrong = self._wrong, []
         return [message for message in wrong if message]
 
     def _stop(self, live: _Live) -> str | None:

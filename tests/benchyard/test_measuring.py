@@ -171,11 +171,27 @@ def test_stop_again_returns_the_same(tmp_path: Path) -> None:
     assert (tmp_path / METRICS_FILE).read_bytes() == written
 
 
-def test_stop_without_a_start_says_so(tmp_path: Path) -> None:
+def test_sampling_that_was_never_asked_for_did_not_break_off(tmp_path: Path) -> None:
     account = collector(tmp_path).stop([])
     assert account.facts["samples"] == 0
-    assert account.facts["missed"] is None
-    assert account.facts["error"] == "it was not started"
+    assert account.facts["error"] is None
+
+
+def test_stop_while_the_sampler_starts_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = collector(tmp_path)
+    made: list[sampler.Sampler] = []
+
+    def slow(*given: Any) -> sampler.Sampler:
+        made.append(sampler.start_sampler(*given))
+        one.stop([])
+        return made[0]
+
+    monkeypatch.setattr("benchyard.measuring.start_sampler", slow)
+    with pytest.raises(MeasurementError, match="stopped while it started"):
+        one.start()
+    assert start_time(made[0].pid) is None
 
 
 def test_work_before_the_first_sample_is_no_part_of_the_curves(tmp_path: Path) -> None:
@@ -243,7 +259,7 @@ def test_a_sampler_that_died_is_told_and_its_samples_are_kept(tmp_path: Path) ->
     assert len(read(tmp_path)) == 3
 
 
-def test_a_full_disk_is_a_measurement_error_and_leaves_no_process(
+def test_curves_that_cannot_be_written_do_not_take_the_rest_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -253,9 +269,10 @@ def test_a_full_disk_is_a_measurement_error_and_leaves_no_process(
     one.start()
     pid = sampler_pid(tmp_path)
     monkeypatch.setattr("benchyard.samplers.curves.writing_atomically", full)
-    for _ in range(2):
-        with pytest.raises(MeasurementError, match="No space left"):
-            one.stop([])
+    account = one.stop([])
+    assert one.stop([]) == account
+    assert "No space left" in str(account.facts["error"])
+    assert account.facts["sampler_peak_rss_bytes"] is not None
     assert start_time(pid) is None
     assert (tmp_path / RAW_FILE).exists()
 

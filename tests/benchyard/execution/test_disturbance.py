@@ -26,8 +26,10 @@ def step(
         suspect=suspect,
     )
     attempt = Attempt(1, "", 0.0, 2.0, Outcome.COMPLETED, (made,))
-    about = (index, f"s{index}", f"Step {index}", "Process", "execute", {}, measure)
-    return StepRecord(*about, Outcome.COMPLETED, (attempt,))
+    name = f"Step {index}"
+    return StepRecord(
+        index, f"s{index}", name, "Process", "execute", {}, measure, Outcome.COMPLETED, (attempt,)
+    )
 
 
 def test_quiet_steps_give_no_warning() -> None:

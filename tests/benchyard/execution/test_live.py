@@ -435,8 +435,8 @@ def test_a_resource_that_cannot_say_what_it_owns_owns_nothing(lab: Lab) -> None:
     class Vague(FakeResource):
         script = lab.script
 
-        def pids(self) -> list[int]:
-            raise RuntimeError("no idea")
+        def pids(self, step: str | None = None) -> list[int]:
+            raise RuntimeError(f"no idea of {step}")
 
     lab.classes["Vague"] = Vague
 

@@ -21,7 +21,6 @@ SUMS = (
     "resource_throttled_count",
     "resource_throttled_s",
 )
-_STALLS = ("cpu_some", "cpu_full", "memory_some", "memory_full", "io_some", "io_full")
 #: Peaks happen at different instants, and stalls at the same: these do not add up.
 SINGLE = (
     "resource_memory_peak_bytes",
@@ -33,6 +32,8 @@ SINGLE = (
 )
 #: Of process trees alone; of several processes the largest.
 PROCESS_PEAK = "resource_process_peak_rss_bytes"
+#: So many reasons of one metric are told in words: a reader wants to know the kinds, not each case.
+MOST_REASONS = 5
 
 
 class Account:
@@ -46,8 +47,11 @@ class Account:
         """Note a metric.
 
         Args:
+            value: One below zero is not believed.
             why: The reason if the value is None.
         """
+        if value is not None and value < 0:
+            value, why = None, "the kernel's accounts contradict each other"
         self.values[metric] = value
         if value is None:
             self.reasons[metric] = why
@@ -112,13 +116,24 @@ def _why(metric: str, parts: Sequence[Account]) -> str:
     return "the resource has several control groups or process trees, and this does not add up"
 
 
-def merged_reasons(known: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
-    """Return the reasons of a whole run; another reason for the same metric is appended once."""
-    merged = dict(known)
-    for metric, why in new.items():
-        before = merged.get(metric)
-        if before is None:
-            merged[metric] = why
-        elif why not in before.split("; "):
-            merged[metric] = f"{before}; {why}"
-    return merged
+class Reasons:
+    """Why metrics were null in the intervals of a run: each reason once, and a few at most."""
+
+    def __init__(self) -> None:
+        # Used as a set that keeps its order.
+        self._known: dict[str, dict[str, None]] = {}
+
+    def add(self, reasons: Mapping[str, str]) -> None:
+        """Note the reasons of one interval: metric to reason."""
+        for metric, why in reasons.items():
+            known = self._known.setdefault(metric, {})
+            if len(known) <= MOST_REASONS:
+                known[why] = None
+
+    def told(self) -> dict[str, str]:
+        """Return metric to its reasons, apart by semicolons."""
+        return {metric: "; ".join(_few(list(each))) for metric, each in self._known.items()}
+
+
+def _few(reasons: list[str]) -> list[str]:
+    return reasons if len(reasons) <= MOST_REASONS else [*reasons[:MOST_REASONS], "and others"]

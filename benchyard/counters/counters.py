@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.clock import seconds
-from benchyard.counters.account import merged_reasons
+from benchyard.counters.account import Reasons
 from benchyard.counters.host import Host, HostReading, disk_numbers, krown_columns
 from benchyard.counters.owned import OwnedReader, OwnedReading, used_by_owned
 from benchyard.counters.processes import boot_ticks
@@ -41,14 +41,14 @@ class Counters:
         self._owned = OwnedReader()
         # Without hardware behind them, all devices of a group count.
         self._devices = disk_numbers(root / "sys" / "block") or None
-        self._reasons: dict[str, str] = {}
+        self._reasons = Reasons()
         self._lock = threading.Lock()
 
     @property
     def reasons(self) -> Mapping[str, str]:
         """Metric to why it was None in some interval of the run, in words."""
         with self._lock:
-            return dict(self._reasons)
+            return self._reasons.told()
 
     def read(self, owned: Owned | None = None) -> Snapshot:
         """Read all counters now.
@@ -70,7 +70,7 @@ class Counters:
         began_ticks = boot_ticks(start.at_ns)
         account = used_by_owned(start.owned, end.owned, began_ticks, self._devices)
         with self._lock:
-            self._reasons = merged_reasons(self._reasons, reasons | account.reasons)
+            self._reasons.add(reasons | account.reasons)
         return used | account.values
 
     def peaks(self) -> dict[str, int | None]:

@@ -2,25 +2,33 @@
 
 Where a group counts no disk bytes (version 1 leaves out buffered writes, and newer kernels count
 nothing there without a limit; version 2 counts where the controller is on), the accounts of its
-processes are added up if they are whole: if what they used of the processors is what the group
-used, then none ended without being waited for.
+processes are added up if they are provably whole: if no process can have come from outside (as with
+``docker exec``), done something, and ended between the readings. Where none of them waited for a
+child, what the processes used of the processors is known to the nanosecond, and so is what the
+group used: if that is the same, nobody else was there. Otherwise the ids tell that the host gave
+out meanwhile: each must be that of a process seen in the group.
+
+Faults are no proof: the kernel brings those of a group up to date only now and then.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 
 from benchyard.counters import parsing
 from benchyard.counters.account import Account, difference
-from benchyard.counters.groups import GroupReading
-from benchyard.counters.networks import carried
+from benchyard.counters.groups import GroupReading, Members
+from benchyard.counters.networks import Traffic, carried, why_unknown
 from benchyard.counters.processes import (
+    TICKS_CUT_OFF,
     Key,
     Life,
+    Lives,
     ProcessReading,
     UnknownUsageError,
     Usage,
     grown,
     lives,
     used_by,
+    vanished,
 )
 
 _PRESSURE = {
@@ -41,10 +49,13 @@ _OPERATIONS = ("resource_disk_read_count", "resource_disk_write_count")
 _NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _PEAK = "resource_memory_peak_bytes"
 
-#: How far apart the CPU time of a group and that of its processes may be: the very end of a
-#: process is charged to the group alone, and children's time comes in ticks of user and of system
-#: time, cut off. Of this project's own making, from experiments with 0.5 s.
+#: How far apart the CPU time of a group and that of its processes may be at most, for they are not
+#: read at once, and the very end of a process is charged to the group alone. Of this project's own
+#: making, from experiments with 0.5 s.
 _SLACK_S, _SLACK_SHARE = 0.002, 0.01
+#: Up to here it is the same. Idle processes show no difference at all, and a shell that came, wrote
+#: one line and ended took 0.5 ms of time on a processor. From experiments, too.
+_EXACT_S = 50e-6
 
 
 def used_by_group(
@@ -126,21 +137,20 @@ def _tell_peak(account: Account, start: GroupReading | None, end: GroupReading) 
     if end.peak is None or (start and start.peak is None):
         account.tell(_PEAK, None, _why(end, "memory", "the kernel keeps no peak of its memory"))
         return
-    peak = end.group.peaks.between(start.peak if start else None, end.peak)
-    account.tell(
-        _PEAK,
-        peak,
-        "this kernel does not let a peak begin anew, and an earlier one was higher; "
-        "the run's own peak is given",
+    book, mark = end.peak
+    peak = book.between(start.peak.mark if start and start.peak else None, mark)
+    why = (
+        "its control group: the peak of its memory cannot begin anew "
+        f"({book.problem or 'it is gone'}), and an earlier one was higher; "
+        "that of the whole run is given"
     )
+    account.tell(_PEAK, peak, why)
 
 
 def _tell_network(account: Account, start: GroupReading | None, end: GroupReading) -> None:
-    traffic = carried(start.network if start else {}, end.network, began_inside=start is None)
-    if not end.network:
-        why = "it has no network namespace of its own"
-    else:
-        why = "its network namespace changed meanwhile"
+    earlier = start.network if start else Traffic()
+    traffic = carried(earlier, end.network, began_inside=start is None)
+    why = why_unknown(earlier, end.network)
     account.tell_all(_NETWORK, traffic, f"its control group: {why}")
 
 
@@ -153,7 +163,7 @@ def _tell_disk(
 ) -> None:
     raw = end.raw["io"] or b""
     earlier = (start.raw["io"] or b"") if start else b""
-    if end.counts_bytes:
+    if end.members is None:
         before, after = (parsing.io_of_v2(text, devices) for text in (earlier, raw))
         changes = [difference(a, b) for a, b in zip(before, after, strict=True)]
         account.tell_all((*_BYTES, *_OPERATIONS), changes, _why(end, "io"))
@@ -171,7 +181,7 @@ def _tell_disk(
         why = f"its control group counts no disk bytes, and of the processes in it {error}"
         account.tell_all(_BYTES, None, why)
     else:
-        why = "/proc/PID/io of a process may not be read"
+        why = "its control group counts no disk bytes, and those of its processes may not be read"
         account.tell_all(_BYTES, (usage.read_bytes, usage.write_bytes), why)
 
 
@@ -181,16 +191,50 @@ def _whole_usage(
     """Add up what the group's processes used.
 
     Raises:
-        UnknownUsageError: If that is not all that was used in the group.
+        UnknownUsageError: If that may not be all that was used in the group.
     """
-    before, after = _lives(start.processes if start else ()), _lives(end.processes)
-    usage = used_by(before, after, began_ticks)
-    cut_off_s = 2 / parsing.TICKS_PER_S * sum(1 for _ in grown(before, after))
-    if cpu_s is None:
+    earlier, later = start.members if start else None, end.members
+    if later is None or (start and earlier is None) or cpu_s is None:
         raise UnknownUsageError("nobody can tell whether they are all")
-    if usage.cpu_s + cut_off_s + _SLACK_S + _SLACK_SHARE * cpu_s < cpu_s:
+    if any(len(each.processes) < each.expected for each in (earlier, later) if each):
+        raise UnknownUsageError("one ended while they were read")
+    before, after = _lives(earlier.processes if earlier else ()), _lives(later.processes)
+    usage = used_by(before, after, began_ticks)
+    waiting = sum(1 for _ in grown(before, after))
+    lacking_s = cpu_s - usage.cpu_s
+    cut_off_s = waiting * TICKS_CUT_OFF / parsing.TICKS_PER_S
+    slack_s = _SLACK_S + _SLACK_SHARE * cpu_s
+    if not -slack_s <= lacking_s <= cut_off_s + slack_s:
         raise UnknownUsageError("some ended that none of them waited for")
+    if waiting or abs(lacking_s) > _EXACT_S:
+        _check_births(earlier, later, (before, after), waiting=waiting)
     return usage
+
+
+def _check_births(
+    earlier: Members | None, later: Members, living: tuple[Lives, Lives], *, waiting: int
+) -> None:
+    """Check that every process born on this host is known, or cannot have been in the group.
+
+    Raises:
+        UnknownUsageError: If one may have come from outside and ended unseen.
+    """
+    older = parsing.newest_process((earlier.older if earlier else None) or b"")
+    newer = parsing.newest_process(later.newer or b"")
+    if older is None or newer is None or newer < older:  # ids begin anew at some time
+        raise UnknownUsageError("nobody can tell whether others came and ended meanwhile")
+    unseen = newer - older - _newcomers(*living, older)
+    # The only one that is not seen any more, if none was seen before, is the one waited for.
+    if unseen > (1 if waiting and not vanished(*living) else 0):
+        raise UnknownUsageError("others may have come and ended that none of them waited for")
+
+
+def _newcomers(before: Lives, after: Lives, older: int) -> int:
+    """Count processes and threads that were born since ``older`` was given out, and live on."""
+    threads = [
+        max(0, life.threads - before[key].threads) for key, life in after.items() if key in before
+    ]
+    return sum(threads) + sum(1 for key in after if key not in before and key[0] > older)
 
 
 def _lives(readings: Iterable[ProcessReading]) -> dict[Key, Life]:
@@ -201,5 +245,5 @@ def _lives(readings: Iterable[ProcessReading]) -> dict[Key, Life]:
 
 
 def _why(end: GroupReading, name: str, otherwise: str = "this kernel does not tell it") -> str:
-    problem = end.group.problem("cpu_user" if name == "cpu_split" else name)
+    problem = end.problems.get("cpu_user" if name == "cpu_split" else name)
     return f"its control group: {problem or otherwise}"

@@ -2,14 +2,14 @@
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from benchyard.cgroups import UNIFIED, Cgroup
 from benchyard.counters.kernel import KernelFile, read_once
-from benchyard.counters.networks import read_network
-from benchyard.counters.peaks import Mark, PeakBook, PeakFile
+from benchyard.counters.networks import Traffic, read_network
+from benchyard.counters.peaks import PeakBook, PeakFile, PeakOf
 from benchyard.counters.processes import ProcessReading, lives, read_process
 
 #: Controller and name of a file, in the order of preference.
@@ -35,6 +35,23 @@ FILES: Mapping[str, Places] = {
     "psi_io": ((UNIFIED, "io.pressure"),),
 }
 PEAK: Places = (("memory", "memory.max_usage_in_bytes"), (UNIFIED, "memory.peak"))
+#: It ends in the id that was given out last, to any process or thread of the host.
+_NEWEST = Path("/proc/loadavg")
+
+
+class Members(NamedTuple):
+    """The processes of a group, for accounts that it does not keep itself.
+
+    Args:
+        expected: How many there were; one that ended while they were read lacks.
+        older: ``/proc/loadavg`` right before they were looked for.
+        newer: The same right after they were read.
+    """
+
+    processes: tuple[ProcessReading, ...]
+    expected: int
+    older: bytes | None
+    newer: bytes | None
 
 
 class GroupReading(NamedTuple):
@@ -43,8 +60,8 @@ class GroupReading(NamedTuple):
     Args:
         generation: How often a group of this path was found anew; its counters began then.
         oldest_ticks: When its oldest process began, as far as was seen when it was found.
-        counts_bytes: Whether the group has an account of its disks.
-        processes: Its processes' own accounts, read where it has none.
+        problems: Name of a file of FILES that gave nothing to why, if that is known.
+        members: Its processes' own accounts, read where it has none of its disks.
     """
 
     group: "Group"
@@ -52,11 +69,11 @@ class GroupReading(NamedTuple):
     oldest_ticks: int | None
     is_gone: bool
     raw: Mapping[str, bytes | None]
-    peak: Mark | None
+    problems: Mapping[str, str | None]
+    peak: PeakOf | None
     pids: frozenset[int]
-    counts_bytes: bool
-    processes: tuple[ProcessReading, ...]
-    network: Mapping[str, bytes]
+    members: Members | None
+    network: Traffic
 
 
 class Group:
@@ -68,14 +85,15 @@ class Group:
         #: The largest peak of earlier groups at this path.
         self._earlier_peak: int | None = None
         self._lock = threading.Lock()
+        self._newest = KernelFile(_NEWEST)
         self._open()
 
     def _open(self) -> None:
         self._generation += 1
         folders = self.cgroup.folders
         self._files = {name: _first(folders, places) for name, places in FILES.items()}
-        self._peak_file = PeakFile(_first(folders, PEAK).path)
-        self.peaks = PeakBook(self._peak_file)
+        self._peak_file = PeakFile(next(_paths(folders, PEAK), None))
+        self._peaks = PeakBook(self._peak_file)
         # The processes of the hierarchy that counts CPU time: they are checked against it.
         own = folders.get("cpuacct") or folders.get(UNIFIED) or next(iter(folders.values()), None)
         self._folder = None if own is None else str(own)
@@ -86,13 +104,8 @@ class Group:
     @property
     def peak_bytes(self) -> int | None:
         """The largest use of memory up to the last reading, that before the first one included."""
-        known = [p for p in (self._earlier_peak, self.peaks.largest) if p is not None]
+        known = [p for p in (self._earlier_peak, self._peaks.largest) if p is not None]
         return max(known, default=None)
-
-    def problem(self, name: str) -> str | None:
-        """Return why the file ``name`` of FILES gave nothing; None if it is not known."""
-        file = self._files[name]
-        return f"{file.path.name}: {file.problem}" if file.problem else None
 
     def read(self) -> GroupReading:
         """Read it; a group that was removed and made again is opened again."""
@@ -109,6 +122,7 @@ class Group:
         """Close all files."""
         with self._lock:
             self._close()
+            self._newest.close()
 
     def _close(self) -> None:
         for file in self._files.values():
@@ -119,20 +133,25 @@ class Group:
         return {name: file.read() for name, file in self._files.items()}
 
     def _reading(self, raw: Mapping[str, bytes | None]) -> GroupReading:
+        older = self._newest.read()
         pids = self._pids()
-        counts_bytes = raw["io"] is not None and self._files["io"].path.name == "io.stat"
+        counts_bytes = raw["io"] is not None and self._files["io"].name == "io.stat"
         return GroupReading(
             self,
             self._generation,
             self._oldest_ticks,
             _is_gone(raw),
             raw,
-            self.peaks.mark() if self._peak_file.is_open else None,
+            {name: _problem(self._files[name]) for name, got in raw.items() if got is None},
+            PeakOf(self._peaks, self._peaks.mark()) if self._peak_file.is_open else None,
             pids,
-            counts_bytes,
-            () if counts_bytes else tuple(self._processes(pids)),
+            None if counts_bytes else self._members(pids, older),
             read_network(min(pids, default=None)),
         )
+
+    def _members(self, pids: Collection[int], older: bytes | None) -> Members:
+        processes = tuple(self._processes(pids))
+        return Members(processes, len(pids), older, self._newest.read())
 
     def _pids(self) -> frozenset[int]:
         """Return the processes in it and in the groups below it."""
@@ -143,16 +162,19 @@ class Group:
         return (reading for reading in found if reading)
 
 
+def _paths(folders: Mapping[str, Path], places: Places) -> Iterator[Path]:
+    """Yield where a file may be; those that are there first."""
+    paths = [folders[controller] / name for controller, name in places if controller in folders]
+    return iter(sorted(paths, key=lambda path: not path.exists()))
+
+
 def _first(folders: Mapping[str, Path], places: Places) -> KernelFile:
-    """Open the first file that is there; if none is, the last one tells what is wrong."""
-    file = KernelFile(Path())
-    for controller, name in places:
-        if controller in folders:
-            file.close()
-            file = KernelFile(folders[controller] / name)
-            if file.is_open:
-                break
-    return file
+    """Open the first file that is there; if none is, the first one tells what is wrong."""
+    return KernelFile(next(_paths(folders, places), None))
+
+
+def _problem(file: KernelFile) -> str | None:
+    return f"{file.name}: {file.problem}" if file.problem else None
 
 
 def _is_gone(raw: Mapping[str, bytes | None]) -> bool:

@@ -3,7 +3,7 @@
 A boundary costs a read of a few open files. What they mean is worked out when nothing is measured.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import getpid
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -12,7 +12,7 @@ from benchyard.cgroups import levels_of
 from benchyard.counters import parsing
 from benchyard.counters.account import difference, sum_of
 from benchyard.counters.kernel import KernelFile, read_once
-from benchyard.counters.values import Disk, Network
+from benchyard.counters.values import CpuTimes, Disk, Network
 
 Values: TypeAlias = dict[str, float | None]
 Told: TypeAlias = float | None
@@ -36,9 +36,10 @@ _EVENTS = (
     "host_page_fault_major_count",
     "host_oom_kill_count",
 )
-_CPU = tuple(f"host_cpu_{kind}_s" for kind in ("user", "system", "idle", "iowait", "steal"))
+#: In the order of CpuTimes; user and system are psutil's and KROWN's, without nice and interrupts.
+_CPU = tuple(f"host_cpu_{field}" for field in CpuTimes._fields)
 _PRESSED = ("cpu", "memory", "io")
-ENERGY = "host_energy_package_joules_j"
+ENERGY = "host_energy_package_j"
 #: No processor package draws more watts: the largest of 2025 are specified at 600.
 _MOST_WATTS = 1000
 
@@ -76,7 +77,7 @@ class Host:
         levels = levels_of(getpid(), "cpu", proc=proc)
         self._lab = _that_throttle(KernelFile(level / "cpu.stat") for level in levels)
         self._thermal = [file for path in _thermal(devices) if (file := KernelFile(path)).is_open]
-        zones = list(_packages(root / "sys" / "class" / "powercap"))
+        zones = list(packages(root / "sys" / "class" / "powercap"))
         self._energy = [KernelFile(zone / "energy_uj") for zone in zones]
         self._ranges = [_number_in(zone / "max_energy_range_uj") for zone in zones]
 
@@ -110,7 +111,7 @@ class Host:
         lost = _interfaces(start.network) - _interfaces(end.network)
         if lost:
             used |= dict.fromkeys(_NETWORK)
-            reasons |= dict.fromkeys(_NETWORK, f"the interface {min(lost)} vanished meanwhile")
+            reasons |= dict.fromkeys(_NETWORK, "an interface vanished meanwhile")
         if self._energy and end.energy[0] is not None:
             used[ENERGY] = _joules(start.energy, end.energy, self._ranges, seconds)
             reasons |= {} if used[ENERGY] is not None else {ENERGY: "the counter ran round"}
@@ -155,7 +156,7 @@ def counters(reading: HostReading) -> Values:
     """Decode what only grows: metric to amount since boot, unrounded, in SI units."""
     disk = _disk(reading)
     values: Values = {
-        **dict(zip(_CPU, _told(parsing.cpu_times, reading.stat, 5), strict=True)),
+        **dict(zip(_CPU, parsing.cpu_times(reading.stat or b""), strict=True)),
         "host_context_switch_count": parsing.context_switches(reading.stat or b""),
         **dict(zip(_DISK, (*disk[:4], *map(_seconds, disk[4:])), strict=True)),
         **dict(zip(_NETWORK, parsing.network(reading.network or b""), strict=True)),
@@ -175,19 +176,22 @@ def counters(reading: HostReading) -> Values:
 
 def krown_columns(reading: HostReading) -> tuple[Told, ...]:
     """Return what KROWN's columns hold, in its order and units (disk times ms), since boot."""
-    user, system, idle, iowait, _ = parsing.cpu_times(reading.stat or b"")
+    cpu = parsing.cpu_times(reading.stat or b"")
     memory = parsing.memory(reading.meminfo or b"")
     network = parsing.network(reading.network or b"")
-    return (user, system, idle, iowait, *memory, *_disk(reading), *network)
+    return (*cpu[:4], *memory, *_disk(reading), *network)
 
 
 def real_disks(block: Path = Path("/sys/block")) -> list[str]:
     """Return the block devices with hardware behind them.
 
     Partitions, loops, RAM disks and volumes of the device mapper are left out: their traffic
-    reaches a real disk, where it would be counted a second time, or none at all.
+    reaches a real disk, where it would be counted a second time, or none at all. So are the hidden
+    paths behind a disk that has several: what goes through one is counted at the disk.
+    Source: Documentation/ABI/stable/sysfs-block, ``hidden``.
     """
-    return sorted(path.parent.name for path in block.glob("*/device"))
+    found = (path.parent for path in block.glob("*/device"))
+    return sorted(path.name for path in found if not _number_in(path / "hidden"))
 
 
 def disk_numbers(block: Path = Path("/sys/block")) -> frozenset[str]:
@@ -202,12 +206,6 @@ def _levels(reading: HostReading) -> Values:
 
 def _disk(reading: HostReading) -> Disk:
     return parsing.sum_of_disks(parsing.disk(content or b"") for content in reading.disks)
-
-
-def _told(
-    read: Callable[[bytes], Sequence[Told]], content: bytes | None, length: int
-) -> Sequence[Told]:
-    return (None,) * length if content is None else read(content)
 
 
 def _seconds(milliseconds: int | None) -> float | None:
@@ -248,7 +246,7 @@ def _thermal(cpus: Path) -> Iterator[Path]:
                 yield folder / f"{kind}_throttle_count"
 
 
-def _packages(powercap: Path) -> Iterator[Path]:
+def packages(powercap: Path) -> Iterator[Path]:
     """Yield the zones of whole packages that may be read; what is inside one is part of it."""
     for zone in sorted(powercap.glob("intel-rapl:*")):
         name, energy = (read_once(str(zone / file)) for file in ("name", "energy_uj"))
@@ -262,13 +260,21 @@ def _joules(
     ranges: Sequence[int | None],
     seconds: float,
 ) -> float | None:
-    """Add up the packages' energy; each counter runs round at its range (µJ)."""
+    """Add up the packages' energy; unknown where a counter may have run round twice."""
     joules = 0.0
     for before, after, most in zip(map(_number, start), map(_number, end), ranges, strict=True):
         if before is None or after is None or most is None or seconds * _MOST_WATTS * 1e6 >= most:
             return None
-        joules += (after - before if after >= before else after - before + most) / 1e6
+        joules += microjoules(before, after, most) / 1e6
     return joules
+
+
+def microjoules(before: int, after: int, most: int) -> int:
+    """Return the energy between two readings of a counter that runs round at ``most`` (µJ).
+
+    Source: Documentation/power/powercap of Linux, ``max_energy_range_uj``.
+    """
+    return after - before if after >= before else after - before + most
 
 
 def _interfaces(net_dev: bytes | None) -> set[str]:

@@ -12,21 +12,29 @@ class KernelFile:
     """A file of procfs, sysfs or a control group that stays open; reading it never raises.
 
     Args:
+        path: None for what has no place on this system: such a file is never open.
         records: Whether the kernel hands the file out in parts, whatever size is asked for, as it
             does with files that are long lists of lines.
     """
 
-    def __init__(self, path: Path, *, records: bool = False) -> None:
+    def __init__(self, path: Path | None, *, records: bool = False) -> None:
         self.path = path
         #: Why the last reading, or opening, gave nothing; in the system's words.
         self.problem: str | None = None
         self._records = records
         self._size = _FIRST_SIZE
         self._descriptor: int | None = None
+        if path is None:
+            return
         try:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             self._note(error)
+
+    @property
+    def name(self) -> str:
+        """Its name without the folder; empty if it has no place on this system."""
+        return self.path.name if self.path else ""
 
     @property
     def is_open(self) -> bool:
@@ -35,25 +43,28 @@ class KernelFile:
 
     def read(self) -> bytes | None:
         """Return the content now; None if the kernel gives none."""
-        if self._descriptor is None:
+        # Other threads may read at the same time, and one may close it.
+        descriptor, size = self._descriptor, self._size
+        if descriptor is None:
             return None
         try:
-            found = os.pread(self._descriptor, self._size, 0)
-            while len(found) == self._size:
-                self._size *= 2
-                found = os.pread(self._descriptor, self._size, 0)
-            while self._records and (more := os.pread(self._descriptor, self._size, len(found))):
+            found = os.pread(descriptor, size, 0)
+            while len(found) == size:
+                size *= 2
+                found = os.pread(descriptor, size, 0)
+            while self._records and (more := os.pread(descriptor, size, len(found))):
                 found += more
         except OSError as error:
             self._note(error)
             return None
+        self._size = max(self._size, size)
         return found
 
     def close(self) -> None:
         """Close it; it gives nothing any more."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
-            self.problem = "closed"
+            self.problem = "it was closed"
             with suppress(OSError):
                 os.close(descriptor)
 

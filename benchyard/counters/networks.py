@@ -3,26 +3,55 @@
 import os
 from collections.abc import Mapping
 from functools import cache
+from typing import NamedTuple
 
 from benchyard.counters import parsing
 from benchyard.counters.kernel import read_once
 
 
-def read_network(pid: int | None) -> dict[str, bytes]:
-    """Return the namespace that a process is in to its ``net/dev``; nothing if it is the lab's.
+class Traffic(NamedTuple):
+    """What namespaces other than the lab's own carried so far.
+
+    Args:
+        devices: Name of each to its ``net/dev``.
+        problem: Why there is none, if that is not because there is none but the lab's.
+    """
+
+    devices: Mapping[str, bytes] = {}
+    problem: str | None = None
+
+
+def read_network(pid: int | None) -> Traffic:
+    """Read the namespace that a process is in.
 
     No file is kept open: an open one keeps a namespace alive whose processes have ended.
     """
-    name = _namespace(pid) if pid is not None else None
-    if not name or name == _own_namespace():
-        return {}
+    if pid is None:
+        return Traffic()
+    try:
+        name, own = _namespace(pid), _own_namespace()
+    except PermissionError:
+        return Traffic(problem="the network namespace of its processes may not be read")
+    except OSError:
+        return Traffic(problem="the process whose network namespace counts has ended")
+    if name == own:
+        return Traffic()
     content = read_once(f"/proc/{pid}/net/dev")
-    return {} if content is None else {name: content}
+    if content is None:
+        return Traffic(problem="the traffic of its network namespace may not be read")
+    return Traffic({name: content})
 
 
-def carried(
-    start: Mapping[str, bytes], end: Mapping[str, bytes], *, began_inside: bool
-) -> tuple[int, int] | None:
+def why_unknown(start: Traffic, end: Traffic) -> str:
+    """Say why ``carried`` returned None."""
+    if start.problem or end.problem:
+        return end.problem or start.problem or ""
+    if not end.devices:
+        return "it has no network namespace of its own"
+    return "its network namespace changed meanwhile"
+
+
+def carried(start: Traffic, end: Traffic, *, began_inside: bool) -> tuple[int, int] | None:
     """Return the bytes received and sent between two readings, loopback left out.
 
     Args:
@@ -31,10 +60,11 @@ def carried(
     Returns:
         None if there is no namespace, or one whose counters at the start are not known.
     """
-    if not end or (end.keys() - start.keys() and not began_inside) or start.keys() - end.keys():
+    new, lost = end.devices.keys() - start.devices.keys(), start.devices.keys() - end.devices.keys()
+    if not end.devices or (new and not began_inside) or lost:
         return None
-    before = [_total(content) for content in start.values()]
-    after = [_total(content) for content in end.values()]
+    before = [_total(content) for content in start.devices.values()]
+    after = [_total(content) for content in end.devices.values()]
     received, sent = (sum(a[i] for a in after) - sum(b[i] for b in before) for i in (0, 1))
     return (received, sent) if received >= 0 and sent >= 0 else None
 
@@ -45,13 +75,10 @@ def _total(net_dev: bytes) -> tuple[int, int]:
     return found.received_bytes or 0, found.sent_bytes or 0
 
 
-def _namespace(pid: int) -> str | None:
-    try:
-        return os.readlink(f"/proc/{pid}/ns/net")  # noqa: PTH115 - a boundary waits for it
-    except OSError:
-        return None
+def _namespace(pid: int | str) -> str:
+    return os.readlink(f"/proc/{pid}/ns/net")  # noqa: PTH115 - a boundary waits for it
 
 
 @cache
-def _own_namespace() -> str | None:
-    return _namespace(os.getpid())
+def _own_namespace() -> str:
+    return _namespace("self")

@@ -5,26 +5,14 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from benchyard.cgroups import UNIFIED, Cgroup
+from benchyard.cgroups import Cgroup
 from benchyard.counters.account import Account, together, unknown
 from benchyard.counters.group_usage import used_by_group
-from benchyard.counters.groups import FILES, Group, GroupReading, Places
+from benchyard.counters.groups import Group, GroupReading
 from benchyard.counters.trees import Trees, TreesReading, used_by_trees
 from benchyard.usage import Owned
 
 _Identity: TypeAlias = tuple[tuple[str, Path], ...]
-
-#: What curves are drawn of, and where it may be.
-_SAMPLED: Mapping[str, Places] = {
-    "cpu": FILES["cpu"],
-    "memory": FILES["memory"],
-    "io": (
-        (UNIFIED, "io.stat"),
-        ("blkio", "blkio.throttle.io_service_bytes_recursive"),
-        ("blkio", "blkio.throttle.io_service_bytes"),
-    ),
-    "pids": (("pids", "pids.current"), (UNIFIED, "pids.current")),
-}
 
 
 class OwnedReading(NamedTuple):
@@ -100,20 +88,6 @@ def _used_by_trees(
     if idle and not is_alone and end.ended_count == (start.ended_count if start else 0):
         return None
     return used_by_trees(start, end, began_ticks)
-
-
-def sampled_files(cgroup: Cgroup) -> Mapping[str, Path]:
-    """Return what a sampler keeps open for curves: ``cpu``, ``memory``, ``io`` and ``pids``.
-
-    A name that the group has no file for is left out. ``pids`` counts tasks, threads included.
-    """
-    found: dict[str, Path] = {}
-    for name, places in _SAMPLED.items():
-        paths = (cgroup.folders[where] / file for where, file in places if where in cgroup.folders)
-        there = next(filter(Path.is_file, paths), None)
-        if there:
-            found[name] = there
-    return found
 
 
 def _identity(cgroup: Cgroup) -> _Identity:

@@ -31,8 +31,6 @@ SECTOR_BYTES = 512
 _DIGITS_OF_64_BITS = 20
 #: Bytes that a number and the blanks before it take at most.
 _LONGEST = 64
-#: Major, minor, name, and the eleven counters that every kernel since Linux 2.6.25 has.
-_FIELDS_OF_A_DISK = 14
 
 # -- the host
 
@@ -42,8 +40,9 @@ def cpu_times(stat: bytes) -> CpuTimes:
     fields = stat.partition(b"\n")[0].split()
     if not fields or fields[0] != b"cpu":
         return CpuTimes()
-    user, system, idle, iowait, steal = (_ticks(fields, at) for at in (1, 3, 4, 5, 8))
-    return CpuTimes(user, system, idle, iowait, steal)
+    user, nice, system, idle, iowait, hard, soft, steal = (_ticks(fields, at) for at in range(1, 9))
+    irq = None if hard is None or soft is None else hard + soft
+    return CpuTimes(user, system, idle, iowait, steal, nice, irq)
 
 
 def context_switches(stat: bytes) -> int | None:
@@ -70,17 +69,10 @@ def memory_events(vmstat: bytes) -> MemoryEvents:
 
 def disk(stat: bytes) -> Disk:
     """Read a ``/sys/block/DEVICE/stat``."""
-    return _disk(stat.split())
-
-
-def disks(diskstats: bytes) -> dict[str, Disk]:
-    """Read ``/proc/diskstats``: device to what it did; short lines are left out."""
-    lines = (line.split() for line in diskstats.splitlines())
-    return {
-        fields[2].decode(errors="replace"): _disk(fields[3:])
-        for fields in lines
-        if len(fields) >= _FIELDS_OF_A_DISK
-    }
+    fields = stat.split()
+    values = [_field(fields, at) for at in (0, 4, 2, 6, 3, 7, 9)]
+    values[2], values[3] = (_times(values[at], SECTOR_BYTES) for at in (2, 3))
+    return Disk(*values)
 
 
 def sum_of_disks(each: Iterable[Disk]) -> Disk:
@@ -128,7 +120,14 @@ def process_stat(stat: bytes) -> ProcessStat:
         waited_system_s=_ticks(fields, 14),
         started_ticks=_field(fields, 19),
         resident_bytes=_times(_field(fields, 21), PAGE_BYTES),
+        threads=_field(fields, 17),
+        ignored_signals=_field(fields, 30),
     )
+
+
+def newest_process(loadavg: bytes) -> int | None:
+    """Read the id that was given out last, to a process or thread, from ``/proc/loadavg``."""
+    return number(loadavg.rpartition(b" ")[2])
 
 
 def process_disk(io: bytes) -> ProcessDisk:
@@ -271,12 +270,6 @@ def _field(fields: list[bytes], at: int) -> int | None:
 
 def _ticks(fields: list[bytes], at: int) -> float | None:
     return _per(_field(fields, at), TICKS_PER_S)
-
-
-def _disk(fields: list[bytes]) -> Disk:
-    values = [_field(fields, at) for at in (0, 4, 2, 6, 3, 7, 9)]
-    values[2], values[3] = (_times(values[at], SECTOR_BYTES) for at in (2, 3))
-    return Disk(*values)
 
 
 def _used(meminfo: bytes, total_name: bytes, free_name: bytes) -> int | None:

@@ -26,6 +26,11 @@ from benchyard.counters.kernel import read_once
 class Gauge(Protocol):
     """Something of which the kernel keeps a peak."""
 
+    @property
+    def problem(self) -> str | None:
+        """Why the mark was not set back, in the system's words; None if it is not known."""
+        ...
+
     def peak(self) -> int | None:
         """Return the bytes of the peak since the mark was set back; None if it is gone."""
         ...
@@ -71,6 +76,11 @@ class PeakBook:
         return self._may_reset
 
     @property
+    def problem(self) -> str | None:
+        """Why a mark could not be set back, in the system's words; None if it is not known."""
+        return self._gauge.problem
+
+    @property
     def largest(self) -> int | None:
         """The largest peak up to the last boundary, that from before the first one included."""
         with self._lock:
@@ -92,19 +102,28 @@ class PeakBook:
         return end.peak if before is not None and end.peak > before else None
 
 
+class PeakOf(NamedTuple):
+    """A book of peaks, and where in it a boundary stands."""
+
+    book: PeakBook
+    mark: Mark
+
+
 class PeakFile:
     """The peak of a control group, in a descriptor of its own: version 2 sets back only that.
 
     Args:
-        path: ``memory.peak`` or ``memory.max_usage_in_bytes``.
+        path: ``memory.peak`` or ``memory.max_usage_in_bytes``; None if there is neither.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
+        self.problem: str | None = None
         self._descriptor: int | None = None
         for mode in (os.O_RDWR, os.O_RDONLY):
+            if path is None or self._descriptor is not None:
+                break
             with suppress(OSError):
                 self._descriptor = os.open(path, mode | os.O_CLOEXEC)
-                break
 
     @property
     def is_open(self) -> bool:
@@ -122,7 +141,13 @@ class PeakFile:
 
     def reset(self) -> bool:
         """Set the mark back; version 1 wants a zero, version 2 takes anything."""
-        return self._descriptor is not None and set_back(self._descriptor)
+        if self._descriptor is None:
+            return False
+        try:
+            return set_back(self._descriptor)
+        except OSError as error:
+            self.problem = error.strerror
+            return False
 
     def close(self) -> None:
         """Close it; it gives nothing any more."""
@@ -132,12 +157,12 @@ class PeakFile:
 
 
 def set_back(descriptor: int) -> bool:
-    """Ask the kernel to begin a control group's peak anew; tell whether it did."""
-    try:
-        os.pwrite(descriptor, b"0\n", 0)
-    except OSError:
-        return False
-    return True
+    """Ask the kernel to begin a control group's peak anew; tell whether it did.
+
+    Raises:
+        OSError: If it may not, or cannot.
+    """
+    return os.pwrite(descriptor, b"0\n", 0) > 0
 
 
 class ProcessPeak:
@@ -145,6 +170,8 @@ class ProcessPeak:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
+        #: Why the last mark was not set back, in the system's words.
+        self.problem: str | None = None
 
     def peak(self) -> int | None:
         """Return the peak since the mark was set back; a zombie has none."""
@@ -154,11 +181,13 @@ class ProcessPeak:
         """Set the mark back to the resident set of now."""
         try:
             descriptor = os.open(f"/proc/{self._pid}/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
-        except OSError:
+        except OSError as error:
+            self.problem = error.strerror
             return False
         try:
             return os.write(descriptor, b"5") == 1
-        except OSError:
+        except OSError as error:
+            self.problem = error.strerror
             return False
         finally:
             os.close(descriptor)

@@ -4,6 +4,12 @@ What a process used is its own account and that of the children it has waited fo
 found through each thread's list of children. So the account of a descendant that ended is kept as
 long as somebody in the tree waits for it, however short it lived.
 
+Of a descendant that was seen alive and is gone, this is certain only where its parent lives on and
+does not ignore its children's ends: then it cannot have been handed on to another parent. In all
+other cases nothing is told. What was born unseen, left the tree (its parent ended first, as with
+``setsid program &`` in a shell that ends) and is not waited for in it, is in no account at all.
+That one flag of ``sigaction`` makes the kernel forget children, SA_NOCLDWAIT, no file tells.
+
 CPU time: of a process itself in nanoseconds, from its CPU clock; of children that it waited for in
 clock ticks (10 ms on most systems), as are user and system time.
 Source: proc_pid_stat(5), proc_pid_io(5), proc_pid_task(5), clock_getcpuclockid(3); how a parent
@@ -11,6 +17,7 @@ takes over its children's account: ``wait_task_zombie`` in Linux's kernel/exit.c
 """
 
 import os
+import signal
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -18,12 +25,12 @@ from typing import NamedTuple, TypeAlias
 
 from benchyard.counters import parsing
 from benchyard.counters.kernel import read_once
+from benchyard.harness import cpu_ns
 
 #: Process id and start time in ticks since boot; an id alone may be used again.
 Key: TypeAlias = tuple[int, int]
 
-#: Of clock ids: this process's whole time on processors, from Linux's include/linux/posix-timers.h.
-_CPUCLOCK_SCHED = 2
+_IGNORES_CHILDREN = 1 << signal.SIGCHLD - 1
 
 
 class ProcessReading(NamedTuple):
@@ -42,7 +49,8 @@ class Life(NamedTuple):
     Args:
         ticks_s: User and system seconds of its own, as ticks count them.
         waited_faults: Minor page faults of children that it waited for. Each process has some, so
-            they tell exactly whether a child was waited for.
+            they grow if, and only if, a child was waited for.
+        forgets_children: Whether the kernel lets go of its children's accounts when they end.
     """
 
     key: Key
@@ -58,6 +66,8 @@ class Life(NamedTuple):
     read_bytes: int | None
     write_bytes: int | None
     resident_bytes: int
+    threads: int
+    forgets_children: bool
 
 
 #: The processes of a reading.
@@ -76,6 +86,11 @@ class Usage(NamedTuple):
     write_bytes: int | None
 
 
+#: How much time, in ticks, is cut off where a parent takes over what its children used: user and
+#: system time are each rounded down. Source: proc_pid_stat(5); Linux, ``nsec_to_clock_t``.
+TICKS_CUT_OFF = 2
+
+
 class UnknownUsageError(Exception):
     """Why it cannot be told what processes used; never leaves the package."""
 
@@ -88,11 +103,8 @@ def read_process(pid: int, *, is_root: bool) -> ProcessReading | None:
     stat = read_once(f"/proc/{pid}/stat")
     if not stat:
         return None
-    try:
-        cpu_ns = time.clock_gettime_ns(~pid << 3 | _CPUCLOCK_SCHED)
-    except OSError:
-        cpu_ns = None
-    return ProcessReading(pid, is_root, stat, read_once(f"/proc/{pid}/io"), cpu_ns)
+    clock = cpu_ns(pid)
+    return ProcessReading(pid, is_root, stat, read_once(f"/proc/{pid}/io"), clock)
 
 
 def read_trees(roots: Iterable[int]) -> Iterator[ProcessReading]:
@@ -177,6 +189,8 @@ def _life(reading: ProcessReading) -> Life | None:
         read_bytes=disk.read_bytes,
         write_bytes=disk.write_bytes,
         resident_bytes=int(told["resident_bytes"]),
+        threads=int(told["threads"]),
+        forgets_children=bool(int(told["ignored_signals"]) & _IGNORES_CHILDREN),
     )
 
 
@@ -197,7 +211,8 @@ def used_by(
     """Return what processes used between two readings, without roots that ended.
 
     A root that ended in between counts with what it had used at the start taken off, so that the
-    sum may be negative: add to this what ``wait4`` told of its whole life.
+    sum may be negative: add to this what ``wait4`` told of its whole life. Parents take over their
+    children's time in ticks, cut off: times may lack ``TICKS_CUT_OFF`` for each that did.
 
     Args:
         began_ticks: When the interval began, as the kernel writes the start of processes.
@@ -237,26 +252,23 @@ def _check_vanished(start: Lives, end: Lives, ended_roots: Collection[int]) -> N
     if any(life.is_root and life.key[0] not in ended_roots for life in lost):
         raise UnknownUsageError("a process ended, and nobody told what it had used")
     owed: dict[Key, int] = {}
-    by_pid = {life.key[0]: life for life in start.values()}
+    keys = {key[0]: key for key in start}
     for life in lost:
-        heir = _heir(life, by_pid, end)
-        if heir:
-            owed[heir] = owed.get(heir, 0) + life.minor_faults - life.waited_faults
-    for heir, faults in owed.items():
-        # What a vanished one had waited for comes with it; its own account must, at least.
-        if end[heir].waited_faults - start[heir].waited_faults < faults:
+        if not life.is_root:
+            parent = _waiting_parent(keys.get(life.parent), start, end)
+            owed[parent] = owed.get(parent, 0) + life.minor_faults
+    for parent, faults in owed.items():
+        if end[parent].waited_faults - start[parent].waited_faults < faults:
             raise UnknownUsageError("a descendant left the process tree, or was not waited for")
 
 
-def _heir(life: Life, by_pid: Mapping[int, Life], end: Lives) -> Key | None:
-    """Return the nearest ancestor that lives on; None if the root is gone too."""
-    seen: set[int] = set()
-    while not life.is_root and life.parent in by_pid and life.parent not in seen:
-        seen.add(life.parent)
-        life = by_pid[life.parent]
-        if life.key in end:
-            return life.key
-    return None
+def _waiting_parent(parent: Key | None, start: Lives, end: Lives) -> Key:
+    """Return the parent of a process that is gone, if only that can have got its account."""
+    if parent is None or parent not in end:
+        raise UnknownUsageError("a process and its parent ended, and nobody tells which one first")
+    if start[parent].forgets_children or end[parent].forgets_children:
+        raise UnknownUsageError("a process ended whose parent ignores the ends of its children")
+    return parent
 
 
 def _check_joined(start: Lives, end: Lives, began_ticks: int) -> None:

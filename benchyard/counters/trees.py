@@ -1,15 +1,16 @@
 """The account of process trees, and of children that ended and were waited for."""
 
-import resource
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from benchyard.counters.account import PROCESS_PEAK, SINGLE, SUMS, Account
-from benchyard.counters.networks import carried, read_network
-from benchyard.counters.peaks import Mark, PeakBook, ProcessPeak
+from benchyard.counters.networks import Traffic, carried, read_network, why_unknown
+from benchyard.counters.parsing import TICKS_PER_S
+from benchyard.counters.peaks import PeakBook, PeakOf, ProcessPeak
 from benchyard.counters.processes import (
+    TICKS_CUT_OFF,
     Key,
     Life,
     ProcessReading,
@@ -25,14 +26,8 @@ from benchyard.usage import Ended, Owned
 
 _NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _MIXED = "resident sets of several processes share pages and do not add up"
+_CANNOT_BEGIN_ANEW = "a process's peak cannot begin anew, and an earlier one was higher"
 _NEEDS_GROUP = "only a control group of its own tells this of processes"
-
-
-class PeakOf(NamedTuple):
-    """A process's book of peaks, and where in it a boundary stands."""
-
-    book: PeakBook
-    mark: Mark
 
 
 class TreesReading(NamedTuple):
@@ -41,20 +36,18 @@ class TreesReading(NamedTuple):
     Args:
         ended: All children that had ended; shared with the resource, it only grows.
         ended_count: How many of them there were.
-        lab_peak_bytes: The largest resident set of the lab itself so far.
         problem: Why the trees could not be read.
     """
 
     processes: tuple[ProcessReading, ...]
     peaks: Mapping[Key, PeakOf]
-    network: Mapping[str, bytes]
+    network: Traffic
     ended: Sequence[Ended]
     ended_count: int
-    lab_peak_bytes: int
     problem: str | None = None
 
 
-_NOTHING = TreesReading((), {}, {}, (), 0, 0)
+_NOTHING = TreesReading((), {}, Traffic(), (), 0)
 _ZERO = Usage(0.0, 0.0, 0.0, 0, 0, None, None)
 
 
@@ -80,14 +73,13 @@ class Trees:
             problem = str(error)
         missing = {*owned.pids} - {each.pid for each in found} - {*without}
         if missing:
-            problem = problem or f"process {min(missing)} is gone, and nobody told what it used"
+            problem = problem or "a process is gone, and nobody told what it used"
         return TreesReading(
             found,
             {key: self._peak(key) for key in lives(found)},
             read_network(owned.pids[0] if owned.pids else None),
             owned.ended,
             len(owned.ended),
-            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             problem,
         )
 
@@ -125,7 +117,7 @@ def used_by_trees(start: TreesReading | None, end: TreesReading, began_ticks: in
     for metric, value in _used(usage, ended).items():
         account.tell(metric, value, "/proc/PID/io of a process may not be read")
     traffic = carried(since.network, end.network, began_inside=not before)
-    account.tell_all(_NETWORK, traffic, "the processes have no network namespace of their own")
+    account.tell_all(_NETWORK, traffic, f"the processes: {why_unknown(since.network, end.network)}")
     try:
         account.tell(PROCESS_PEAK, _peak(since, end, ended))
     except UnknownUsageError as error:
@@ -141,20 +133,22 @@ def _tell_levels(account: Account, processes: Iterable[Life]) -> None:
 
 
 def _used(usage: Usage, ended: Sequence[Ended]) -> dict[str, float | None]:
-    """Add the whole lives of children that ended to what the trees used without them.
-
-    Time that ticks cut off may make a difference smaller than nothing, by a tick or two.
-    """
+    """Add the whole lives of children that ended to what the trees used without them."""
     user_s, system_s = sum(one.user_s for one in ended), sum(one.system_s for one in ended)
     return {
-        "resource_cpu_s": max(0.0, usage.cpu_s + user_s + system_s),
-        "resource_cpu_user_s": max(0.0, usage.user_s + user_s),
-        "resource_cpu_system_s": max(0.0, usage.system_s + system_s),
+        "resource_cpu_s": _at_least_none(usage.cpu_s + user_s + system_s),
+        "resource_cpu_user_s": _at_least_none(usage.user_s + user_s),
+        "resource_cpu_system_s": _at_least_none(usage.system_s + system_s),
         "resource_page_fault_minor_count": usage.minor_faults + sum(e.minor_faults for e in ended),
         "resource_page_fault_major_count": usage.major_faults + sum(e.major_faults for e in ended),
         "resource_disk_read_bytes": _plus(usage.read_bytes, (e.read_bytes for e in ended)),
         "resource_disk_write_bytes": _plus(usage.write_bytes, (e.write_bytes for e in ended)),
     }
+
+
+def _at_least_none(seconds: float) -> float:
+    """Give back what ticks cut off; more below zero than that is an error that must show."""
+    return max(0.0, seconds) if seconds * TICKS_PER_S >= -TICKS_CUT_OFF else seconds
 
 
 def _plus(known: int | None, more: Iterable[int]) -> int | None:
@@ -174,14 +168,15 @@ def _peak(start: TreesReading, end: TreesReading, ended: Sequence[Ended]) -> int
     if not after and not ended:
         raise UnknownUsageError("there was no process")
     known = max((_of_one(start.peaks.get(key), end.peaks[key]) for key in after), default=0)
-    # A child's peak begins with that of who started it: exec counts the memory it leaves behind.
-    not_reset = [_peak_before(start.peaks[life.key]) for life in lost]
-    floor = max(end.lab_peak_bytes, *not_reset, 0)
-    told = [one.peak_rss_bytes for one in ended]
-    known = max([known, *(peak for peak in told if peak > floor)])
+    told = [one.peak_rss_bytes for one in ended if one.peak_rss_bytes is not None]
+    from_before = max((_peak_before(start.peaks[life.key]) for life in lost), default=0)
+    known = max([known, *(peak for peak in told if peak > from_before)])
     if known < max(told, default=0):
+        raise UnknownUsageError(_CANNOT_BEGIN_ANEW)
+    hidden = [one.peak_floor_bytes for one in ended if one.peak_rss_bytes is None]
+    if known < max(hidden, default=0):
         raise UnknownUsageError(
-            "a child used less memory than the lab, and the kernel then tells that of the lab"
+            "a child used less memory than the process that starts them, whose peak is then told"
         )
     return known
 
@@ -189,7 +184,8 @@ def _peak(start: TreesReading, end: TreesReading, ended: Sequence[Ended]) -> int
 def _of_one(start: PeakOf | None, end: PeakOf) -> int:
     peak = end.book.between(start.mark if start else None, end.mark)
     if peak is None:
-        raise UnknownUsageError("a process's peak cannot begin anew, and an earlier one was higher")
+        why = end.book.problem
+        raise UnknownUsageError(f"{_CANNOT_BEGIN_ANEW} ({why})" if why else _CANNOT_BEGIN_ANEW)
     return peak
 
 

@@ -7,13 +7,19 @@ from typing import NamedTuple
 
 
 class CpuTimes(NamedTuple):
-    """Seconds that all processors together spent; time in guests is part of ``user_s``."""
+    """Seconds that all processors together spent; time in guests is part of user and nice time.
+
+    Args:
+        irq_s: Hardware and software interrupts.
+    """
 
     user_s: float | None = None
     system_s: float | None = None
     idle_s: float | None = None
     iowait_s: float | None = None
     steal_s: float | None = None
+    nice_s: float | None = None
+    irq_s: float | None = None
 
 
 class Memory(NamedTuple):
@@ -65,7 +71,11 @@ class Pressure(NamedTuple):
 
 
 class ProcessStat(NamedTuple):
-    """One process; "waited" is what its ended and waited-for children used."""
+    """One process; "waited" is what its ended and waited-for children used.
+
+    Args:
+        ignored_signals: A set of bits, of which the lowest is signal 1.
+    """
 
     parent: int | None = None
     minor_faults: int | None = None
@@ -79,6 +89,8 @@ class ProcessStat(NamedTuple):
     started_ticks: int | None = None
     resident_bytes: int | None = None
     state: str | None = None
+    threads: int | None = None
+    ignored_signals: int | None = None
 
 
 class ProcessDisk(NamedTuple):

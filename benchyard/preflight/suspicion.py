@@ -55,7 +55,8 @@ def _throttling(used: Mapping[str, float | None]) -> Iterator[str]:
 
 def _steal(used: Mapping[str, float | None], duration_s: float, cores: int) -> Iterator[str]:
     stolen = _more(used, "host_cpu_steal_s")
-    if round(stolen * os.sysconf("SC_CLK_TCK")) <= STEAL_TICKS:
+    # Half a tick more: what a difference of floats adds is no tick.
+    if stolen * os.sysconf("SC_CLK_TCK") <= STEAL_TICKS + 0.5:
         return
     wanted = _wanted(used, stolen, duration_s, cores)
     if stolen > STEAL_SHARE * wanted:
@@ -71,11 +72,10 @@ def _wanted(
     At least one core's, at most all: against all cores, a program on one of 64 could lose half of
     its time unseen; against what was used alone, a step that sleeps would be suspect for a tick.
     """
-    parts = (used.get("host_cpu_user_s"), used.get("host_cpu_system_s"))
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
+    if used.get("host_cpu_user_s") is None or used.get("host_cpu_system_s") is None:
         return duration_s * cores
-    return min(max(sum(known) + stolen, duration_s), max(duration_s * cores, stolen))
+    busy = sum(_more(used, f"host_cpu_{kind}_s") for kind in ("user", "system", "nice", "irq"))
+    return min(max(busy + stolen, duration_s), max(duration_s * cores, stolen))
 
 
 def _oom(used: Mapping[str, float | None]) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""What reads the counters of a run; each form implements ``benchyard.collector.Collector``."""
+"""How curves are drawn: the recording process, its raw file, and what is made of it."""

@@ -23,45 +23,67 @@ _PARTS: Mapping[str, tuple[int, Callable[[bytes], Values]]] = {
 }
 
 
+class _Growing:
+    """Counters of things that come and go; their sum never falls.
+
+    One that vanished keeps what it had, for what it did was done. If one of its name comes with
+    less than that, it is another one and begins anew.
+    """
+
+    def __init__(self) -> None:
+        self._now: dict[str, Values] = {}
+        self._before: list[Values] = []
+
+    def update(self, name: str, values: Values) -> None:
+        known = self._now.get(name)
+        if known is not None and _fell(known, values):
+            self._before.append(known)
+        self._now[name] = values
+
+    def total(self) -> Values:
+        return _total([*self._now.values(), *self._before])
+
+
 class HostColumns:
     """The host's columns as the last tick left them."""
 
     def __init__(self) -> None:
         #: CPU, memory, disks, network; None where nothing is known.
         self.parts: list[Values] = [(None,) * length for length in LENGTHS]
-        self._disks: dict[str, Values] = {}
-        self._interfaces: dict[bytes, Values] = {}
+        self._disks = _Growing()
+        self._interfaces = _Growing()
+        self._lines: dict[str, bytes] = {}
 
     def update(self, name: str, content: bytes | None) -> None:
         """Take in what a file holds now; None if it is there no more."""
         if name.startswith("disk/"):
-            self._update_disk(name, content)
+            if content is not None:
+                self._disks.update(name, parsing.disk(content))
+                self.parts[_DISKS] = self._disks.total()
         elif name == "network":
             self._update_network(content or b"")
         elif name in _PARTS:
             at, parse = _PARTS[name]
             self.parts[at] = (None,) * LENGTHS[at] if content is None else parse(content)
 
-    def _update_disk(self, name: str, content: bytes | None) -> None:
-        # One that was taken out stays in the sum: what it did was done.
-        if content is not None:
-            self._disks[name] = parsing.disk(content)
-        if len(self._disks) == 1:
-            self.parts[_DISKS] = self._disks[name]
-        elif self._disks:
-            self.parts[_DISKS] = _total(self._disks.values())
-
     def _update_network(self, net_dev: bytes) -> None:
         # Most interfaces are idle from one sample to the next: only lines that changed are read.
-        known = self._interfaces
-        lines = [line for line in net_dev.splitlines() if b":" in line]
-        self._interfaces = {
-            line: known[line] if line in known else parsing.network(line) for line in lines
-        }
-        total = _total(self._interfaces.values()) or (None,) * LENGTHS[_NETWORK]
+        changed = False
+        for line in net_dev.splitlines():
+            name, colon, _ = line.rpartition(b":")
+            word = name.strip().decode(errors="replace")
+            if colon and self._lines.get(word) != line:
+                self._lines[word] = line
+                self._interfaces.update(word, parsing.network(line))
+                changed = True
         # The same object tells that nothing is to be written anew.
-        if total != self.parts[_NETWORK]:
-            self.parts[_NETWORK] = total
+        if changed:
+            self.parts[_NETWORK] = self._interfaces.total()
+
+
+def _fell(before: Values, now: Values) -> bool:
+    pairs = zip(before, now, strict=True)
+    return any(a is not None and b is not None and b < a for a, b in pairs)
 
 
 def _total(each: Iterable[Values]) -> Values:

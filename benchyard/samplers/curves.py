@@ -130,7 +130,7 @@ class _Writing:
         self._stream = stream
         self._resources = resources
         self._host = HostColumns()
-        self._curves = owned.Curves(disk_numbers())
+        self._curves = owned.Curves(disk_numbers() or None)
         self._updates: dict[int, _Update] = {}
         self._levels = {window.index: StepLevels() for window in windows}
         self._samples = self._missed = 0

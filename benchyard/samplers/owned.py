@@ -9,7 +9,8 @@ cpu_s, cpu_user_s, cpu_system_s, disk_read_bytes, disk_write_bytes: totals since
 processes began. Of a tree they are the sum over living processes and over the children that those
 waited for, and never fall: what nobody waited for keeps its last place.
 memory_bytes: now; of a tree the sum of resident sets, in which shared pages count several times.
-process_count: processes now, of a control group threads.
+process_count: processes now; of a control group threads, as of at most a second ago. So are
+cpu_user_s and cpu_system_s of a control group of version 1.
 energy_j: since the first sample. utilisation_ratio, power_w: what a GPU's driver tells.
 """
 
@@ -21,6 +22,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from benchyard.counters import parsing
+from benchyard.counters.host import microjoules
 from benchyard.samplers import process, watched
 from benchyard.samplers.rows import cells
 
@@ -88,9 +90,13 @@ class Curve(ABC):
 
 
 class CgroupCurve(Curve):
-    """A control group of version 1 or 2."""
+    """A control group of version 1 or 2.
 
-    def __init__(self, owner: str, what: str, disks: Collection[str]) -> None:
+    Args:
+        disks: The disks that count, each as ``major:minor``; None for all devices.
+    """
+
+    def __init__(self, owner: str, what: str, disks: Collection[str] | None) -> None:
         super().__init__(owner, what)
         self._disks = disks
 
@@ -159,7 +165,7 @@ class TreeCurve(Curve):
 
 
 class EnergyCurve(Curve):
-    """A counter of energy (µJ) that runs round. Source: Documentation/power/powercap of Linux."""
+    """A counter of energy (µJ) that runs round."""
 
     def __init__(self, owner: str, what: str) -> None:
         super().__init__(owner, what)
@@ -173,10 +179,8 @@ class EnergyCurve(Curve):
         now, most = parsing.number(content or b""), parsing.number(name.encode())
         if now is None:
             return
-        if self._last is not None and now < self._last:
-            self._used += (most or 0) + 1 - self._last + now
-        elif self._last is not None:
-            self._used += now - self._last
+        if self._last is not None:
+            self._used += microjoules(self._last, now, most or 0)
         self._last = now
         self._runs_round = most is not None
 
@@ -216,7 +220,7 @@ def _whole(value: float | None) -> int | None:
 class Curves:
     """All curves of a run, made as the raw file names them."""
 
-    def __init__(self, disks: Collection[str]) -> None:
+    def __init__(self, disks: Collection[str] | None) -> None:
         self._kinds: dict[str, Callable[[str, str], Curve]] = {
             watched.CGROUP: lambda owner, what: CgroupCurve(owner, what, disks),
             watched.TREE: TreeCurve,

@@ -9,14 +9,21 @@ with its parent, whatever killed that. Signals that ask a whole group to end are
 parent still measures while it winds up. Commands, one a line, words apart by one blank:
 
 ``open OWNER WHAT FILE SIZE PATH``  record this file; SIZE bytes of it, or 0 for all of it.
+``seldom OWNER WHAT FILE SIZE PATH``  the same, once a second.
 ``tree OWNER WHAT PID``             record a process and its descendants.
 ``gpus OWNER WHAT LIBRARY``         record the GPUs that this NVML library knows.
 ``forget OWNER WHAT``               close all that was opened under these two words.
 ``begin``                           take the first sample; before it no time counts.
 
 It writes ``ready`` to its output after the first sample, and its account as JSON at the end.
+
+After a sleep all caches are cold, so a tick costs by the code that it runs through: it reads and
+keeps, nothing else. What changed is worked out when several ticks are written together. A command
+comes with a signal, for waiting for a signal is cheaper than asking about a pipe.
 """
 
+import fcntl
+import gc
 import os
 import signal
 import struct
@@ -25,6 +32,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from select import select
+
+# Not from ``typing``, which takes longer to load than all the rest; type checkers know the name.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from benchyard.samplers.descendants import Trees
 
 MAGIC = b"benchyard samples 2\n"
 #: Kind and size of a record; a tick's instant and which classes were read; a file in a tick.
@@ -44,11 +58,15 @@ Key = tuple[bytes, bytes]
 FLUSH_NS = 500_000_000
 #: GPUs are asked at most so often (ns): their drivers' own averages are longer than that.
 DEVICES_NS = 100_000_000
-#: Reading processes, and looking for new ones, may each take one part in so many of a core.
+#: Files that tell little are read so often (ns).
+SELDOM_NS = 1_000_000_000
+#: Reading processes may take one part in so many of a core.
 SHARE = 400
 #: The kernel hands out long lists in parts of at most a page, each of whole lines.
 PAGE = 4096
 _LONGEST_LINE = 512
+#: The signal of a pipe with something to read, or without a writer. Source: fcntl(2), O_ASYNC.
+_HEARD = (signal.SIGIO,)
 
 
 def next_deadline(due_ns: int, now_ns: int, interval_ns: int) -> tuple[int, int]:
@@ -95,12 +113,15 @@ class Recorder:
     def __init__(self, raw: int) -> None:
         self._raw = raw
         self._waiting = [MAGIC]
+        #: Ticks not yet encoded: instant, classes, files and what each held.
+        self._ticks: list[tuple[int, int, list[File], list[bytes]]] = []
         self._idents = 0
         self.steady: list[File] = []
+        self.seldom: list[File] = []
         self.members: list[File] = []
         self.devices: list[File] = []
         self.samples = 0
-        self._members_due = self._devices_due = 0
+        self._rest_due = self._seldom_due = self._members_due = self._devices_due = 0
 
     def open(self, files: list[File], file: File, name: bytes) -> None:
         """Record a file from now on, under owner, what and ``name``."""
@@ -108,139 +129,90 @@ class Recorder:
         self._idents += 1
         self.put(OPENED, PART.pack(file.ident, len(name)) + b" ".join((*file.key, name)))
         files.append(file)
+        self._rest_due = self._seldom_due = 0
+
+    def open_member(self, key: Key, path: bytes, name: bytes) -> File:
+        """Record a file of a process from now on; OSError if it cannot be opened."""
+        file = File(key, 1024, path)
+        self.open(self.members, file, name)
+        return file
 
     def forget(self, key: Key) -> None:
         """Close all files of ``key``."""
-        for files in (self.steady, self.members, self.devices):
+        for files in (self.steady, self.seldom, self.members, self.devices):
             for file in [file for file in files if file.key == key]:
                 self._drop(files, file)
 
     def sample(self, at_ns: int) -> None:
-        """Read what is due; what has not changed takes no place."""
-        classes = STEADY
-        parts = [b"", b""]
-        self._read(self.steady, parts)
+        """Read what is due."""
+        steady = self.steady
+        try:
+            contents = [file.read(file.descriptor, file.size, 0) for file in steady]
+        except OSError:
+            contents = self._survivors(steady)
+        self._ticks.append((at_ns, STEADY, steady, contents))
+        self.samples += 1
+        if at_ns >= self._rest_due:
+            self._sample_rest(at_ns)
+
+    def _sample_rest(self, at_ns: int) -> None:
+        """Read what is not read at each tick, and belongs to the last one."""
+        if at_ns >= self._seldom_due:
+            self._seldom_due = at_ns + SELDOM_NS
+            self._add(STEADY, self.seldom)
         if self.members and at_ns >= self._members_due:
-            classes |= PROCESSES
             begun = time.thread_time_ns()
-            self._read(self.members, parts)
+            self._add(PROCESSES, self.members)
             self._members_due = at_ns + SHARE * (time.thread_time_ns() - begun)
         if self.devices and at_ns >= self._devices_due:
-            classes |= DEVICES
             self._devices_due = at_ns + DEVICES_NS
-            self._read(self.devices, parts)
-        parts[1] = TICK.pack(at_ns, classes)
-        parts[0] = FRAME.pack(TICKED, sum(map(len, parts)))
-        self._waiting += parts
-        self.samples += 1
+            self._add(DEVICES, self.devices)
+        self._rest_due = 0 if self.members or self.devices else self._seldom_due
 
-    def _read(self, files: list[File], parts: list[bytes]) -> None:
-        pack = PART.pack
-        vanished: list[File] = []
-        for file in files:
+    def _add(self, classes: int, files: list[File]) -> None:
+        at_ns, known, others, held = self._ticks.pop()
+        contents = self._survivors(files)
+        self._ticks.append((at_ns, known | classes, others + files, held + contents))
+
+    def _survivors(self, files: list[File]) -> list[bytes]:
+        """Read files one by one; those that vanished are dropped from the list."""
+        contents: list[bytes] = []
+        for file in tuple(files):
             try:
-                content = file.read(file.descriptor, file.size, 0)
+                contents.append(file.read(file.descriptor, file.size, 0))
             except OSError:
-                vanished.append(file)
-                continue
-            if content != file.last:
-                file.last = content
-                parts += pack(file.ident, len(content)), content
-        for file in vanished:
-            self._drop(files, file)
+                self._drop(files, file)
+        return contents
 
     def _drop(self, files: list[File], file: File) -> None:
         file.close()
-        files.remove(file)
+        # First, for earlier ticks hold this list.
         self.put(GONE, PART.pack(file.ident, 0))
+        files.remove(file)
 
     def put(self, kind: bytes, payload: bytes) -> None:
         """Append a record to what waits."""
+        self._encode()
         self._waiting += FRAME.pack(kind, len(payload)), payload
+
+    def _encode(self) -> None:
+        """Turn ticks into records; what has not changed takes no place."""
+        pack, ticks, self._ticks = PART.pack, self._ticks, []
+        for at_ns, classes, files, contents in ticks:
+            parts = [TICK.pack(at_ns, classes)]
+            for file, content in zip(files, contents, strict=True):
+                if content != file.last:
+                    file.last = content
+                    parts += pack(file.ident, len(content)), content
+            self._waiting += FRAME.pack(TICKED, sum(map(len, parts))), *parts
 
     def flush(self) -> None:
         """Hand what waits to the kernel; OSError if the disk takes no more."""
+        self._encode()
         waiting = memoryview(b"".join(self._waiting))
         self._waiting = []
         while waiting:
             waiting = waiting[os.write(self._raw, waiting) :]
-
-
-class Trees:
-    """The process trees that are watched, and their living members."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._roots: dict[Key, int] = {}
-        self._known: dict[int, File] = {}
-        self._newest: bytes = b""
-        self._due_ns = 0
-
-    def watch(self, key: Key, pid: int) -> None:
-        """Watch ``pid`` and what descends from it."""
-        self._roots[key] = pid
-        self._newest = b""
-        self._due_ns = 0
-
-    def forget(self, key: Key) -> None:
-        """Watch a tree no longer."""
-        self._roots.pop(key, None)
-        self._newest = b""
-        self._recorder.forget(key)
-
-    def refresh(self, at_ns: int) -> None:
-        """Find new descendants, unless no process was born anywhere or it would cost too much."""
-        if not self._roots or at_ns < self._due_ns:
-            return
-        # It ends in the pid given out last: the cheapest sign that something was born.
-        newest = _content("/proc/loadavg").rpartition(b" ")[2]
-        if newest and newest == self._newest:
-            return
-        self._newest = newest
-        begun = time.thread_time_ns()
-        self._known = {pid: file for pid, file in self._known.items() if file.descriptor >= 0}
-        for key, root in self._roots.items():
-            self._descend(key, root)
-        self._due_ns = at_ns + SHARE * (time.thread_time_ns() - begun)
-
-    def _descend(self, key: Key, root: int) -> None:
-        # From every living member, for the root may be gone and its daemons left.
-        waiting = [root, *(pid for pid, file in self._known.items() if file.key == key)]
-        seen: set[int] = set()
-        while waiting:
-            pid = waiting.pop()
-            if pid not in seen and (pid in self._known or self._join(key, pid)):
-                waiting += children(pid)
-            seen.add(pid)
-
-    def _join(self, key: Key, pid: int) -> bool:
-        try:
-            stat = File(key, 1024, b"/proc/%d/stat" % pid)
-        except OSError:
-            return False
-        self._known[pid] = stat
-        self._recorder.open(self._recorder.members, stat, b"%d/stat" % pid)
-        try:
-            moved = File(key, 512, b"/proc/%d/io" % pid)
-        except OSError:  # another user's
-            return True
-        self._recorder.open(self._recorder.members, moved, b"%d/io" % pid)
-        return True
-
-
-def children(pid: int) -> list[int]:
-    """Return the living children of a process, of all its threads. Source: proc_pid_task(5)."""
-    found: list[int] = []
-    with suppress(OSError):  # it ends meanwhile
-        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-            found += map(int, _content(f"/proc/{pid}/task/{thread}/children").split())
-    return found
-
-
-def _content(path: str) -> bytes:
-    with suppress(OSError), open(path, "rb", buffering=0) as stream:  # noqa: PTH123
-        return stream.read(65536)
-    return b""
 
 
 class Sampling:
@@ -248,7 +220,7 @@ class Sampling:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._trees = Trees(recorder)
+        self._trees: Trees | None = None
         self._unread = b""
         self._begun = False
         self.missed = 0
@@ -258,32 +230,40 @@ class Sampling:
         ended = False
         while not self._begun and not ended:
             ended = not self._hear()
-        due = flushed = time.monotonic_ns()
-        self._trees.refresh(due)
-        recorder = self._recorder
+        now, wait, sample = time.monotonic_ns, signal.sigtimedwait, self._recorder.sample
+        due = flush_due = now()
+        self._refresh(due)
         while True:
-            at = time.monotonic_ns()
-            recorder.sample(at)
-            late, (due, passed) = due, next_deadline(due, time.monotonic_ns(), interval_ns)
+            at = now()
+            sample(at)
+            late, (due, passed) = due, next_deadline(due, now(), interval_ns)
             if passed:
                 self.missed += passed
-                recorder.put(LATE, MISSED.pack(late + interval_ns, passed))
-            if at - flushed >= FLUSH_NS or ended or recorder.samples == 1:
-                recorder.flush()
-                flushed = at
-                if recorder.samples == 1:
-                    tell("ready")
-                self._trees.refresh(at)
+                self._recorder.put(LATE, MISSED.pack(late + interval_ns, passed))
+            if at >= flush_due or ended:
+                self._flush(at)
+                flush_due = at + FLUSH_NS
             if ended:
                 return
-            ended = self._ends_before(due)
+            if wait(_HEARD, max(0, due - now()) / 1e9):
+                ended = self._ends_before(due)
+
+    def _flush(self, at_ns: int) -> None:
+        self._recorder.flush()
+        if self._recorder.samples == 1:
+            tell("ready")
+        self._refresh(at_ns)
+
+    def _refresh(self, at_ns: int) -> None:
+        if self._trees:
+            self._trees.refresh(at_ns)
 
     def _ends_before(self, due_ns: int) -> bool:
         """Sleep until ``due_ns``, obeying commands; tell whether the input ended."""
         while select((0,), (), (), max(0, due_ns - time.monotonic_ns()) / 1e9)[0]:
             if not self._hear():
                 return True
-            self._trees.refresh(due_ns)
+            self._refresh(due_ns)
         return False
 
     def _hear(self) -> bool:
@@ -301,26 +281,39 @@ class Sampling:
         match line.split(b" ", 5):
             case [b"begin"]:
                 self._begun = True
-            case [b"open", owner, what, name, size, path]:
+            case [b"open" | b"seldom" as word, owner, what, name, size, path]:
                 file = File((owner, what), int(size), path)
-                self._recorder.open(self._recorder.steady, file, name)
+                recorder = self._recorder
+                files = recorder.steady if word == b"open" else recorder.seldom
+                recorder.open(files, file, name)
             case [b"tree", owner, what, pid]:
-                self._trees.watch((owner, what), int(pid))
+                trees = self._trees = self._trees or _beside("descendants").Trees(self._recorder)
+                trees.watch((owner, what), int(pid))
             case [b"gpus", owner, what, library]:
                 self._open_gpus((owner, what), os.fsdecode(library))
             case [b"forget", owner, what]:
-                self._trees.forget((owner, what))
+                self._recorder.forget((owner, what))
+                if self._trees:
+                    self._trees.forget((owner, what))
             case _:
                 raise ValueError("it is no command")
 
     def _open_gpus(self, key: Key, library: str) -> None:
-        from importlib import import_module  # noqa: PLC0415
-
-        sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
-        for name, read in import_module("nvml").readers(library):
+        for name, read in _beside("nvml").readers(library):
             file = File(key, 1, b"")
             file.read = read
             self._recorder.open(self._recorder.devices, file, name)
+
+
+def _beside(name: str) -> "Any":
+    """Import a module from this file's folder, which only some runs need."""
+    from importlib import import_module  # noqa: PLC0415
+
+    sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
+    try:
+        return import_module(name)
+    finally:
+        sys.path.pop()
 
 
 def tell(line: str) -> None:
@@ -333,6 +326,12 @@ def main(arguments: Sequence[str]) -> None:
     """Sample into the file ``arguments[0]`` every ``arguments[1]`` seconds."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    # A command, and the end of the input, come with a signal that ends the sleep.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    # Nothing here makes cycles.
+    gc.disable()
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     try:
         recorder = Recorder(os.open(arguments[0], flags, 0o666))
@@ -341,7 +340,8 @@ def main(arguments: Sequence[str]) -> None:
     except OSError as error:
         sys.exit(f"cannot write {arguments[0]}: {error.strerror}")
     # Not getrusage, whose figure begins with what the parent had when it forked.
-    kib = int((_content("/proc/self/status").partition(b"VmHWM:")[2].split() or [b"0"])[0])
+    with open("/proc/self/status", "rb", buffering=0) as status:  # noqa: PTH123
+        kib = int((status.read(65536).partition(b"VmHWM:")[2].split() or [b"0"])[0])
     account = (recorder.samples, sampling.missed, kib * 1024)
     tell('{"samples": %d, "missed": %d, "peak_rss_bytes": %d}' % account)  # noqa: UP031
 

@@ -24,6 +24,8 @@ _SUMS = ("cpu_user_system", "memory_ram_swap")
 COLUMNS = tuple(name for name in CSV_COLUMNS if name not in (*IDENTITY, *_SUMS))
 #: How many values each of the four parts has.
 LENGTHS = (4, 2, 7, 8)
+#: Later than any instant of a run (ns).
+_NEVER = 1 << 63
 _LEVELS = ("memory_ram", "memory_swap", "memory_ram_swap")
 
 
@@ -72,15 +74,20 @@ class Booking:
         count = bisect_right(self._starts, at_ns)
         for window in reversed(self._windows[:count]):
             if at_ns <= window.end_ns:
-                if not boundary:
-                    until = min([window.end_ns + 1, *self._starts[count : count + 1]])
-                    self._step, self._holds = window.index, (at_ns, until)
-                return window.index
+                return self._hold(window.index, at_ns, window.end_ns + 1, boundary=boundary)
         if boundary:
             return min(self._windows, key=lambda w: _distance(w, at_ns)).index
-        if 0 < count < len(self._windows):
-            return None
-        return self._windows[max(0, count - 1)].index
+        outside = not 0 < count < len(self._windows)
+        step = self._windows[max(0, count - 1)].index if outside else None
+        return self._hold(step, at_ns, _NEVER, boundary=boundary)
+
+    def _hold(self, step: int | None, at_ns: int, until_ns: int, *, boundary: bool) -> int | None:
+        """Remember an answer for as long as it holds: until a step begins at the latest."""
+        if not boundary:
+            following = bisect_right(self._starts, at_ns)
+            until = min([until_ns, *self._starts[following : following + 1]])
+            self._step, self._holds = step, (at_ns, until)
+        return step
 
 
 def _distance(window: StepWindow, at_ns: int) -> int:
@@ -88,7 +95,11 @@ def _distance(window: StepWindow, at_ns: int) -> int:
 
 
 class MetricsRows:
-    """Makes the lines of ``metrics.csv``, in the order of time."""
+    """Makes the lines of ``metrics.csv``, in the order of time.
+
+    A disk or an interface that vanished took its counters along: where a sum would fall, its cell
+    is empty.
+    """
 
     def __init__(self, run: Measured) -> None:
         name = io.StringIO()
@@ -98,6 +109,7 @@ class MetricsRows:
         self._first: Sequence[Values] = ()
         self._parts: list[Values | None] = [None] * len(LENGTHS)
         self._texts = [""] * len(LENGTHS)
+        self._most: list[Values] = [(None,) * length for length in LENGTHS]
         self.count = 0
 
     def line(self, at_ns: int, step: int, parts: Sequence[Values]) -> Text:
@@ -112,11 +124,17 @@ class MetricsRows:
         for at, part in enumerate(parts):
             if part is not self._parts[at]:
                 self._parts[at] = part
-                self._texts[at] = _WRITERS[at](self._first[at], part)
+                self._texts[at] = _WRITERS[at](self._first[at], self._risen(at, part))
         self.count += 1
         elapsed = seconds(at_ns - self._origin_ns)
         values = ",".join(self._texts)
         return f"{self._head}{self.count},{step},{elapsed!r},{VERSION},{values}\n"
+
+    def _risen(self, at: int, part: Values) -> Values:
+        if at not in _COME_AND_GO:
+            return part
+        self._most[at], risen = _grown(self._most[at], part)
+        return risen
 
 
 def _cpu(first: Values, now: Values) -> Text:
@@ -135,6 +153,16 @@ def _counters(first: Values, now: Values) -> Text:
 
 
 _WRITERS = (_cpu, _memory, _counters, _counters)
+#: The parts whose things come and go, disks and network.
+_COME_AND_GO = (2, 3)
+
+
+def _grown(most: Values, now: Values) -> tuple[Values, Values]:
+    """Return the largest values so far, and those of now without any that fell."""
+    pairs = list(zip(most, now, strict=True))
+    fell = [a is not None and b is not None and b < a for a, b in pairs]
+    kept = tuple([a if down or b is None else b for (a, b), down in zip(pairs, fell, strict=True)])
+    return kept, tuple([None if down else b for b, down in zip(now, fell, strict=True)])
 
 
 def since(first: Values, now: Values) -> Values:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from benchyard.cgroups import UNIFIED, Cgroup
-from benchyard.counters.host import real_disks
+from benchyard.counters.host import packages, real_disks
 from benchyard.counters.kernel import read_once
 
 #: Owner of what belongs to no resource.
@@ -36,6 +36,10 @@ _CGROUP_FILES: tuple[tuple[tuple[str, str, int], ...], ...] = (
 )
 
 
+#: What tells little, but costs as much as the rest: user and system time in ticks, processes.
+_SELDOM = ("cpuacct.stat", "pids.current")
+
+
 class Watched(NamedTuple):
     """One file to record.
 
@@ -43,6 +47,7 @@ class Watched(NamedTuple):
         what: Kind and name.
         name: Tells the decoder what is in it.
         size: How many of its bytes are recorded; 0 for all.
+        seldom: Whether once a second is enough.
     """
 
     owner: str
@@ -50,10 +55,12 @@ class Watched(NamedTuple):
     name: str
     size: int
     path: Path
+    seldom: bool = False
 
     def command(self) -> bytes:
         """Return what the sampling process is told."""
-        head = f"open {words(self.owner, self.what, self.name)} {self.size} ".encode()
+        word = "seldom" if self.seldom else "open"
+        head = f"{word} {words(self.owner, self.what, self.name)} {self.size} ".encode()
         return head + os.fsencode(self.path) + b"\n"
 
 
@@ -70,10 +77,9 @@ def host_files(root: Path = Path("/")) -> Iterator[Watched]:
     """
     for name, path, size in _columns(root):
         yield Watched(HOST, COLUMNS, name, size, path)
-    for zone in sorted((root / "sys/class/powercap").glob("intel-rapl:?")):
+    for zone in packages(root / "sys/class/powercap"):
         wraps_at = (read_once(str(zone / "max_energy_range_uj")) or b"").strip().decode()
-        if read_once(str(zone / "energy_uj")) is not None:
-            yield Watched(HOST, f"{ENERGY}:{zone.name}", wraps_at, 32, zone / "energy_uj")
+        yield Watched(HOST, f"{ENERGY}:{zone.name}", wraps_at, 32, zone / "energy_uj")
 
 
 def _columns(root: Path) -> Iterator[tuple[str, Path, int]]:
@@ -99,7 +105,8 @@ def cgroup_files(owner: str, cgroup: Cgroup) -> Iterator[Watched]:
         for controller, name, size in places:
             folder = cgroup.folders.get(controller)
             if folder is not None and (folder / name).exists():
-                yield Watched(owner, f"{CGROUP}:{cgroup.name}", name, size, folder / name)
+                what, path = f"{CGROUP}:{cgroup.name}", folder / name
+                yield Watched(owner, what, name, size, path, seldom=name in _SELDOM)
                 break
 
 

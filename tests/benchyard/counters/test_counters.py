@@ -4,15 +4,13 @@ import itertools
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from benchyard.cgroups import Cgroup
 from benchyard.collector import Reading
-from benchyard.counters.account import SINGLE, SUMS
+from benchyard.counters.account import MOST_REASONS, SINGLE, SUMS, Account, Reasons
 from benchyard.counters.counters import Counters
-from benchyard.counters.owned import sampled_files
 from benchyard.counters.trees import PROCESS_PEAK
 from benchyard.usage import Ended, Owned
 from tests.benchyard.counters.conftest import MIB, Worker
@@ -52,6 +50,25 @@ def test_another_reason_is_told_too(worker: Worker) -> None:
     counters.close()
     assert used["resource_cpu_s"] is None
     assert counters.reasons["resource_oom_kill_count"].count(";") == 1
+
+
+def test_reasons_are_told_once_each_and_no_more_than_a_few() -> None:
+    reasons = Reasons()
+    for _ in range(3):
+        reasons.add({"a": "one; with a part", "b": "two"})
+    assert reasons.told() == {"a": "one; with a part", "b": "two"}
+    for at in range(100):
+        reasons.add({"a": f"reason {at}"})
+    told = reasons.told()["a"]
+    assert told.endswith("; and others")
+    assert told.count("reason") == MOST_REASONS - 1
+
+
+def test_nothing_below_zero_is_told() -> None:
+    account = Account()
+    account.tell("resource_disk_write_bytes", -1)
+    assert account.values == {"resource_disk_write_bytes": None}
+    assert "contradict" in account.reasons["resource_disk_write_bytes"]
 
 
 def test_the_same_metrics_whatever_is_owned(cgroup: Cgroup, inside: Worker, worker: Worker) -> None:
@@ -149,15 +166,3 @@ def test_a_network_namespace_of_its_own_is_told() -> None:
         process.communicate(b"\n", timeout=30)
     assert used["resource_network_received_bytes"] == 0
     assert used["resource_network_sent_bytes"] == 0
-
-
-def test_the_files_that_curves_are_drawn_of(cgroup: Cgroup, tmp_path: Path) -> None:
-    names = {name: path.name for name, path in sampled_files(cgroup).items()}
-    assert names["cpu"] == "cpuacct.usage"
-    assert names["memory"] == "memory.usage_in_bytes"
-    assert names["pids"] == "pids.current"
-    for file in ("cpu.stat", "memory.current", "io.stat"):
-        (tmp_path / file).touch()
-    names = {n: p.name for n, p in sampled_files(Cgroup("/demo", {"": tmp_path})).items()}
-    assert names == {"cpu": "cpu.stat", "memory": "memory.current", "io": "io.stat"}
-    assert not sampled_files(Cgroup("/"))

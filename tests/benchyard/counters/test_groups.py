@@ -1,5 +1,6 @@
 """Control groups: real ones of version 1, recorded ones of version 2, kernels that tell less."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -12,8 +13,8 @@ from benchyard.cgroups import Cgroup
 from benchyard.counters import peaks
 from benchyard.counters.account import Account
 from benchyard.counters.group_usage import used_by_group
-from benchyard.counters.groups import Group, GroupReading
-from benchyard.counters.processes import boot_ticks
+from benchyard.counters.groups import Group, GroupReading, Members
+from benchyard.counters.processes import ProcessReading, boot_ticks
 from tests.benchyard.counters.conftest import MIB, Worker
 
 V2 = {
@@ -46,7 +47,9 @@ def write(folder: Path, **changes: str) -> Cgroup:
 
 def answer(monkeypatch: pytest.MonkeyPatch, *, taken: bool) -> None:
     def set_back(_: int) -> bool:
-        return taken
+        if not taken:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return True
 
     monkeypatch.setattr(peaks, "set_back", set_back)
 
@@ -206,7 +209,8 @@ def test_version_1_counts_what_its_processes_do(
     assert values["resource_oom_kill_count"] == 0
     assert values["resource_throttled_count"] == 0
     written = values["resource_disk_write_bytes"]
-    assert written == 0 or written == pytest.approx(6 * MIB, rel=0.01), account.reasons
+    # Others on this host may have been born meanwhile; then it may not be told.
+    assert written in {0, None} or written == pytest.approx(6 * MIB, rel=0.01)
 
 
 def test_version_1_begins_peaks_anew(cgroup: Cgroup, inside: Worker) -> None:
@@ -244,6 +248,157 @@ def test_a_process_that_came_from_outside_and_ended_hides_its_disk_bytes(
     assert account.values["resource_disk_write_bytes"] is None
     assert "waited for" in account.reasons["resource_disk_write_bytes"]
     assert inside.process.poll() is None
+
+
+JOINING = (
+    "import os, sys\n"
+    "for folder in {folders}: open(folder + '/cgroup.procs', 'w').write('0')\n"
+    "out = os.open({path!r}, os.O_WRONLY | os.O_CREAT); os.write(out, bytes({size}))\n"
+    "os.fsync(out); os._exit(0)"
+)
+
+
+def from_outside(cgroup: Cgroup, path: Path, size: int) -> None:
+    """Let a process join as ``docker exec`` does, write, and end; its parent is not in there."""
+    folders = list(map(str, cgroup.folders.values()))
+    code = JOINING.format(folders=folders, path=str(path), size=size)
+    subprocess.run([sys.executable, "-S", "-c", code], check=True)
+
+
+def test_a_quick_writer_from_outside_hides_the_disk_bytes(
+    cgroup: Cgroup, inside: Worker, tmp_path: Path
+) -> None:
+    group = Group(cgroup)
+    start = group.read()
+    from_outside(cgroup, tmp_path / "one", 8 * MIB)
+    account = used(group, start)
+    assert account.values["resource_disk_write_bytes"] is None
+    assert "waited for" in account.reasons["resource_disk_write_bytes"]
+    start = group.read()
+    inside.do("", "child")
+    from_outside(cgroup, tmp_path / "two", 8 * MIB)
+    assert used(group, start).values["resource_disk_write_bytes"] is None
+    group.close()
+
+
+def test_bytes_of_a_group_whose_processes_just_run_are_told(
+    cgroup: Cgroup, inside: Worker, tmp_path: Path
+) -> None:
+    group = Group(cgroup)
+    start = group.read()
+    subprocess.run(["/bin/true"], check=True)  # born elsewhere: that does no harm
+    inside.write(tmp_path / "own", 2 * MIB)
+    account = used(group, start)
+    group.close()
+    written = account.values["resource_disk_write_bytes"]
+    assert written == 0 or written == pytest.approx(2 * MIB, rel=0.01), account.reasons
+
+
+def members(older: int, newer: int, *each: ProcessReading, expected: int | None = None) -> Members:
+    def loadavg(pid: int) -> bytes:
+        return f"0.00 0.00 0.00 1/99 {pid}\n".encode()
+
+    return Members(
+        each, len(each) if expected is None else expected, loadavg(older), loadavg(newer)
+    )
+
+
+def process(pid: int, waited: int = 0, *, threads: int = 1, cpu_ns: int = 0) -> ProcessReading:
+    head = f"{pid} (x) S 1 0 0 0 0 0 9 {waited} 0 0 0 0 0 0 20 0 {threads} 0 500 0 0"
+    return ProcessReading(pid, False, f"{head} {'0 ' * 30}".encode(), b"", cpu_ns)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_told"),
+    [
+        # The only one born here is the child that was waited for.
+        (members(50, 50, process(7)), members(51, 51, process(7, 9)), True),
+        (members(50, 50, process(7)), members(52, 52, process(7, 9)), False),
+        # One was born and lives on, with a thread more in the other; a third was waited for.
+        (
+            members(50, 50, process(7)),
+            members(53, 53, process(7, 9, threads=2), process(51)),
+            True,
+        ),
+        (members(50, 50, process(7)), members(54, 54, process(7, 9), process(51)), False),
+        # Ids begin anew, or are not told; one ended while they were read.
+        (members(50, 50, process(7)), members(9, 9, process(7, 9)), False),
+        (members(50, 50, process(7)), members(51, 51, process(7, 9), expected=2), False),
+        # Nobody waited: CPU time tells to the nanosecond.
+        (members(50, 50, process(7)), members(99, 99, process(7)), True),
+        (members(50, 50, process(7)), members(99, 99, process(7, cpu_ns=60_000)), False),
+        (members(50, 50, process(7)), members(50, 50, process(7, cpu_ns=60_000)), True),
+    ],
+)
+def test_bytes_are_told_only_if_nobody_can_be_missing(
+    tmp_path: Path, earlier: Members, later: Members, is_told: bool
+) -> None:
+    (tmp_path / "cpuacct.usage").write_text("5\n")
+    (tmp_path / "cgroup.procs").write_text("")
+    group = Group(Cgroup("/demo", {"cpuacct": tmp_path}))
+    reading = group.read()
+    group.close()
+    with_bytes = [
+        each._replace(
+            processes=tuple(
+                one._replace(io=b"read_bytes: 0\nwrite_bytes: 0\n") for one in each.processes
+            )
+        )
+        for each in (earlier, later)
+    ]
+    start, end = (reading._replace(members=each) for each in with_bytes)
+    account = whole(used_by_group(start, end, 0))
+    assert (account.values["resource_disk_write_bytes"] == 0) == is_told, account.reasons
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_groups_leave_no_descriptors_open(tmp_path: Path) -> None:
+    cgroup = write(tmp_path / "demo")
+    nothing = [Cgroup("/gone", {"": tmp_path / "gone"}), Cgroup("/gone", {"cpu": tmp_path})]
+    before = open_descriptors()
+    for _ in range(50):
+        for one in (cgroup, *nothing):
+            group = Group(one)
+            group.read()
+            group.close()
+    assert open_descriptors() == before
+    group = Group(nothing[0])
+    before = open_descriptors()
+    for _ in range(50):
+        group.read()
+    assert open_descriptors() == before
+    group.close()
+
+
+def test_what_a_group_has_no_file_for_has_no_odd_reason(cgroup: Cgroup) -> None:
+    folders = {name: path for name, path in cgroup.folders.items() if name in {"cpu", "cpuacct"}}
+    group = Group(Cgroup(cgroup.name, folders))
+    account = whole(used_by_group(group.read(), group.read(), 0))
+    group.close()
+    for metric in ("memory_bytes", "memory_peak_bytes", "psi_io_some_s", "oom_kill_count"):
+        assert account.values[f"resource_{metric}"] is None
+        reason = account.reasons[f"resource_{metric}"]
+        assert "directory" not in reason
+        assert "higher" not in reason
+
+
+def test_a_peak_is_looked_up_where_it_was_noted(cgroup: Cgroup, inside: Worker) -> None:
+    group = Group(cgroup)
+    start = group.read()
+    inside.touch(16 * MIB)
+    end = group.read()
+    inside.kill()
+    for folder in cgroup.folders.values():
+        folder.rmdir()
+    assert group.read().is_gone
+    account = whole(used_by_group(start, end, 0))
+    group.close()
+    for folder in cgroup.folders.values():
+        folder.mkdir()
+    assert (account.values["resource_memory_peak_bytes"] or 0) > 16 * MIB
 
 
 def test_a_group_that_vanished_and_came_again_began_anew(cgroup: Cgroup) -> None:

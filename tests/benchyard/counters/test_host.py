@@ -1,5 +1,6 @@
 """The host's own counters: the real ones, and those of machines that tell less or more."""
 
+import os
 from pathlib import Path
 
 import psutil
@@ -111,7 +112,7 @@ def test_an_interface_that_vanished_took_its_counters_along(tmp_path: Path) -> N
     used, reasons = machine.used(before, machine.read(), SECOND)
     machine.close()
     assert used["host_network_received_bytes"] is None
-    assert reasons["host_network_sent_bytes"] == "the interface veth vanished meanwhile"
+    assert reasons["host_network_sent_bytes"] == "an interface vanished meanwhile"
 
 
 def test_times_of_disks_are_seconds_and_for_krown_milliseconds(tmp_path: Path) -> None:
@@ -130,6 +131,27 @@ def test_times_of_disks_are_seconds_and_for_krown_milliseconds(tmp_path: Path) -
     assert used["host_disk_read_bytes"] == 1024
     assert used["host_disk_write_time_s"] == 0.006
     assert krown_columns(after)[6:13] == (1, 4, 1024, 2560, 3, 6, 7)
+
+
+def test_hidden_paths_to_a_disk_are_no_disks_of_their_own(tmp_path: Path) -> None:
+    for name, hidden in (("nvme0n1", "0\n"), ("nvme0c0n1", "1\n"), ("nvme0c1n1", "1\n")):
+        (tmp_path / name / "device").mkdir(parents=True)
+        write_at(tmp_path / name / "hidden", hidden)
+    assert real_disks(tmp_path) == ["nvme0n1"]
+
+
+def test_niceness_and_interrupts_have_times_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path, stat="cpu 0 0 0 0 0 0 0 0 0 0\n")
+    machine, before = both(tmp_path)
+    write(tmp_path, stat="cpu 100 200 300 400 500 600 700 800 50 60\n")
+    after = machine.read()
+    used, _ = machine.used(before, after, SECOND)
+    machine.close()
+    told = {"user": 1, "nice": 2, "system": 3, "idle": 4, "iowait": 5, "irq": 13, "steal": 8}
+    found = {name: used[f"host_cpu_{name}_s"] for name in told}
+    scale = 100 / os.sysconf("SC_CLK_TCK")
+    assert found == pytest.approx({name: value * scale for name, value in told.items()})
+    assert krown_columns(after)[:4] == pytest.approx([n * scale for n in (1, 3, 4, 5)])
 
 
 def test_siblings_count_the_same_throttling_once(tmp_path: Path) -> None:

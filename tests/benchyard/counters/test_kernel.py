@@ -1,6 +1,7 @@
 """Kernel files that stay open."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,36 @@ def test_a_process_that_is_gone_gives_nothing() -> None:
     assert file.read() is None
     assert file.problem == "No such process"
     file.close()
+
+
+def test_what_has_no_place_here_is_never_open() -> None:
+    file = KernelFile(None)
+    assert not file.is_open
+    assert file.read() is None
+    assert file.problem is None
+    assert not file.name
+    file.close()
+
+
+def test_threads_that_read_at_the_same_time_get_it_whole(tmp_path: Path) -> None:
+    content = os.urandom(300_000)
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            file = KernelFile(path)
+            found = [pool.submit(file.read) for _ in range(16)]
+            assert all(one.result() == content for one in found)
+            file.close()
+
+
+def test_one_that_is_closed_while_it_is_read_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = KernelFile(Path("/proc/self/stat"))
+    pread = os.pread
+
+    def close_first(descriptor: int, size: int, offset: int) -> bytes:
+        file.close()
+        return pread(descriptor, size, offset)
+
+    monkeypatch.setattr(os, "pread", close_first)
+    assert file.read() is None

@@ -18,6 +18,7 @@ class Level:
         self.level = self.highest = 0
         self.may_reset = may_reset
         self.gone = False
+        self.problem: str | None = None
 
     def go(self, *levels: int) -> None:
         for level in levels:

@@ -18,6 +18,7 @@ from benchyard.counters.processes import (
     used_by,
 )
 from tests.benchyard.counters.conftest import MIB, Worker
+from tests.conftest import eventually
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -36,6 +37,8 @@ def life(pid: int, **given: float) -> Life:
         "resident_bytes": 0,
         "is_root": False,
         "is_alive": True,
+        "threads": 1,
+        "forgets_children": False,
         **given,
     }
     return Life(key=(pid, int(told.pop("started", 100))), **told)  # pyright: ignore[reportArgumentType]
@@ -171,21 +174,48 @@ def test_an_id_that_is_used_again_is_another_process() -> None:
 def test_a_descendant_must_have_been_waited_for() -> None:
     before = by_key(life(7, is_root=True), life(8, parent=7, minor_faults=50, waited_faults=20))
     with pytest.raises(UnknownUsageError, match="left the process tree"):
-        used_by(before, by_key(life(7, is_root=True, minor_faults=30, waited_faults=29)), 0)
+        used_by(before, by_key(life(7, is_root=True, minor_faults=50, waited_faults=49)), 0)
     after = by_key(life(7, is_root=True, minor_faults=61, waited_faults=60))
     assert used_by(before, after, 0).minor_faults == 10
 
 
-def test_a_grandchild_is_told_by_the_ancestor_that_lives_on() -> None:
+def test_whose_parent_ended_too_may_have_left_whatever_the_sums_say() -> None:
     before = by_key(
         life(7, is_root=True),
         life(8, parent=7, minor_faults=5),
         life(9, parent=8, minor_faults=5),
     )
-    with pytest.raises(UnknownUsageError, match="left the process tree"):
-        used_by(before, by_key(life(7, is_root=True, minor_faults=6, waited_faults=5)), 0)
-    after = by_key(life(7, is_root=True, minor_faults=11, waited_faults=10))
-    assert used_by(before, after, 0).minor_faults == 0
+    after = by_key(life(7, is_root=True, minor_faults=1001, waited_faults=1000))
+    with pytest.raises(UnknownUsageError, match="which one first"):
+        used_by(before, after, 0)
+
+
+def test_an_ended_root_may_have_left_its_children_to_others() -> None:
+    before = by_key(life(7, is_root=True), life(8, parent=7, minor_faults=5))
+    with pytest.raises(UnknownUsageError, match="which one first"):
+        used_by(before, {}, 0, ended_roots=[7])
+
+
+@pytest.mark.parametrize("since", ["start", "end"])
+def test_who_ignores_the_ends_of_children_gets_no_account_of_them(since: str) -> None:
+    ignoring = life(7, is_root=True, waited_faults=99)._replace(forgets_children=True)
+    root = life(7, is_root=True)
+    before = by_key(ignoring if since == "start" else root, life(8, parent=7))
+    after = by_key(ignoring if since == "end" else root._replace(waited_faults=99))
+    with pytest.raises(UnknownUsageError, match="ignores the ends"):
+        used_by(before, after, 0)
+
+
+def test_a_new_child_that_was_waited_for_hides_none_that_was_forgotten(worker: Worker) -> None:
+    worker.do("import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)")
+    worker.do("import time; time.sleep(60)", "start")
+    before = lives(read_trees([worker.pid]))
+    worker.do("started.kill()")
+    assert eventually(lambda: len(lives(read_trees([worker.pid]))) == 1)
+    worker.do("signal.signal(signal.SIGCHLD, signal.SIG_DFL)")
+    worker.burn(0.01, "child")
+    with pytest.raises(UnknownUsageError, match="ignores the ends"):
+        used_by(before, lives(read_trees([worker.pid])), 0)
 
 
 def test_what_joined_late_has_an_unknown_past() -> None:

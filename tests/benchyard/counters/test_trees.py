@@ -1,20 +1,21 @@
 """What process trees and children that ended used."""
 
 import os
-import resource
-import subprocess
+import signal
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from benchyard.children import spawn
 from benchyard.counters import peaks
 from benchyard.counters.account import Account
+from benchyard.counters.networks import Traffic
 from benchyard.counters.processes import boot_ticks
 from benchyard.counters.trees import Trees, TreesReading, used_by_trees
 from benchyard.usage import Ended, Owned
-from tests.benchyard.counters.conftest import MIB, Worker, ended
+from tests.benchyard.counters.conftest import MIB, Worker
 
 PEAK = "resource_process_peak_rss_bytes"
 
@@ -33,15 +34,12 @@ class Window:
         return used_by_trees(self.start, end, self.began)
 
 
-def lab_peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
 def run(code: str) -> Ended:
-    process = subprocess.Popen([sys.executable, "-S", "-c", code])
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return ended(process.pid, usage)
+    return spawn([sys.executable, "-S", "-c", code], folder=Path("/")).wait()
+
+
+def touching(size: int) -> str:
+    return f"held = bytearray({size})\nfor at in range(0, {size}, 4096): held[at] = 1"
 
 
 def test_nothing_is_owned() -> None:
@@ -73,22 +71,29 @@ def test_a_list_that_goes_on_growing_is_read_as_it_was() -> None:
     assert used_by_trees(None, end, 0).values["resource_cpu_s"] == 1.0
 
 
-def test_a_small_child_is_told_to_be_as_large_as_the_lab() -> None:
+def test_a_child_smaller_than_its_launcher_has_no_peak() -> None:
     window = Window(Trees(), Owned())
-    one = run("")
-    assert one.peak_rss_bytes >= lab_peak() * 0.99
-    account = window.used(Owned(ended=(one,)))
+    account = window.used(Owned(ended=(spawn(["true"], folder=Path("/")).wait(),)))
     assert account.values[PEAK] is None
-    assert "of the lab" in account.reasons[PEAK]
+    assert "that starts them" in account.reasons[PEAK]
+
+
+def test_a_child_smaller_than_the_lab_has_its_own_peak() -> None:
+    held = bytearray(b"1") * (128 * MIB)
+    window = Window(Trees(), Owned())
+    one = run(touching(32 * MIB))
+    assert window.used(Owned(ended=(one,))).values[PEAK] == one.peak_rss_bytes
+    assert one.peak_rss_bytes is not None
+    assert 32 * MIB < one.peak_rss_bytes < 48 * MIB
+    del held
 
 
 def test_a_large_child_is_told_exactly_beside_small_ones() -> None:
-    size = lab_peak() + 64 * MIB
     window = Window(Trees(), Owned())
-    large = run(f"held = bytearray({size})\nfor at in range(0, {size}, 4096): held[at] = 1")
-    account = window.used(Owned(ended=(run(""), large)))
-    assert account.values[PEAK] == large.peak_rss_bytes
-    assert size < large.peak_rss_bytes < size + 32 * MIB
+    large = run(touching(64 * MIB))
+    small = spawn(["true"], folder=Path("/")).wait()
+    assert small.peak_rss_bytes is None
+    assert window.used(Owned(ended=(small, large))).values[PEAK] == large.peak_rss_bytes
 
 
 def test_the_peak_of_a_process_that_lives_is_that_of_the_window(worker: Worker) -> None:
@@ -153,6 +158,32 @@ def test_a_root_that_ended_and_was_not_told_makes_all_unknown(worker: Worker) ->
     assert "nobody told" in account.reasons["resource_cpu_s"]
 
 
+def test_a_root_that_ended_without_its_children_leaves_all_unknown(worker: Worker) -> None:
+    worker.do("import os; os.posix_spawn('/bin/sleep', ['sleep', '60'], {})")
+    window = Window(Trees(), Owned(pids=[worker.pid]))
+    assert window.start is not None
+    left = next(one.pid for one in window.start.processes if one.pid != worker.pid)
+    account = window.used(Owned(ended=(worker.end(),)))
+    os.kill(left, signal.SIGKILL)
+    for metric in ("cpu_s", "page_fault_minor_count", "disk_write_bytes"):
+        assert account.values[f"resource_{metric}"] is None
+        assert "which one first" in account.reasons[f"resource_{metric}"]
+
+
+def test_more_below_zero_than_ticks_cut_off_is_not_believed(worker: Worker) -> None:
+    worker.burn(0.2)
+    start = Trees().read(Owned(pids=[worker.pid]), ())
+    assert start is not None
+    told = Ended(0, 0.0, 0.0, None, pid=worker.pid)
+    end = Trees().read(Owned(ended=(told,)), ())
+    assert end is not None
+    account = used_by_trees(start, end, 0)
+    assert not [m for m, value in account.values.items() if value is not None and value < 0]
+    assert account.values["resource_cpu_s"] is None
+    assert account.values["resource_page_fault_minor_count"] is None
+    assert "contradict" in account.reasons["resource_cpu_s"]
+
+
 def test_a_root_that_was_started_inside_counts_from_its_birth() -> None:
     window = Window(Trees(), Owned())
     worker = Worker()
@@ -195,7 +226,7 @@ def test_every_null_has_a_reason(worker: Worker) -> None:
 
 
 def test_a_kernel_that_keeps_no_lists_of_children() -> None:
-    reading = TreesReading((), {}, {}, (), 0, 0, "this kernel keeps no lists")
+    reading = TreesReading((), {}, Traffic(), (), 0, "this kernel keeps no lists")
     account = used_by_trees(None, reading, 0)
     assert account.values["resource_cpu_s"] is None
     assert account.reasons["resource_cpu_s"] == "this kernel keeps no lists"

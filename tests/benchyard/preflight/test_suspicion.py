@@ -82,6 +82,13 @@ def test_steal_is_held_against_what_was_wanted() -> None:
     assert suspicions(asleep, 10.0, 64) == ()
 
 
+def test_time_of_nice_programs_and_interrupts_is_wanted_too() -> None:
+    stolen = {"host_cpu_user_s": 1.0, "host_cpu_system_s": 0.0, "host_cpu_steal_s": 0.5}
+    assert suspicions(stolen, 1.0, 64)
+    for kind in ("nice", "irq"):
+        assert suspicions({**stolen, f"host_cpu_{kind}_s": 60.0}, 1.0, 64) == ()
+
+
 def test_without_the_rest_steal_is_held_against_all_cores() -> None:
     assert suspicions({"host_cpu_steal_s": 0.5}, 10.0, 2)
     assert suspicions({"host_cpu_steal_s": 0.5}, 10.0, 64) == ()

@@ -36,6 +36,32 @@ def test_disks_are_added_up_and_one_that_was_taken_out_stays_in_the_sum() -> Non
     assert columns.parts[2] == (2, 6, 4 * 512, 8 * 512, 20, 40, 60)
 
 
+LINE = b"%b: %d 1 0 0 0 0 0 0 %d 1 0 0 0 0 0 0\n"
+
+
+def test_an_interface_that_vanished_stays_in_the_sum_and_a_new_one_begins_anew() -> None:
+    columns = HostColumns()
+    found: list[float | None] = []
+    for lines in (
+        LINE % (b"eth0", 10, 1) + LINE % (b"veth", 50, 5),
+        LINE % (b"eth0", 11, 1),
+        LINE % (b"eth0", 12, 1) + LINE % (b"veth", 7, 1),
+        LINE % (b"eth0", 12, 1) + LINE % (b"veth", 9, 1),
+        b"",
+    ):
+        columns.update("network", lines)
+        found.append(columns.parts[3][2])
+    assert found == [60, 61, 69, 71, 71]
+
+
+def test_idle_interfaces_leave_the_same_object() -> None:
+    columns = HostColumns()
+    columns.update("network", LINE % (b"eth0", 10, 1))
+    before = columns.parts[3]
+    columns.update("network", LINE % (b"eth0", 10, 1))
+    assert columns.parts[3] is before
+
+
 def test_a_file_that_is_gone_is_unknown() -> None:
     columns = HostColumns()
     columns.update("stat", b"cpu  100 0 100 100 100 0 0 0\n")

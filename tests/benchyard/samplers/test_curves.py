@@ -62,6 +62,20 @@ def boundary(at_ns: int, memory: int = 0) -> Boundary:
     return Boundary(at_ns, tuple(known.get(name) for name in COLUMNS))
 
 
+def test_a_host_without_hardware_disks_draws_all_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(curves, "disk_numbers", frozenset)
+    raw = written(
+        tmp_path,
+        opened(0, b"db cgroup:/g io.stat"),
+        tick(5 * SECOND, i0=b"7:0 rbytes=5 wbytes=6 rios=1 wios=1\n"),
+    )
+    write_curves(raw, measured(tmp_path), [], [])
+    (row,) = read(tmp_path, RESOURCES_FILE)
+    assert (row["disk_read_bytes"], row["disk_write_bytes"]) == ("5", "6")
+
+
 def test_a_real_run(tmp_path: Path) -> None:
     origin = time.monotonic_ns()
     sampler = start_sampler(tmp_path / "raw", 0.02, host_files())

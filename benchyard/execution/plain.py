@@ -5,17 +5,21 @@ import queue
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from os.path import lexists
 from pathlib import Path
 
-from benchyard.errors import RecordError, StepFailedError
+from benchyard.errors import InputError, RecordError, StepFailedError
 from benchyard.execution.adaptive import enough, rule_of
 from benchyard.execution.engine import Handle
 from benchyard.execution.layout import DONE, done_runs, failed_runs, run_folder
 from benchyard.execution.session import Session
-from benchyard.krown import krown_runs, read_results
+from benchyard.krown import krown_runs, read_results, runs_without_record, surely_krowns
 from benchyard.model import Case, JsonObject, Step
 from benchyard.record import RUN_FILE, RunRecord, read_record
-from benchyard.summary import write_summary
+from benchyard.summary import Remarks, write_summary
+
+#: What to do about a run whose record cannot be used.
+_AGAIN = "delete its folder and benchyard run does it again, or --force does all of them"
 
 
 class PlainStages:
@@ -100,24 +104,22 @@ def summarize_if_older(title: str, results: Path) -> None:
         summarize(title, results)
 
 
-def summarize(title: str, results: Path, *, include_suspect: bool = False) -> None:
+def summarize(title: str, results: Path, *, include_suspect: bool = False) -> list[int]:
     """Write the summary files of a case from the records of its finished runs.
 
     Runs of another version of the case than the newest one's are left out, and named: their steps
-    may be others. Where there is no record at all, runs that KROWN made are summed up.
+    may be others. So are runs that cannot be read. Where there is no record at all, runs that
+    KROWN made are summed up.
 
-    Raises:
-        RecordError: If a record or KROWN's metrics.csv cannot be read.
+    Returns:
+        The numbers of the finished runs that cannot be read; the summary's warnings say why.
     """
     with _no_garbage():
-        recorded = [
-            f for n in done_runs(results) if (f := run_folder(results, n) / RUN_FILE).exists()
-        ]
+        folders = [run_folder(results, number) for number in done_runs(results)]
+        recorded = [folder for folder in folders if lexists(folder / RUN_FILE)]
         if not recorded and krown_runs(results):
-            _summarize_krown(title, results, include_suspect=include_suspect)
-        else:
-            runs = [(file.parent, read_record(file.parent)) for file in recorded]
-            _summarize_own(title, results, runs, include_suspect=include_suspect)
+            return _summarize_krown(title, results, include_suspect=include_suspect)
+        return _summarize_own(title, results, recorded, include_suspect=include_suspect)
 
 
 @contextmanager
@@ -133,51 +135,84 @@ def _no_garbage() -> Generator[None]:
 
 
 def _summarize_own(
-    title: str,
-    results: Path,
-    runs: Sequence[tuple[Path, RunRecord]],
-    *,
-    include_suspect: bool,
-) -> None:
-    newest = max((record.started_at for _, record in runs), default="")
-    version = {str(record.case["hash"]) for _, record in runs if record.started_at == newest}
-    alike = [(f, record) for f, record in runs if str(record.case["hash"]) in version]
-    others = [record.run for _, record in runs if str(record.case["hash"]) not in version]
-    krowns = [number for number, _ in krown_runs(results)]
+    title: str, results: Path, recorded: Sequence[Path], *, include_suspect: bool
+) -> list[int]:
+    runs, unreadable = _read(recorded)
+    newest = max((record.began for _, record in runs), default=None)
+    version = {_version(record) for _, record in runs if record.began == newest}
+    alike = [(f, record) for f, record in runs if _version(record) in version]
+    others = [record.run for _, record in runs if _version(record) not in version]
+    krowns = [number for number, folder in krown_runs(results) if surely_krowns(folder)]
+    unsure = [number for number, folder in krown_runs(results) if not surely_krowns(folder)]
+    unreadable |= _without_record(results)
+    warnings = [
+        *unreadable.values(),
+        *_left_out(others, "of another version of the case", "; --force does it again"),
+        *_left_out(krowns, "made by KROWN", ""),
+        *_left_out(unsure, "without a record (run.json)", ""),
+    ]
+    adaptive = _adaptive([record for _, record in alike])
     write_summary(
         results,
         title,
         alike,
-        unfinished=[r for r in _unfinished(results) if str(r.case["hash"]) in version],
-        warnings=[
-            *_left_out(others, "of another version of the case", "; --force does it again"),
-            *_left_out(krowns, "made by KROWN", ""),
-        ],
-        adaptive=_adaptive([record for _, record in alike]),
+        unfinished=[r for r in _unfinished(results) if _version(r) in version],
+        remarks=Remarks(warnings, sorted(unreadable), adaptive),
         include_suspect=include_suspect,
     )
+    return sorted(unreadable)
+
+
+def _version(record: RunRecord) -> str:
+    return str(record.case.get("hash"))
+
+
+def _read(folders: Sequence[Path]) -> tuple[list[tuple[Path, RunRecord]], dict[int, str]]:
+    """Return the records that can be read, and of the other runs a sentence that says why not."""
+    runs: list[tuple[Path, RunRecord]] = []
+    unreadable: dict[int, str] = {}
+    for folder in folders:
+        try:
+            runs.append((folder, read_record(folder)))
+        except RecordError as error:
+            number = int(folder.name.removeprefix("run_"))
+            unreadable[number] = f"run {number} is left out: {error}; {_AGAIN}"
+    return runs, unreadable
+
+
+def _without_record(results: Path) -> dict[int, str]:
+    return {
+        number: f"run {number} is left out: it has no record (run.json); {_AGAIN}"
+        for number, _ in runs_without_record(results)
+    }
 
 
 def _adaptive(records: Sequence[RunRecord]) -> JsonObject | None:
     """Return by which rule there are so many runs, and what it came to; None without one."""
-    newest = max(records, key=lambda record: record.started_at, default=None)
-    rule = rule_of(newest.adaptive) if newest is not None else None
+    newest = max(records, key=lambda record: record.began, default=None)
+    try:
+        rule = rule_of(newest.adaptive) if newest is not None else None
+    except InputError:  # a rule that no execution can have had
+        return None
     if rule is None:
         return None
     return {"rule": rule.to_json(), **enough(rule, records).to_json()}
 
 
-def _summarize_krown(title: str, results: Path, *, include_suspect: bool) -> None:
+def _summarize_krown(title: str, results: Path, *, include_suspect: bool) -> list[int]:
     found = read_results(title, results)
+    unread = {n: f"run {n} is left out: {error}" for n, error in found.unreadable.items()}
+    unread |= _without_record(results)
     write_summary(
         results,
         title,
         found.runs,
         unfinished=found.unfinished,
-        warnings=found.warnings,
+        remarks=Remarks([*unread.values(), *found.warnings], sorted(unread)),
         include_suspect=include_suspect,
         foreign=True,
     )
+    return sorted(unread)
 
 
 def _unfinished(results: Path) -> Iterator[RunRecord]:
@@ -189,4 +224,5 @@ def _unfinished(results: Path) -> Iterator[RunRecord]:
 
 def _left_out(runs: Sequence[int], what: str, remedy: str) -> list[str]:
     numbers = ", ".join(map(str, runs))
-    return [f"run {numbers} is {what} and left out{remedy}"] if runs else []
+    subject = f"run {numbers} is" if len(runs) == 1 else f"runs {numbers} are"
+    return [f"{subject} {what} and left out{remedy}"] if runs else []

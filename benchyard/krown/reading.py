@@ -1,23 +1,25 @@
 """From KROWN's folders to records of runs: what each step took, as far as its samples tell."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchyard.krown.scanning import Cells, Number, Part, Scan
-from benchyard.krown.workers import scan_files
+from benchyard.errors import RecordError
+from benchyard.krown.runs import DONE, METRICS_FILE, krown_runs
+from benchyard.krown.scanning import MOST_STEPS, Cells, Number, Part, Scan, backwards
+from benchyard.krown.workers import scan_files, unreadable
 from benchyard.krown_csv import COUNTERS
 from benchyard.model import Json, Outcome
-from benchyard.record import RUN_FILE, Attempt, Repetition, RunRecord, StepRecord
+from benchyard.record import Attempt, Repetition, RunRecord, StepRecord
 
-METRICS_FILE = "metrics.csv"
-_DONE = ".done"
-_RUN = re.compile(r"run_([1-9][0-9]*)")
+#: Versions of metrics.csv that are known.
+_VERSIONS = frozenset({2, 3})
 #: Decimals of KROWN's figures: a difference of two has no more, but for the noise of binary ones.
 _DECIMALS = 4
+_TOO_FEW = "KROWN took too few samples of it to tell its length"
 #: Most oddities of single steps that are told.
 _SHOWN = 5
 #: Line of case-info.txt to the member of a record's environment.
@@ -32,11 +34,13 @@ class KrownResults:
         runs: Folder and record of each finished run.
         unfinished: Records of runs that have no ``.done`` where others have.
         warnings: What a reader of the figures should know.
+        unreadable: Runs that cannot be read, and why.
     """
 
     runs: tuple[tuple[Path, RunRecord], ...]
     unfinished: tuple[RunRecord, ...] = ()
     warnings: tuple[str, ...] = ()
+    unreadable: Mapping[int, RecordError] = field(default_factory=dict[int, RecordError])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,45 +53,65 @@ class _Declared:
     command: str = ""
 
 
-def krown_runs(results: Path) -> list[tuple[int, Path]]:
-    """Return number and folder of the runs that KROWN made: samples without a record of ours."""
-    try:
-        folders = [entry for entry in results.iterdir() if _RUN.fullmatch(entry.name)]
-    except OSError:
-        return []
-    return sorted(
-        (int(folder.name.removeprefix("run_")), folder)
-        for folder in folders
-        if (folder / METRICS_FILE).is_file() and not (folder / RUN_FILE).exists()
-    )
-
-
 def read_results(title: str, results: Path) -> KrownResults:
     """Read all runs that KROWN made of a case, each file in one pass.
 
     Args:
         title: Of the case.
         results: The case's ``results``; its metadata.json, beside, names the steps.
-
-    Raises:
-        RecordError: If a metrics.csv cannot be read or is none.
     """
     found = krown_runs(results)
-    scans = scan_files([folder / METRICS_FILE for _, folder in found])
-    declared = _declared(results.parent / "metadata.json")
-    seen = [part["step"] for scan in scans for part in scan["parts"]]
-    steps = _steps(declared, max(seen, default=0))
-    runs = [
-        (folder, _record(title, number, folder, scan, steps))
-        for (number, folder), scan in zip(found, scans, strict=True)
-    ]
-    return _judged(runs, scans)
+    metadata = results.parent / "metadata.json"
+    declared = _declared(metadata)
+    scans = scan_files(
+        [folder / METRICS_FILE for _, folder in found], len(declared) if declared else MOST_STEPS
+    )
+    read, unread = _sorted_out(found, scans)
+    seen = [part["step"] for _, _, scan in read for part in scan["parts"]]
+    steps = declared or _unnamed(max(seen, default=0))
+    runs = [(folder, _record(title, number, folder, scan, steps)) for number, folder, scan in read]
+    unnamed = [] if declared or not metadata.exists() else [_no_names(metadata)]
+    return _judged(runs, [scan for _, _, scan in read], unread, unnamed)
 
 
-def _judged(runs: Sequence[tuple[Path, RunRecord]], scans: Sequence[Scan]) -> KrownResults:
-    finished = [(folder / _DONE).is_file() for folder, _ in runs]
-    warnings: list[str] = []
-    if not any(finished):
+def _sorted_out(
+    found: Sequence[tuple[int, Path]], scans: Sequence[Scan | RecordError]
+) -> tuple[list[tuple[int, Path, Scan]], dict[int, RecordError]]:
+    """Return the runs that can be read, and why the others cannot."""
+    read: list[tuple[int, Path, Scan]] = []
+    unread: dict[int, RecordError] = {}
+    for (number, folder), scan in zip(found, scans, strict=True):
+        wrong = scan if isinstance(scan, RecordError) else _wrong_version(folder, scan)
+        if wrong is not None:
+            unread[number] = wrong
+        elif not isinstance(scan, RecordError):
+            read.append((number, folder, scan))
+    return read, unread
+
+
+def _wrong_version(folder: Path, scan: Scan) -> RecordError | None:
+    """Return what is wrong with the version that the rows tell; None where it is known."""
+    told = [row.get("version") for part in scan["parts"] for row in (part["first"], part["last"])]
+    versions = {version for version in told if version is not None}
+    if (versions and versions <= _VERSIONS) or not told:
+        return None
+    odd = ", ".join(f"{version}" for version in sorted(versions - _VERSIONS)) or "not told"
+    return unreadable(folder / METRICS_FILE, f"its version is {odd}, and only 2 and 3 are known")
+
+
+def _no_names(metadata: Path) -> str:
+    return f"{metadata} does not tell the steps, so they have no names; benchyard validate says why"
+
+
+def _judged(
+    runs: Sequence[tuple[Path, RunRecord]],
+    scans: Sequence[Scan],
+    unread: Mapping[int, RecordError],
+    notes: Sequence[str],
+) -> KrownResults:
+    finished = [(folder / DONE).is_file() for folder, _ in runs]
+    warnings = list(notes)
+    if runs and not any(finished):
         finished = [True] * len(runs)
         warnings.append("no run has a .done: nothing shows that KROWN finished them")
     done = tuple(run for run, ok in zip(runs, finished, strict=True) if ok)
@@ -96,7 +120,7 @@ def _judged(runs: Sequence[tuple[Path, RunRecord]], scans: Sequence[Scan]) -> Kr
         text = _listed(record.run for record in unfinished)
         warnings.append(f"KROWN did not finish {text}: no .done; left out")
     warnings += _warnings(runs, scans)
-    return KrownResults(done, unfinished, tuple(warnings))
+    return KrownResults(done, unfinished, tuple(warnings), unread)
 
 
 def _warnings(runs: Sequence[tuple[Path, RunRecord]], scans: Sequence[Scan]) -> Iterator[str]:
@@ -108,7 +132,7 @@ def _warnings(runs: Sequence[tuple[Path, RunRecord]], scans: Sequence[Scan]) -> 
         )
     for (_, record), scan in zip(runs, scans, strict=True):
         if scan["damaged"]:
-            yield f"run {record.run}: {scan['damaged']:,} damaged rows of metrics.csv are left out"
+            yield f"run {record.run}: {_damaged(scan['damaged'])}"
         if not scan["parts"]:
             yield f"run {record.run}: metrics.csv holds no samples"
     odd = [f"run {record.run}: {text}" for _, record in runs for text in record.warnings]
@@ -122,13 +146,18 @@ def _listed(runs: Iterator[int]) -> str:
     return ("runs " if len(numbers) > 1 else "run ") + ", ".join(numbers)
 
 
+def _damaged(count: int) -> str:
+    rows = "row of metrics.csv is" if count == 1 else "rows of metrics.csv are"
+    why = "cut off, no numbers, or of no time or step of the case"
+    return f"{count:,} damaged {rows} left out ({why})"
+
+
 def _interval(scan: Scan) -> float | None:
     """Return the mean time between two samples (s)."""
-    if not scan["parts"]:
-        return None
-    length = _difference(scan["parts"][0]["first"], scan["parts"][-1]["last"], "timestamp")
-    count = sum(part["readings"] for part in scan["parts"]) - 1
-    return length / count if length and count else None
+    steady = [part for part in scan["parts"] if not part["backwards"]]
+    lengths = [_difference(part["first"], part["last"], "timestamp") or 0 for part in steady]
+    count = sum(part["readings"] - 1 for part in steady)
+    return sum(lengths) / count if count and sum(lengths) else None
 
 
 def _declared(metadata: Path) -> list[_Declared]:
@@ -136,7 +165,7 @@ def _declared(metadata: Path) -> list[_Declared]:
     try:
         steps: list[dict[str, Any]] = json.loads(metadata.read_bytes())["steps"]
         return [_declared_step(number, step) for number, step in enumerate(steps, 1)]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []
 
 
@@ -145,18 +174,21 @@ def _declared_step(number: int, step: dict[str, Any]) -> _Declared:
     return _Declared(*(str(step.get(key, default)) for key, default in keys.items()))
 
 
-def _steps(declared: Sequence[_Declared], most: int) -> list[_Declared]:
-    further = range(len(declared) + 1, most + 1)
-    return [*declared, *(_Declared(f"step{index}", f"step {index}") for index in further)]
+def _unnamed(most: int) -> list[_Declared]:
+    return [_Declared(f"step{index}", f"step {index}") for index in range(1, most + 1)]
 
 
 def _record(
     title: str, run: int, folder: Path, scan: Scan, declared: Sequence[_Declared]
 ) -> RunRecord:
     told = _case_info(folder / "case-info.txt")
-    parts, warnings = _by_step(scan["parts"])
+    order = [part["step"] for part in scan["parts"]]
+    warnings = ["its steps are not in order"] if order != sorted(set(order)) else []
+    parts, doubts = _by_step(scan["parts"]), _doubts(scan["parts"])
+    warnings += doubts.values()
     steps = tuple(
-        _step(index, about, parts.get(index), warnings) for index, about in enumerate(declared, 1)
+        _step(index, about, parts.get(index), doubts.get(index), warnings)
+        for index, about in enumerate(declared, 1)
     )
     ends = [time for part in parts.values() if (time := part["last"]["timestamp"]) is not None]
     started_at = told.get("Timestamp", "")
@@ -177,28 +209,48 @@ def _record(
 def _case_info(path: Path) -> dict[str, str]:
     """Read ``name: value`` lines; the last of a name counts."""
     try:
-        lines = path.read_text(errors="replace").splitlines()
+        lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
     except OSError:
         return {}
     pairs = (line.strip().partition(": ") for line in lines)
     return {name: value for name, colon, value in pairs if colon}
 
 
-def _by_step(parts: Sequence[Part]) -> tuple[dict[int, Part], list[str]]:
-    """Return the rows of each step, and what is odd about them."""
-    order = [part["step"] for part in parts]
-    warnings = ["its steps are not in order"] if order != sorted(set(order)) else []
+def _by_step(parts: Sequence[Part]) -> dict[int, Part]:
+    """Return the rows of each step; of one that is there twice the most that lie together."""
     found: dict[int, Part] = {}
     for part in parts:
-        # Of a step that is there twice the longer part counts; joined, they would span others.
         known = found.get(part["step"])
         if known is None or known["readings"] < part["readings"]:
             found[part["step"]] = part
-    return found, warnings
+    return found
 
 
-def _step(index: int, declared: _Declared, part: Part | None, warnings: list[str]) -> StepRecord:
-    length = None if part is None else _length(part, index, warnings)
+def _doubts(parts: Sequence[Part]) -> dict[int, str]:
+    """Return why the length of a step is unknown, for each step whose samples do not tell it."""
+    found: dict[int, str] = {}
+    seen: set[int] = set()
+    for part in parts:
+        step = part["step"]
+        if part["backwards"]:
+            found[step] = f"the clock went backwards in step {step}"
+        elif part["cut_before"] or part["cut_after"]:
+            found.setdefault(step, f"a row at the edge of step {step} is damaged or cut off")
+        elif step in seen:
+            found.setdefault(step, f"rows of other steps lie amid those of step {step}")
+        seen.add(step)
+    for one, after in pairwise(parts):
+        if backwards(one, after):
+            # Which of the two times is wrong cannot be told.
+            for step in (one["step"], after["step"]):
+                found.setdefault(step, f"the clock went backwards at the edge of step {step}")
+    return {step: f"{why}, so how long it took is unknown" for step, why in found.items()}
+
+
+def _step(
+    index: int, declared: _Declared, part: Part | None, doubt: str | None, warnings: list[str]
+) -> StepRecord:
+    length = None if part is None or doubt else _length(part)
     attempts: tuple[Attempt, ...] = ()
     if part is not None and length is not None:
         attempts = (_attempt(part, length, _used(part, index, warnings)),)
@@ -212,18 +264,15 @@ def _step(index: int, declared: _Declared, part: Part | None, warnings: list[str
         measure=True,
         outcome=Outcome.COMPLETED,
         attempts=attempts,
-        reason=None if attempts else "KROWN took too few samples of it to tell its length",
+        reason=None if attempts else doubt or _TOO_FEW,
         sampled=_sampled(part),
     )
 
 
-def _length(part: Part, index: int, warnings: list[str]) -> float | None:
+def _length(part: Part) -> float | None:
     """Return the time between the outermost rows (s); None with fewer than two."""
     length = _difference(part["first"], part["last"], "timestamp")
     if length is None or part["samples"] == 0 or part["readings"] == 1:
-        return None
-    if length < 0:
-        warnings.append(f"the clock went backwards in step {index}")
         return None
     return float(length)
 

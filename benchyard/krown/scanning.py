@@ -1,8 +1,8 @@
 """One streaming pass over a part of a ``metrics.csv``: what each step's rows come to.
 
 Also a program of its own, so that several cores read side by side: a line of JSON with path, first
-and last byte goes in, a line with what was found comes out. It is started by file path, isolated,
-and therefore imports nothing of Benchyard.
+and last byte and largest step goes in, a line with what was found comes out. It is started by file
+path, isolated, and therefore imports nothing of Benchyard.
 
 Only the first and the last row of a step are read whole, since KROWN's counters are cumulative; of
 the rows between them the levels of memory are read, for their extremes, and the number of cells.
@@ -11,10 +11,9 @@ the rows between them the levels of memory are read, for their extremes, and the
 import csv
 import gc
 import json
-import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, repeat
 from operator import itemgetter
 from typing import BinaryIO, TypeAlias, TypedDict
 
@@ -22,7 +21,17 @@ from typing import BinaryIO, TypeAlias, TypedDict
 LEVELS = ("memory_ram", "memory_swap", "memory_ram_swap")
 #: Bytes read at once; larger ones gain no time and cost memory.
 BLOCK = 1 << 18
+#: Largest number of a step where nothing declares how many there are.
+MOST_STEPS = 1_000
+#: Most parts, in one step each, that a file may fall into; all are kept in memory.
+_MOST_PARTS = 5_000
+#: No row is longer (B); what is, is no table.
+LONGEST_LINE = 1 << 20
 _LONGEST_HEADER = 1 << 16
+#: No run lasts longer (s, 300 years).
+_LATEST = 1e10
+#: No counter is larger: sums and squares would leave the floats.
+_LARGEST = 1e100
 
 Number: TypeAlias = int | float | None
 Cells: TypeAlias = dict[str, Number]
@@ -35,6 +44,8 @@ class Part(TypedDict):
     ``readings`` counts them, ``samples`` too, but without the row that KROWN writes itself before
     it samples: that is a true reading of the clock and the counters, with zeros for the levels.
     ``first`` and ``last`` are the cells of the outermost rows, ``levels`` least and most.
+    ``cut_before`` and ``cut_after``: whether the row next to it is damaged, and may have been its
+    own. ``backwards``: whether the clock ever ran so.
     """
 
     step: int
@@ -43,47 +54,75 @@ class Part(TypedDict):
     first: Cells
     last: Cells
     levels: Levels
+    cut_before: bool
+    cut_after: bool
+    backwards: bool
 
 
 class Scan(TypedDict):
-    """What a part of a file holds; ``damaged`` counts the rows that are not whole."""
+    """What a part of a file holds; ``damaged`` counts rows, ``starts_cut`` if one comes first."""
 
     parts: list[Part]
     damaged: int
+    starts_cut: bool
 
 
 class NotMetricsError(ValueError):
-    """A file has no header of KROWN's."""
+    """A file is no table of KROWN's."""
 
 
-def scan(path: str, start: int = 0, end: int = sys.maxsize) -> Scan:
+def scan(path: str, start: int = 0, end: int = sys.maxsize, most: int = MOST_STEPS) -> Scan:
     """Read the rows between two bytes of a file, in one pass.
 
     Args:
         start: Where a row begins; 0 is before the header.
         end: Where a row ends, or anything behind the file's end.
+        most: The largest step that there can be.
 
     Raises:
-        NotMetricsError: If the file has no header with ``step`` and ``timestamp``.
+        NotMetricsError: If the file has no header with ``step`` and ``timestamp``, or is no table.
         OSError: If it cannot be read.
     """
     # Unbuffered: a buffered reader would copy each block once more.
     with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - pathlib costs start-up time
         found = stream.read(_LONGEST_HEADER)
         if not found:
-            return {"parts": [], "damaged": 0}
+            return nothing()
         line, newline, _ = found.partition(b"\n")
         first_row = len(line) + len(newline)
         at = max(start, first_row)
-        scanner = _Scanner(_header(line), opens=at == first_row)
+        scanner = _Scanner(_header(line), most, opens=at == first_row)
         stream.seek(at)
         for block, ended in _blocks(stream, end - at):
-            scanner.take(block, ended=ended)
-    return {"parts": scanner.parts, "damaged": scanner.damaged}
+            if ended:
+                scanner.take(block)
+            elif block.strip():
+                scanner.leave_out()
+    return scanner.found
+
+
+def _ascend(times: Sequence[bytes]) -> bool:
+    """Tell whether all are plain numbers, none less than the one before; if not sure, it is not."""
+    text = b"".join(times)
+    if not text.replace(b".", b"").isdigit():
+        return False
+    if text.count(b".") == len(times) and len(set(map(bytes.find, times, repeat(b".")))) == 1:
+        # With the point in one place texts stand in the order of their numbers, and are not read.
+        return times == sorted(times)
+    values = list(map(float, times))
+    return values == sorted(values)
+
+
+def nothing() -> Scan:
+    """Return what a part without rows holds."""
+    return {"parts": [], "damaged": 0, "starts_cut": False}
 
 
 def _header(line: bytes) -> list[str]:
-    names = next(csv.reader([line.decode("utf-8-sig", "replace")]), list[str]())
+    try:
+        names = next(csv.reader([line.decode("utf-8-sig", "replace")]), list[str]())
+    except csv.Error:
+        names = list[str]()
     if not {"step", "timestamp"} <= set(names):
         raise NotMetricsError("it has no header with KROWN's columns step and timestamp")
     return names
@@ -92,7 +131,7 @@ def _header(line: bytes) -> list[str]:
 def _blocks(stream: BinaryIO, left: int) -> Iterator[tuple[bytes, bool]]:
     """Yield the next ``left`` bytes, many lines at once; also whether the last of them had an end.
 
-    That end is taken off.
+    That end is taken off. KROWN ends every row with one: without it the file was cut.
     """
     rest = b""
     while left > 0 and (block := stream.read(min(BLOCK, left))):
@@ -100,6 +139,8 @@ def _blocks(stream: BinaryIO, left: int) -> Iterator[tuple[bytes, bool]]:
         lines, newline, rest = (rest + block).rpartition(b"\n")
         if newline:
             yield lines, True
+        if len(rest) > LONGEST_LINE:
+            raise NotMetricsError(f"it has a line of more than {LONGEST_LINE:,} bytes")
     if rest:
         yield rest, False
 
@@ -108,13 +149,16 @@ class _Scanner:
     """What is known so far.
 
     Args:
+        most: The largest step that there can be.
         opens: Whether the file's first row comes first.
     """
 
-    def __init__(self, header: Sequence[str], *, opens: bool) -> None:
-        self.parts: list[Part] = []
-        self.damaged = 0
+    def __init__(self, header: Sequence[str], most: int, *, opens: bool) -> None:
+        self.found = nothing()
         self._opens = opens
+        self._most = most
+        #: Whether the row before the next one is damaged.
+        self._cut = False
         self._header = header
         self._step = itemgetter(header.index("step"))
         self._time = itemgetter(header.index("timestamp"))
@@ -123,16 +167,19 @@ class _Scanner:
         #: Cells behind this many commas are of no interest in most rows.
         self._commas = max(header.index("step"), header.index("timestamp"), *found.values()) + 1
 
-    def take(self, block: bytes, *, ended: bool) -> None:
-        """Add lines that follow each other.
+    def leave_out(self) -> None:
+        """Add a row that is damaged."""
+        found = self.found
+        found["damaged"] += 1
+        self._cut = True
+        if found["parts"]:
+            found["parts"][-1]["cut_after"] = True
+        else:
+            found["starts_cut"] = True
 
-        Args:
-            ended: Whether the last of them had an end; else the file may stop amid a cell.
-        """
+    def take(self, block: bytes) -> None:
+        """Add whole lines that follow each other."""
         lines = block.split(b"\n")
-        if not ended and block.rstrip(b"\r").endswith(b","):
-            self.damaged += 1
-            return
         plain = block.count(b",") == (len(self._header) - 1) * len(lines) and b'"' not in block
         if self._opens:
             self._opens = False
@@ -153,7 +200,8 @@ class _Scanner:
         for line in lines:
             row = self._row(line)
             if row is None:
-                self.damaged += bool(line.strip())
+                if line.strip():
+                    self.leave_out()
                 continue
             levels = {n: v for n in self._levels if (v := row[n]) is not None and v >= 0}
             if opens and row["timestamp"] == 0 and not any(levels.values()):
@@ -172,8 +220,8 @@ class _Scanner:
         """
         cells = [line.split(b",", self._commas) for line in lines]
         times = list(map(self._time, cells))
-        if not all(times) or not b"".join(times).replace(b".", b"").isdigit():
-            raise ValueError("there may be one without a time")
+        if not all(times) or not _ascend(times):
+            raise ValueError("there may be one without a time, or before the one above it")
         done = 0
         for rows in self._by_step(cells):
             first, last = self._row(lines[done]), self._row(lines[done + len(rows) - 1])
@@ -195,10 +243,10 @@ class _Scanner:
             # Swap hardly ever moves: then there is one text to read, and not one for each row.
             texts: Iterable[bytes] = map(cell, rows)
             values = list(map(int, set(texts) if cell(rows[0]) == cell(rows[-1]) else texts))
-            least = min(values)
-            if least < 0:
+            least, most = min(values), max(values)
+            if least < 0 or most > _LARGEST:
                 raise ValueError("a level below zero is none")
-            found[name] = least, max(values)
+            found[name] = least, most
         return found
 
     def _row(self, line: bytes) -> Cells | None:
@@ -208,7 +256,10 @@ class _Scanner:
             row = {name: number(text) for name, text in zip(self._header, texts, strict=True)}
         except (ValueError, csv.Error):
             return None
-        return row if isinstance(row["step"], int) and row["timestamp"] is not None else None
+        step, at = row["step"], row["timestamp"]
+        if not isinstance(step, int) or not 1 <= step <= self._most or at is None:
+            return None
+        return row if 0 <= at <= _LATEST else None
 
     def _add(self, first: Cells, last: Cells, levels: Levels, readings: int, samples: int) -> None:
         part: Part = {
@@ -218,8 +269,20 @@ class _Scanner:
             "first": first,
             "last": last,
             "levels": levels,
+            "cut_before": self._cut,
+            "cut_after": False,
+            "backwards": False,
         }
-        self.parts[-1:] = merged([*self.parts[-1:], part])
+        self._cut = False
+        parts = self.found["parts"]
+        parts[-1:] = merged([*parts[-1:], part])
+        check_number(parts)
+
+
+def check_number(parts: Sequence[Part]) -> None:
+    """Raise ``NotMetricsError`` if the steps change too often to be steps."""
+    if len(parts) > _MOST_PARTS:
+        raise NotMetricsError(f"its step changes more than {_MOST_PARTS:,} times")
 
 
 def merged(parts: Iterable[Part]) -> list[Part]:
@@ -246,20 +309,29 @@ def _joined(one: Part, next_one: Part) -> Part:
         "first": one["first"],
         "last": next_one["last"],
         "levels": both,
+        "cut_before": one["cut_before"],
+        "cut_after": next_one["cut_after"],
+        "backwards": one["backwards"] or next_one["backwards"] or backwards(one, next_one),
     }
 
 
+def backwards(one: Part, next_one: Part) -> bool:
+    """Tell whether the clock ran backwards from a part to the next one."""
+    end, start = one["last"]["timestamp"], next_one["first"]["timestamp"]
+    return end is not None and start is not None and start < end
+
+
 def number(text: str) -> Number:
-    """Read a cell: an integer, another finite number, or None where it is neither."""
+    """Read a cell: an integer, another number that can be one, or None where it is neither."""
     try:
-        return int(text)
+        value: int | float = int(text)
     except ValueError:
-        pass
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+        try:
+            value = float(text)
+        except ValueError:
+            return None
+    # Also false for what is not a number at all.
+    return value if abs(value) <= _LARGEST else None
 
 
 def main() -> None:
@@ -267,9 +339,8 @@ def main() -> None:
     # Nothing here makes cycles, and looking for them among a block's cells takes time.
     gc.disable()
     for line in sys.stdin:
-        path, start, end = json.loads(line)
         try:
-            answer: object = scan(path, start, end)
+            answer: object = scan(*json.loads(line))
         except (OSError, ValueError) as error:
             answer = {"error": str(error)}
         print(json.dumps(answer), flush=True)  # noqa: T201 - the answer to the parent

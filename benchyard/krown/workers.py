@@ -8,12 +8,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from stat import S_ISREG
 from threading import Thread
 from typing import NamedTuple, cast
 
 from benchyard.errors import RecordError
 from benchyard.krown import scanning
-from benchyard.krown.scanning import Scan, merged
+from benchyard.krown.scanning import (
+    LONGEST_LINE,
+    MOST_STEPS,
+    NotMetricsError,
+    Scan,
+    check_number,
+    merged,
+    nothing,
+)
 
 #: Bytes of one part: small enough that no core waits long for another at the end.
 _PART = 16 << 20
@@ -28,52 +37,96 @@ class _Job(NamedTuple):
     path: str
     start: int
     end: int
+    most: int
 
 
-def scan_files(paths: Sequence[Path]) -> list[Scan]:
+def scan_files(paths: Sequence[Path], most: int = MOST_STEPS) -> list[Scan | RecordError]:
     """Scan whole files, and return what each holds, in order.
 
-    Raises:
-        RecordError: If one cannot be read or is no metrics.csv of KROWN's.
+    A file that cannot be read, or is no metrics.csv of KROWN's, yields the error that says so.
+
+    Args:
+        most: The largest step that there can be.
     """
-    jobs = list(_jobs(paths))
+    planned = [_planned(place, path, most) for place, path in enumerate(paths)]
+    jobs = [job for one in planned if isinstance(one, list) for job in one]
     if sum(job.end - job.start for job in jobs) <= _ALONE:
         found = {job: _scanned(job) for job in jobs}
     else:
         found = _side_by_side(jobs, min(len(os.sched_getaffinity(0)), len(jobs)))
-    whole: list[Scan] = [{"parts": [], "damaged": 0} for _ in paths]
-    for job in jobs:
-        whole[job.place]["parts"] += found[job]["parts"]
-        whole[job.place]["damaged"] += found[job]["damaged"]
-    return [{"parts": merged(one["parts"]), "damaged": one["damaged"]} for one in whole]
+    return [
+        one if isinstance(one, RecordError) else _whole(path, [found[job] for job in one])
+        for path, one in zip(paths, planned, strict=True)
+    ]
 
 
-def _jobs(paths: Iterable[Path]) -> Iterator[_Job]:
-    for place, path in enumerate(paths):
-        try:
-            size, start = path.stat().st_size, 0
-            with path.open("rb") as stream:
-                while start < size:
-                    stream.seek(min(start + _PART, size))
-                    stream.readline()
-                    yield _Job(place, str(path), start, stream.tell())
-                    start = stream.tell()
-        except OSError as error:
-            raise _unreadable(str(path), error.strerror) from error
+def _planned(place: int, path: Path, most: int) -> list[_Job] | RecordError:
+    try:
+        return list(_jobs(place, path, most))
+    except OSError as error:
+        return unreadable(path, error.strerror or error)
 
 
-def _unreadable(path: str, why: object) -> RecordError:
+def _jobs(place: int, path: Path, most: int) -> Iterator[_Job]:
+    status, start = path.stat(), 0
+    if not S_ISREG(status.st_mode):
+        # Opening a pipe would wait for somebody to write.
+        raise OSError(None, "it is no regular file")
+    with path.open("rb") as stream:
+        while start < status.st_size:
+            stream.seek(min(start + _PART, status.st_size))
+            # A line without an end in sight is refused by who scans it.
+            stream.readline(LONGEST_LINE + 1)
+            yield _Job(place, str(path), start, stream.tell(), most)
+            start = stream.tell()
+
+
+def unreadable(path: object, why: object) -> RecordError:
+    """Return the error that says why a metrics.csv is left out."""
     return RecordError(f"{path}: not readable as KROWN's metrics.csv: {why}; move its run away")
 
 
-def _scanned(job: _Job) -> Scan:
+def _whole(path: Path, found: Sequence[Scan | RecordError]) -> Scan | RecordError:
+    for one in found:
+        if isinstance(one, RecordError):
+            return one
     try:
-        return scanning.scan(job.path, job.start, job.end)
+        return together(one for one in found if not isinstance(one, RecordError))
+    except NotMetricsError as error:
+        return unreadable(path, error)
+
+
+def together(scans: Iterable[Scan]) -> Scan:
+    """Join what the parts of a file hold, given in their order.
+
+    Raises:
+        NotMetricsError: If the steps change too often to be steps.
+    """
+    whole, cut = nothing(), False
+    for one in scans:
+        if one["starts_cut"]:
+            cut = True
+            if whole["parts"]:
+                whole["parts"][-1]["cut_after"] = True
+            else:
+                whole["starts_cut"] = True
+        if one["parts"]:
+            one["parts"][0]["cut_before"] |= cut
+            cut = one["parts"][-1]["cut_after"]
+        whole["parts"][-1:] = merged([*whole["parts"][-1:], *one["parts"]])
+        whole["damaged"] += one["damaged"]
+        check_number(whole["parts"])
+    return whole
+
+
+def _scanned(job: _Job) -> Scan | RecordError:
+    try:
+        return scanning.scan(*job[1:])
     except (OSError, ValueError) as error:
-        raise _unreadable(job.path, error) from error
+        return unreadable(job.path, error)
 
 
-def _side_by_side(jobs: Sequence[_Job], processes: int) -> dict[_Job, Scan]:
+def _side_by_side(jobs: Sequence[_Job], processes: int) -> dict[_Job, Scan | RecordError]:
     """Let processes take the jobs as they have time for them."""
     waiting: SimpleQueue[_Job] = SimpleQueue()
     for job in jobs:
@@ -102,10 +155,10 @@ def _feed(waiting: "SimpleQueue[_Job]", answers: dict[_Job, str]) -> None:
             answers[job] = child.stdout.readline()
 
 
-def _answer(job: _Job, line: str | None) -> Scan:
-    if not line:
-        raise _unreadable(job.path, "the process that read it ended early")
+def _answer(job: _Job, line: str | None) -> Scan | RecordError:
+    if line is None or not line.endswith("\n"):
+        return unreadable(job.path, "the process that read it ended early")
     answer = json.loads(line)
     if "error" in answer:
-        raise _unreadable(job.path, answer["error"])
+        return unreadable(job.path, answer["error"])
     return cast("Scan", answer)

@@ -7,6 +7,8 @@ dates of each run, in order. include_suspect: whether suspect executions are des
 median_run: number of the run whose measured steps took the median of all totals (the lower one of
 an even number), or null.
 warnings: what a reader should know before comparing.
+unreadable: numbers of finished runs that are left out, since what they left cannot be read; the
+warnings say why.
 adaptive: only where precision decided how many runs there are: the ``rule`` declared before the
 first run, and what it came to (``stopped``, ``precise``, ``runs``, ``look``, ``why``, and each
 step's relative half-width).
@@ -16,8 +18,8 @@ steps: in the order of the case, each with
   outcomes: how often it ended how, over all runs; attempts: the same for its single attempts.
   left_out: why to how many of its executions are not described below: an outcome ("failed",
     "tolerated", "skipped", "timed_out", "cancelled"), "suspect" (its counters or the testbed say
-    that it was disturbed), "no_duration" (KROWN took too few samples), "unfinished_run" (the run
-    it belongs to was not finished).
+    that it was disturbed), "no_duration" (KROWN's samples do not tell it), "unfinished_run" (the
+    run it belongs to was not finished).
   suspect: run and reasons of each suspect execution, described or not.
   advice: what to do for better numbers, in words, from the durations.
   runs: numbers of the runs that are described, the only ones that count below.
@@ -31,20 +33,21 @@ A step with ``measure: false`` is listed without left_out and what follows it.
 
 Versions of the format:
 1: the first.
-2: made_by, include_suspect, adaptive, files; of each step left_out, suspect and advice; suspect executions
-   are left out; metrics from samples; statistics have intervals and more; repetitions are null
-   where each run has one.
+2: made_by, include_suspect, unreadable, adaptive, files; of each step left_out, suspect and advice;
+   suspect executions are left out; metrics from samples; statistics have intervals and more;
+   repetitions are null where each run has one.
 """
 
 from benchyard.summary.document import FORMAT, VERSION, median_run, summarize
 from benchyard.summary.metrics import LARGER, SMALLER, unit_and_direction
-from benchyard.summary.writing import write_summary
+from benchyard.summary.writing import Remarks, write_summary
 
 __all__ = [
     "FORMAT",
     "LARGER",
     "SMALLER",
     "VERSION",
+    "Remarks",
     "median_run",
     "summarize",
     "unit_and_direction",

@@ -23,6 +23,7 @@ _UNITS: tuple[tuple[str, str, str | None], ...] = (
     ("_s", "s", SMALLER),
     ("_bytes", "B", SMALLER),
     ("_hz", "Hz", None),
+    ("_j", "J", SMALLER),
     ("_ratio", "1", None),
     ("error_count", "1", SMALLER),
     ("drop_count", "1", SMALLER),

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -27,14 +28,28 @@ _NEXT_METRIC = ']}, "'
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What is known of the runs of a case beside their records.
+
+    Args:
+        warnings: What a reader should know.
+        unreadable: Numbers of the finished runs that are left out since they cannot be read.
+        adaptive: By which rule there are so many runs, and what it came to; None if it was fixed.
+    """
+
+    warnings: Sequence[str] = ()
+    unreadable: Sequence[int] = ()
+    adaptive: JsonObject | None = None
+
+
 def write_summary(
     results: Path,
     title: str,
     runs: Sequence[tuple[Path, RunRecord]],
     *,
     unfinished: Sequence[RunRecord] = (),
-    warnings: Sequence[str] = (),
-    adaptive: JsonObject | None = None,
+    remarks: Remarks = Remarks(),
     include_suspect: bool = False,
     foreign: bool = False,
 ) -> None:
@@ -46,8 +61,7 @@ def write_summary(
         results: Folder with the runs of the case.
         runs: Folder and record of each done run.
         unfinished: Records of runs that do not count.
-        warnings: What else a reader should know.
-        adaptive: By which rule there are so many runs, and what it came to; None if it was fixed.
+        remarks: What else a reader should know.
         include_suspect: Whether executions that are not to be trusted are described too.
         foreign: Whether another program made the runs: CSV files that are there and were not
             written by this function stay as they are, and no file is shared with a run.
@@ -60,9 +74,11 @@ def write_summary(
     made = _csv_files(title, runs, document) if runs else {}
     kept = _not_ours(results, made) if foreign else []
     notes = [f"{results / name} is not Benchyard's and stays as it is" for name in kept]
-    document["warnings"] = [*cast("list[Json]", document["warnings"]), *warnings, *notes]
-    if adaptive is not None:
-        document["adaptive"] = adaptive
+    document["unreadable"] = list[Json](remarks.unreadable)
+    own = cast("list[Json]", document["warnings"])
+    document["warnings"] = [*own, *remarks.warnings, *notes]
+    if remarks.adaptive is not None:
+        document["adaptive"] = remarks.adaptive
     results.mkdir(parents=True, exist_ok=True)
     ours = [name for name in made if name not in kept]
     for name in ours:

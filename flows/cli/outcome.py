@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import click
 
+from benchyard.case.problems import printable, quote
 from benchyard.errors import RecordError
 from benchyard.execution.layout import failed_runs, run_folder
 from benchyard.execution.wording import duration
@@ -54,26 +55,43 @@ def print_outcome(chosen: Sequence[Case], folders: Sequence[Path], *, as_json: b
 
 def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
     """Print one case's steps with their statistics."""
-    click.echo(click.style(f"\n{case.title}", bold=True))
+    click.echo(click.style(f"\n{printable(case.title)}", bold=True))
     steps = summary.get("steps", [])
     if steps:
         _print_steps(steps)
-        _print_remarks(summary, steps)
     else:
-        click.echo("no finished run")
+        readable = " that can be read" if summary.get("unreadable") else ""
+        click.echo(f"no finished run{readable}")
+    _print_remarks(summary, steps)
     for run in failed_runs(folder):
-        click.echo(click.style(_failure(run_folder(folder, run)), fg="red"))
-    click.echo(f"results: {shown(folder)}")
+        _remark(_failure(run_folder(folder, run)), "red")
+    _remark(f"results: {shown(folder)}")
 
 
 def _print_remarks(summary: dict[str, Any], steps: list[dict[str, Any]]) -> None:
     if summary.get("include_suspect"):
-        click.echo("suspect executions are described too (--include-suspect)")
+        _remark("suspect executions are described too (--include-suspect)")
     for warning in summary.get("warnings", []):
-        click.echo(click.style(f"warning: {warning}", fg="yellow"))
-    advised = [(s["index"], s["name"], text) for s in steps for text in s.get("advice") or ()]
+        _remark(f"warning: {warning}", "yellow")
+    _print_precision(summary.get("adaptive") or {})
+    advised = [(s["index"], quote(s["name"]), t) for s in steps for t in s.get("advice") or ()]
     for line in digest(advised):
-        click.echo(click.style(f"advice: {line}", fg="cyan"))
+        _remark(f"advice: {line}", "cyan")
+
+
+def _print_precision(adaptive: dict[str, Any]) -> None:
+    """Say whether the precision that was asked for with ``--until`` is reached."""
+    if not adaptive:
+        return
+    if adaptive["stopped"] and not adaptive["precise"]:
+        _remark(f"warning: the wanted precision was not reached: {adaptive['why']}", "yellow")
+    else:
+        _remark(f"precision: {adaptive['why']}")
+
+
+def _remark(text: str, colour: str | None = None) -> None:
+    """Print a line; names in it are the user's, and must not steer the terminal."""
+    click.echo(click.style(printable(text), fg=colour))
 
 
 def _failure(folder: Path) -> str:
@@ -105,7 +123,7 @@ def _row(step: dict[str, Any]) -> tuple[str, ...]:
     count = str(described.get("n", 0)) if step["measured"] else "-"
     figures = (count, median, _half_width(described), _variation(described), least, most)
     counts = (_counts(step["outcomes"]), _counts(step.get("left_out") or {}))
-    return (str(step["index"]), step["name"], *figures, *counts)
+    return (str(step["index"]), quote(step["name"]), *figures, *counts)
 
 
 def _figure(value: float | None) -> str:

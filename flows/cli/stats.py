@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from benchyard.case.loading import Loaded, raise_problems
+from benchyard.errors import RecordError
 from benchyard.execution.layout import done_runs
 from benchyard.execution.plain import summarize
 from benchyard.krown import krown_runs
@@ -43,17 +44,23 @@ def command(
 
     They come from the records alone (run.json), so they are never older than the runs. Results
     that KROWN's exectool made have no records: their metrics.csv is read instead. A case need not
-    be executable here: its results are enough.
+    be executable here: its results are enough. A finished run that cannot be read is left out and
+    named, and the exit code is 1.
     """
     _, loaded = load_selected(root, cases, tags, resource_folders)
     chosen = [target for item in loaded for target in _targets(item, root, results)]
     if not chosen:
         raise_problems(loaded)
-    for case, folder in chosen:
-        if _has_runs(folder):
-            summarize(case.title, folder, include_suspect=include_suspect)
+    unreadable = sum(
+        len(summarize(case.title, folder, include_suspect=include_suspect))
+        for case, folder in chosen
+        if _has_runs(folder)
+    )
     print_outcome([c for c, _ in chosen], [f for _, f in chosen], as_json=as_json)
     _tell_of_invalid(loaded, [case.folder for case, _ in chosen])
+    if unreadable:
+        text = f"{plural(unreadable, 'finished run')} left out"
+        raise RecordError(f"{text}: not readable; the warnings of its case say why, and what to do")
 
 
 def _targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[Case, Path]]:

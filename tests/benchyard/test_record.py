@@ -171,7 +171,17 @@ def test_step_is_suspect_for_each_reason_once() -> None:
             '"started_at": "2026-01-01T00:00:00+00:00", "ended_at"',
             '"started_at": "soon", "ended_at"',
         ),
+        (
+            '"started_at": "2026-01-01T00:00:00+00:00", "ended_at"',
+            '"started_at": "2026-01-01T00:00:00", "ended_at"',
+        ),
         ('"case": {', '"cause": {'),
+        ('"collector": {}', '"collector": []'),
+        ('"environment": {}', '"environment": 7'),
+        ('"values": {}', '"values": "x"'),
+        ('"sampled": {}', '"sampled": null'),
+        ('"index": 1', '"index": "1"'),
+        ('"adaptive": {', '"deep": ' + "[" * 100_000 + ', "adaptive": {'),
     ],
 )
 def test_absurd_numbers_are_no_readable_record(tmp_path: Path, change: str, why: str) -> None:

@@ -123,7 +123,10 @@ def test_what_went_backwards_is_unknown_and_told(write_metrics: WriteMetrics) ->
     assert first.measured[0].used["host_cpu_system_s"] == 20
     assert second.durations_s == []
     assert "run 1: cpu_user went backwards in step 1" in found.warnings
-    assert "run 1: the clock went backwards in step 2" in found.warnings
+    assert (
+        "run 1: the clock went backwards in step 2, so how long it took is unknown"
+        in found.warnings
+    )
 
 
 def test_case_info_tells_of_the_host(write_metrics: WriteMetrics) -> None:
@@ -169,3 +172,89 @@ def test_real_results_are_what_krowns_own_statistics_are() -> None:
             assert step.sampled["samples"] == len(memory)
             levels: Any = step.sampled["levels"]
             assert levels["memory_ram"] == {"min": min(memory), "max": max(memory)}
+
+
+def unknown(results: Path) -> dict[int, str]:
+    """Return why each step has no length, by its number."""
+    [(_, record)] = read_results("case", results).runs
+    return {s.index: str(s.reason) for s in record.steps if not s.durations_s}
+
+
+def test_of_a_file_that_was_cut_off_the_last_step_has_no_length(
+    write_metrics: WriteMetrics,
+) -> None:
+    path = write_metrics(*ROWS)
+    path.write_bytes(path.read_bytes()[:-30])
+    found = read_results("case", results_of(path))
+    reason = "a row at the edge of step 2 is damaged or cut off, so how long it took is unknown"
+    assert unknown(results_of(path)) == {2: reason}
+    assert f"run 1: {reason}" in found.warnings
+    assert any("1 damaged row of metrics.csv is left out" in text for text in found.warnings)
+
+
+def test_a_damaged_row_amid_a_step_leaves_its_length_alone(write_metrics: WriteMetrics) -> None:
+    path = write_metrics(*ROWS[:1], (-3, 0.15, 5), (1, 0.16, "x"), (0, 0.17, 5), *ROWS[1:])
+    found = read_results("case", results_of(path))
+    assert lengths(found.runs[0][1].steps) == [[0.2], [0.3]]
+    assert any("2 damaged rows of metrics.csv are left out" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([(1, 0.1, 5), (1, 9e3, 5), (1, 0.3, 5), (2, 0.4, 5), (2, 0.5, 5)], {1}),
+        ([(1, 0.1, 5), (1, 9e3, 5), (2, 0.4, 5), (2, 0.5, 5), (3, 0.6, 5), (3, 0.7, 5)], {1, 2}),
+        ([(1, 0.1, 5), (2, 0.2, 5), (1, 0.3, 5), (2, 0.4, 5), (3, 0.5, 5), (3, 0.6, 5)], {1, 2}),
+        ([(1, 0.1, 5), (1, "1e300", 5), (2, 0.2, 5), (2, 0.3, 5)], {1, 2}),
+        ([(1, 0.1, 5), (1, "-5", 5), (1, 0.2, 5), (2, 0.2, 5), (2, 0.3, 5)], set[int]()),
+    ],
+)
+def test_a_length_that_the_samples_do_not_tell_is_unknown_and_told(
+    write_metrics: WriteMetrics, rows: list[tuple[object, ...]], expected: set[int]
+) -> None:
+    results = results_of(write_metrics(*rows))
+    reasons = unknown(results)
+    assert set(reasons) == expected
+    told = read_results("case", results).warnings
+    assert all(f"run 1: {reason}" in told for reason in reasons.values())
+    assert not any("-" in text.partition("up to ")[2][:1] for text in told)
+
+
+def test_a_step_that_no_case_has_makes_no_records(write_metrics: WriteMetrics) -> None:
+    results = results_of(write_metrics(*ROWS, (300_000_000, 0.7, 5)))
+    [(_, record)] = read_results("case", results).runs
+    assert len(record.steps) == 2
+    steps = [{"name": name} for name in "abc"]
+    (results.parent / "metadata.json").write_text(json.dumps({"steps": steps}))
+    write_metrics(*ROWS, (4, 0.7, 5))
+    [(_, record)] = read_results("case", results).runs
+    assert lengths(record.steps) == [[0.2], [], []]
+
+
+@pytest.mark.parametrize("metadata", ["{", '{"steps": 3}', "[" * 100_000, "\0"])
+def test_names_that_cannot_be_read_are_told(write_metrics: WriteMetrics, metadata: str) -> None:
+    results = results_of(write_metrics(*ROWS))
+    assert not any("names" in text for text in read_results("case", results).warnings)
+    (results.parent / "metadata.json").write_text(metadata)
+    assert "metadata.json does not tell the steps" in read_results("case", results).warnings[0]
+
+
+def test_another_version_is_refused_and_the_other_runs_are_read(
+    write_metrics: WriteMetrics,
+) -> None:
+    write_metrics(*ROWS)
+    path = write_metrics(*ROWS, run=2, version=9)
+    write_metrics(*ROWS, run=3).write_text("step,timestamp\r\n1,0.5\r\n")
+    found = read_results("case", results_of(path))
+    assert [record.run for _, record in found.runs] == [1]
+    assert "its version is 9, and only 2 and 3 are known" in str(found.unreadable[2])
+    assert "its version is not told" in str(found.unreadable[3])
+
+
+def test_without_a_run_that_can_be_read_nothing_is_said_of_done(
+    write_metrics: WriteMetrics,
+) -> None:
+    path = write_metrics(*ROWS)
+    path.write_bytes(b"\xff" * 300_000)
+    found = read_results("case", results_of(path))
+    assert (found.runs, found.warnings, list(found.unreadable)) == ((), (), [1])

@@ -63,8 +63,9 @@ def krown(folder: Path, run: int, *, steps: int = 2) -> Path:
         writer.writerow(COLUMNS)
         for index, step, at in rows:
             cells = dict.fromkeys(COLUMNS, "7") | {"index": index, "step": step, "timestamp": at}
+            cells["version"] = "3"
             writer.writerow([cells[column] for column in COLUMNS])
-    (place / ".done").touch()
+    (place / ".done").write_text("2024-06-06T15:55:59\n")
     return place
 
 
@@ -203,8 +204,11 @@ def test_a_damaged_metrics_file_is_one_sentence(
     folder = case_folder("case", UNKNOWN)
     (krown(folder, 1) / "metrics.csv").write_text("{}\n")
     assert call(["stats", str(folder)]) == 1
-    [line] = capsys.readouterr().err.splitlines()
-    assert "run_1/metrics.csv: not readable as KROWN's metrics.csv" in line
+    said = capsys.readouterr()
+    [line] = said.err.splitlines()
+    assert line.startswith("benchyard: 1 finished run left out: not readable; ")
+    assert "no finished run that can be read\n" in said.out
+    assert "run_1/metrics.csv: not readable as KROWN's metrics.csv: it has no header" in said.out
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="there are no samples of KROWN's here")
@@ -221,3 +225,152 @@ def test_real_results_of_krown_are_shown(
     steps = [step for case in shown["cases"] for step in case["summary"]["steps"]]
     assert [step["name"] for step in steps] == ["Load RDB", "Execute RML mapping"] * 6
     assert all(step["metrics"]["duration_s"]["values"][0] > 5 for step in steps)
+
+
+def failing(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """Return what ``stats`` prints where it cannot read every run."""
+    capsys.readouterr()
+    assert call(["stats", *map(str, arguments)]) == 1
+    said = capsys.readouterr()
+    [line] = said.err.splitlines()
+    assert "finished run" in line
+    return said.out
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "x", "version": 1}', "NaN", "\0"])
+def test_a_run_that_cannot_be_read_is_left_out_and_named(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    for run in (1, 2, 3):
+        record(folder, run, float(run))
+    (folder / "results" / "run_2" / "run.json").write_text(content)
+    printed = failing(capsys, folder)
+    assert row(printed, "first")[2:5] == ["2", "2.00", "s"]
+    [warning] = [line for line in printed.splitlines() if line.startswith("warning: run 2 is left")]
+    assert "run_2/run.json: " in warning
+    assert warning.endswith(
+        "; delete its folder and benchyard run does it again, or --force does all of them"
+    )
+    document = summary(folder)
+    assert ([run["run"] for run in document["runs"]], document["unreadable"]) == ([1, 3], [2])
+
+
+def test_one_case_that_cannot_be_read_stops_no_other(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name in "ab":
+        record(case_folder(name, {**STEP, "name": "first"}), 1, 1.0)
+    (tmp_path / "cases" / "a" / "results" / "run_1" / "run.json").unlink()
+    (tmp_path / "cases" / "a" / "results" / "run_1" / "run.json").mkdir()
+    printed = failing(capsys, "--root", tmp_path / "cases")
+    assert "no finished run that can be read\nwarning: run 1 is left out: " in printed
+    assert row(printed, "first")[2:4] == ["1", "1.00"]
+    assert json.loads(failing(capsys, "--json", "--root", tmp_path / "cases"))
+
+
+def test_other_commands_do_not_fail_by_a_run_that_cannot_be_read(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    for run in (1, 2):
+        record(folder, run, 1.0)
+    (folder / "results" / "run_1" / "run.json").write_text("{")
+    assert call(["list", str(folder)]) == 0
+    assert call(["run", "--direct", "--runs", "2", "--cooldown", "0", str(folder)]) == 0
+    assert "warning: run 1 is left out: " in capsys.readouterr().out
+    assert call(["run", "--direct", "--runs", "3", "--cooldown", "0", str(folder)]) == 0
+    assert "warning: run 1 is left out: " in capsys.readouterr().out
+
+
+def test_a_finished_run_of_ours_without_its_record_is_not_called_krowns(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    assert call(["run", "--direct", "--runs", "2", "--cooldown", "0", str(folder)]) == 0
+    (folder / "results" / "run_1" / "run.json").unlink()
+    printed = failing(capsys, folder)
+    assert "warning: run 1 is left out: it has no record (run.json); delete its folder" in printed
+    assert "KROWN" not in printed
+    (folder / "results" / "run_2" / "run.json").unlink()
+    printed = failing(capsys, folder)
+    assert "warning: run 2 is left out: it has no record" in printed
+    assert "KROWN" not in printed
+
+
+def test_what_may_be_anybodys_is_only_said_to_lack_its_record(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    record(folder, 3, 1.0)
+    for run in (1, 2):
+        (krown(folder, run) / ".done").write_text("")
+    printed = told(capsys, folder)
+    assert "runs 1, 2 are without a record (run.json) and left out" in printed
+    assert "KROWN" not in printed
+
+
+@pytest.mark.parametrize("kind", ["binary", "folder", "version"])
+def test_a_strange_metrics_file_is_left_out_and_the_others_are_shown(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    folder = case_folder("case", {**UNKNOWN, "name": "Load"}, {**UNKNOWN, "name": "Map"})
+    for run in (1, 2):
+        path = krown(folder, run) / "metrics.csv"
+    if kind == "binary":
+        path.write_bytes(bytes(range(256)) * 1000)
+    elif kind == "folder":
+        path.unlink()
+        path.mkdir()
+    else:
+        path.write_text(path.read_text().replace(",3,7,", ",9,7,"))
+    printed = failing(capsys, folder)
+    assert "warning: run 2 is left out: " in printed
+    assert "run_2/metrics.csv: not readable as KROWN's metrics.csv: " in printed
+    assert row(printed, "Map")[2:5] == ["1", "200.0", "ms"]
+
+
+def test_a_case_that_is_no_json_is_told_with_krowns_results(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", UNKNOWN)
+    krown(folder, 1)
+    (folder / "metadata.json").write_text("{")
+    printed = told(capsys, folder)
+    assert "metadata.json does not tell the steps, so they have no names" in printed
+    assert row(printed, "step 2")[4:6] == ["200.0", "ms"]
+
+
+def test_names_do_not_steer_the_terminal_and_long_ones_are_shortened(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["a\u202eb\x1b[2J\nc", "n" * 5000]
+    folder = case_folder("case", *({**UNKNOWN, "name": name} for name in names))
+    metadata = folder / "metadata.json"
+    metadata.write_text(metadata.read_text().replace('"name": "case"', '"name": "x\\u009by"'))
+    (krown(folder, 1) / "metrics.csv").write_text("{}\n")
+    krown(folder, 2)
+    printed = failing(capsys, folder)
+    assert all(line.isprintable() for line in printed.splitlines())
+    assert "a\\u202eb\\x1b[2J\\nc" in printed
+    assert "x\\x9by" in printed
+    assert max(map(len, printed.splitlines()[:5])) < 200
+    assert "n" * 59 + "…" in printed
+    assert [step["name"] for step in summary(folder)["steps"]] == names
+
+
+@pytest.mark.parametrize(
+    ("stopped", "precise", "expected"),
+    [
+        (True, False, "warning: the wanted precision was not reached: because"),
+        (True, True, "precision: because"),
+        (False, False, "precision: because"),
+    ],
+)
+def test_it_is_said_whether_the_wanted_precision_is_reached(
+    capsys: pytest.CaptureFixture[str], *, stopped: bool, precise: bool, expected: str
+) -> None:
+    from flows.cli.outcome import _print_remarks  # noqa: PLC0415 # pyright: ignore[reportPrivateUsage]
+
+    _print_remarks({"adaptive": {"stopped": stopped, "precise": precise, "why": "because"}}, [])
+    assert capsys.readouterr().out.splitlines() == [expected]

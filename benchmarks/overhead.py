@@ -13,14 +13,13 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchyard.samplers.raw import Tick, read_raw
-
 from benchmarks.lab import RESOURCES, benchyard, clocked, environment, server, write_case
 from benchmarks.table import Figure, Size, run_program
 from benchyard.harness import cpu_ns, lab_cpu_s
 from benchyard.measuring import RAW_FILE
 from benchyard.record import read_record
 from benchyard.samplers import process
+from benchyard.samplers.raw import Tick, read_raw
 
 #: Share of a core that flow and sampler may use together while a step sleeps.
 SHARE = 0.006

@@ -252,7 +252,7 @@ def _run(document: dict[str, Any]) -> RunRecord:
 def _step(fields: dict[str, Any]) -> StepRecord:
     _check_objects(fields, ("parameters", "sampled"))
     if type(fields["index"]) is not int:
-        raise ValueError(f"'index' is {_short(fields['index'])}, and no whole number")
+        raise TypeError(f"'index' is {_short(fields['index'])}, and no whole number")
     attempts = tuple(_attempt(attempt) for attempt in fields["attempts"])
     changes: dict[str, Any] = {"outcome": Outcome(fields["outcome"]), "attempts": attempts}
     return StepRecord(**fields | changes)
@@ -272,7 +272,7 @@ def _repetition(fields: dict[str, Any]) -> Repetition:
 def _check_objects(fields: dict[str, Any], names: Iterable[str]) -> None:
     for name in names:
         if not isinstance(fields.get(name, {}), dict):
-            raise ValueError(f"'{name}' is {_short(fields[name])}, and no object")
+            raise TypeError(f"'{name}' is {_short(fields[name])}, and no object")
 
 
 def _timed(fields: dict[str, Any]) -> dict[str, Any]:

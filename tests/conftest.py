@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from benchyard.labels import start_time
 
@@ -37,6 +38,11 @@ for _name in ("PREFECT_API_URL", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"):
 
 #: Set to ``all``, it makes every skipped test a failed one: for a machine that must have all.
 REQUIRE = "BENCHYARD_REQUIRE"
+
+#: Property tests try so many examples while one works, and the usual hundred where all must hold.
+settings.register_profile("quick", max_examples=25, deadline=None)
+settings.register_profile("thorough", max_examples=100, deadline=None)
+settings.load_profile("thorough" if os.environ.get(REQUIRE) == "all" else "quick")
 
 _locks = count(1)
 

@@ -57,7 +57,7 @@ class Row:
         unit: Of the values; None where the metric's name tells none.
         direction: As in ``summary.json``; None where neither is better.
         difference: Of this row alone.
-        judgement: Among all rows of the comparison.
+        judgement: Among all rows that are tested.
     """
 
     case: str
@@ -73,6 +73,11 @@ class Row:
     def verdict(self) -> Verdict:
         """What the row comes to."""
         return self.judgement.verdict
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are values on both sides; without them nothing can be tested."""
+        return _is_tested(self.difference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,11 @@ class Comparison:
     def regressions(self) -> int:
         """How many rows and findings are regressions."""
         return self.count(Verdict.REGRESSION)
+
+    @property
+    def tested(self) -> int:
+        """How many rows are tested: the family that the level holds for."""
+        return sum(row.tested for row in self.rows)
 
     def count(self, verdict: Verdict) -> int:
         """Return how many rows and findings come to a verdict."""
@@ -204,7 +214,7 @@ def _unknown(pattern: str, known: Sequence[str]) -> str:
 def _judged(drafts: Sequence[_Draft], rule: Rule) -> tuple[Row, ...]:
     differences = [_difference(draft, rule) for draft in drafts]
     # Where a side has no value nothing is tested: it must not make the others harder to show.
-    tested = [one for one in differences if one.baseline_n and one.candidate_n]
+    tested = [one for one in differences if _is_tested(one)]
     judged = iter(judge(tested, rule.level))
     untested = Judgement(Verdict.CANNOT_TELL, 1.0, rule.level)
     rows = [
@@ -215,11 +225,15 @@ def _judged(drafts: Sequence[_Draft], rule: Rule) -> tuple[Row, ...]:
             draft.metric,
             *unit_and_direction(draft.metric),
             one,
-            next(judged) if one.baseline_n and one.candidate_n else untested,
+            next(judged) if _is_tested(one) else untested,
         )
         for draft, one in zip(drafts, differences, strict=True)
     ]
     return tuple(sorted(rows, key=_badness))
+
+
+def _is_tested(difference: Difference) -> bool:
+    return bool(difference.baseline_n and difference.candidate_n)
 
 
 def _difference(draft: _Draft, rule: Rule) -> Difference:

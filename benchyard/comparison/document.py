@@ -10,6 +10,7 @@ cases: each pair of cases with
   baseline, candidate: title, results (folder), runs, failed_runs, other_version_runs.
   mismatches: weight (``must match``, ``warning``, ``change``), what, values of both sides, text.
   findings: about failing and missing steps: step (id or null), verdict, text.
+tested: how many of the comparisons have values on both sides; the level holds for these together.
 comparisons: each step and metric, the worst first, with
   case, step (id), name, index, metric, unit, direction (as in summary.json).
   baseline, candidate: n, median, values (one a run), executed, failed, left_out.
@@ -71,7 +72,8 @@ def document(comparison: Comparison, baseline: str, candidate: str) -> JsonObjec
         "verdict": "regression" if comparison.regressions else "no regression shown",
         "summary": summary(comparison),
         "cases": [_case(pair) for pair in comparison.pairs],
-        "comparisons": [_row(row, len(comparison.rows)) for row in comparison.rows],
+        "tested": comparison.tested,
+        "comparisons": [_row(row, comparison.tested) for row in comparison.rows],
         "baseline_only": list(comparison.baseline_only),
         "candidate_only": list(comparison.candidate_only),
     }
@@ -99,7 +101,6 @@ def _side(side: RunSet) -> JsonObject:
 
 def _row(row: Row, comparisons: int) -> JsonObject:
     one = row.difference
-    tested = bool(one.baseline_n and one.candidate_n)
     return {
         "case": row.case,
         "step": row.candidate.id,
@@ -115,9 +116,9 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "ratio": one.ratio,
         "ratio_interval": _interval(one.ratio_interval),
         "interval_level": one.ratio_interval.level,
-        "p_value": one.p_value if tested else None,
+        "p_value": one.p_value if row.tested else None,
         "p_exact": one.exact,
-        "adjusted_p_value": row.judgement.p_value if tested else None,
+        "adjusted_p_value": row.judgement.p_value if row.tested else None,
         "needed_p_value": row.judgement.needed_p,
         "reachable_p_value": one.reachable_p,
         "verdict": row.verdict.value,

@@ -24,6 +24,7 @@ from benchyard.comparison.wording import UNKNOWN, figure, probability
 from benchyard.errors import InputError
 from benchyard.model import Json, JsonObject
 from benchyard.statistics import median
+from benchyard.statistics.figures import percent, plain
 from benchyard.statistics.ranks import fewest_values
 from benchyard.statistics.sensitivity import (
     MOST_RUNS,
@@ -163,9 +164,9 @@ def _cells(demand: Demand) -> tuple[str, ...]:
 
 
 def _relative(value: float | None) -> str:
-    return (
-        UNKNOWN if value is None else f"{100 * value:.2g} %" if value < 1 else f"{value:.2g}-fold"
-    )
+    if value is None:
+        return UNKNOWN
+    return percent(value) if value < 1 else f"{plain(value)}-fold"
 
 
 def _needed(demand: Demand) -> str:

@@ -231,7 +231,7 @@ def _record(folder: Path) -> RunRecord:
 
 
 def _newest_version(records: Sequence[RunRecord]) -> str:
-    return str(max(records, key=lambda record: record.started_at).case.get("hash"))
+    return str(max(records, key=lambda record: record.began).case.get("hash"))
 
 
 def _is_of(record: RunRecord, version: str | None) -> bool:

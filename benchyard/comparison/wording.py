@@ -8,6 +8,7 @@ from benchyard.comparison.facts import Weight
 from benchyard.comparison.samples import DURATION, StepSample
 from benchyard.execution.wording import duration
 from benchyard.statistics.comparison import Verdict
+from benchyard.statistics.figures import plain
 from benchyard.statistics.ranks import fewest_values
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -33,7 +34,7 @@ def _scaled(value: float, unit: str) -> str:
     for factor, prefix in _PREFIXES:
         if value >= factor:
             return f"{value / factor:.2f} {prefix}{unit}"
-    return f"{value:.4g} {unit}".rstrip()
+    return f"{plain(value, 4)} {unit}".rstrip()
 
 
 def signed(value: float | None, unit: str | None) -> str:
@@ -47,14 +48,14 @@ def percent(ratio: float | None) -> str:
     if ratio is None:
         return UNKNOWN
     if ratio >= 10:
-        return f"{ratio:.3g}-fold"
+        return f"{plain(ratio, 3)}-fold"
     # The 0 takes the sign from a change that is rounded away.
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
 
 
 def probability(level: float) -> str:
     """Write a level or threshold: 0.01 is ``1 %``."""
-    return f"{100 * level:.4g} %"
+    return f"{plain(100 * level, 4)} %"
 
 
 def p_value(value: float) -> str:
@@ -85,7 +86,7 @@ def reason(row: Row, comparisons: int) -> str:
     """Say why nothing can be told of a row; nothing where something can.
 
     Args:
-        comparisons: How many are judged together.
+        comparisons: How many are tested together.
     """
     if row.verdict is not Verdict.CANNOT_TELL:
         return ""
@@ -94,8 +95,9 @@ def reason(row: Row, comparisons: int) -> str:
     if empty:
         return "; ".join(empty)
     n, m = row.difference.baseline_n, row.difference.candidate_n
-    enough = fewest_values(row.judgement.needed_p)
-    over = f" over {comparisons} comparisons" if comparisons > 1 else ""
+    # The same number as in the words: Holm asks less of some only because others were called.
+    enough = fewest_values(row.difference.level / comparisons)
+    over = f" over {comparisons:,} comparisons" if comparisons > 1 else ""
     level = probability(row.difference.level)
     return f"{n} and {m} runs cannot reach {level}{over}; {enough} and {enough} can"
 
@@ -146,7 +148,6 @@ def table(comparison: Comparison) -> list[tuple[str, ...]]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     one = row.difference
-    tested = bool(one.baseline_n and one.candidate_n)
     return (
         row.case,
         row.candidate.name,
@@ -157,7 +158,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         signed(one.shift, row.unit),
         percent(one.ratio),
         _interval(one.ratio_interval.low, one.ratio_interval.high),
-        p_value(row.judgement.p_value) if tested else UNKNOWN,
+        p_value(row.judgement.p_value) if row.tested else UNKNOWN,
         arrow(row),
         verdict_words(row),
     )
@@ -182,7 +183,7 @@ def notes(comparison: Comparison) -> list[str]:
     untold: dict[str, list[str]] = {}
     counted: dict[str, None] = {}
     for row in comparison.rows:
-        why = reason(row, len(comparison.rows))
+        why = reason(row, comparison.tested)
         if why:
             untold.setdefault(why, []).append(_name(comparison, row))
         for side, sample in (("baseline", row.baseline), ("candidate", row.candidate)):
@@ -218,8 +219,8 @@ def summary(comparison: Comparison) -> str:
         (comparison.count(Verdict.CANNOT_TELL), *("that cannot be told",) * 2),
     ]
     told = [f"{n} {one if n == 1 else more}" for n, one, more in counts if n or one == "regression"]
-    rule, many = comparison.rule, len(comparison.rows)
-    over = f"{many} comparison{'s' * (many != 1)}"
+    rule, many = comparison.rule, comparison.tested
+    over = f"{many:,} comparison{'s' * (many != 1)}"
     return (
         f"{', '.join(told)}; {over} at the {probability(rule.level)} level together, "
         f"changes below {probability(rule.threshold)} are not called"

@@ -10,21 +10,22 @@ Everything here follows from the rule and the records of the finished runs alone
 that was interrupted comes to the same answer as one that was not, and so does whoever asks later.
 """
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from benchyard.errors import InputError
 from benchyard.model import Json, JsonObject, Outcome
 from benchyard.record import RunRecord
 from benchyard.statistics import median
+from benchyard.statistics.figures import percent
 from benchyard.statistics.intervals import LEVEL, median_rank
 from benchyard.statistics.sequential import Decision, decide, level_at, looks
 
 #: The largest number of runs that may be asked for.
 MAX_RUNS = 100_000
-_RUNS = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?")
-_PERCENT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}) ?%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Answer:
         precise: Whether every step is as precise as wanted.
         done: Finished runs that there are.
         look: After how many runs it was last looked; None before the first look.
-        decisions: Step, as in ``02 load``, to what that look said of it.
+        decisions: Step, as in ``2 load``, to what that look said of it.
         why: The whole of it as a sentence.
     """
 
@@ -124,77 +125,17 @@ def rule_of(facts: Mapping[str, Json]) -> Adaptive | None:
     numbers = [facts.get(name) for name in ("minimum", "maximum", "until", "level")]
     match numbers:
         case [int(minimum), int(maximum), float(until), float(level)]:
-            return Adaptive(minimum, maximum, until, level)
+            senseless = not (1 <= minimum <= maximum <= MAX_RUNS and until > 0 and 0 < level < 1)
         case _:
             return None
-
-
-# -- reading what the user asks for
-
-
-def parse_runs(text: str, until: str | None = None) -> tuple[int, Adaptive | None]:
-    """Read ``--runs 5`` or ``--runs 5..30``, the latter with ``--until 1%``.
-
-    Returns:
-        The largest number of runs, and the rule; None for a fixed number.
-
-    Raises:
-        InputError: If they are not written so, do not go together or cannot decide anything.
-    """
-    match = _RUNS.fullmatch(text.strip()) if text.isascii() else None
-    if match is None:
-        raise InputError(f"--runs {text!r}: write a number such as 5, or a range such as 5..30")
-    first, last = int(match[1]), int(match[2] or match[1])
-    if not 1 <= first <= last <= MAX_RUNS:
-        raise InputError(
-            f"--runs {text!r}: there can be 1 to {MAX_RUNS:,} runs, and a range goes up"
-        )
-    if match[2] is None:
-        if until is not None:
-            raise InputError(f"--until {until!r} needs a range of runs such as --runs 5..30")
-        return last, None
-    if until is None:
-        raise InputError(f"--runs {text!r} needs the precision to stop at, such as --until 1%")
-    return last, Adaptive(first, last, _parse_until(until))
-
-
-def _parse_until(text: str) -> float:
-    until = parse_percent(text)
-    if not 0 < until < 1:
-        raise InputError(f"--until {text!r}: the precision lies between 0% and 100%")
-    return until
-
-
-def parse_percent(text: str) -> float:
-    """Read ``1%``, ``0.5 %`` as a relative number, 0.01 and 0.005.
-
-    The sign is asked for: without it one reader takes 0.01 for 1 %, the other for a 10,000th.
-
-    Raises:
-        InputError: If it is not written so.
-    """
-    match = _PERCENT.fullmatch(text.strip()) if text.isascii() else None
-    if match is None:
-        raise InputError(f"{text!r} is no percentage; write it with its sign, such as 1%")
-    return float(match[1]) / 100
+    if senseless:
+        return None
+    with suppress(InputError):
+        return Adaptive(minimum, maximum, until, level)
+    return None
 
 
 # -- deciding
-
-
-def next_run(
-    rule: Adaptive, records: Sequence[RunRecord], tried: Collection[int] = ()
-) -> int | None:
-    """Return the number of the run to execute next; None if there are enough.
-
-    Args:
-        records: Of the finished runs of this version of the case, in any order.
-        tried: Runs that this execution has tried already: one that failed is not tried again.
-    """
-    if enough(rule, records).stop:
-        return None
-    taken = {record.run for record in records} | set(tried)
-    return next((run for run in range(1, rule.maximum + 1) if run not in taken), None)
 
 
 def enough(rule: Adaptive, records: Sequence[RunRecord]) -> Answer:
@@ -207,7 +148,7 @@ def enough(rule: Adaptive, records: Sequence[RunRecord]) -> Answer:
         records: Of the finished runs of this version of the case, in any order.
     """
     finished = [record for record in records if record.outcome is Outcome.COMPLETED]
-    finished.sort(key=lambda record: record.started_at)
+    finished.sort(key=lambda record: record.began)
     answer = _before_the_first(rule, len(finished))
     for look in rule.looks:
         if look > len(finished):
@@ -235,19 +176,23 @@ def _look(rule: Adaptive, look: int, finished: Sequence[RunRecord]) -> Answer:
         done=len(finished),
         look=look,
         decisions=decisions,
-        why=_why(rule, look, wide),
+        why=_why(rule, look, wide, len(decisions)),
     )
 
 
-def _why(rule: Adaptive, look: int, wide: Mapping[str, float | None]) -> str:
-    wanted = f"±{100 * rule.until:g} %"
+def _why(rule: Adaptive, look: int, wide: Mapping[str, float | None], steps: int) -> str:
+    wanted = f"±{percent(rule.until, 6)}"
     if not wide:
         return f"after {look} runs every step is known to {wanted}"
     step, half_width = max(wide.items(), key=lambda item: _or_infinite(item[1]))
-    known = "not at all" if half_width is None else f"to ±{100 * half_width:.2g} %"
-    last = ", the most that were allowed," if look >= rule.maximum else ""
-    more = f" and {len(wide) - 1} more" if len(wide) > 1 else ""
-    return f"after {look} runs{last} step {step} is known {known}, not to {wanted}{more}"
+    start = f"after {look} runs" + (", the most that were allowed," * (look >= rule.maximum))
+    if len(wide) > 1:
+        known = "not at all" if half_width is None else f"to ±{percent(half_width)}"
+        some = f"{len(wide)} of {steps} steps are not known to {wanted}"
+        return f"{start} {some}; the least is step {step}, {known}"
+    if half_width is None:
+        return f"{start} step {step} is not known at all"
+    return f"{start} step {step} is known to ±{percent(half_width)}, not to {wanted}"
 
 
 def _or_infinite(half_width: float | None) -> float:
@@ -264,13 +209,20 @@ def _durations(records: Sequence[RunRecord]) -> dict[str, list[float]]:
     for record in records:
         for step in record.steps:
             if step.measure and step.outcome is Outcome.COMPLETED:
-                values = found.setdefault(f"{step.index:02d} {step.name}", [])
+                values = found.setdefault(f"{step.index} {step.name}", [])
                 if not step.suspect and step.durations_s:
                     values.append(median(step.durations_s))
     return found
 
 
 # -- what a reader must know
+
+#: What a record has beside the rule if earlier runs were made under others.
+_EARLIER = "earlier_rules"
+_UNDECLARED = (
+    "the promised level holds only for a rule declared before the first run (--force does all "
+    "again)"
+)
 
 
 def other_rule(rule: Adaptive | None, records: Sequence[RunRecord]) -> str | None:
@@ -282,13 +234,98 @@ def other_rule(rule: Adaptive | None, records: Sequence[RunRecord]) -> str | Non
         rule: The present one; None for a fixed number of runs.
         records: Of the finished runs of this version of the case.
     """
-    now = {} if rule is None else rule.to_json()
-    other = sorted(record.run for record in records if dict(record.adaptive) != now)
-    adaptive = rule is not None or any(record.adaptive for record in records)
-    if not other or not adaptive:
+    others = _others(rule, records)
+    if not others:
         return None
-    runs = ", ".join(map(str, other))
+    runs = _runs(sorted(record.run for group in others for record in group))
+    rules = " and ".join(_in_words(group[0].adaptive) for group in others)
     return (
-        f"run {runs} was made under another rule for the number of runs; the promised level "
-        "holds only for a rule declared before the first run (--force does all again)"
+        f"{runs} made under another rule for the number of runs ({rules}; now it is "
+        f"{_in_words(_facts(rule))}); {_UNDECLARED}"
     )
+
+
+def stored_rule(rule: Adaptive | None, summary: Mapping[str, Any]) -> str | None:
+    """Warn where nothing is left to run and what is there was made under another rule.
+
+    Args:
+        rule: The present one; None for a fixed number of runs.
+        summary: The case's ``summary.json``; nothing is said where it tells of no run.
+    """
+    adaptive: Mapping[str, Any] = summary.get("adaptive") or {}
+    told: Mapping[str, Json] = adaptive.get("rule") or {}
+    if not summary.get("n_runs") or told == _facts(rule):
+        return None
+    return (
+        f"nothing was left to run, and the runs were made under another rule for their number "
+        f"({_in_words(told)}; now it is {_in_words(_facts(rule))}); {_UNDECLARED}"
+    )
+
+
+def warnings_of(records: Sequence[RunRecord]) -> list[str]:
+    """Warn, for the summary, of runs that were made under different rules; usually nothing.
+
+    Args:
+        records: Of the finished runs of one version of the case, in any order.
+    """
+    groups = _by_rule(records)
+    if len(groups) < 2:
+        return []
+    told = "; ".join(
+        f"{_runs(sorted(record.run for record in group))} made under {_in_words(group[0].adaptive)}"
+        for group in groups
+    )
+    return [f"the rule for the number of runs was changed: {told}; {_UNDECLARED}"]
+
+
+def declared(rule: Adaptive | None, records: Sequence[RunRecord]) -> JsonObject:
+    """Return what the record of a further run has: the rule, and others that went before it.
+
+    Args:
+        rule: The present one; None for a fixed number of runs.
+        records: Of the finished runs of this version of the case.
+
+    Returns:
+        The rule, empty for a fixed number; with ``earlier_rules``, each with ``rule`` (empty for a
+        fixed number) and ``runs``, if runs were made under others.
+    """
+    earlier: list[Json] = [_told_of(group) for group in _others(rule, records)]
+    facts = _facts(rule)
+    return {**facts, _EARLIER: earlier} if earlier else facts
+
+
+def _told_of(group: Sequence[RunRecord]) -> JsonObject:
+    runs: list[Json] = [*sorted(record.run for record in group)]
+    return {"rule": _rule_facts(group[0].adaptive), "runs": runs}
+
+
+def _others(rule: Adaptive | None, records: Sequence[RunRecord]) -> list[list[RunRecord]]:
+    return [group for group in _by_rule(records) if _rule_facts(group[0].adaptive) != _facts(rule)]
+
+
+def _by_rule(records: Sequence[RunRecord]) -> list[list[RunRecord]]:
+    """Group records by their rules, in the order in which these were first followed."""
+    groups: dict[str, list[RunRecord]] = {}
+    for record in sorted(records, key=lambda record: record.began):
+        key = json.dumps(_rule_facts(record.adaptive), sort_keys=True)
+        groups.setdefault(key, []).append(record)
+    return list(groups.values())
+
+
+def _facts(rule: Adaptive | None) -> JsonObject:
+    return {} if rule is None else rule.to_json()
+
+
+def _rule_facts(adaptive: Mapping[str, Json]) -> JsonObject:
+    return {name: value for name, value in adaptive.items() if name != _EARLIER}
+
+
+def _in_words(facts: Mapping[str, Json]) -> str:
+    rule = rule_of(facts)
+    if rule is not None:
+        return f"{rule.minimum}..{rule.maximum} until {percent(rule.until, 6)}"
+    return "one that cannot be read" if _rule_facts(facts) else "a fixed number"
+
+
+def _runs(numbers: Sequence[int]) -> str:
+    return f"run {', '.join(map(str, numbers))} was"

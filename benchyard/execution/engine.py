@@ -6,12 +6,13 @@ that of ``Stages``. This module knows only the order, the graph of steps, and wh
 
 import queue
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from benchyard.errors import RecordError, RunInterruptedError
-from benchyard.execution.adaptive import Adaptive, enough, other_rule
+from benchyard.execution.adaptive import Adaptive, declared, enough, other_rule
 from benchyard.execution.interrupts import graceful
 from benchyard.execution.layout import done_runs, restore_replaced, run_folder
 from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting, tell
@@ -19,7 +20,7 @@ from benchyard.execution.session import Session
 from benchyard.execution.setting import Setting
 from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Case, Outcome, Step
-from benchyard.record import RUN_FILE, RunRecord, read_record
+from benchyard.record import RunRecord, read_record
 
 #: Stands for a stage that was executed, so that a later one can wait for it.
 Handle = object
@@ -161,7 +162,7 @@ def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
         tell(listener, CaseStarted(setting.case.title, todo, tuple(done)))
         _warn_of_change(setting, done, todo)
         precision = _Enough(setting, plan, todo)
-        records, last = _execute_runs(setting, plan, stages, todo, stop, precision)
+        records, last = _execute_runs(precision.setting, plan, stages, todo, stop, precision)
         stages.summarize(setting.case, setting.results, last)
     missing = len(records) < len(todo) and not precision.reached
     interrupted = stop.asked and (missing or _cancelled(records))
@@ -169,24 +170,46 @@ def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
 
 
 class _Enough:
-    """Whether there are runs enough, by the plan's rule."""
+    """Whether there are runs enough, by the plan's rule.
+
+    Attributes:
+        reached: Whether no further run is wanted.
+        setting: As given, with other rules that earlier runs were made under, for the records.
+    """
 
     def __init__(self, setting: Setting, plan: Plan, todo: Sequence[int]) -> None:
-        self._setting = setting
         self._rule = plan.rule
         self.reached = False
+        self.setting = setting
+        kept = [] if plan.force else done_runs(setting.results)
+        # Where each turn is one run, all that follow the last look find the same answer.
+        self._is_first_to_find = not todo or todo[0] - 1 in kept
+        self._earlier = self._read_earlier([run for run in kept if run not in todo])
+        warning = other_rule(self._rule, self._earlier)
+        if warning is None:
+            return
+        self.setting = replace(setting, adaptive=declared(self._rule, self._earlier))
+        if not plan.rest_first or other_rule(self._rule, self._earlier[-1:]):
+            tell(setting.listener, Notice(f"{setting.case.title}: {warning}"))
+
+    def _read_earlier(self, runs: Sequence[int]) -> list[RunRecord]:
+        """Return the records that a rule has to do with, the oldest first."""
         if self._rule is not None:
-            kept = done_runs(setting.results) if not plan.force else ()
-            self._earlier = self._read([run for run in kept if run not in todo])
-            warning = other_rule(self._rule, self._earlier)
-            if warning:
-                tell(setting.listener, Notice(warning))
+            return self._read(runs)
+        # Of a fixed number the last record alone tells whether there ever was a rule.
+        with suppress(RecordError):
+            if any(record.adaptive for record in self._read(runs[-1:])):
+                return self._read(runs)
+        return []
 
     def _read(self, runs: Sequence[int]) -> list[RunRecord]:
-        """Return the records of this version of the case, read once."""
-        folders = [run_folder(self._setting.results, run) for run in runs]
-        records = [read_record(folder) for folder in folders if (folder / RUN_FILE).exists()]
-        return [r for r in records if r.case.get("hash") == self._setting.case_hash]
+        """Return the records of this version of the case, the oldest first."""
+        records: list[RunRecord] = []
+        for run in runs:
+            with suppress(RecordError):  # KROWN's have none, and ``stats`` names damaged ones
+                records.append(read_record(run_folder(self.setting.results, run)))
+        same = [r for r in records if r.case.get("hash") == self.setting.case_hash]
+        return sorted(same, key=lambda record: record.began)
 
     def after(self, records: Sequence[RunRecord]) -> bool:
         """Tell whether no further run is wanted.
@@ -197,8 +220,9 @@ class _Enough:
         if self._rule is None:
             return False
         answer = enough(self._rule, [*self._earlier, *records])
-        if answer.look is not None and answer.look == answer.done:
-            tell(self._setting.listener, Notice(f"{self._setting.case.title}: {answer.why}"))
+        looked = answer.look is not None and answer.look == answer.done
+        if looked and (records or self._is_first_to_find):
+            tell(self.setting.listener, Notice(f"{self.setting.case.title}: {answer.why}"))
         self.reached = answer.stop
         return answer.stop
 

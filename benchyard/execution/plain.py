@@ -9,7 +9,7 @@ from os.path import lexists
 from pathlib import Path
 
 from benchyard.errors import InputError, RecordError, StepFailedError
-from benchyard.execution.adaptive import enough, rule_of
+from benchyard.execution.adaptive import enough, rule_of, warnings_of
 from benchyard.execution.engine import Handle
 from benchyard.execution.layout import DONE, done_runs, failed_runs, run_folder
 from benchyard.execution.session import Session
@@ -147,6 +147,7 @@ def _summarize_own(
     unreadable |= _without_record(results)
     warnings = [
         *unreadable.values(),
+        *warnings_of([record for _, record in alike]),
         *_left_out(others, "of another version of the case", "; --force does it again"),
         *_left_out(krowns, "made by KROWN", ""),
         *_left_out(unsure, "without a record (run.json)", ""),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from benchyard.statistics.figures import percent
 from benchyard.statistics.intervals import LEVEL, median_interval
 from benchyard.statistics.measures import median
 from benchyard.statistics.outliers import outliers
@@ -82,7 +83,7 @@ def _first_run(
     if p > _ALARM or abs(change) < until:
         return ""
     way = "above" if change > 0 else "below"
-    return f"{word} first run ({_percent(change)} {way} the others): add a warm-up run"
+    return f"{word} first run ({percent(abs(change))} {way} the others): add a warm-up run"
 
 
 def _drift(values: Sequence[float], until: float) -> str:
@@ -93,8 +94,8 @@ def _drift(values: Sequence[float], until: float) -> str:
         return ""
     way = "rise" if change > 0 else "fall"
     return (
-        f"the values {way} over the runs (by {_percent(change)} from the first third to the last): "
-        "look for what fills up, heats up or is still warming up"
+        f"the values {way} over the runs (by {percent(abs(change))} from the first third to the "
+        "last): look for what fills up, heats up or is still warming up"
     )
 
 
@@ -115,7 +116,7 @@ def _groups(values: Sequence[float], until: float) -> str:
     if gap(at) <= _GAP / n * wider or change < until:
         return ""
     return (
-        f"two groups of values, {_percent(change)} apart ({len(lower)} and {len(upper)} runs): "
+        f"two groups of values, {percent(abs(change))} apart ({len(lower)} and {len(upper)} runs): "
         "the runs are not alike; look for what alternates, such as placement, caches or frequency"
     )
 
@@ -141,10 +142,10 @@ def _more_runs(values: Sequence[float], until: float, level: float) -> str:
     if spread is None or (half_width is not None and half_width <= until):
         return ""
     needed = runs_for_precision(spread, until, level)
-    wanted = f"±{100 * until:g} %"
+    wanted = f"±{percent(until, 6)}"
     if needed is None:
         return f"more than {MOST_RUNS:,} runs would be needed for {wanted}: look for the noise"
-    known = "not known" if half_width is None else f"known to ±{100 * half_width:.2g} %"
+    known = "not known" if half_width is None else f"known to ±{percent(half_width)}"
     if needed <= len(values):
         # The spread would do, but these runs happen to lie unevenly.
         return f"the median is {known}: a few more runs are needed for {wanted}"
@@ -156,7 +157,3 @@ def _relative(difference: float, base: float) -> float:
     if base:
         return difference / abs(base)
     return float("inf") if difference > 0 else float("-inf") if difference < 0 else 0.0
-
-
-def _percent(change: float) -> str:
-    return f"{100 * abs(change):.2g} %" if abs(change) < 1 else f"{100 * abs(change):,.0f} %"

@@ -9,6 +9,7 @@ the median at least with the level that was promised.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchyard.statistics.figures import percent
 from benchyard.statistics.intervals import LEVEL, Interval, median_interval, median_rank
 from benchyard.statistics.measures import median
 
@@ -121,11 +122,11 @@ def relative_half_width(values: Sequence[float], interval: Interval) -> float | 
 
 
 def _why(at: int, half_width: float | None, until: float, *, last: bool) -> str:
-    wanted = f"±{100 * until:g} %"
+    wanted = f"±{percent(until, 6)}"
     if half_width is None:
         known = "the median has no interval yet"
     else:
-        known = f"the median is known to ±{100 * half_width:.2g} %"
+        known = f"the median is known to ±{percent(half_width)}"
     if half_width is not None and half_width <= until:
         return f"after {at} runs {known}, within the wanted {wanted}"
     more = "these are the most runs that were allowed" if last else "more runs are needed"

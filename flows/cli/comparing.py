@@ -13,9 +13,9 @@ from benchyard.comparison.samples import DURATION
 from benchyard.comparison.selecting import RunSet, pair, parse_selection, read_run_sets
 from benchyard.comparison.wording import FIGURES, notes, remarks, summary, table
 from benchyard.errors import ExitCode, InputError
-from benchyard.execution.adaptive import parse_percent
 from benchyard.files import shown
 from benchyard.statistics.comparison import Verdict
+from flows.cli.amounts import parse_percent
 from flows.cli.common import json_option, plural, print_columns, print_json
 
 _COLOURS = {

@@ -14,6 +14,7 @@ import click
 from benchyard.errors import ExitCode
 from benchyard.preflight.finding import Finding, Status
 from benchyard.preflight.looking import LOOK_SECONDS, findings, worst_first
+from flows.cli.seconds import Seconds
 
 # What flows.cli.common imports (cases, resources, schemas) takes longer than all checks together.
 
@@ -37,7 +38,7 @@ _NARROW = 72
     "--look",
     default=LOOK_SECONDS,
     show_default=True,
-    type=click.FloatRange(0, 60),
+    type=Seconds(0, 60),
     help="Seconds that the host is watched; 0 leaves out who is busy.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if anything is a warning or worse.")

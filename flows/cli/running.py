@@ -6,12 +6,14 @@ from pathlib import Path
 import click
 
 from benchyard.case.loading import raise_problems
+from benchyard.case.problems import printable
 from benchyard.errors import InputError
-from benchyard.execution.adaptive import parse_runs
+from benchyard.execution.adaptive import stored_rule
 from benchyard.execution.ordering import Order
 from benchyard.execution.plain import summarize_if_older
 from benchyard.execution.request import Request
 from flows.cli import executing
+from flows.cli.amounts import parse_runs
 from flows.cli.common import (
     cases_of,
     load_selected,
@@ -20,8 +22,9 @@ from flows.cli.common import (
     selection,
 )
 from flows.cli.display import make_display
-from flows.cli.outcome import print_outcome
+from flows.cli.outcome import print_outcome, read_summary
 from flows.cli.planning import Planned, make_plan, print_plan
+from flows.cli.seconds import Seconds
 
 
 @click.command("run")
@@ -44,14 +47,14 @@ from flows.cli.planning import Planned, make_plan, print_plan
     "--interval",
     default=0.1,
     show_default=True,
-    type=click.FloatRange(0.001, 3600),
+    type=Seconds(0.001, 3600),
     help="Seconds between two samples of the host.",
 )
 @click.option(
     "--cooldown",
     default=15.0,
     show_default=True,
-    type=click.FloatRange(0, 86_400),
+    type=Seconds(0, 86_400),
     help="Seconds of rest between two runs.",
 )
 @click.option(
@@ -145,4 +148,14 @@ def _execute(plan: Planned, request: Request, *, direct: bool, verbose: bool) ->
     ended = executing.execute(plan.cases, plan.turns, request, display, direct=direct)
     for case, folder in zip(plan.cases, plan.folders, strict=True):
         summarize_if_older(case.title, folder)
+    _tell_changed_rules(plan, request)
     return ended
+
+
+def _tell_changed_rules(plan: Planned, request: Request) -> None:
+    """Say of cases with nothing left to do that their rule was another one."""
+    busy = {turn.case for turn in plan.turns}
+    for place, (case, folder) in enumerate(zip(plan.cases, plan.folders, strict=True)):
+        told = None if place in busy else stored_rule(request.rule(), read_summary(folder))
+        if told:
+            click.secho(f"{printable(case.title)}: {told}", fg="yellow", err=True)

@@ -1,26 +1,35 @@
 """As many runs as a wanted precision takes."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from benchyard.errors import InputError
 from benchyard.execution.adaptive import (
     Adaptive,
+    declared,
     enough,
-    next_run,
     other_rule,
-    parse_percent,
-    parse_runs,
+    rule_of,
+    stored_rule,
+    warnings_of,
 )
 from benchyard.model import Json, Outcome
 from benchyard.record import Attempt, Repetition, RunRecord, StepRecord
+
+
+def next_run(
+    rule: Adaptive, records: Sequence[RunRecord], tried: Collection[int] = ()
+) -> int | None:
+    """Return the run that an engine would execute next; None if there are enough."""
+    if enough(rule, records).stop:
+        return None
+    taken = {record.run for record in records} | set(tried)
+    return next((run for run in range(1, rule.maximum + 1) if run not in taken), None)
+
 
 RULE = Adaptive(5, 30, 0.01)
 WHEN = "2026-01-01T00:00:00+00:00"
@@ -53,66 +62,6 @@ def noisy(count: int, spread: float) -> list[float]:
     return [chance.gauss(1, spread) for _ in range(count)]
 
 
-# -- reading
-
-
-def test_a_fixed_number_needs_no_rule() -> None:
-    assert parse_runs("5") == (5, None)
-    assert parse_runs(" 1 ") == (1, None)
-
-
-def test_a_range_and_a_precision_are_a_rule() -> None:
-    assert parse_runs("5..30", "1%") == (30, Adaptive(5, 30, 0.01))
-    assert parse_runs("7..7", "0.5 %") == (7, Adaptive(7, 7, 0.005))
-
-
-@pytest.mark.parametrize(
-    ("text", "until", "sentence"),
-    [
-        ("", None, "write a number such as 5, or a range such as 5..30"),
-        ("5-30", "1%", "write a number such as 5"),
-        ("5..", "1%", "write a number such as 5"),
-        ("-5", None, "write a number such as 5"),
-        ("\u0665", None, "write a number such as 5"),
-        ("9" * 5000, None, "write a number such as 5"),
-        ("0", None, "there can be 1 to 100,000 runs"),
-        ("100001", None, "there can be 1 to 100,000 runs"),
-        ("30..5", "1%", "a range goes up"),
-        ("5", "1%", "--until '1%' needs a range of runs such as --runs 5..30"),
-        ("5..30", None, "needs the precision to stop at, such as --until 1%"),
-        (
-            "2..5",
-            "1%",
-            "5 runs tell no median at the 95 % level, however alike they are; allow at least 6",
-        ),
-        ("5..30", "1", "'1' is no percentage; write it with its sign, such as 1%"),
-        ("5..30", "0%", "lies between 0% and 100%"),
-        ("5..30", "100%", "lies between 0% and 100%"),
-    ],
-)
-def test_what_cannot_be_is_said_in_a_sentence(text: str, until: str | None, sentence: str) -> None:
-    with pytest.raises(InputError) as refused:
-        parse_runs(text, until)
-    assert sentence in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"), [("1%", 0.01), ("0.5 %", 0.005), (".5%", 0.005), (" 10% ", 0.1)]
-)
-def test_a_percentage_is_relative(text: str, value: float) -> None:
-    assert parse_percent(text) == pytest.approx(value)
-
-
-@given(st.text(), st.none() | st.text())
-def test_no_text_breaks_the_reader(text: str, until: str | None) -> None:
-    try:
-        most, rule = parse_runs(text, until)
-    except InputError:
-        return
-    assert most >= 1
-    assert rule is None or rule.maximum == most
-
-
 # -- looks
 
 
@@ -143,7 +92,8 @@ def test_quiet_steps_stop_at_the_first_look_that_shows_it() -> None:
 def test_noisy_steps_end_at_the_maximum_and_it_is_said() -> None:
     answer = enough(RULE, runs(noisy(30, 0.5)))
     assert (answer.stop, answer.precise, answer.look) == (True, False, 30)
-    assert answer.why.startswith("after 30 runs, the most that were allowed, step 01 load is known")
+    start = "after 30 runs, the most that were allowed, step 1 load is known to ±"
+    assert answer.why.startswith(start)
     assert answer.why.endswith("not to ±1 %")
 
 
@@ -176,8 +126,8 @@ def test_every_step_has_to_be_precise() -> None:
     records = [run(n, step(1.0), step(v, index=2)) for n, v in enumerate(wild, 1)]
     answer = enough(RULE, records)
     assert not answer.precise
-    assert "step 02 load is known" in answer.why
-    assert set(answer.half_widths) == {"01 load", "02 load"}
+    assert "step 2 load is known" in answer.why
+    assert set(answer.half_widths) == {"1 load", "2 load"}
 
 
 def test_set_up_and_steps_that_never_succeed_are_not_waited_for() -> None:
@@ -193,15 +143,15 @@ def test_set_up_and_steps_that_never_succeed_are_not_waited_for() -> None:
     ]
     answer = enough(RULE, records)
     assert answer.precise
-    assert list(answer.half_widths) == ["01 load"]
+    assert list(answer.half_widths) == ["1 load"]
 
 
 def test_suspect_executions_do_not_count_as_precision() -> None:
     records = [run(n, step(1.0, suspect=["swapped"])) for n in range(1, 31)]
     answer = enough(RULE, records)
     assert (answer.stop, answer.precise) == (True, False)
-    assert answer.half_widths == {"01 load": None}
-    assert "is known not at all" in answer.why
+    assert answer.half_widths == {"1 load": None}
+    assert answer.why.endswith("step 1 load is not known at all")
 
 
 # -- what is to be executed
@@ -271,8 +221,98 @@ def test_runs_made_under_another_rule_are_warned_of() -> None:
     stricter = Adaptive(5, 30, 0.005)
     assert other_rule(RULE, same) is None
     assert other_rule(None, fixed) is None
-    for rule, records in ((RULE, fixed), (stricter, same), (None, same)):
-        assert (other_rule(rule, records) or "").startswith("run 1, 2 was made under another rule")
+    for rule, records, words in (
+        (RULE, fixed, "a fixed number; now it is 5..30 until 1 %"),
+        (stricter, same, "5..30 until 1 %; now it is 5..30 until 0.5 %"),
+        (None, same, "5..30 until 1 %; now it is a fixed number"),
+    ):
+        start = f"run 1, 2 was made under another rule for the number of runs ({words}); "
+        assert (other_rule(rule, records) or "").startswith(start)
+
+
+def under(rule: Adaptive | None, first: int, last: int) -> list[RunRecord]:
+    made = {} if rule is None else rule.to_json()
+    return [replace(run(n, step(1.0)), adaptive=made) for n in range(first, last + 1)]
+
+
+def test_the_summary_warns_of_a_rule_that_was_changed() -> None:
+    one, other = Adaptive(6, 14, 0.05), Adaptive(6, 16, 0.05)
+    assert warnings_of([]) == []
+    assert warnings_of(under(one, 1, 3)) == warnings_of(under(None, 1, 3)) == []
+    assert warnings_of([*under(other, 3, 4), *under(one, 1, 2)]) == [
+        "the rule for the number of runs was changed: run 1, 2 was made under 6..14 until 5 %; "
+        "run 3, 4 was made under 6..16 until 5 %; the promised level holds only for a rule "
+        "declared before the first run (--force does all again)"
+    ]
+    [told] = warnings_of([*under(None, 1, 2), *under(one, 3, 3)])
+    assert "run 1, 2 was made under a fixed number; run 3 was made under 6..14 until 5 %" in told
+
+
+def test_the_record_has_the_rules_that_went_before() -> None:
+    one, other = Adaptive(6, 14, 0.05), Adaptive(6, 16, 0.05)
+    assert declared(one, under(one, 1, 2)) == one.to_json()
+    assert declared(None, under(None, 1, 2)) == {}
+    changed = declared(other, under(one, 1, 2))
+    assert changed == {
+        **other.to_json(),
+        "earlier_rules": [{"rule": one.to_json(), "runs": [1, 2]}],
+    }
+    assert rule_of(changed) == other
+    later = [*under(one, 1, 2), replace(run(3, step(1.0)), adaptive=changed)]
+    assert declared(other, later) == changed
+    assert len(warnings_of(later)) == 1
+    assert declared(None, under(one, 1, 1))["earlier_rules"] == [
+        {"rule": one.to_json(), "runs": [1]}
+    ]
+
+
+def test_nothing_left_to_run_under_another_rule_is_said() -> None:
+    summary = {"n_runs": 14, "adaptive": {"rule": Adaptive(6, 14, 0.05).to_json()}}
+    stored: dict[str, Any] = json.loads(json.dumps(summary))
+    assert stored_rule(Adaptive(6, 14, 0.05), stored) is None
+    assert stored_rule(None, {"n_runs": 3}) is stored_rule(RULE, {}) is None
+    for rule, words in (
+        (Adaptive(6, 14, 0.01), "(6..14 until 5 %; now it is 6..14 until 1 %)"),
+        (None, "(6..14 until 5 %; now it is a fixed number)"),
+    ):
+        told = stored_rule(rule, stored) or ""
+        assert told.startswith("nothing was left to run, and the runs were made under another")
+        assert words in told
+    told = stored_rule(RULE, {"n_runs": 3}) or ""
+    assert "(a fixed number; now it is 5..30 until 1 %)" in told
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"maximum": 2}, {"minimum": 0}, {"level": 1.0}, {"until": 0.0}, {"maximum": "x"}],
+)
+def test_a_rule_that_makes_no_sense_is_none(damage: dict[str, Json]) -> None:
+    made = {**RULE.to_json(), **damage}
+    assert rule_of(made) is None
+    told = warnings_of([*under(RULE, 1, 1), replace(run(2, step(1.0)), adaptive=made)])
+    assert "run 2 was made under one that cannot be read" in told[0]
+
+
+def test_of_several_wide_steps_it_is_said_what_they_are() -> None:
+    wild = noisy(30, 0.5)
+    records = [
+        run(n, step(1.0), step(v, index=2), step(2 * v + v * v, index=3))
+        for n, v in enumerate(wild, 1)
+    ]
+    why = enough(RULE, records).why
+    assert why.startswith(
+        "after 30 runs, the most that were allowed, 2 of 3 steps are not known to ±1 %; "
+        "the least is step 3 load, to ±"
+    )
+    silent = [run(n, *(step(1.0, index=i, suspect=["x"]) for i in (1, 2))) for n in range(1, 31)]
+    assert enough(RULE, silent).why.endswith(
+        "2 of 2 steps are not known to ±1 %; the least is step 1 load, not at all"
+    )
+
+
+def test_a_width_above_100_percent_is_a_plain_number() -> None:
+    values = [1.0, 3.4] * 14 + [1.0, 1.0]
+    assert "step 1 load is known to ±240 %, not to ±1 %" in enough(RULE, runs(values)).why
 
 
 def test_an_answer_is_plain_json() -> None:

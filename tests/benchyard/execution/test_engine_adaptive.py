@@ -8,11 +8,14 @@ import pytest
 
 from benchyard.errors import InputError
 from benchyard.execution.adaptive import Adaptive
+from benchyard.execution.engine import (
+    Plan,
+    _Enough,  # pyright: ignore[reportPrivateUsage]
+)
 from benchyard.execution.layout import run_folder
 from benchyard.execution.progress import Notice
 from benchyard.execution.request import Request
 from benchyard.record import read_record
-
 from tests.benchyard.execution.conftest import Call, Lab, Script, step
 
 RULE = Adaptive(5, 30, 0.01)
@@ -105,3 +108,54 @@ def test_half_a_rule_is_refused(request_: Request) -> None:
 def test_a_whole_rule_is_taken_and_none_is_none() -> None:
     assert Request("c", runs=5, most_runs=30, until=0.01).rule() == RULE
     assert Request("c").rule() is None
+
+
+def told(lab: Lab) -> list[str]:
+    return [event.message for event in lab.events if isinstance(event, Notice)]
+
+
+def under(lab: Lab, rule: Adaptive | None) -> Adaptive | None:
+    """Let the records have a rule, as the opening of a case does."""
+    lab.adaptive = {} if rule is None else rule.to_json()
+    return rule
+
+
+def test_another_rule_is_told_and_so_is_a_fixed_number_after_a_rule(
+    lab: Lab, script: Script
+) -> None:
+    lasting(script, noisy())
+    case = lab.case(STEP)
+    lab.execute(case, range(1, 3), rule=under(lab, Adaptive(6, 14, 0.05)))
+    assert not any("another rule" in text for text in told(lab))
+    for rule, words in (
+        (Adaptive(6, 16, 0.05), "(6..14 until 5 %; now it is 6..16 until 5 %)"),
+        (None, "(6..14 until 5 %; now it is a fixed number)"),
+    ):
+        lab.events.clear()
+        lab.execute(case, range(1, 3), rule=under(lab, rule))
+        [warning] = [text for text in told(lab) if "another rule" in text]
+        assert "run 1, 2 was made under another rule" in warning
+        assert words in warning
+
+
+def test_turns_tell_the_same_thing_once(lab: Lab, script: Script) -> None:
+    lasting(script, (1.0 for _ in count()))
+    case = lab.case(STEP)
+    lab.execute(case, range(1, 3), rule=under(lab, Adaptive(6, 14, 0.05)))
+    rule = under(lab, Adaptive(6, 12, 0.05))
+    for run in range(3, 13):
+        lab.execute(case, [run], rule=rule, rest_first=True, cooldown=0)
+    assert sum("another rule" in text for text in told(lab)) == 1
+    assert sum("every step is known" in text for text in told(lab)) == 1
+
+
+def test_the_setting_for_the_records_has_the_earlier_rule(lab: Lab, script: Script) -> None:
+    lasting(script, noisy())
+    case = lab.case(STEP)
+    first, second = Adaptive(6, 14, 0.05), Adaptive(6, 16, 0.05)
+    lab.execute(case, range(1, 3), rule=under(lab, first))
+    under(lab, second)
+    precision = _Enough(lab.setting(case), Plan(range(1, 17), second), range(3, 17))
+    assert precision.setting.adaptive["earlier_rules"] == [
+        {"rule": first.to_json(), "runs": [1, 2]}
+    ]

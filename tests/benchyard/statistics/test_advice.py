@@ -89,3 +89,11 @@ def test_runs_in_order_are_rarely_blamed() -> None:
         blamed += any("the median" not in sentence for sentence in advise(values))
     # 7 % or so: 1 % for each of three tests, and outliers.
     assert blamed / 400 <= 0.12
+
+
+def test_large_changes_are_plain_numbers() -> None:
+    wild = [1.0, *[1.0, 3.4] * 6]
+    assert said("two groups of values, 240 % apart", values=wild)
+    assert said("the median is known to ±240 %: ", values=wild, until=0.5)
+    assert said("slow first run (∞ % above", values=[5.0, *[0.0] * 12])
+    assert not said("e+", values=[500.0, *CALM])

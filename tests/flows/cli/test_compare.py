@@ -1,12 +1,14 @@
 """``benchyard compare``."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchyard.statistics.ranks import EXACT_PAIRS
 from flows.cli import call
 from tests.benchyard.comparison.conftest import (
     ENVIRONMENT,
@@ -213,3 +215,9 @@ def test_a_plan_is_a_document_too(old: Path, capsys: pytest.CaptureFixture[str])
     [row] = made["steps"]
     assert row["runs"] == 8
     assert row["needed_runs"] > 1
+
+
+@pytest.mark.parametrize("page", ["comparing.md", "statistics.md"])
+def test_the_documentation_tells_up_to_which_size_the_test_is_exact(page: str) -> None:
+    text = (Path(__file__).parents[3] / "docs" / page).read_text()
+    assert re.findall(r"([0-9,]+) pairs of (?:runs|values)", text) == [f"{EXACT_PAIRS:,}"]

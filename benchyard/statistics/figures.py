@@ -1,0 +1,24 @@
+"""Figures as people read them: plain, with few digits, never with an exponent."""
+
+import math
+from decimal import Decimal
+
+
+def plain(value: float, digits: int = 2) -> str:
+    """Write a number with so many digits that count: 240, 0.051, 12,000.
+
+    Python's own ``g`` turns to exponents (2.4e+02) as soon as a number has more digits before its
+    point than were asked for.
+
+    Args:
+        value: May be infinite.
+        digits: 1 or more; zeros at the end are left out.
+    """
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{Decimal(f'{value:.{digits}g}'):,f}"
+
+
+def percent(relative: float, digits: int = 2) -> str:
+    """Write a relative number in percent: 2.4 is ``240 %``."""
+    return f"{plain(100 * relative, digits)} %"

@@ -4,7 +4,6 @@ The CPU time is read from outside, by the clocks of the flow's process and of it
 record's own figures (``harness``) are held against them. The Prefect server runs elsewhere.
 """
 
-import os
 import signal
 import subprocess
 import tempfile
@@ -51,7 +50,7 @@ def _shares(base: Path, variables: Mapping[str, str], size: Size) -> list[Figure
     for number in range(rounds):
         case = write_case(base, f"sleep-{number}", [clocked("sleep", "sleep", seconds=length + 3)])
         with _running(case, variables) as lab:
-            sampler = _sampler_of(lab.pid)
+            sampler = _sampler_of(case)
             time.sleep(1)
             pids = (lab.pid, sampler)
             before = [cpu_ns(pid) or 0 for pid in pids]
@@ -84,7 +83,7 @@ def _killed(base: Path, variables: Mapping[str, str], size: Size) -> list[Figure
         case = write_case(base, f"killed-{number}", [clocked("sleep", "sleep", seconds=600)])
         raw = case / "results" / "run_1" / RAW_FILE
         with _running(case, variables) as lab:
-            sampler = _sampler_of(lab.pid)
+            sampler = _sampler_of(case)
             while not raw.exists() or not raw.stat().st_size:
                 time.sleep(0.01)
             time.sleep(size.of(5))
@@ -121,36 +120,27 @@ def _running(case: Path, variables: Mapping[str, str]) -> "Generator[subprocess.
         lab.wait()
 
 
-def _sampler_of(pid: int) -> int:
-    """Wait for the sampling process of a lab, and return its process id.
+def _sampler_of(case: Path) -> int:
+    """Wait for the sampling process of a case's run, and return its process id.
 
     Raises:
         RuntimeError: If there is none after a minute.
     """
+    wanted = (process.__file__.encode(), bytes(case))
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        for child in _children(pid):
-            if process.__file__ in _command_line(child):
-                return child
-        time.sleep(0.02)
+        for folder in Path("/proc").glob("[0-9]*"):
+            if all(text in _command_line(folder) for text in wanted):
+                return int(folder.name)
+        time.sleep(0.05)
     raise RuntimeError("the lab started no sampler")
 
 
-def _children(pid: int) -> list[int]:
-    found: list[int] = []
+def _command_line(folder: Path) -> bytes:
     try:
-        for task in os.scandir(f"/proc/{pid}/task"):
-            found += map(int, Path(task.path, "children").read_text().split())
+        return (folder / "cmdline").read_bytes()
     except OSError:
-        return found
-    return found
-
-
-def _command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-    except OSError:
-        return ""
+        return b""
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from benchmarks.lab import RESOURCES, benchyard, clocked, environment, server, write_case
 from benchmarks.table import Figure, Size, run_program
-from benchyard.harness import cpu_ns, lab_cpu_s
+from benchyard.clock import cpu_ns
+from benchyard.harness import lab_cpu_s
 from benchyard.measuring import RAW_FILE
 from benchyard.record import read_record
 from benchyard.samplers import process

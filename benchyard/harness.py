@@ -1,22 +1,20 @@
 """What the lab itself burns: CPU time and memory of its own processes.
 
-The CPU clock of another process is read through its clock id, in nanoseconds: a tenth of the cost
-of /proc, and its ticks of 10 ms would hide most of what is to be shown.
-Source: clock_getcpuclockid(3); Linux, include/linux/posix-timers_types.h (CPUCLOCK_SCHED).
+CPU time is read from each process's own clock: a tenth of the cost of /proc, and its ticks of
+10 ms would hide most of what is to be shown.
 """
 
 import contextlib
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import psutil
 
+from benchyard.clock import cpu_ns
 from benchyard.collector import Metrics
 
-_CPUCLOCK_SCHED = 2
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104 - nothing is bound
 
@@ -87,14 +85,6 @@ def used_by_lab(start: HarnessReading, end: HarnessReading) -> dict[str, float |
 def lab_cpu_s(harness: Metrics) -> float:
     """Return the CPU seconds of all the lab's processes, as far as they are known."""
     return sum(v for name, v in harness.items() if name.endswith("_cpu_s") and v is not None)
-
-
-def cpu_ns(pid: int) -> int | None:
-    """Return the CPU nanoseconds of a process, all threads, children not; None if it is gone."""
-    try:
-        return time.clock_gettime_ns(~pid << 3 | _CPUCLOCK_SCHED)
-    except OSError:
-        return None
 
 
 def listener_at(url: str) -> int | None:

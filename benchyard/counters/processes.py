@@ -23,9 +23,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from benchyard.clock import cpu_ns
 from benchyard.counters import parsing
 from benchyard.counters.kernel import read_once
-from benchyard.harness import cpu_ns
 
 #: Process id and start time in ticks since boot; an id alone may be used again.
 Key: TypeAlias = tuple[int, int]

@@ -4,14 +4,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from benchyard.clock import cpu_ns, seconds
 from benchyard.counters.parsing import cpu_times, memory_events, process_stat
 from benchyard.counters.values import CpuTimes
 from benchyard.environment.processor import CPU
 from benchyard.environment.reading import Host, integer
-
-#: Which clock of another process tells its CPU time: CPUCLOCK_SCHED of the whole process.
-#: Source: Linux, include/linux/posix-timers_types.h; what clock_getcpuclockid(3) returns.
-_CPU_CLOCK = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +100,8 @@ def glance(host: Host, at_s: float | None = None) -> Glance:
 def _cpu_s(host: Host, pid: int) -> float | None:
     """Return the CPU time of a process: exact on this host, in ticks on a recorded one."""
     if str(host.root) == "/":
-        try:
-            return time.clock_gettime((~pid << 3) | _CPU_CLOCK)
-        except OSError:
-            return None
+        spent_ns = cpu_ns(pid)
+        return None if spent_ns is None else seconds(spent_ns)
     told = process_stat((host.text(f"proc/{pid}/stat") or "").encode())
     if told.user_s is None or told.system_s is None:
         return None

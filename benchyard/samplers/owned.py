@@ -22,6 +22,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from benchyard.counters import parsing
+from benchyard.counters.account import sum_of
 from benchyard.counters.host import microjoules
 from benchyard.samplers import process, watched
 from benchyard.samplers.rows import cells
@@ -138,18 +139,18 @@ class TreeCurve(Curve):
         stats = [parsing.process_stat(v) for name, v in files.items() if name.endswith("/stat")]
         moved = [parsing.process_disk(v) for name, v in files.items() if name.endswith("/io")]
         living = [stat for stat in stats if stat.state not in ("Z", "X")]
-        user = _sum(time for stat in stats for time in (stat.user_s, stat.waited_user_s))
-        system = _sum(time for stat in stats for time in (stat.system_s, stat.waited_system_s))
+        user = sum_of(time for stat in stats for time in (stat.user_s, stat.waited_user_s))
+        system = sum_of(time for stat in stats for time in (stat.system_s, stat.waited_system_s))
         # A process whose account of disks may not be read leaves the sum unknown.
         whole = moved if len(moved) >= len(living) else []
-        read, written = _sum(m.read_bytes for m in whole), _sum(m.write_bytes for m in whole)
+        read, written = sum_of(m.read_bytes for m in whole), sum_of(m.write_bytes for m in whole)
         user, system = (None if s is None else round(s, 9) for s in (user, system))
         user, system, read, written = self._not_less(user, system, read, written)
         return Usage(
             None if user is None or system is None else round(user + system, 9),
             user,
             system,
-            _whole(_sum(stat.resident_bytes for stat in living)),
+            _whole(sum_of(stat.resident_bytes for stat in living)),
             _whole(read),
             _whole(written),
             len(living),
@@ -205,12 +206,6 @@ class GpuCurve(Curve):
             utilisation_ratio=None if percent is None else percent / 100,
             power_w=None if milliwatts is None else milliwatts / 1000,
         )
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = list(values)
-    present = [value for value in known if value is not None]
-    return sum(present) if present and len(present) == len(known) else None
 
 
 def _whole(value: float | None) -> int | None:

@@ -6,10 +6,10 @@ import subprocess
 import sys
 import time
 
+from benchyard.clock import cpu_ns
 from benchyard.harness import (
     HarnessMeter,
     HarnessReading,
-    cpu_ns,
     lab_cpu_s,
     listener_at,
     used_by_lab,

@@ -28,10 +28,13 @@ class Cgroup:
         name: Its path below the hierarchies' roots, such as ``/docker/1f0c``.
         folders: Controller (``cpu``, ``cpuacct``, ``memory``, ``blkio``, ``pids``) to its folder in
             that controller's version 1 hierarchy; "" to its folder in the unified (version 2) one.
+        around: Whether its processes are all in groups below it; what a group counts for itself
+            alone tells nothing then.
     """
 
     name: str
     folders: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    around: bool = False
 
 
 @dataclass(frozen=True, slots=True)

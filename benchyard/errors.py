@@ -93,6 +93,12 @@ class RunInterruptedError(BenchyardError):
     exit_code = ExitCode.INTERRUPTED
 
 
+class RegressionError(BenchyardError):
+    """A candidate is worse than its baseline."""
+
+    exit_code = ExitCode.REGRESSION
+
+
 class TestbedBusyError(BenchyardError):
     """Somebody else measures on this host, and waiting was not wanted."""
 
@@ -105,3 +111,15 @@ class RecordError(BenchyardError):
 
 class MeasurementError(BenchyardError):
     """Measuring itself failed: no sampler, no samples, a broken clock."""
+
+
+class SinkError(BenchyardError):
+    """Publishing, or reading back what was published, did not work."""
+
+
+class SinkUnavailableError(SinkError):
+    """A sink does not answer, or says to come back later; nothing is lost, it may work later."""
+
+
+class DocumentRejectedError(SinkError):
+    """A document that can never be published: broken, of another kind, or too large."""

@@ -1,17 +1,22 @@
 """A small process that outlives its parent just long enough to kill what the parent started.
 
 It sleeps in a read of a pipe whose other end the parent holds. When the parent dies, whatever
-killed it, the read ends, and everything that carries the parent's owner label is killed. It costs
-nothing while the parent lives.
+killed it, the read ends, and everything that carries the parent's owner label is killed. A process
+that winds up by itself, as the sampler does with its last samples, gets a moment for it. The guard
+costs nothing while the parent lives.
 """
 
 import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
-from benchyard.labels import OWNER, kill_labelled, this_owner
+from benchyard.labels import OWNER, WINDS_UP, kill_labelled, labelled, this_owner
+
+#: Seconds that a process gets which saves something before it ends by itself.
+GRACE = 0.5
 
 _lock = threading.Lock()
 # A bare descriptor: closed by the kernel when this process ends, and by nothing before.
@@ -47,3 +52,7 @@ def watch() -> None:
     owner = sys.argv[1]
     sys.stdin.buffer.read()
     kill_labelled(OWNER, lambda value: value == owner)
+    late = time.monotonic() + GRACE
+    while time.monotonic() < late and owner + WINDS_UP in dict(labelled(OWNER)).values():
+        time.sleep(0.01)
+    kill_labelled(OWNER, lambda value: value == owner + WINDS_UP)

@@ -15,6 +15,8 @@ from pathlib import Path
 OWNER = "BENCHYARD_OWNER"
 RUN = "BENCHYARD_RUN"
 CHILD = "BENCHYARD_CHILD"
+#: At the end of an owner label: this process ends by itself with its owner, and gets time for it.
+WINDS_UP = ":winds-up"
 
 #: How often, and how far apart, an environment that reads empty is looked at: 10 ms in all.
 _LOOKS = 20

@@ -50,7 +50,7 @@ def test_whatever_kills_the_lab_its_family_dies(number: signal.Signals) -> None:
     with lab() as (process, owner, pids):
         assert not any(map(is_gone, pids))
         process.send_signal(number)
-        assert eventually(lambda: all_gone(owner, pids), 5)
+        assert eventually(lambda: all_gone(owner, pids), 20)
 
 
 @pytest.mark.parametrize("end", ["", "raise SystemExit(3)", "import os; os._exit(1)", "1/0"])
@@ -67,6 +67,32 @@ def test_a_family_lives_as_long_as_its_lab() -> None:
         assert not any(map(is_gone, pids)), "a guard kills what is its own lab's"
         process.kill()
         assert eventually(lambda: all_gone(owner, pids), 5)
+
+
+#: A lab with a process that saves something when the lab is dead, for so many seconds.
+SAVING = """
+import sys
+from pathlib import Path
+from benchyard.children import spawn
+from benchyard.labels import OWNER, WINDS_UP, this_owner
+saving = "read wait; sleep {seconds}; touch saved"
+labels = {{OWNER: this_owner() + WINDS_UP}}
+child = spawn(["sh", "-c", saving], folder=Path(sys.argv[1]), stdin=-1, labels=labels)
+print(child.pid, flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize(("seconds", "saved"), [(0.1, True), (60, False)])
+def test_who_winds_up_by_itself_gets_a_moment(tmp_path: Path, seconds: float, saved: bool) -> None:
+    arguments = [sys.executable, "-c", SAVING.format(seconds=seconds), str(tmp_path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True) as lab:
+        assert lab.stdout is not None
+        pid = int(lab.stdout.readline())
+        lab.kill()
+        assert eventually(lambda: is_gone(pid), 5)
+        assert (tmp_path / "saved").exists() is saved
 
 
 def test_the_guard_does_not_outlive_its_work() -> None:

@@ -1,0 +1,40 @@
+"""Texts that the fast library does not take go through Python's, and both refuse NaN."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.json_text import decoded, encoded
+from benchyard.model import Json
+
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    # Lone surrogates stand for bytes of file names that are no Unicode.
+    | st.text(st.characters(codec=None)),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(values)
+def test_what_was_written_reads_back(value: Json) -> None:
+    text = encoded(value)
+    assert json.loads(text) == value
+    assert decoded(text.encode(errors="backslashreplace")) == value
+
+
+@pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}'])
+def test_what_is_no_number_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no number"):
+        decoded(text.encode())
+
+
+def test_broken_text_is_an_error() -> None:
+    for content in (b"", b"{", b"\xff"):
+        with pytest.raises(ValueError, match=r"."):
+            decoded(content)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from benchyard.statistics import mean, median, stdev
+from benchyard.statistics.measures import mean_of_sorted, median_of_sorted, stdev_of_sorted
 
 Cell: TypeAlias = "str | int | float | None"
 Row: TypeAlias = "dict[str, Cell]"
@@ -160,8 +160,11 @@ def _statistics(values: Sequence[float]) -> Sequence[Cell]:
         # Most counters of most steps do not move at all.
         one = values[0]
         return one, one, one, one, 0.0 if len(values) > 1 else None, str(values)
-    centre = median(values), mean(values)
-    return *centre, max(values), min(values), stdev(values), str(values)
+    ascending = sorted(values)
+    average = mean_of_sorted(ascending)
+    spread = stdev_of_sorted(ascending, average)
+    centre = median_of_sorted(ascending)
+    return centre, average, ascending[-1], ascending[0], spread, str(values)
 
 
 def summary_csv(steps: Iterable[StepOfRun]) -> str:

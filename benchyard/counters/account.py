@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from benchyard.counters.values import sum_of
+
 #: What several parts of a resource used together is the sum of what each used.
 SUMS = (
     "resource_cpu_s",
@@ -77,13 +79,6 @@ def difference(before: float | None, after: float | None) -> float | None:
     if before is None or after is None or after < before:
         return None
     return after - before
-
-
-def sum_of(values: Iterable[float | None]) -> float | None:
-    """Add up; None if a part is not known, or if there is none."""
-    each = list(values)
-    known = [value for value in each if value is not None]
-    return sum(known) if known and len(known) == len(each) else None
 
 
 def together(parts: Sequence[Account]) -> Account:

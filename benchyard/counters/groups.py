@@ -34,6 +34,13 @@ FILES: Mapping[str, Places] = {
     "psi_memory": ((UNIFIED, "memory.pressure"),),
     "psi_io": ((UNIFIED, "io.pressure"),),
 }
+#: What a group counts for itself alone, not for those below it.
+#: Source: Linux, mm/memcontrol.c (``memcg_memory_event``), kernel/sched/core.c
+#: (``cpu_cfs_stat_show``).
+LOCAL = (("memory", "memory.oom_control"), ("cpu", "cpu.stat"))
+#: The same of version 2, where the file has other things, too.
+_LOCAL_PARTS = {"throttling": (UNIFIED, "cpu.stat")}
+_BELOW = "a group counts it for itself alone, and the processes are in groups below"
 PEAK: Places = (("memory", "memory.max_usage_in_bytes"), (UNIFIED, "memory.peak"))
 #: It ends in the id that was given out last, to any process or thread of the host.
 _NEWEST = Path("/proc/loadavg")
@@ -91,7 +98,10 @@ class Group:
     def _open(self) -> None:
         self._generation += 1
         folders = self.cgroup.folders
-        self._files = {name: _first(folders, places) for name, places in FILES.items()}
+        self._files = {
+            name: _first(folders, _telling(name, places) if self.cgroup.around else places)
+            for name, places in FILES.items()
+        }
         self._peak_file = PeakFile(next(_paths(folders, PEAK), None))
         self._peaks = PeakBook(self._peak_file)
         # The processes of the hierarchy that counts CPU time: they are checked against it.
@@ -142,12 +152,18 @@ class Group:
             self._oldest_ticks,
             _is_gone(raw),
             raw,
-            {name: _problem(self._files[name]) for name, got in raw.items() if got is None},
+            {name: self._problem(name) for name, got in raw.items() if got is None},
             PeakOf(self._peaks, self._peaks.mark()) if self._peak_file.is_open else None,
             pids,
             None if counts_bytes else self._members(pids, older),
             read_network(min(pids, default=None)),
         )
+
+    def _problem(self, name: str) -> str | None:
+        if self.cgroup.around and _telling(name, FILES[name]) != FILES[name]:
+            return _BELOW
+        file = self._files[name]
+        return f"{file.name}: {file.problem}" if file.problem else None
 
     def _members(self, pids: Collection[int], older: bytes | None) -> Members:
         processes = tuple(self._processes(pids))
@@ -173,8 +189,10 @@ def _first(folders: Mapping[str, Path], places: Places) -> KernelFile:
     return KernelFile(next(_paths(folders, places), None))
 
 
-def _problem(file: KernelFile) -> str | None:
-    return f"{file.name}: {file.problem}" if file.problem else None
+def _telling(name: str, places: Places) -> Places:
+    """Leave out the places where a group counts nothing of the groups below it."""
+    local = {*LOCAL, _LOCAL_PARTS.get(name)}
+    return tuple(place for place in places if place not in local)
 
 
 def _is_gone(raw: Mapping[str, bytes | None]) -> bool:

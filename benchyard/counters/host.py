@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeAlias
 
 from benchyard.cgroups import levels_of
 from benchyard.counters import parsing
-from benchyard.counters.account import difference, sum_of
+from benchyard.counters.account import difference
 from benchyard.counters.kernel import KernelFile, read_once
-from benchyard.counters.values import CpuTimes, Disk, Network
+from benchyard.counters.values import CpuTimes, Disk, Network, sum_of
 
 Values: TypeAlias = dict[str, float | None]
 Told: TypeAlias = float | None

@@ -21,6 +21,7 @@ from benchyard.counters.values import (
     Pressure,
     ProcessDisk,
     ProcessStat,
+    sum_of,
 )
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -77,14 +78,14 @@ def disk(stat: bytes) -> Disk:
 
 def sum_of_disks(each: Iterable[Disk]) -> Disk:
     """Add up devices; a value that one of them lacks is None, as is all of no device."""
-    return Disk(*(_sum(column) for column in zip(*each, strict=True)))
+    return Disk(*(sum_of(column) for column in zip(*each, strict=True)))
 
 
 def network(net_dev: bytes) -> Network:
     """Read a ``/proc/net/dev``: the sum over all interfaces, loopback too, as psutil does."""
     rows = [line.rpartition(b":")[2].split() for line in net_dev.splitlines() if b":" in line]
     columns = ([number(row[at]) if at < len(row) else None for row in rows] for at in _NETWORK)
-    return Network(*(_sum(column) for column in columns))
+    return Network(*(sum_of(column) for column in columns))
 
 
 #: Where the fields of Network stand in a line.
@@ -275,12 +276,6 @@ def _ticks(fields: list[bytes], at: int) -> float | None:
 def _used(meminfo: bytes, total_name: bytes, free_name: bytes) -> int | None:
     total, free = _after(meminfo, total_name), _after(meminfo, free_name)
     return None if total is None or free is None else (total - free) * 1024
-
-
-def _sum(values: Iterable[int | None]) -> int | None:
-    known = list(values)
-    present = [value for value in known if value is not None]
-    return sum(present) if present and len(present) == len(known) else None
 
 
 def _times(value: int | None, factor: int) -> int | None:

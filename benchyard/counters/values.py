@@ -3,7 +3,10 @@
 Times are seconds and sizes bytes unless the name says otherwise.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar, cast
+
+_Number = TypeVar("_Number", int, float)
 
 
 class CpuTimes(NamedTuple):
@@ -125,3 +128,11 @@ class Faults(NamedTuple):
 
     minor: int | None = None
     major: int | None = None
+
+
+def sum_of(values: Iterable[_Number | None]) -> _Number | None:
+    """Add up; None if a part is not known, or if there is none."""
+    each = list(values)
+    if not each or None in each:
+        return None
+    return cast("_Number", sum(cast("list[_Number]", each)))

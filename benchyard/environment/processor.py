@@ -27,6 +27,7 @@ def processor(host: Host) -> JsonObject:
         "frequency_min_hz": lambda: min(frequencies(host, "cpuinfo_min_freq"), default=None),
         "frequency_max_hz": lambda: max(frequencies(host, "cpuinfo_max_freq"), default=None),
         "frequency_limit_hz": lambda: max(frequencies(host, "scaling_max_freq"), default=None),
+        "cache_bytes": lambda: _caches(host),
         "governor": lambda: ", ".join(policies(host, "scaling_governor")),
         "frequency_driver": lambda: ", ".join(policies(host, "scaling_driver")),
         "energy_preference": lambda: ", ".join(policies(host, "energy_performance_preference")),
@@ -123,3 +124,19 @@ def hypervisor(host: Host) -> bool | None:
     """
     flags = dict(first_cpu(host)).get("flags")
     return None if flags is None else "hypervisor" in flags.split()
+
+
+def _caches(host: Host) -> Json:
+    """Return the size of one cache of each kind that the first CPU has: ``L1d``, ``L2``.
+
+    Source: Linux, Documentation/ABI/testing/sysfs-devices-system-cpu, cacheinfo: sizes end in K.
+    """
+    found: JsonObject = {}
+    for name in host.names(f"{CPU}/cpu0/cache"):
+        folder = f"{CPU}/cpu0/cache/{name}"
+        level, kind = host.number(f"{folder}/level"), host.text(f"{folder}/type") or ""
+        size = (host.text(f"{folder}/size") or "").removesuffix("K")
+        if level and size.isdecimal():
+            letter = kind[0].lower() if kind in ("Data", "Instruction") else ""
+            found[f"L{level}{letter}"] = int(size) * 1024
+    return found or None

@@ -13,8 +13,9 @@ from benchyard.environment.confinement import (
 from benchyard.environment.memory import meminfo
 from benchyard.environment.reading import integer, pairs
 from benchyard.environment.system import charge, supply
-from benchyard.preflight.finding import Finding, fail, ok, plural, size, unknown, warn
+from benchyard.preflight.finding import Finding, fail, ok, size, unknown, warn
 from benchyard.preflight.scene import Checks, Scene
+from benchyard.statistics.figures import plural
 
 #: The first kernel that resets ``memory.peak``. Source: Linux commit c6f53ed8f213 (2024).
 _RESETS_PEAK = (6, 12)

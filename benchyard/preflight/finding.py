@@ -65,11 +65,6 @@ def unknown(check: str, finding: str, advice: str = "") -> Finding:
     return Finding(check, Status.UNKNOWN, finding, advice)
 
 
-def plural(count: float, noun: str) -> str:
-    """Return ``3 times`` or ``1 time``."""
-    return f"{count:,.0f} {noun}{'s' * (count != 1)}"
-
-
 def size(amount: float) -> str:
     """Write bytes with the decimal unit that suits them."""
     for unit in ("B", "kB", "MB", "GB"):

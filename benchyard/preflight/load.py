@@ -4,9 +4,10 @@ import os
 
 from benchyard.counters.parsing import TICKS_PER_S, cpu_times
 from benchyard.environment.processor import hypervisor
-from benchyard.preflight.finding import Finding, fail, ok, plural, some, unknown, warn
+from benchyard.preflight.finding import Finding, fail, ok, some, unknown, warn
 from benchyard.preflight.scene import Checks, Scene
 from benchyard.preflight.suspicion import STEAL_SHARE, STEAL_TICKS
+from benchyard.statistics.figures import plural
 
 #: Load per core that is too much: tasks that ran or waited in the last minute. Of our own making.
 _LOAD_PER_CORE = 0.1

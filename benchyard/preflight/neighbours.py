@@ -9,9 +9,10 @@ from benchyard.environment.confinement import container
 from benchyard.environment.engine import running
 from benchyard.environment.mounts import mounts
 from benchyard.environment.reading import Host
-from benchyard.labels import OWNER, this_owner
-from benchyard.preflight.finding import Finding, ok, plural, some, unknown, warn
+from benchyard.labels import OWNER, WINDS_UP, this_owner
+from benchyard.preflight.finding import Finding, ok, some, unknown, warn
 from benchyard.preflight.scene import Checks, Contact, Engine, Scene
+from benchyard.statistics.figures import plural
 
 #: Names of the cgroups that engines make for a container: an id of 64 digits, with the engine
 #: before it under systemd. Source: moby, runc, containers/podman, containerd, CRI-O, LXC.
@@ -129,7 +130,7 @@ def _owners(host: Host, pids: Iterable[int]) -> Iterator[str]:
         for line in (host.text(f"proc/{pid}/environ") or "").split("\0"):
             name, _, value = line.partition("=")
             if name == OWNER:
-                yield value
+                yield value.removesuffix(WINDS_UP)
 
 
 def docker(scene: Scene) -> Finding:

@@ -3,8 +3,9 @@
 import os
 
 from benchyard.environment.reading import integer
-from benchyard.preflight.finding import Finding, ok, plural, unknown, warn
+from benchyard.preflight.finding import Finding, ok, unknown, warn
 from benchyard.preflight.scene import Checks, Scene
+from benchyard.statistics.figures import plural
 
 #: Bits of CapEff. Source: Linux, include/uapi/linux/capability.h.
 _ADMIN, _PERFMON = 21, 38

@@ -14,9 +14,10 @@ from benchyard.environment.processor import (
     turbo,
 )
 from benchyard.environment.reading import as_list
-from benchyard.preflight.finding import Finding, fail, ok, plural, unknown, warn
+from benchyard.preflight.finding import Finding, fail, ok, unknown, warn
 from benchyard.preflight.look import throttled
 from benchyard.preflight.scene import Checks, Scene
+from benchyard.statistics.figures import plural
 
 _NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 _BOOST = "/sys/devices/system/cpu/cpufreq/boost"

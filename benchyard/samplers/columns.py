@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from benchyard.counters import parsing
+from benchyard.counters.values import sum_of
 from benchyard.samplers.rows import LENGTHS, Values
 
 _CPU, _MEMORY, _DISKS, _NETWORK = range(len(LENGTHS))
@@ -88,14 +89,4 @@ def _fell(before: Values, now: Values) -> bool:
 
 def _total(each: Iterable[Values]) -> Values:
     """Add up columns; one that lacks a value is None."""
-    columns = zip(*each, strict=True)
-    return tuple([_sum(column) for column in columns])
-
-
-def _sum(column: Values) -> float | None:
-    total: float = 0
-    for value in column:
-        if value is None:
-            return None
-        total += value
-    return total
+    return tuple(map(sum_of, zip(*each, strict=True)))

@@ -22,8 +22,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from benchyard.counters import parsing
-from benchyard.counters.account import sum_of
 from benchyard.counters.host import microjoules
+from benchyard.counters.values import sum_of
 from benchyard.samplers import process, watched
 from benchyard.samplers.rows import cells
 

@@ -15,6 +15,7 @@ from typing import IO
 
 from benchyard.children import TAIL, Child, pipe, spawn
 from benchyard.errors import CommandFailedError, MeasurementError
+from benchyard.labels import OWNER, WINDS_UP, this_owner
 from benchyard.model import Json
 from benchyard.samplers import process
 from benchyard.samplers.watched import (
@@ -159,7 +160,14 @@ def start_sampler(raw: Path, interval: float, files: Iterable[Watched]) -> Sampl
     piped = subprocess.PIPE
     try:
         arguments = [*python, str(raw.absolute()), repr(interval)]
-        child = spawn(arguments, folder=raw.parent, stdin=piped, stdout=piped, stderr=piped)
+        child = spawn(
+            arguments,
+            folder=raw.parent,
+            stdin=piped,
+            stdout=piped,
+            stderr=piped,
+            labels={OWNER: this_owner() + WINDS_UP},
+        )
     except CommandFailedError as error:
         raise MeasurementError(f"no sampler: {error}") from error
     sampler = Sampler(child)

@@ -43,7 +43,7 @@ def signed(value: float | None, unit: str | None) -> str:
     return f"+{text}" if value is not None and value > 0 else text
 
 
-def percent(ratio: float | None) -> str:
+def change(ratio: float | None) -> str:
     """Write a ratio as a change: 1.02 is ``+2.0 %``, 12.0 ``12-fold``; ``-`` for none."""
     if ratio is None:
         return UNKNOWN
@@ -156,7 +156,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         figure(one.baseline_median, row.unit),
         figure(one.candidate_median, row.unit),
         signed(one.shift, row.unit),
-        percent(one.ratio),
+        change(one.ratio),
         _interval(one.ratio_interval.low, one.ratio_interval.high),
         p_value(row.judgement.p_value) if row.tested else UNKNOWN,
         arrow(row),
@@ -167,7 +167,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 def _interval(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return UNKNOWN
-    return f"{percent(low).removesuffix(' %')} … {percent(high)}"
+    return f"{change(low).removesuffix(' %')} … {change(high)}"
 
 
 # -- around the table

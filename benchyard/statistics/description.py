@@ -2,11 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 from benchyard.statistics.intervals import LEVEL, Interval, median_interval_of_sorted
-from benchyard.statistics.measures import mad, mean, median_of_sorted, quantile_of_sorted, stdev
+from benchyard.statistics.measures import (
+    mad_around,
+    mean_of_sorted,
+    median_of_sorted,
+    quantile_of_sorted,
+    stdev_of_sorted,
+)
 from benchyard.statistics.outliers import fences, outliers
 from benchyard.statistics.resampling import mean_interval_of_sorted
 from benchyard.statistics.sensitivity import smallest_change, spread_of_sorted
@@ -14,8 +19,7 @@ from benchyard.statistics.sensitivity import smallest_change, spread_of_sorted
 _NO_INTERVAL = Interval()
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(NamedTuple):
     """What is usually asked of a sample; in the unit of its values.
 
     Args:
@@ -73,44 +77,44 @@ def describe(values: Sequence[float], level: float = LEVEL) -> Description:
     factor = _factor(ascending)
     if factor != 1:
         return _scaled(describe([value * factor for value in values], level), 1 / factor)
-    location = _location(ascending, level)
     if len(ascending) < 2:
-        return Description(**location)
+        return _alone(ascending[0], level)
+    return _described(values, ascending, level)
+
+
+def _alone(value: float, level: float) -> Description:
     return Description(
-        **location, **_spread(values, ascending, location["median"], location["mean"])
+        1,
+        *(value, value, value, value),
+        median_interval=median_interval_of_sorted([value], level),
+        mean_interval=mean_interval_of_sorted([value], level),
     )
 
 
-def _location(ascending: Sequence[float], level: float) -> dict[str, Any]:
-    return {
-        "n": len(ascending),
-        "median": median_of_sorted(ascending),
-        "mean": mean(ascending),
-        "min": ascending[0],
-        "max": ascending[-1],
-        "median_interval": median_interval_of_sorted(ascending, level),
-        "mean_interval": mean_interval_of_sorted(ascending, level),
-    }
-
-
-def _spread(
-    values: Sequence[float], ascending: Sequence[float], centre: float, average: float
-) -> dict[str, Any]:
-    n, deviation = len(values), stdev(ascending)
-    far = outliers(values, fences(ascending))
+def _described(values: Sequence[float], ascending: Sequence[float], level: float) -> Description:
+    n, centre, average = len(ascending), median_of_sorted(ascending), mean_of_sorted(ascending)
+    deviation = stdev_of_sorted(ascending, average)
+    q1, q3 = quantile_of_sorted(ascending, 0.25), quantile_of_sorted(ascending, 0.75)
+    far = outliers(values, fences(ascending, (q1, q3)))
     # The deviation of all values serves for the changes too, but where some of them are far away.
     relative = spread_of_sorted(ascending) if far else _by(deviation, centre)
-    q1, q3 = quantile_of_sorted(ascending, 0.25), quantile_of_sorted(ascending, 0.75)
-    return {
-        "stdev": deviation,
-        "q1": q1,
-        "q3": q3,
-        "iqr": q3 - q1,
-        "mad": mad(ascending),
-        "coefficient_of_variation": _by(deviation, average),
-        "outliers": far,
-        "smallest_change": None if relative is None else smallest_change(relative, n, n),
-    }
+    return Description(
+        n=n,
+        median=centre,
+        mean=average,
+        min=ascending[0],
+        max=ascending[-1],
+        stdev=deviation,
+        q1=q1,
+        q3=q3,
+        iqr=q3 - q1,
+        mad=mad_around(centre, ascending),
+        coefficient_of_variation=_by(deviation, average),
+        median_interval=median_interval_of_sorted(ascending, level),
+        mean_interval=mean_interval_of_sorted(ascending, level),
+        outliers=far,
+        smallest_change=None if relative is None else smallest_change(relative, n, n),
+    )
 
 
 def _by(deviation: float, centre: float) -> float | None:
@@ -130,13 +134,13 @@ def _scaled(about: Description, factor: float) -> Description:
     names = ("median", "mean", "min", "max", "stdev", "q1", "q3", "iqr", "mad")
     figures = {name: _held(getattr(about, name), factor) for name in names}
     intervals = {
-        name: replace(one, low=_held(one.low, factor), high=_held(one.high, factor))
+        name: one._replace(low=_held(one.low, factor), high=_held(one.high, factor))
         for name, one in (
             ("median_interval", about.median_interval),
             ("mean_interval", about.mean_interval),
         )
     }
-    return replace(about, **figures, **intervals)
+    return about._replace(**figures, **intervals)
 
 
 def _held(value: float | None, factor: float) -> float | None:

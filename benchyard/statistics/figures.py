@@ -19,6 +19,11 @@ def plain(value: float, digits: int = 2) -> str:
     return f"{Decimal(f'{value:.{digits}g}'):,f}"
 
 
+def plural(count: float, noun: str) -> str:
+    """Return ``3 times`` or ``1 time``."""
+    return f"{count:,.0f} {noun}{'s' * (count != 1)}"
+
+
 def percent(relative: float, digits: int = 2) -> str:
     """Write a relative number in percent: 2.4 is ``240 %``."""
     return f"{plain(100 * relative, digits)} %"

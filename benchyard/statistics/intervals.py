@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from benchyard.statistics.distributions import coin_quantile, normal_quantile
 
@@ -14,8 +14,7 @@ LEVEL = 0.95
 _COUNTED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A confidence interval, or how far a sample is from having one.
 
     Args:

@@ -39,7 +39,15 @@ def mean(values: Sequence[float]) -> float:
 
     Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.1, "Measures of location".
     """
-    least, most = min(values), max(values)
+    return _mean(values, min(values), max(values))
+
+
+def mean_of_sorted(ascending: Sequence[float]) -> float:
+    """Return the ``mean`` of values that are in ascending order already."""
+    return _mean(ascending, ascending[0], ascending[-1])
+
+
+def _mean(values: Sequence[float], least: float, most: float) -> float:
     if least == most:
         return least
     if not -_SQUARABLE < least <= most < _SQUARABLE:
@@ -60,13 +68,23 @@ def stdev(values: Sequence[float]) -> float:
     correction for the rounding of the mean: Chan, Golub and LeVeque, 1983, "Algorithms for
     computing the sample variance", The American Statistician 37 (3), 242-247, equation 1.7.
     """
-    width = max(values) - min(values)
+    return stdev_of_sorted(sorted(values))
+
+
+def stdev_of_sorted(ascending: Sequence[float], average: float | None = None) -> float:
+    """Return the ``stdev`` of values that are in ascending order already.
+
+    Args:
+        ascending: Shape (n,), n >= 2.
+        average: Their ``mean`` where that is known already.
+    """
+    width = ascending[-1] - ascending[0]
     if width == 0:
         return 0.0
     if not 1 / _SQUARABLE < width < _SQUARABLE:
-        return exact_stdev(values)
-    centre, n = mean(values), len(values)
-    deviations = [value - centre for value in values]
+        return exact_stdev(ascending)
+    centre, n = mean_of_sorted(ascending) if average is None else average, len(ascending)
+    deviations = [value - centre for value in ascending]
     squares = math.fsum([deviation * deviation for deviation in deviations])
     return math.sqrt((squares - math.fsum(deviations) ** 2 / n) / (n - 1))
 
@@ -109,5 +127,9 @@ def mad(values: Sequence[float]) -> float:
     Source: Hampel, 1974, "The influence curve and its role in robust estimation", Journal of the
     American Statistical Association 69 (346), 383-393.
     """
-    centre = median(values)
+    return mad_around(median(values), values)
+
+
+def mad_around(centre: float, values: Sequence[float]) -> float:
+    """Return the ``mad`` of values whose median is known already."""
     return median([abs(value - centre) for value in values])

@@ -32,11 +32,18 @@ def outliers(values: Sequence[float], bounds: tuple[float, float] | None = None)
     return tuple([at for at, value in enumerate(values) if not low <= value <= high])
 
 
-def fences(ascending: Sequence[float]) -> tuple[float, float]:
-    """Return the lowest and the highest value that is not far from the others."""
+def fences(
+    ascending: Sequence[float], quartiles: tuple[float, float] | None = None
+) -> tuple[float, float]:
+    """Return the lowest and the highest value that is not far from the others.
+
+    Args:
+        ascending: Shape (n,), in ascending order.
+        quartiles: The first and the third where they are known already.
+    """
     if len(ascending) < FEWEST:
         return -math.inf, math.inf
-    q1, q3 = quantile_of_sorted(ascending, 0.25), quantile_of_sorted(ascending, 0.75)
+    q1, q3 = quartiles or (quantile_of_sorted(ascending, share) for share in (0.25, 0.75))
     if q1 == q3:
         return _around_equals(ascending)
     return q1 - FENCE * (q3 - q1), q3 + FENCE * (q3 - q1)

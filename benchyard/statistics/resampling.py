@@ -8,6 +8,7 @@ Nothing is random, so the same values give the same interval everywhere.
 """
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -64,7 +65,8 @@ def mean_interval_of_sorted(ascending: Sequence[float], level: float = LEVEL) ->
     if ascending[0] == ascending[-1]:
         return Interval(ascending[0], ascending[0], level, level)
     if n <= _COUNTED:
-        low, high = _counted_end(ascending, tail), _counted_end(ascending[::-1], tail)
+        low = _counted_end(ascending, tail)
+        high = _counted_end(ascending[::-1], tail, falling=True)
     else:
         low, high = (_saddlepoint_end(ascending, z, tail) for z in (-away, away))
     return Interval(low, high, level, level)
@@ -79,14 +81,14 @@ def expanded_tail(n: int, level: float) -> tuple[float, float]:
     return away, normal_cdf(-away)
 
 
-def _counted_end(ordered: Sequence[float], tail: float) -> float:
+def _counted_end(ordered: Sequence[float], tail: float, *, falling: bool = False) -> float:
     """Return the mean of the resample at which the tail at the order's beginning is full."""
     n = len(ordered)
     full = tail * n**n
-    means = [(sum(take(ordered)) / n, weight) for take, weight in _resamples(n, full)]
-    means.sort(reverse=ordered[0] > ordered[-1])
-    seen = accumulate(weight for _, weight in means)
-    return next(value for (value, _), so_far in zip(means, seen, strict=True) if so_far >= full)
+    totals = [(sum(take(ordered)), weight) for take, weight in _resamples(n, full)]
+    totals.sort(reverse=falling)
+    seen = list(accumulate([weight for _, weight in totals]))
+    return totals[bisect_left(seen, full)][0] / n
 
 
 @lru_cache(maxsize=64)

@@ -1,16 +1,13 @@
 """Metrics of a step over the runs: their unit and direction, and what they come to."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from functools import lru_cache
 from math import isfinite
-from operator import attrgetter
-from typing import Any, cast
+from typing import cast
 
 from benchyard.model import Json, JsonObject
 from benchyard.record import Repetition
-from benchyard.statistics import Description, describe
-from benchyard.statistics.intervals import Interval
+from benchyard.statistics import describe
 from benchyard.summary.counting import middle
 
 SMALLER, LARGER = "smaller is better", "larger is better"
@@ -129,21 +126,12 @@ def _known(repetitions: list[list[float | None]]) -> int:
     return sum(len(run) - run.count(None) for run in repetitions)
 
 
-_MEMBERS = tuple(field.name for field in fields(Description))
-_INTERVALS = tuple(f.name for f in fields(Description) if isinstance(f.default, Interval))
-_TUPLES = tuple(f.name for f in fields(Description) if isinstance(f.default, tuple))
-_members_of = attrgetter(*_MEMBERS)
-
-
 @lru_cache(maxsize=4096)
 def _statistics(values: tuple[float, ...]) -> JsonObject:
     """Describe values; many counters of many steps are zero in every run, and so alike."""
-    # Not asdict, which copies each member: that takes longer than describing.
-    made: dict[str, Any] = dict(zip(_MEMBERS, _members_of(describe(values)), strict=True))
-    for name in _INTERVALS:
-        one: Interval = made[name]
-        ends = {"low": one.low, "high": one.high}
-        made[name] = {**ends, "level": one.level, "coverage": one.coverage}
-    for name in _TUPLES:
-        made[name] = list(made[name])
-    return made
+    about = describe(values)
+    intervals = {
+        "median_interval": about.median_interval._asdict(),
+        "mean_interval": about.mean_interval._asdict(),
+    }
+    return {**about._asdict(), **intervals, "outliers": list[Json](about.outliers)}

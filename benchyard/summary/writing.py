@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.files import write_atomically
+from benchyard.json_text import encoded
 from benchyard.krown_csv import COLUMNS, StepOfRun, stats_csv, summary_csv, to_csv
 from benchyard.model import Json, JsonObject
 from benchyard.record import Repetition, RunRecord
@@ -24,8 +25,7 @@ AGGREGATED_FILE = "aggregated.csv"
 #: Document, steps, one step: what is inside of these stands on a line, but for metrics.
 _NESTING = 3
 #: Between two metrics. Inside of a text the quotation mark would have a backslash before it.
-_NEXT_METRIC = ']}, "'
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_NEXT_METRIC = ']},"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +184,8 @@ def _rendered(value: Json, depth: int) -> str:
     inner, outer = "\n" + "  " * (depth + 1), "\n" + "  " * depth
     if depth == _NESTING or not value or not isinstance(value, dict | list):
         # One call for all metrics: a thousand calls cost as much again.
-        return _ENCODER.encode(value).replace(_NEXT_METRIC, f']}},{inner}"')
+        return encoded(value).replace(_NEXT_METRIC, f']}},{inner}"')
     if isinstance(value, dict):
-        parts = (f"{_ENCODER.encode(k)}: {_rendered(v, depth + 1)}" for k, v in value.items())
+        parts = (f"{encoded(k)}: {_rendered(v, depth + 1)}" for k, v in value.items())
         return "{" + inner + ("," + inner).join(parts) + outer + "}"
     return "[" + inner + ("," + inner).join(_rendered(v, depth + 1) for v in value) + outer + "]"

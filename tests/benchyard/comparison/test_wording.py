@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchyard.comparison.wording import figure, p_value, percent, signed, summary, table
+from benchyard.comparison.wording import change, figure, p_value, signed, summary, table
 from tests.benchyard.comparison.conftest import BASE, compared, queries
 
 
@@ -19,7 +19,7 @@ from tests.benchyard.comparison.conftest import BASE, compared, queries
     ],
 )
 def test_a_ratio_reads_as_a_change(ratio: float | None, text: str) -> None:
-    assert percent(ratio) == text
+    assert change(ratio) == text
 
 
 @pytest.mark.parametrize(

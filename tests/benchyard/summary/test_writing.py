@@ -183,14 +183,14 @@ def test_own_files_are_renewed_beside_those_of_another_program(
 
 
 def test_the_document_is_json_with_a_line_for_each_metric(make: Any) -> None:
-    used = {"host_cpu_user_s": 1.0, 'odd ]}, "name_s': 2.0}
+    used = {"host_cpu_user_s": 1.0, 'odd ]},"name_s': 2.0}
     step = make.step(make.attempt([make.repetition(1.0, used=used)]))
     document = summarize("c\udcff", [make.run(1, step)])
     text = rendered(document)
     assert json.loads(text) == document
-    assert sum('"direction": ' in line for line in text.splitlines()) == 5
-    assert max(line.count('"direction": ') for line in text.splitlines()) == 1
-    with pytest.raises(ValueError, match="JSON compliant"):
-        rendered({"a": float("nan")})
+    assert sum('"direction":' in line for line in text.splitlines()) == 5
+    assert max(line.count('"direction":') for line in text.splitlines()) == 1
+    for text in ("c", "c\udcff"):
+        assert json.loads(rendered({text: float("nan")})) == {text: None}
     assert rendered({}) == "{}"
     assert json.loads(rendered({"a": [], "b": {"c": {}}})) == {"a": [], "b": {"c": {}}}

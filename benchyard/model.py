@@ -90,6 +90,25 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Requires:
+    """What the testbed of a case must be; by itself any will do.
+
+    Args:
+        tags: It must have all of them.
+        hosts: It must be one of them; empty means any.
+        memory_bytes: Memory that it must have, or None.
+        cores: Cores that it must have, or None.
+        docker: Whether a Docker engine must answer there.
+    """
+
+    tags: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    memory_bytes: int | None = None
+    cores: int | None = None
+    docker: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One point of one declared pipeline.
 
@@ -97,6 +116,7 @@ class Case:
         folder: Where ``metadata.json`` lies, absolute.
         point: Values of the matrix at this point; empty without a matrix.
         settings: Class name of a resource to its settings.
+        requires: What the testbed must be.
     """
 
     folder: Path
@@ -109,6 +129,7 @@ class Case:
     settings: Mapping[str, Mapping[str, Json]] = field(
         default_factory=dict[str, Mapping[str, Json]]
     )
+    requires: Requires = Requires()
 
     @property
     def title(self) -> str:

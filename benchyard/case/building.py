@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.model import RETRIES_OF_MAY_FAIL, Case, Check, JsonObject, Step
+from benchyard.case.sizes import size
+from benchyard.model import RETRIES_OF_MAY_FAIL, Case, Check, JsonObject, Requires, Step
 
 
 def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
@@ -20,6 +21,18 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         tags=tuple(fields.get("tags", ())),
         point=point,
         settings=fields.get("resources", {}),
+        requires=_requires(fields.get("requires", {})),
+    )
+
+
+def _requires(fields: dict[str, Any]) -> Requires:
+    cores, memory = fields.get("cores"), fields.get("memory")
+    return Requires(
+        tags=tuple(fields.get("tags", ())),
+        hosts=tuple(fields.get("hosts", ())),
+        memory_bytes=None if memory is None else size(memory),
+        cores=None if cores is None else int(cores),
+        docker=fields.get("docker", False),
     )
 
 

@@ -12,6 +12,7 @@ from benchyard.case.checker import Checker
 from benchyard.case.graph import find_cycle
 from benchyard.case.problems import hint, near_miss, quote
 from benchyard.case.schema_errors import Finding
+from benchyard.case.sizes import size
 from benchyard.case.templates import MAX_POINTS, points, undefined
 from benchyard.model import Json, JsonObject, point_suffix
 
@@ -113,6 +114,7 @@ def point_findings(document: JsonObject) -> Iterator[Finding]:
     """Yield what is wrong between the steps of a filled document that has the right shape."""
     steps = cast("list[dict[str, Any]]", document["steps"])
     yield from _graph_findings(steps)
+    yield from _requires_findings(cast("dict[str, Any]", document.get("requires", {})))
     for position, step in enumerate(steps):
         for path, message in _check_findings(step):
             yield ("steps", position, *path), message
@@ -161,6 +163,19 @@ def needs_of(steps: list[dict[str, Any]]) -> dict[str, list[str]]:
         identifier: list(step.get("needs", default))
         for identifier, step, default in zip(ids, steps, before, strict=True)
     }
+
+
+def _requires_findings(requires: dict[str, Any]) -> Iterator[Finding]:
+    for place, tag in enumerate(requires.get("tags", ())):
+        if "," in tag or tag != tag.strip():
+            message = f"'{quote(tag)}' can be no testbed's tag: it has a comma or outer blanks"
+            yield ("requires", "tags", place), message
+    memory = requires.get("memory")
+    try:
+        if isinstance(memory, int | float | str):
+            size(memory)
+    except ValueError as error:
+        yield ("requires", "memory"), str(error)
 
 
 def _check_findings(step: dict[str, Any]) -> Iterator[Finding]:

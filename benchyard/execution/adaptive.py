@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchyard.errors import InputError
+from benchyard.execution.wording import runs_and
 from benchyard.model import Json, JsonObject, Outcome
 from benchyard.record import RunRecord
 from benchyard.statistics import median
@@ -91,11 +92,6 @@ class Answer:
     look: int | None
     decisions: Mapping[str, Decision]
     why: str
-
-    @property
-    def half_widths(self) -> dict[str, float | None]:
-        """Relative half-width of each step's interval; None where there is no interval."""
-        return {step: decision.half_width for step, decision in self.decisions.items()}
 
     def to_json(self) -> JsonObject:
         """Return the answer as the summary has it."""
@@ -237,7 +233,7 @@ def other_rule(rule: Adaptive | None, records: Sequence[RunRecord]) -> str | Non
     others = _others(rule, records)
     if not others:
         return None
-    runs = _runs(sorted(record.run for group in others for record in group))
+    runs = _were([record for group in others for record in group])
     rules = " and ".join(_in_words(group[0].adaptive) for group in others)
     return (
         f"{runs} made under another rule for the number of runs ({rules}; now it is "
@@ -272,8 +268,7 @@ def warnings_of(records: Sequence[RunRecord]) -> list[str]:
     if len(groups) < 2:
         return []
     told = "; ".join(
-        f"{_runs(sorted(record.run for record in group))} made under {_in_words(group[0].adaptive)}"
-        for group in groups
+        f"{_were(group)} made under {_in_words(group[0].adaptive)}" for group in groups
     )
     return [f"the rule for the number of runs was changed: {told}; {_UNDECLARED}"]
 
@@ -327,5 +322,5 @@ def _in_words(facts: Mapping[str, Json]) -> str:
     return "one that cannot be read" if _rule_facts(facts) else "a fixed number"
 
 
-def _runs(numbers: Sequence[int]) -> str:
-    return f"run {', '.join(map(str, numbers))} was"
+def _were(records: Sequence[RunRecord]) -> str:
+    return runs_and(sorted(record.run for record in records), "was", "were")

@@ -24,9 +24,13 @@ class Request:
         fail_fast: Stop at the first failed run.
         wait: Wait for the testbed if another lab holds it.
         wait_for_user: Ask for Enter before each step.
+        ignore_requirements: Execute here even if this host is not what the case requires.
         root: Folder that cases are looked for in.
         results: Folder for results instead of the case's own, or None.
         resources: Folders with further resource classes.
+        publish: Sinks that finished runs are published to, such as ``local``; none if empty.
+        baseline: Finished results to compare with afterwards, as ``benchyard compare`` takes them,
+            or None.
     """
 
     case: str
@@ -41,9 +45,12 @@ class Request:
     fail_fast: bool = False
     wait: bool = True
     wait_for_user: bool = False
+    ignore_requirements: bool = False
     root: str = "."
     results: str | None = None
     resources: tuple[str, ...] = ()
+    publish: tuple[str, ...] = ("local",)
+    baseline: str | None = None
 
     def rule(self) -> Adaptive | None:
         """Return the rule for the number of runs; None for a fixed number.

@@ -29,6 +29,7 @@ class Setting:
         preflight: Looks at the testbed just before a run; findings for the record.
         lab: The lab's own processes beside this one: name to process id.
         adaptive: The rule by which the number of runs is chosen, for the record.
+        sinks: Where finished runs are published; nowhere if empty.
     """
 
     case: Case
@@ -40,6 +41,7 @@ class Setting:
     lab: Mapping[str, int] = field(default_factory=dict[str, int])
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
     flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    sinks: tuple[str, ...] = ()
     secrets: Secrets = field(default_factory=Secrets)
     listener: Listener = ignore
     clock: Clock = field(default_factory=Clock)

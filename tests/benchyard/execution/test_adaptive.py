@@ -10,6 +10,7 @@ import pytest
 
 from benchyard.execution.adaptive import (
     Adaptive,
+    Answer,
     declared,
     enough,
     other_rule,
@@ -19,6 +20,11 @@ from benchyard.execution.adaptive import (
 )
 from benchyard.model import Json, Outcome
 from benchyard.record import Attempt, Repetition, RunRecord, StepRecord
+
+
+def half_widths(answer: Answer) -> dict[str, float | None]:
+    """Return each step's relative half-width; None where there is no interval."""
+    return {step: decision.half_width for step, decision in answer.decisions.items()}
 
 
 def next_run(
@@ -84,7 +90,7 @@ def test_quiet_steps_stop_at_the_first_look_that_shows_it() -> None:
     assert (answer.stop, answer.precise) == (True, True)
     assert answer.look in RULE.looks[:2]
     assert answer.why == f"after {answer.look} runs every step is known to ±1 %"
-    [half_width] = answer.half_widths.values()
+    [half_width] = half_widths(answer).values()
     assert half_width is not None
     assert half_width <= 0.01
 
@@ -127,7 +133,7 @@ def test_every_step_has_to_be_precise() -> None:
     answer = enough(RULE, records)
     assert not answer.precise
     assert "step 2 load is known" in answer.why
-    assert set(answer.half_widths) == {"1 load", "2 load"}
+    assert set(half_widths(answer)) == {"1 load", "2 load"}
 
 
 def test_set_up_and_steps_that_never_succeed_are_not_waited_for() -> None:
@@ -143,14 +149,14 @@ def test_set_up_and_steps_that_never_succeed_are_not_waited_for() -> None:
     ]
     answer = enough(RULE, records)
     assert answer.precise
-    assert list(answer.half_widths) == ["1 load"]
+    assert list(half_widths(answer)) == ["1 load"]
 
 
 def test_suspect_executions_do_not_count_as_precision() -> None:
     records = [run(n, step(1.0, suspect=["swapped"])) for n in range(1, 31)]
     answer = enough(RULE, records)
     assert (answer.stop, answer.precise) == (True, False)
-    assert answer.half_widths == {"1 load": None}
+    assert half_widths(answer) == {"1 load": None}
     assert answer.why.endswith("step 1 load is not known at all")
 
 
@@ -197,7 +203,7 @@ def test_a_run_that_is_done_again_later_changes_no_look() -> None:
     before = enough(RULE, records)
     again = enough(RULE, [run(2, step(99.0), minute=50), *records])
     assert before.look == RULE.looks[0]
-    assert again.half_widths == before.half_widths
+    assert half_widths(again) == half_widths(before)
 
 
 def test_the_order_of_the_records_does_not_matter() -> None:
@@ -226,7 +232,7 @@ def test_runs_made_under_another_rule_are_warned_of() -> None:
         (stricter, same, "5..30 until 1 %; now it is 5..30 until 0.5 %"),
         (None, same, "5..30 until 1 %; now it is a fixed number"),
     ):
-        start = f"run 1, 2 was made under another rule for the number of runs ({words}); "
+        start = f"runs 1, 2 were made under another rule for the number of runs ({words}); "
         assert (other_rule(rule, records) or "").startswith(start)
 
 
@@ -240,12 +246,12 @@ def test_the_summary_warns_of_a_rule_that_was_changed() -> None:
     assert warnings_of([]) == []
     assert warnings_of(under(one, 1, 3)) == warnings_of(under(None, 1, 3)) == []
     assert warnings_of([*under(other, 3, 4), *under(one, 1, 2)]) == [
-        "the rule for the number of runs was changed: run 1, 2 was made under 6..14 until 5 %; "
-        "run 3, 4 was made under 6..16 until 5 %; the promised level holds only for a rule "
+        "the rule for the number of runs was changed: runs 1, 2 were made under 6..14 until 5 %; "
+        "runs 3, 4 were made under 6..16 until 5 %; the promised level holds only for a rule "
         "declared before the first run (--force does all again)"
     ]
     [told] = warnings_of([*under(None, 1, 2), *under(one, 3, 3)])
-    assert "run 1, 2 was made under a fixed number; run 3 was made under 6..14 until 5 %" in told
+    assert "runs 1, 2 were made under a fixed number; run 3 was made under 6..14 until 5 %" in told
 
 
 def test_the_record_has_the_rules_that_went_before() -> None:

@@ -8,11 +8,9 @@ import pytest
 
 from benchyard.errors import InputError
 from benchyard.execution.adaptive import Adaptive
-from benchyard.execution.engine import (
-    Plan,
-    _Enough,  # pyright: ignore[reportPrivateUsage]
-)
 from benchyard.execution.layout import run_folder
+from benchyard.execution.plan import Plan
+from benchyard.execution.precision import Precision
 from benchyard.execution.progress import Notice
 from benchyard.execution.request import Request
 from benchyard.record import read_record
@@ -134,7 +132,7 @@ def test_another_rule_is_told_and_so_is_a_fixed_number_after_a_rule(
         lab.events.clear()
         lab.execute(case, range(1, 3), rule=under(lab, rule))
         [warning] = [text for text in told(lab) if "another rule" in text]
-        assert "run 1, 2 was made under another rule" in warning
+        assert "runs 1, 2 were made under another rule" in warning
         assert words in warning
 
 
@@ -155,7 +153,7 @@ def test_the_setting_for_the_records_has_the_earlier_rule(lab: Lab, script: Scri
     first, second = Adaptive(6, 14, 0.05), Adaptive(6, 16, 0.05)
     lab.execute(case, range(1, 3), rule=under(lab, first))
     under(lab, second)
-    precision = _Enough(lab.setting(case), Plan(range(1, 17), second), range(3, 17))
+    precision = Precision(lab.setting(case), Plan(range(1, 17), second), range(3, 17))
     assert precision.setting.adaptive["earlier_rules"] == [
         {"rule": first.to_json(), "runs": [1, 2]}
     ]

@@ -7,6 +7,7 @@ Versions of the format; older ones are read, and what they lack is empty:
 1: the first.
 2: ``started_at``, ``ended_at`` and ``harness`` of each repetition and phase, ``suspect`` of each
    repetition, ``sampled`` of each step, ``preflight`` and ``adaptive`` of the run.
+3: ``tries`` of the run.
 """
 
 import json
@@ -18,11 +19,12 @@ from typing import Any, cast
 
 from benchyard.errors import RecordError
 from benchyard.files import write_json
+from benchyard.json_text import decoded
 from benchyard.model import Json, JsonObject, Outcome
 
 FORMAT = "benchyard-run"
-VERSION = 2
-_OLDER = (1,)
+VERSION = 3
+_OLDER = (1, 2)
 #: No counter, size or length is larger: beyond it, sums and squares would leave the floats.
 _LARGEST = 1e100
 RUN_FILE = "run.json"
@@ -155,6 +157,7 @@ class RunRecord:
         preflight: What was found of the testbed's fitness just before the run.
         adaptive: The rule by which the number of runs was chosen, declared before the first one;
             empty if it was fixed.
+        tries: Earlier tries of this run, oldest first; empty for most.
     """
 
     case: Mapping[str, Json]
@@ -176,6 +179,7 @@ class RunRecord:
     benchyard_version: str = ""
     preflight: tuple[Mapping[str, Json], ...] = ()
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    tries: tuple[Mapping[str, Json], ...] = ()
 
     @property
     def began(self) -> datetime:
@@ -210,7 +214,7 @@ def read_record(folder: Path) -> RunRecord:
     try:
         if not path.is_file():
             raise FileNotFoundError("there is no such file")
-        document = json.loads(path.read_text(), parse_constant=_refuse)
+        document = decoded(path.read_bytes())
         if document["format"] != FORMAT or document["version"] not in (*_OLDER, VERSION):
             raise RecordError(
                 f"{path}: format {document['format']} version {document['version']} is not "
@@ -225,10 +229,6 @@ def read_record(folder: Path) -> RunRecord:
     return record
 
 
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no number that a record may hold")
-
-
 def _check_place(folder: Path, record: RunRecord) -> None:
     """Refuse a record that was moved here from another run: its number would name the wrong one."""
     number = folder.name.removeprefix("run_")
@@ -241,7 +241,7 @@ def _check_place(folder: Path, record: RunRecord) -> None:
 def _run(document: dict[str, Any]) -> RunRecord:
     _check_objects(document, ("case", "resources", "environment", "collector", "adaptive"))
     fields = {k: v for k, v in document.items() if k not in ("format", "version")}
-    for name in ("outputs", "changed_inputs", "warnings", "preflight"):
+    for name in ("outputs", "changed_inputs", "warnings", "preflight", "tries"):
         fields[name] = tuple(fields.get(name, ()))
     fields["steps"] = tuple(_step(step) for step in fields["steps"])
     fields["phases"] = tuple(PhaseRecord(**_timed(phase)) for phase in fields["phases"])

@@ -69,6 +69,7 @@ class Workspace:
         kept: Where this resource's lasting files go; part of the run's results.
         labels: ``benchyard.case``, ``benchyard.run``, ``benchyard.owner``: put them on everything
             that could outlive the lab, so that the next run can clean up.
+        ports: Ports of this host at which the case's steps expect a service.
     """
 
     inputs: Path
@@ -76,6 +77,7 @@ class Workspace:
     own: Path
     kept: Path
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    ports: frozenset[int] = frozenset()
 
     def file(self, name: str) -> Path:
         """Return where an input is to be read.
@@ -116,10 +118,23 @@ class CommandResult:
     Args:
         values: Facts for the record, such as ``rows`` or ``exit_code``.
         output: What ``check`` looks at when the step declares no output file.
+        verify: Looks at the answer when nothing is measured any more: it returns further values,
+            or raises if the answer is wrong.
     """
 
     values: Mapping[str, Json] = field(default_factory=dict[str, Json])
     output: Path | None = None
+    verify: Callable[[], Mapping[str, Json]] | None = None
+
+    def verified(self) -> "CommandResult":
+        """Return it with what a look at the answer found.
+
+        Raises:
+            ResourceError: If the answer is wrong.
+        """
+        if self.verify is None:
+            return self
+        return CommandResult({**self.values, **self.verify()}, self.output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +173,13 @@ class Resource(ABC, Generic[SettingsT]):
     @abstractmethod
     def version(self) -> str:
         """Ask the system for its version; never return a constant."""
+
+    def facts(self) -> Mapping[str, Json]:
+        """Return what else the record must tell of the system: an image's digest, limits.
+
+        Asked after ``initialize``, and again when it is ready.
+        """
+        return {}
 
     def initialize(self) -> None:
         """Do one-time work that must stay unmeasured: pull an image, initdb."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from benchyard.clock import Clock, iso, seconds
+from benchyard.clock import Timeline, iso, seconds
 from benchyard.collector import Collector, Reading
 from benchyard.errors import (
     BenchyardError,
@@ -35,18 +35,13 @@ class Bench:
     """What an execution is measured with.
 
     Args:
-        origin_ns: The run's start on the monotonic clock.
+        timeline: The time of the run.
         describe: Makes the record of an error, secrets removed.
     """
 
-    clock: Clock
+    timeline: Timeline
     collector: Collector
-    origin_ns: int
     describe: Describe
-
-    def since_start(self, at_ns: int) -> float:
-        """Return seconds since the run's start."""
-        return seconds(at_ns - self.origin_ns)
 
 
 class Deadline:
@@ -126,12 +121,12 @@ def _execute_once(
     answer: object = None
     before = bench.collector.boundary(owned_by(resource, step.label), begins=True)
     with deadline.armed():
-        start = bench.clock.monotonic_ns()
+        start = bench.timeline.now_ns()
         try:
             answer = call()
         except Exception as raised:  # noqa: BLE001 - whatever a command raises is how it failed
             error = raised
-        end = bench.clock.monotonic_ns()
+        end = bench.timeline.now_ns()
     after = bench.collector.boundary(owned_by(resource, step.label), begins=False)
     timed = _timed(kind, (start, end), (before, after), bench)
     return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))
@@ -153,7 +148,7 @@ def _timed(
     used = bench.collector.used(before, after)
     return Repetition(
         kind=kind,
-        start_s=bench.since_start(start),
+        start_s=bench.timeline.since_start(start),
         duration_s=seconds(end - start),
         outcome=Outcome.COMPLETED,
         used=used.metrics,
@@ -213,6 +208,7 @@ def _result(step: Step, answer: object) -> CommandResult:
     result = answer if isinstance(answer, CommandResult) else CommandResult()
     if isinstance(answer, Mapping):
         result = CommandResult(cast("Mapping[str, Json]", answer))
+    result = result.verified()
     try:
         json.dumps(dict(result.values), allow_nan=False)
     except (ValueError, TypeError) as error:

@@ -6,20 +6,23 @@ that of ``Stages``. This module knows only the order, the graph of steps, and wh
 
 import queue
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from benchyard.errors import RecordError, RunInterruptedError
-from benchyard.execution.adaptive import Adaptive, declared, enough, other_rule
-from benchyard.execution.interrupts import graceful
+from benchyard.execution.interrupts import graceful, insist
 from benchyard.execution.layout import done_runs, restore_replaced, run_folder
+from benchyard.execution.plan import Executed, Plan
+from benchyard.execution.precision import Precision
 from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting, tell
 from benchyard.execution.session import Session
 from benchyard.execution.setting import Setting
 from benchyard.execution.testbed import hold_testbed
+from benchyard.execution.wording import runs_and
 from benchyard.model import Case, Outcome, Step
+from benchyard.publishing import Outcome as Published
+from benchyard.publishing import Uploaded
+from benchyard.publishing.wording import problems
 from benchyard.record import RunRecord, read_record
 
 #: Stands for a stage that was executed, so that a later one can wait for it.
@@ -75,50 +78,17 @@ class Stages(Protocol):
         """Write the statistics over all finished runs."""
         ...
 
+    def upload(
+        self, runs: Sequence[Path], sinks: Sequence[str], after: Sequence[Handle], /
+    ) -> tuple[Uploaded, Handle]:
+        """Hand the finished runs in these folders to sinks; trouble with one is not raised."""
+        ...
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Which runs of a case are to be executed, and how.
-
-    Args:
-        runs: Numbers of the wanted runs; finished ones are not done again.
-        rule: When there are enough of them; None if all are wanted.
-        force: Do finished ones again.
-        cooldown: Seconds of rest between two runs.
-        rest_first: Rest before the first run too, because another case ran just now.
-        fail_fast: Stop at the first failed run.
-        wait: Wait for the testbed if another lab holds it.
-        wait_for_user: Ask for Enter before each step.
-    """
-
-    runs: Sequence[int]
-    rule: Adaptive | None = None
-    force: bool = False
-    cooldown: float = 15.0
-    rest_first: bool = False
-    fail_fast: bool = False
-    wait: bool = True
-    wait_for_user: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Executed:
-    """What came of a plan.
-
-    Args:
-        records: Of the runs executed now.
-        done: Numbers of all finished runs.
-        interrupted: Whether the user asked to stop before all was done.
-    """
-
-    records: tuple[RunRecord, ...]
-    done: tuple[int, ...]
-    interrupted: bool
-
-    @property
-    def failed(self) -> tuple[RunRecord, ...]:
-        """The runs that failed."""
-        return tuple(r for r in self.records if r.outcome is not Outcome.COMPLETED)
+    def archive(
+        self, uploaded: Uploaded, after: Sequence[Handle], /
+    ) -> tuple[Sequence[Published], Handle]:
+        """Move to the archive what the sinks have confirmed; say how it went for each sink."""
+        ...
 
 
 class _Stop:
@@ -161,79 +131,33 @@ def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
         todo = tuple(n for n in plan.runs if plan.force or n not in done)
         tell(listener, CaseStarted(setting.case.title, todo, tuple(done)))
         _warn_of_change(setting, done, todo)
-        precision = _Enough(setting, plan, todo)
+        precision = Precision(setting, plan, todo)
         records, last = _execute_runs(precision.setting, plan, stages, todo, stop, precision)
-        stages.summarize(setting.case, setting.results, last)
+        last = [stages.summarize(setting.case, setting.results, last)]
+    _publish(setting, stages, last)
     missing = len(records) < len(todo) and not precision.reached
     interrupted = stop.asked and (missing or _cancelled(records))
     return Executed(tuple(records), tuple(done_runs(setting.results)), interrupted)
 
 
-class _Enough:
-    """Whether there are runs enough, by the plan's rule.
-
-    Attributes:
-        reached: Whether no further run is wanted.
-        setting: As given, with other rules that earlier runs were made under, for the records.
-    """
-
-    def __init__(self, setting: Setting, plan: Plan, todo: Sequence[int]) -> None:
-        self._rule = plan.rule
-        self.reached = False
-        self.setting = setting
-        kept = [] if plan.force else done_runs(setting.results)
-        # Where each turn is one run, all that follow the last look find the same answer.
-        self._is_first_to_find = not todo or todo[0] - 1 in kept
-        self._earlier = self._read_earlier([run for run in kept if run not in todo])
-        warning = other_rule(self._rule, self._earlier)
-        if warning is None:
-            return
-        self.setting = replace(setting, adaptive=declared(self._rule, self._earlier))
-        if not plan.rest_first or other_rule(self._rule, self._earlier[-1:]):
-            tell(setting.listener, Notice(f"{setting.case.title}: {warning}"))
-
-    def _read_earlier(self, runs: Sequence[int]) -> list[RunRecord]:
-        """Return the records that a rule has to do with, the oldest first."""
-        if self._rule is not None:
-            return self._read(runs)
-        # Of a fixed number the last record alone tells whether there ever was a rule.
-        with suppress(RecordError):
-            if any(record.adaptive for record in self._read(runs[-1:])):
-                return self._read(runs)
-        return []
-
-    def _read(self, runs: Sequence[int]) -> list[RunRecord]:
-        """Return the records of this version of the case, the oldest first."""
-        records: list[RunRecord] = []
-        for run in runs:
-            with suppress(RecordError):  # KROWN's have none, and ``stats`` names damaged ones
-                records.append(read_record(run_folder(self.setting.results, run)))
-        same = [r for r in records if r.case.get("hash") == self.setting.case_hash]
-        return sorted(same, key=lambda record: record.began)
-
-    def after(self, records: Sequence[RunRecord]) -> bool:
-        """Tell whether no further run is wanted.
-
-        Args:
-            records: Of the runs executed now.
-        """
-        if self._rule is None:
-            return False
-        answer = enough(self._rule, [*self._earlier, *records])
-        looked = answer.look is not None and answer.look == answer.done
-        if looked and (records or self._is_first_to_find):
-            tell(self.setting.listener, Notice(f"{self.setting.case.title}: {answer.why}"))
-        self.reached = answer.stop
-        return answer.stop
+def _publish(setting: Setting, stages: Stages, after: Sequence[Handle]) -> None:
+    """Publish all finished runs that are not published; the host may be measured on meanwhile."""
+    runs = [run_folder(setting.results, run) for run in done_runs(setting.results)]
+    if not runs or not setting.sinks:
+        return
+    uploaded, handle = stages.upload(runs, setting.sinks, after)
+    outcomes, _ = stages.archive(uploaded, [handle])
+    for problem in (problem for outcome in outcomes for problem in problems(outcome)):
+        tell(setting.listener, Notice(problem))
 
 
 def _warn_of_change(setting: Setting, done: Sequence[int], todo: Sequence[int]) -> None:
     """Say that finished runs are of another version of the case, which numbers would hide."""
     old = [run for run in done if run not in todo and _hash(setting, run) != setting.case_hash]
     if old:
-        runs = ", ".join(map(str, old))
-        text = f"{setting.case.title} has changed since run {runs} was done; --force does it again"
-        tell(setting.listener, Notice(text))
+        text = f"{setting.case.title} has changed since {runs_and(old, 'was', 'were')} done"
+        again = "it" if len(old) == 1 else "them"
+        tell(setting.listener, Notice(f"{text}; --force does {again} again"))
 
 
 def _hash(setting: Setting, run: int) -> object:
@@ -253,7 +177,7 @@ def _execute_runs(
     stages: Stages,
     todo: Sequence[int],
     stop: _Stop,
-    precision: "_Enough",
+    precision: Precision,
 ) -> tuple[list[RunRecord], list[Handle]]:
     records: list[RunRecord] = []
     last: list[Handle] = []
@@ -311,6 +235,7 @@ def _execute_stages(
         last = [stages.start_collector(session, last)]
         last = execute_steps(session, stages, last, ask=ask) or last
     except Exception as error:  # noqa: BLE001 - the run failed, and is stopped and recorded all the same
+        insist(error)
         session.fail(error)
     last = [stages.stop_resources(session, last)]
     last = [stages.stop_collector(session, last)]

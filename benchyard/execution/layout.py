@@ -13,7 +13,7 @@ from benchyard.model import Case, Json, point_suffix
 DONE = ".done"
 WORK = ".work"
 #: Files that the lab writes beside the runs of a case.
-SUMMARY_FILES = ("summary.json", "summary.csv", "stats.csv", "aggregated.csv")
+SUMMARY_FILES = ("summary.json", "summary.csv", "stats.csv", "aggregated.csv", "tries.jsonl")
 _RUN = re.compile(r"run_([1-9][0-9]*)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=,+-]+")
 _REPLACED = re.compile(r"run_([1-9][0-9]*)\.replaced")

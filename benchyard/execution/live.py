@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from benchyard.clock import Clock, iso, seconds
+from benchyard.clock import Timeline, iso, seconds
 from benchyard.collector import Collector
 from benchyard.errors import ResourceError
 from benchyard.model import Json, Outcome
@@ -42,20 +42,18 @@ class Phases:
     """Times phases and keeps their records.
 
     Args:
-        origin_ns: The run's start on the monotonic clock.
+        timeline: The time of the run.
         describe: Makes the record of an error, secrets removed.
     """
 
     def __init__(
         self,
-        clock: Clock,
+        timeline: Timeline,
         collector: Collector,
-        origin_ns: int,
         describe: Callable[[BaseException], ErrorRecord],
     ) -> None:
-        self._clock = clock
+        self._timeline = timeline
         self._collector = collector
-        self._origin_ns = origin_ns
         self._describe = describe
         self._watching = threading.Lock()
         self.records: list[PhaseRecord] = []
@@ -66,7 +64,7 @@ class Phases:
     ) -> Generator[None]:
         """Record what happens inside as one phase of ``resource``."""
         before = self._collector.boundary(owned_by(resource), begins=True)
-        start = self._clock.monotonic_ns()
+        start = self._timeline.now_ns()
         outcome, error = Outcome.COMPLETED, None
         try:
             yield
@@ -75,7 +73,7 @@ class Phases:
             error = self._describe(raised)
             raise
         finally:
-            end = self._clock.monotonic_ns()
+            end = self._timeline.now_ns()
             after = self._collector.boundary(owned_by(resource), begins=False)
             used = self._collector.used(before, after)
             self.records.append(
@@ -83,7 +81,7 @@ class Phases:
                     phase=phase,
                     resource=type(resource).__name__,
                     step=step,
-                    start_s=seconds(start - self._origin_ns),
+                    start_s=self._timeline.since_start(start),
                     duration_s=seconds(end - start),
                     outcome=outcome,
                     used=used.metrics,
@@ -109,6 +107,7 @@ class _Live:
     started: bool = False
     broken: bool = False
     version: Json = None
+    facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 class LiveResources:
@@ -155,12 +154,13 @@ class LiveResources:
         for live in self._live.values():
             with self._phases.timed("initialize", live.resource):
                 _refuse_false(live.resource.initialize(), live.resource, "initialize")
+            live.facts = _facts(live.resource)
 
-    def versions(self) -> dict[str, Json]:
-        """Return every resource's version; one that cannot tell has null."""
+    def facts(self) -> dict[str, dict[str, Json]]:
+        """Return every resource's version, null if it cannot tell, and what else it tells."""
         for live in self._live.values():
             self._ask_version(live)
-        return {name: live.version for name, live in self._live.items()}
+        return {name: {**live.facts, "version": live.version} for name, live in self._live.items()}
 
     @staticmethod
     def _ask_version(live: _Live) -> None:
@@ -204,6 +204,7 @@ class LiveResources:
         self._phases.watch(live.resource)  # of a class that does not say what changed
         # Now it surely can tell, and nothing is measured between ready and the command.
         self._ask_version(live)
+        live.facts = _facts(live.resource) or live.facts
 
     def abort(self, name: str, step: str | None = None) -> None:
         """Kill what the resource does for a step, or all that it does.
@@ -273,6 +274,14 @@ def _version(resource: Resource[Any]) -> Json:
     except Exception:
         logger.warning("%s cannot tell its version", type(resource).__name__, exc_info=True)
         return None
+
+
+def _facts(resource: Resource[Any]) -> Mapping[str, Json]:
+    try:
+        return resource.facts()
+    except Exception:
+        logger.warning("%s cannot tell its facts", type(resource).__name__, exc_info=True)
+        return {}
 
 
 def used_classes(

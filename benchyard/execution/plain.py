@@ -13,8 +13,10 @@ from benchyard.execution.adaptive import enough, rule_of, warnings_of
 from benchyard.execution.engine import Handle
 from benchyard.execution.layout import DONE, done_runs, failed_runs, run_folder
 from benchyard.execution.session import Session
+from benchyard.execution.wording import runs_and
 from benchyard.krown import krown_runs, read_results, runs_without_record, surely_krowns
 from benchyard.model import Case, JsonObject, Step
+from benchyard.publishing import Outcome, Uploaded, archive_uploaded, upload_runs
 from benchyard.record import RUN_FILE, RunRecord, read_record
 from benchyard.summary import Remarks, write_summary
 
@@ -93,6 +95,18 @@ class PlainStages:
         """See ``Stages``."""
         summarize(case.title, results)
         return "summarize"
+
+    def upload(
+        self, runs: Sequence[Path], sinks: Sequence[str], _after: Sequence[Handle]
+    ) -> tuple[Uploaded, Handle]:
+        """See ``Stages``."""
+        return upload_runs(runs, sinks), "upload"
+
+    def archive(
+        self, uploaded: Uploaded, _after: Sequence[Handle]
+    ) -> tuple[Sequence[Outcome], Handle]:
+        """See ``Stages``."""
+        return archive_uploaded(uploaded), "archive"
 
 
 def summarize_if_older(title: str, results: Path) -> None:
@@ -224,6 +238,4 @@ def _unfinished(results: Path) -> Iterator[RunRecord]:
 
 
 def _left_out(runs: Sequence[int], what: str, remedy: str) -> list[str]:
-    numbers = ", ".join(map(str, runs))
-    subject = f"run {numbers} is" if len(runs) == 1 else f"runs {numbers} are"
-    return [f"{subject} {what} and left out{remedy}"] if runs else []
+    return [f"{runs_and(runs, 'is', 'are')} {what} and left out{remedy}"] if runs else []

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchyard.environment import case_info
+from benchyard.events.lines import dump
+from benchyard.events.making import events_of
 from benchyard.files import write_atomically
 from benchyard.model import Case, Json
 from benchyard.record import RunRecord, write_record
 
 CASE_INFO = "case-info.txt"
+EVENTS_FILE = "events.jsonl"
 
 
 def case_facts(case: Case, case_hash: str) -> dict[str, Json]:
@@ -25,17 +28,18 @@ def case_facts(case: Case, case_hash: str) -> dict[str, Json]:
     }
 
 
-def resource_facts(case: Case, versions: Mapping[str, Json]) -> dict[str, Json]:
-    """Return version and settings of each resource; secrets stand there as references."""
+def resource_facts(case: Case, told: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
+    """Return what each resource told, and its settings; secrets stand there as references."""
     return {
-        name: {"version": version, "settings": dict(case.settings.get(name, {}))}
-        for name, version in versions.items()
+        name: {**facts, "settings": dict(case.settings.get(name, {}))}
+        for name, facts in told.items()
     }
 
 
 def write_down(folder: Path, case: Case, record: RunRecord) -> None:
-    """Write ``run.json`` and KROWN's ``case-info.txt``."""
+    """Write ``run.json``, the same as events, and KROWN's ``case-info.txt``."""
     write_record(folder, record)
+    write_atomically(folder / EVENTS_FILE, dump(events_of(record)))
     environment = dict(record.environment)
     steps = len(case.steps)
     info = case_info(case.title, case.folder, record.run, steps, environment, record.started_at)

@@ -3,10 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import cast
 
 from benchyard.errors import ResourceError
+from benchyard.files import files_below, write_atomically
 from benchyard.model import Json
 
 _REFERENCE = re.compile(r"\$\{(env|secret):([^}]+)\}")
@@ -73,6 +75,15 @@ class Secrets:
             text = text.replace(value, _MASK)
         return text
 
+    def redact_files(self, folder: Path) -> list[Path]:
+        """Take the secrets out of the files below a folder; return those that held one.
+
+        Raises:
+            OSError: If the disk is full or not writable.
+        """
+        values = [value.encode() for value in sorted(self._values, key=len, reverse=True)]
+        return [path for path in files_below(folder) if values and _redacted(path, values)]
+
     def redact_json(self, value: Json) -> Json:
         """Return ``value`` with every string redacted, names included."""
         if isinstance(value, str):
@@ -82,6 +93,17 @@ class Secrets:
         if isinstance(value, dict):
             return {self.redact(name): self.redact_json(item) for name, item in value.items()}
         return value
+
+
+def _redacted(path: Path, values: Sequence[bytes]) -> bool:
+    old = path.read_bytes()
+    new = old
+    for value in values:
+        new = new.replace(value, _MASK.encode())
+    if new == old:
+        return False
+    write_atomically(path, new)
+    return True
 
 
 def references(value: Json) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,7 @@ from benchyard.execution.disturbance import disturbances
 from benchyard.execution.keeping import Keeper
 from benchyard.execution.layout import WORK, begin_run, finish_run
 from benchyard.execution.live import LiveResources, Phases, used_classes
+from benchyard.execution.ports import local_ports
 from benchyard.execution.progress import Notice, RunEnded, RunStarted
 from benchyard.execution.recording import case_facts, resource_facts, write_down
 from benchyard.execution.reporter import Reporter
@@ -34,6 +35,7 @@ from benchyard.labels import OWNER, RUN, kill_labelled, owner_is_alive, this_own
 from benchyard.model import Json, Outcome, Step
 from benchyard.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.resource import Workspace
+from benchyard.tries import earlier, note_began, note_ended, read_tries
 
 logger = logging.getLogger(LOGGER)
 
@@ -86,6 +88,9 @@ class Session:
             for removed in self.setting.registry.classes[name].remove_leftovers():
                 logger.warning("removed what a dead lab had left of %s: %s", name, removed)
         self.started_at = now()
+        note_began(
+            self.setting.results, self.case.title, self.run, self.started_at, self.setting.flow_run
+        )
         self._timeline = replace(self._timeline, origin_ns=self._timeline.now_ns())
         self._reporter.tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
         self._shared = self.folder / WORK / "shared"
@@ -112,7 +117,7 @@ class Session:
                 setting.lab,
             )
         )
-        measuring = (setting.clock, collector, self._timeline.origin_ns, self._reporter.describe)
+        measuring = (self._timeline, collector, self._reporter.describe)
         self._bench = Bench(*measuring)
         self._phases = Phases(*measuring)
         names = [step.resource for step in self.case.steps]
@@ -154,7 +159,8 @@ class Session:
             "benchyard.run": self.case_run_label,
             "benchyard.owner": this_owner(),
         }
-        return Workspace(self.case.shared, self._shared, own, kept, labels)
+        ports = local_ports(self.case.steps)
+        return Workspace(self.case.shared, self._shared, own, kept, labels, ports)
 
     def start_collector(self) -> None:
         """Begin to sample."""
@@ -204,7 +210,13 @@ class Session:
                 self._warnings.append(f"the curves are not whole, sampling broke off: {error}")
 
     def keep_outputs(self) -> None:
-        """Move declared outputs to the results; note inputs that the run changed."""
+        """Move declared outputs to the results; note inputs that the run changed.
+
+        What is there before them are the lab's own notes of what programs said.
+        """
+        for name in {step.resource for step in self.case.steps}:
+            for said in self.setting.secrets.redact_files(kept_folder(self.folder, name)):
+                self._warnings.append(f"a program said a secret; it was taken out of {said.name}")
         self._keeper.keep()
         self._changed = self._keeper.changed_inputs()
         self._warnings += [f"the run changed the input '{name}'" for name in self._changed]
@@ -226,6 +238,7 @@ class Session:
         for warning in record.warnings:
             logger.warning("%s", warning)
         write_down(self.folder, self.case, record)
+        note_ended(self.setting.results, record)
         self._reporter.close()
         self._written = record
         return record
@@ -242,7 +255,7 @@ class Session:
         return self._written
 
     def _record(self, duration: float) -> RunRecord:
-        versions = self._resources.versions() if self._resources is not None else {}
+        told = self._resources.facts() if self._resources is not None else {}
         names = sorted({step.resource for step in self.case.steps})
         steps = self._book.records(self._account.sampled)
         warnings = [*self._warnings, *disturbances(steps)]
@@ -255,7 +268,7 @@ class Session:
             duration_s=duration,
             steps=steps,
             phases=tuple(self._phases.records) if self._phases is not None else (),
-            resources=resource_facts(self.case, versions),
+            resources=resource_facts(self.case, told),
             environment=environment() | {"git": git_state(self.case.folder)},
             collector=self._account.facts,
             outputs=account(self.folder, names),
@@ -266,6 +279,7 @@ class Session:
             benchyard_version=__version__,
             preflight=self._preflight,
             adaptive=self.setting.adaptive,
+            tries=earlier(read_tries(self.setting.results, self.run)[0], self.run, self.started_at),
         )
 
     def checkpoint(self) -> None:
@@ -276,6 +290,10 @@ class Session:
     def rest(self, seconds: float) -> None:
         """Let the host come to rest; a wish to stop ends it early."""
         self.stopping.wait(seconds)
+
+    def warn(self, text: str) -> None:
+        """Note in the record what a reader of the numbers should know."""
+        self._warnings.append(text)
 
     # -- when things go wrong
 

@@ -1,5 +1,7 @@
 """Events in words: for logs, for plain terminals, for people."""
 
+from collections.abc import Sequence
+
 from benchyard.execution.progress import (
     AttemptFailed,
     CaseStarted,
@@ -58,6 +60,17 @@ def _case_started(event: CaseStarted) -> str:
     done = f", {len(event.done)} done before" if event.done else ""
     runs = len(event.runs)
     return f"{event.case}: {runs} run{'s' * (runs != 1)} to do{done}"
+
+
+def runs_and(numbers: Sequence[int], one: str, more: str) -> str:
+    """Return ``run 3 was`` or ``runs 1, 2 were``.
+
+    Args:
+        one: The verb for one run.
+        more: The verb for several.
+    """
+    listed = ", ".join(map(str, numbers))
+    return f"run {listed} {one}" if len(numbers) == 1 else f"runs {listed} {more}"
 
 
 def duration(seconds: float) -> str:

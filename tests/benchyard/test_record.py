@@ -111,7 +111,7 @@ def test_only_the_measured_repetitions_of_the_last_attempt_count() -> None:
         "[]",
         "{}",
         '{"format": "other", "version": 1}',
-        '{"format": "benchyard-run", "version": 2}',
+        '{"format": "benchyard-run", "version": 3}',
     ],
 )
 def test_damage_is_one_clear_error(tmp_path: Path, content: str) -> None:

@@ -12,8 +12,9 @@ import pytest
 from benchyard.case.loading import load, raise_problems
 from benchyard.clock import Clock
 from benchyard.collector import Account, Measured, Reading, StepWindow, Used
-from benchyard.execution.engine import Executed, Plan, execute_case
+from benchyard.execution.engine import execute_case
 from benchyard.execution.plain import PlainStages
+from benchyard.execution.plan import Executed, Plan
 from benchyard.execution.progress import Event
 from benchyard.execution.secrets import Secrets
 from benchyard.execution.session import Session

@@ -1,5 +1,6 @@
 """Ctrl-C: once is a wish, twice is a command; in a real process too."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.execution.interrupts import graceful
+from benchyard.execution.interrupts import graceful, insist
 from benchyard.labels import OWNER, labelled
 from benchyard.model import Outcome
 from benchyard.record import read_record
@@ -41,6 +42,43 @@ def test_each_use_counts_anew() -> None:
             signal.raise_signal(signal.SIGINT)
 
     assert heard == [1, 1]
+
+
+def test_what_is_around_hears_the_first_one_too() -> None:
+    heard: list[str] = []
+
+    with graceful(lambda: heard.append("suite")):
+        with graceful(lambda: heard.append("case")):
+            signal.raise_signal(signal.SIGINT)
+        with graceful(lambda: heard.append("next")):
+            pass
+
+    assert heard == ["suite", "case"]
+
+
+def came_up_behind(end: BaseException) -> ValueError:
+    """Return an error as Prefect raises it where a signal hits its making of a task run."""
+    error = ValueError("nothing to clean up yet")
+    error.__context__ = end
+    return error
+
+
+def test_what_fails_while_the_process_is_to_end_does_not_keep_it_from_ending() -> None:
+    end = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt) as raised:
+        insist(came_up_behind(end))
+    assert raised.value is end
+
+
+@pytest.mark.parametrize("ordinary", [SystemExit(2), OSError(), asyncio.CancelledError()])
+def test_an_ordinary_failure_stays_one(ordinary: BaseException) -> None:
+    insist(came_up_behind(ordinary))
+
+
+def test_what_is_raised_from_an_end_is_meant_so() -> None:
+    error = came_up_behind(KeyboardInterrupt())
+    error.__cause__ = None  # as ``from None`` does
+    insist(error)
 
 
 def test_outside_of_the_main_thread_nothing_changes() -> None:

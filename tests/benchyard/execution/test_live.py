@@ -2,7 +2,8 @@
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -429,6 +430,53 @@ def test_a_resource_that_never_started_may_still_know_its_version(lab: Lab) -> N
     record = lab.one(step("a"), step("b", "Beta"))
 
     assert record.resources["Beta"] == {"version": "1.2.3", "settings": {}}
+
+
+def _told(facts: Any, _: Call) -> Any:
+    if isinstance(facts, Exception):
+        raise facts
+    return facts
+
+
+def facts_of(lab: Lab, *told: Any) -> Any:
+    """Execute a case whose resource tells these facts, one after another."""
+    script = lab.script
+    script.on("Alpha.facts", *[partial(_told, each) for each in told])
+
+    class Alpha(FakeResource):
+        def facts(self) -> Mapping[str, Any]:
+            return self._play("facts") or {}
+
+    Alpha.script = script
+    lab.classes["Alpha"] = Alpha
+    return lab.one(step("a")).resources["Alpha"]
+
+
+def test_what_a_resource_tells_of_itself_is_in_the_record(lab: Lab) -> None:
+    told = facts_of(lab, {"id": "sha256:1", "limits": {"cpus": None}})
+
+    assert told == {
+        "version": "1.2.3",
+        "settings": {},
+        "id": "sha256:1",
+        "limits": {"cpus": None},
+    }
+
+
+def test_what_a_resource_tells_when_it_is_ready_counts(lab: Lab) -> None:
+    told = facts_of(lab, {"id": "begin"}, {"id": "ready"})
+
+    assert told["id"] == "ready"
+
+
+def test_what_it_told_first_stays_if_it_tells_nothing_later(lab: Lab) -> None:
+    told = facts_of(lab, {"id": "begin"}, RuntimeError("no idea"))
+
+    assert told["id"] == "begin"
+
+
+def test_a_resource_s_own_word_never_takes_the_place_of_its_version(lab: Lab) -> None:
+    assert facts_of(lab, {"version": "another"})["version"] == "1.2.3"
 
 
 def test_a_resource_that_cannot_say_what_it_owns_owns_nothing(lab: Lab) -> None:

@@ -1,6 +1,7 @@
 """Secrets are resolved at the last moment and kept out of every text."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -118,3 +119,16 @@ def test_no_resolved_secret_is_left_in_a_text(secret: str, before: str, after: s
 def test_references_are_listed_without_being_resolved() -> None:
     value: Json = {"a": "${env:A}-${secret:b}", "c": [{"d": "${env:A}"}, 5], "e": "${x:y}"}
     assert list(references(value)) == [("env", "A"), ("secret", "b"), ("env", "A")]
+
+
+def test_files_lose_their_secrets_and_the_others_stay(tmp_path: Path) -> None:
+    secrets = Secrets(environment={"WORD": "plugh", "NOTHING": ""})
+    (tmp_path / "before.txt").write_text("plugh")
+    assert secrets.redact_files(tmp_path) == []
+    secrets.resolve("${env:WORD} ${env:NOTHING}")
+    (tmp_path / "said.txt").write_bytes(b"\xff plugh\n plugh plug h\n")
+    (tmp_path / "other.txt").write_text("xyzzy")
+    found = secrets.redact_files(tmp_path)
+    assert sorted(path.name for path in found) == ["before.txt", "said.txt"]
+    assert (tmp_path / "said.txt").read_bytes() == b"\xff ******\n ****** plug h\n"
+    assert (tmp_path / "other.txt").read_text() == "xyzzy"

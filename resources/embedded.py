@@ -4,15 +4,11 @@ So its CPU time and memory are its own and not the lab's, and a query can be sto
 """
 
 import json
-import subprocess
-import sys
-import threading
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import IO, Any, ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict
 
-from benchyard.children import Child, pipe, spawn, tail
-from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
+from benchyard.errors import CommandFailedError, NotReadyError
 from benchyard.model import Json, JsonObject
 from benchyard.resource import (
     CommandResult,
@@ -25,7 +21,7 @@ from benchyard.resource import (
     current_step,
 )
 from benchyard.usage import Ended
-from resources.process import run_label
+from resources._workers import DiedError, Worker
 
 WORKER = Path(__file__).with_name("_embedded") / "embedded_worker.py"
 
@@ -42,76 +38,6 @@ class TableFile(TypedDict):
     table: str
 
 
-class _DiedError(ResourceError):
-    """The worker's end, seen from this side of the pipe."""
-
-
-class _Worker:
-    """The child and the two pipes to it."""
-
-    def __init__(self, child: Child, stderr: Path) -> None:
-        self._child = child
-        self._stderr = stderr
-        self._requests = pipe(child.stdin)
-        self._answers = pipe(child.stdout)
-        self._owes_an_answer = True  # the one that says that the database is open
-
-    @property
-    def pid(self) -> int:
-        return self._child.pid
-
-    @property
-    def running(self) -> bool:
-        return self._child.running
-
-    @property
-    def ended(self) -> Ended | None:
-        return self._child.ended
-
-    def ask(self, request: JsonObject) -> JsonObject:
-        """Send a request and wait for the answer.
-
-        Raises:
-            _DiedError: If the worker ends before it answers.
-        """
-        self._owes_an_answer = True
-        try:
-            self._requests.write(json.dumps(request).encode() + b"\n")
-            self._requests.flush()
-        except OSError as error:
-            raise self._death() from error
-        return self.answer()
-
-    def answer(self) -> JsonObject:
-        """Wait for the next answer."""
-        line = self._answers.readline()
-        if not line.endswith(b"\n"):
-            raise self._death()
-        self._owes_an_answer = False
-        return json.loads(line)
-
-    def _death(self) -> _DiedError:
-        ended = self._child.wait()
-        said = tail(self._stderr) or "nothing"
-        return _DiedError(f"its process died ({ended.describe()}); on stderr: {said}")
-
-    def kill(self) -> None:
-        self._child.kill()
-
-    def close(self) -> None:
-        """Let it end by itself; kill it if it is still at work or takes too long."""
-        if self._owes_an_answer:
-            self._child.kill()
-        killer = threading.Timer(CLOSE_DEADLINE, self._child.kill)
-        killer.start()
-        try:
-            _close(self._requests)
-            self._child.wait()
-        finally:
-            killer.cancel()
-            _close(self._answers)
-
-
 class EmbeddedDatabase(Resource[SettingsT], ABC):
     """A database in a child process, with the commands that all of them share.
 
@@ -126,8 +52,8 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
 
     def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
         super().__init__(settings, workspace)
-        self._worker: _Worker | None = None
-        self._latest: _Worker | None = None
+        self._worker: Worker | None = None
+        self._latest: Worker | None = None
 
     @abstractmethod
     def _worker_settings(self) -> JsonObject:
@@ -135,25 +61,13 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
 
     def start(self) -> None:
         """Start the process; it opens the database by itself."""
-        own = self.workspace.own
-        own.mkdir(parents=True, exist_ok=True)
         options: JsonObject = {
             "engine": self._engine,
-            "database": str(own / self._database),
+            "database": str(self.workspace.own / self._database),
             "settings": self._worker_settings(),
         }
-        with self._stderr.open("wb") as stderr:
-            child = spawn(
-                [sys.executable, str(WORKER), json.dumps(options)],
-                folder=own,
-                # The worker's folder must be on its path, and this one, with duckdb.py, must not.
-                environment={"PYTHONSAFEPATH": ""},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                labels=run_label(self.workspace),
-            )
-        self._worker = self._latest = _Worker(child, self._stderr)
+        # Its folder is on the worker's path, and this one, with duckdb.py, must not be.
+        self._worker = self._latest = Worker(WORKER, self.workspace, [json.dumps(options)])
         self.changed()
 
     def wait_until_ready(self) -> None:
@@ -162,15 +76,10 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
         Raises:
             NotReadyError: If it cannot be opened, in time or at all.
         """
-        worker = self._living()
-        killer = threading.Timer(READY_DEADLINE, worker.kill)
-        killer.start()
         try:
-            answer = worker.answer()
-        except _DiedError as error:
+            answer = self._living().first(READY_DEADLINE)
+        except DiedError as error:
             raise NotReadyError(f"{self._engine} did not start: {error}") from error
-        finally:
-            killer.cancel()
         if "error" in answer:
             raise NotReadyError(f"{self._engine} cannot open its database: {answer['error']}")
 
@@ -178,7 +87,7 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
         """Close the database; kill what does not end."""
         worker, self._worker = self._worker, None
         if worker is not None:
-            worker.close()
+            worker.close(CLOSE_DEADLINE)
             self.changed()
 
     def abort(self, step: str | None = None) -> None:
@@ -276,10 +185,6 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
             )
         return CommandResult(values, None if values["rows"] is None else results)
 
-    @property
-    def _stderr(self) -> Path:
-        return self.workspace.own / "worker.stderr.txt"
-
     def _results(self, name: str | None) -> Path:
         if name:
             return self.workspace.new_file(name)
@@ -297,20 +202,13 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
     def _ask(self, request: JsonObject) -> JsonObject:
         try:
             answer: dict[str, Any] = self._living().ask(request)
-        except _DiedError as error:
+        except DiedError as error:
             raise CommandFailedError(f"{self._engine} did not answer: {error}") from error
         if "error" in answer:
             raise CommandFailedError(f"{self._engine}: {answer['error']}")
         return answer["values"]
 
-    def _living(self) -> _Worker:
+    def _living(self) -> Worker:
         if self._worker is None:
             raise NotReadyError(f"{self._engine} was not started")
         return self._worker
-
-
-def _close(stream: IO[bytes]) -> None:
-    try:
-        stream.close()
-    except OSError:
-        return  # unsent bytes for a child that is gone

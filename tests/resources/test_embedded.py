@@ -2,11 +2,12 @@
 
 import csv
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
 
+import resources
 from benchyard.errors import CommandFailedError
 from benchyard.resource import Workspace, step_context
 from resources.embedded import EmbeddedDatabase
@@ -15,6 +16,49 @@ Database = EmbeddedDatabase[Any]
 Put = Callable[[str, str], str]
 Query = Callable[[Database, str], list[list[str]]]
 Open = Callable[..., Database]
+
+#: Where each engine lists what is in its database.
+LISTED = {
+    "SQLite": "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view')",
+    "DuckDB": "SELECT 'table', table_name FROM duckdb_tables()",
+}
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Generator[Callable[[str], Database]]:
+    """Start each database once: to import an engine takes longer than most of these tests."""
+    known: dict[str, Database] = {}
+
+    def start(name: str) -> Database:
+        if name not in known or not known[name].alive():
+            base = tmp_path_factory.mktemp(name) / "it's [a] case*"
+            place = Workspace(base / "inputs", base / "shared", base / "own", base / "kept")
+            found: Any = resources.find().classes[name]
+            known[name] = found(found.Settings(), place)
+            known[name].start()
+            known[name].wait_until_ready()
+        return known[name]
+
+    yield start
+    for database in known.values():
+        database.stop()
+
+
+@pytest.fixture(params=["SQLite", "DuckDB"])
+def database(
+    request: pytest.FixtureRequest,
+    started: Callable[[str], Database],
+    workspace: Workspace,
+    query: Query,
+) -> Generator[Database]:
+    """Give each embedded database in turn, empty, at work on the files of this test."""
+    one = started(request.param)
+    one.workspace = workspace
+    yield one
+    for kind, name in query(one, LISTED[request.param])[1:]:
+        quoted = name.replace('"', '""')
+        one.execute(f'DROP {kind} "{quoted}"')
+    assert len(query(one, LISTED[request.param])) <= 1
 
 
 def fail(call: Callable[[], object]) -> str:

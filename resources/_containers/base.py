@@ -1,0 +1,314 @@
+"""What all resources share whose work is done in containers."""
+
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from benchyard.cgroups import Cgroup
+from benchyard.errors import CommandFailedError, ResourceError
+from benchyard.labels import CHILD, OWNER
+from benchyard.model import Json, JsonObject
+from benchyard.resource import CommandResult, Resource, Workspace, current_step
+from resources._containers import images
+from resources._containers.crew import Crew
+from resources._containers.engine import Client, EngineError, connect
+from resources._containers.exits import describe_code
+from resources._containers.following import Follower
+from resources._containers.ground import OWNER_LABEL, Ground
+from resources._containers.leftovers import remove_leftovers
+from resources._containers.live import LiveContainer
+from resources._containers.outcomes import output, remove_if_empty, values, wanted
+from resources._containers.owngroup import remove_left
+from resources._containers.settings import ContainerSettings, size
+from resources._containers.specification import LOOPBACK, Mount, Specification
+
+logger = logging.getLogger("benchyard.resources")
+
+#: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.
+SHARED = "/data/shared"
+
+ContainerSettingsT = TypeVar("ContainerSettingsT", bound=ContainerSettings)
+
+
+class ContainerResource(Resource[ContainerSettingsT]):
+    """A resource whose work is done in containers on the Docker engine of this host.
+
+    A class derived from it names its image and what its containers are made from
+    (``_specification``); ``ServerContainer`` and ``ProgramContainer`` give them a life.
+    """
+
+    Settings: ClassVar[type[Any]] = ContainerSettings
+    #: The image, unless the case names another one.
+    _image: ClassVar[str] = ""
+    #: Ports at which it serves: on this host each is the kernel's choice, unless a step names it.
+    _serves: ClassVar[Sequence[int]] = ()
+
+    def __init__(self, settings: ContainerSettingsT, workspace: Workspace) -> None:
+        super().__init__(settings, workspace)
+        self._facts: JsonObject = {}
+        # By which every process in our containers is known, on this host.
+        self._label = uuid.uuid4().hex
+        self._ground = Ground(workspace.labels, self._label[:12])
+        self._crew = Crew(self._title, self._label, self._ground, self.changed)
+
+    # -- what it is
+
+    @property
+    def _engine(self) -> Client:
+        return self._ground.engine
+
+    @property
+    def _image_name(self) -> str:
+        return self.settings.image or self._image
+
+    def version(self) -> str:
+        """Return the image's name and what it really is: its digest, or its id if it has none."""
+        identity = images.identity(self._engine, self._image_name)
+        digests: Any = identity["digests"]
+        return f"{identity['image']} ({digests[0] if digests else identity['id']})"
+
+    def facts(self) -> Mapping[str, Json]:
+        """Return the image's identity, the engine, and the limits of the containers."""
+        return self._facts
+
+    def _specification(self) -> Specification:
+        """Return what its containers are made from; classes replace what is special to them."""
+        settings, labels = self.settings, self.workspace.labels
+        own = {CHILD: self._label, OWNER: labels.get(OWNER_LABEL, "")}
+        return Specification(
+            image=self._image_name,
+            environment={**settings.environment, **own},
+            mounts=self._mounts(),
+            volumes=dict(self._ground.volumes),
+            ports=self._ports(),
+            network=self._ground.network,
+            aliases=(self._title,),
+            cpus=settings.cpus,
+            cpuset=settings.cpuset,
+            memory=settings.memory_bytes,
+            shm_size=None if settings.shm_size is None else size(settings.shm_size),
+            ulimits={name: (limit, limit) for name, limit in settings.ulimits.items()},
+            user=settings.user,
+            read_only=settings.read_only,
+            tmpfs={where: f"size={size(given)}" for where, given in settings.tmpfs.items()},
+            labels=labels,
+            cgroup_parent=self._ground.cgroup_parent,
+        )
+
+    def _mounts(self) -> list[Mount]:
+        """Return the run's shared folder, and the inputs at the place that its links lead to."""
+        inputs = self.workspace.inputs
+        shown = [Mount(self.workspace.shared, SHARED)]
+        if inputs.is_dir():
+            shown.append(Mount(inputs, str(inputs), read_only=True))
+        return shown
+
+    def _ports(self) -> dict[int, int]:
+        """Return the ports that are published, with those of this host that the case fixes."""
+        asked = self.workspace.ports
+        own = {port: port if port in asked else 0 for port in self._serves}
+        return own | {int(inside): outside for inside, outside in self.settings.ports.items()}
+
+    # -- life
+
+    @classmethod
+    def remove_leftovers(cls) -> list[str]:
+        """Remove what dead labs left at the engine, and their control groups."""
+        try:
+            client = connect()
+        except EngineError:
+            return remove_left()
+        try:
+            return remove_leftovers(client)
+        finally:
+            client.close()
+
+    def initialize(self) -> None:
+        """Fetch the image unless it is here, and see that fixed ports are free."""
+        pulled = images.ensure(self._engine, self._image_name, logger.info)
+        self._refuse_taken_ports()
+        limits: JsonObject = {
+            "cpus": self.settings.cpus,
+            "cpuset": self.settings.cpuset,
+            "memory_bytes": self.settings.memory_bytes,
+        }
+        identity = images.identity(self._engine, self._image_name)
+        self._facts = {**identity, "limits": limits, "engine": self._ground.engine_facts}
+        if pulled is not None:
+            self._facts["pulls"] = [{**pulled, "bytes": identity["bytes"]}]
+
+    def _refuse_taken_ports(self) -> None:
+        taken = [str(host) for host in self._ports().values() if host and not _is_free(host)]
+        if taken:
+            raise ResourceError(
+                f"{self._title}: port {', '.join(taken)} of this host is taken; stop who "
+                "has it, or let the kernel choose one with 0 under 'ports' in the case's resources"
+            )
+
+    def start(self) -> None:
+        """Prepare the ground for containers."""
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make the run's network, a control group, volumes."""
+        self._ground.lay()
+        for target in self.settings.volumes:
+            self._add_volume(target)
+
+    def _add_volume(self, target: str) -> None:
+        """Make an empty volume for a folder of the containers; it goes away with the run."""
+        self._ground.add_volume(target)
+
+    def stop(self) -> None:
+        """Stop and remove the containers, then all that was made for them.
+
+        Raises:
+            EngineError: If something could not be removed; the next run tries again.
+        """
+        with ExitStack() as last:
+            last.callback(self._ground.remove)
+            last.callback(self._give_back)
+            self._crew.stop(self.settings.stop_seconds)
+
+    def _give_back(self) -> None:
+        """Make files of the lab's user what containers made as another one: it must keep them."""
+        user, shared = os.geteuid(), self.workspace.shared
+        if not user or not _holds_foreign(shared, user):
+            return
+        spec = replace(
+            self._specification(),
+            entrypoint=("chown",),
+            command=("-R", "-h", f"{user}:{os.getegid()}", SHARED),
+            user="0",
+            ports={},
+            aliases=(),
+        )
+        silent = Path(os.devnull)
+        crew = Crew(f"{self._title}-files", self._label, self._ground, lambda: None)
+        try:
+            with ExitStack() as last:
+                last.callback(crew.stop, 0)
+                crew.run_to_end(crew.create(spec, silent, silent))
+        except (EngineError, CommandFailedError) as error:
+            logger.warning("%s: files of other users stay in %s: %s", self._title, shared, error)
+
+    def begin(self, step: str) -> None:
+        """Remove the containers that ended: nothing is measured now."""
+        del step
+        self._crew.tidy()
+
+    def abort(self, step: str | None = None) -> None:
+        """Kill every process in every container, even if the engine hangs."""
+        del step
+        self._crew.abort()
+
+    def cgroups(self, step: str | None = None) -> Sequence[Cgroup]:
+        """Return our group around the containers, or the group of each that runs."""
+        del step
+        return self._crew.groups()
+
+    # -- containers
+
+    @property
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def _created(self, spec: Specification, name: str = "") -> LiveContainer:
+        """Create a container; what it says goes into the run's results.
+
+        Args:
+            name: Of the files with its output; that of the step if empty.
+
+        Raises:
+            CommandFailedError: If it was aborted.
+            EngineError: If the engine cannot.
+        """
+        kept = self.workspace.kept
+        kept.mkdir(parents=True, exist_ok=True)
+        files = [kept / f"{name or current_step()}.{stream}.txt" for stream in ("stdout", "stderr")]
+        for file in files:
+            file.write_bytes(b"")
+        return self._crew.create(spec, *files)
+
+    def _run(self, spec: Specification, exit_code: int = 0, name: str = "") -> CommandResult:
+        """Run a fresh container, and see that it ends as it must.
+
+        Args:
+            name: Of the files with its output; that of the step if empty.
+
+        Raises:
+            CommandFailedError: If it ends in another way, or what it said could not be kept.
+        """
+        container = self._created(spec, name)
+        try:
+            ended = self._crew.run_to_end(container)
+        finally:
+            remove_if_empty(container.follower, self.workspace.kept)
+        if ended.code != exit_code or ended.error or (ended.out_of_memory and not exit_code):
+            raise CommandFailedError(
+                f"'{spec.image}' failed: {ended.describe()}{wanted(exit_code)}; it said: "
+                f"{container.said()}",
+                ended.code,
+            )
+        container.follower.refuse_lost()
+        return CommandResult(values(ended), output(container.follower))
+
+    def _execute(
+        self,
+        container: LiveContainer,
+        arguments: Sequence[str],
+        follower: Follower,
+        *,
+        environment: Mapping[str, str] | None = None,
+        user: str = "",
+        folder: str | None = None,
+        exit_code: int = 0,
+    ) -> CommandResult:
+        """Execute a program in a container that runs, and see that it ends as it must.
+
+        Raises:
+            CommandFailedError: If it ends in another way.
+        """
+        killed = self._ground.oom_kills(container)
+        try:
+            with container.program(
+                list(arguments), environment=dict(environment or {}), user=user, folder=folder
+            ) as program:
+                follower.follow(program.pieces())
+                self._crew.refuse_aborted(container.spec)
+                code = program.exit_code(lambda: container.running and not self._crew.aborted)
+        finally:
+            remove_if_empty(follower, self.workspace.kept)
+        out_of_memory = self._ground.oom_kills(container) > killed
+        self._crew.refuse_aborted(container.spec)
+        if code != exit_code:
+            how = "out of memory: the kernel killed it at the container's limit"
+            raise CommandFailedError(
+                f"'{arguments[0]}' failed in the container of '{container.spec.image}': "
+                f"{how if out_of_memory else describe_code(code)}{wanted(exit_code)}; it said: "
+                f"{follower.said()}",
+                code,
+            )
+        follower.refuse_lost()
+        return CommandResult({"exit_code": code}, output(follower))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+def _holds_foreign(folder: Path, user: int) -> bool:
+    """Tell whether something below a folder belongs to somebody else."""
+    return any(path.lstat().st_uid != user for path in folder.rglob("*") if not path.is_symlink())

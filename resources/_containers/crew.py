@@ -1,0 +1,153 @@
+"""The containers of one resource: made, run to their end, killed and removed together."""
+
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from benchyard.cgroups import Cgroup
+from benchyard.errors import CommandFailedError
+from benchyard.labels import CHILD, kill_labelled
+from resources._containers.engine import EngineError, answers
+from resources._containers.exits import Exit
+from resources._containers.ground import Ground
+from resources._containers.live import LiveContainer
+from resources._containers.specification import Specification
+
+
+class Crew:
+    """Thread-safe: it may be aborted while it is at work.
+
+    Args:
+        title: Of the resource; a part of the containers' names.
+        label: By which every process in its containers is known on this host.
+        changed: Called whenever other containers run.
+    """
+
+    def __init__(self, title: str, label: str, ground: Ground, changed: Callable[[], None]) -> None:
+        self._title = title
+        self._label = label
+        self._ground = ground
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._containers: list[LiveContainer] = []
+        #: Whether it was killed; then it starts nothing any more.
+        self.aborted = False
+
+    def create(self, spec: Specification, stdout: Path, stderr: Path) -> LiveContainer:
+        """Create a container.
+
+        Args:
+            stdout: Where its standard output goes.
+            stderr: Where its standard error goes.
+
+        Raises:
+            CommandFailedError: If the crew was aborted.
+            EngineError: If the engine cannot.
+        """
+        self.refuse_aborted(spec)
+        name = f"benchyard-{self._title.lower()}-{uuid.uuid4().hex[:12]}"
+        container = LiveContainer(self._ground.engine, spec, name, stdout, stderr)
+        with self._lock:
+            self._containers.append(container)
+        return container
+
+    def start(self, container: LiveContainer) -> None:
+        """Start a container, and find out where the kernel keeps its account.
+
+        Raises:
+            CommandFailedError: If the crew was aborted.
+            EngineError: If the engine cannot.
+        """
+        self.refuse_aborted(container.spec)
+        container.start()
+        if self.aborted:
+            # abort() may have looked before there was something to kill.
+            container.kill()
+        self._ground.account_for(container)
+        self._changed()
+
+    def run_to_end(self, container: LiveContainer) -> Exit:
+        """Start a container and wait for its end.
+
+        Raises:
+            CommandFailedError: If the crew was aborted.
+            EngineError: If the engine cannot, or went away.
+        """
+        self.start(container)
+        try:
+            ended = container.wait()
+        finally:
+            self._changed()
+        self.refuse_aborted(container.spec)
+        assert ended is not None  # noqa: S101 - it was waited for without a deadline
+        return ended
+
+    def refuse_aborted(self, spec: Specification) -> None:
+        """See that the crew was not killed.
+
+        Raises:
+            CommandFailedError: If it was.
+        """
+        if self.aborted:
+            raise CommandFailedError(f"aborted: the containers of '{spec.image}' were killed")
+
+    def abort(self) -> None:
+        """Kill every process in every container, even if the engine hangs."""
+        with self._lock:
+            self.aborted = True
+            containers = list(self._containers)
+        self._kill_processes()
+        for container in containers:
+            container.kill()
+
+    def _kill_processes(self) -> None:
+        """Kill what runs in containers on this host, the engine's help aside."""
+        kill_labelled(CHILD, lambda value: value == self._label)
+
+    def tidy(self) -> None:
+        """Remove the containers that ended; what cannot be removed is left to ``stop``."""
+        with self._lock:
+            over = [container for container in self._containers if container.is_over]
+        for container in over:
+            with suppress(EngineError):
+                container.remove()
+                with self._lock:
+                    self._containers.remove(container)
+
+    def stop(self, seconds: int) -> None:
+        """End and remove all containers.
+
+        Args:
+            seconds: So long each may take to end when it is asked to; then it is killed.
+
+        Raises:
+            EngineError: If one could not be removed.
+        """
+        with self._lock:
+            containers, self._containers = self._containers, []
+        if containers and not answers(self._ground.engine.api):
+            self._kill_processes()
+            raise EngineError("the Docker engine does not answer; the next run removes containers")
+        wrong: list[EngineError] = []
+        for container in reversed(containers):
+            try:
+                self._end(container, seconds)
+            except EngineError as error:
+                wrong.append(error)
+        if wrong:
+            raise wrong[0]
+
+    def _end(self, container: LiveContainer, seconds: int) -> None:
+        try:
+            if not self.aborted:
+                container.stop(seconds)
+        finally:
+            container.remove()
+
+    def groups(self) -> Sequence[Cgroup]:
+        """Return the control groups that count what the containers use."""
+        with self._lock:
+            running = [container for container in self._containers if container.running]
+        return self._ground.groups(running)

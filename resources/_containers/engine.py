@@ -1,0 +1,154 @@
+"""The Docker engine of this host: a connection, what it says of itself, its errors in sentences.
+
+``docker`` is imported when the first connection is made: listing cases must not wait for it.
+"""
+
+import os
+import socket
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from typing import Any, TypeAlias
+
+from benchyard.errors import ResourceError
+from benchyard.model import JsonObject
+
+#: A connection to the engine; the package has no types of its own.
+Client: TypeAlias = Any
+
+#: Seconds after which an engine that does not answer a short question is given up.
+TIMEOUT = 20
+#: The same where something must be ended soon, whoever hangs.
+HURRY = 3
+
+
+class EngineError(ResourceError):
+    """The engine refused, or it does not answer."""
+
+
+class NotThereError(EngineError):
+    """What the engine was asked about does not exist."""
+
+
+def connect() -> Client:
+    """Connect to the engine that ``DOCKER_HOST`` names, or to the one of this host.
+
+    Raises:
+        EngineError: If none answers.
+    """
+    import docker  # noqa: PLC0415 - see above
+
+    with telling("cannot use containers"):
+        _knock()
+        return docker.from_env(version="auto", timeout=TIMEOUT)
+
+
+def _knock() -> None:
+    """Connect to a local engine and hang up: the library forgets a socket that nobody answers.
+
+    Raises:
+        OSError: If nobody listens.
+    """
+    kind, _, path = place().partition("://")
+    if kind == "unix":
+        with socket.socket(socket.AF_UNIX) as knocking:
+            knocking.settimeout(HURRY)
+            knocking.connect(path)
+
+
+@contextmanager
+def hurried(api: Any) -> Generator[Any]:
+    """Give a connection of its own that does not wait for an engine that hangs.
+
+    Args:
+        api: The connection of before: asking for the version again would take 20 ms.
+
+    Raises:
+        EngineError: If it does not answer.
+    """
+    import docker  # noqa: PLC0415 - see above
+
+    with telling("cannot use containers"):
+        _knock()
+        client: Any = docker.from_env(version=api.api_version, timeout=HURRY)
+    with closing(client):
+        with telling("cannot use containers"):
+            client.ping()
+        yield client.api
+
+
+def answers(api: Any) -> bool:
+    """Tell whether the engine answers now.
+
+    Args:
+        api: The connection of before.
+    """
+    try:
+        with hurried(api):
+            return True
+    except EngineError:
+        return False
+
+
+def place() -> str:
+    """Return where the engine is looked for."""
+    return os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
+
+
+@contextmanager
+def telling(what: str) -> Generator[None]:
+    """Turn the engine's errors into ours.
+
+    Args:
+        what: What was tried, as the begin of a sentence.
+
+    Raises:
+        NotThereError: If the engine does not know what it was asked about.
+        EngineError: If the engine refused or does not answer.
+    """
+    import docker.errors  # noqa: PLC0415 - see above
+    import requests  # noqa: PLC0415
+    import urllib3.exceptions  # noqa: PLC0415
+
+    try:
+        yield
+    except docker.errors.NotFound as error:
+        raise NotThereError(f"{what}: {_explained(error)}") from error
+    except docker.errors.APIError as error:
+        raise EngineError(f"{what}: {_explained(error)}") from error
+    except (
+        docker.errors.DockerException,
+        requests.RequestException,
+        urllib3.exceptions.HTTPError,
+        OSError,
+    ) as error:
+        raise EngineError(
+            f"{what}: the Docker engine at {place()} does not answer ({_root(error)}); start it, "
+            "or ask 'benchyard doctor' what is wrong"
+        ) from error
+
+
+def _explained(error: Exception) -> str:
+    """Return the engine's own words, which the library puts between its own."""
+    return str(getattr(error, "explanation", None) or error).strip().rstrip(".")
+
+
+def _root(error: BaseException) -> str:
+    """Return the innermost cause in words: the outer ones repeat it in brackets."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return str(error) or type(error).__name__
+
+
+def facts(client: Client) -> JsonObject:
+    """Return version, storage driver, cgroup driver and version, runtime and root of the engine."""
+    with telling("the engine does not describe itself"):
+        info = client.info()
+    return {
+        "version": info.get("ServerVersion"),
+        "storage_driver": info.get("Driver"),
+        "cgroup_driver": info.get("CgroupDriver"),
+        # Engines before 20.10 do not say it, and know version 1 alone.
+        "cgroup_version": info.get("CgroupVersion", "1"),
+        "runtime": info.get("DefaultRuntime"),
+        "root": info.get("DockerRootDir"),
+    }

@@ -1,0 +1,130 @@
+"""What a container says: its two streams into two files, and waited for while they come."""
+
+import re
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+from benchyard.children import tail
+from benchyard.errors import CommandFailedError
+
+#: So much of the latest output (bytes) is remembered for patterns that come in parts.
+_REMEMBERED = 65_536
+
+#: Pieces of output as the engine hands them over: stdout or None, stderr or None.
+Pieces = Iterable[tuple[bytes | None, bytes | None]]
+
+
+class Follower:
+    """Writes what comes to files, and lets others wait for what it says; thread-safe.
+
+    Args:
+        stdout: Where standard output goes; appended to.
+        stderr: The same for standard error; the same file to have both in one.
+    """
+
+    def __init__(self, stdout: Path, stderr: Path) -> None:
+        self.stdout = stdout
+        self.stderr = stderr
+        self._news = threading.Condition()
+        self._seen = [b"", b""]
+        self._wanted: re.Pattern[bytes] | None = None
+        self._found = False
+        self._ended = False
+        #: Why the files are not whole, if so.
+        self.problem: str | None = None
+
+    def follow(self, pieces: Pieces) -> None:
+        """Take all that comes until the stream ends.
+
+        Files that cannot be written to are no error here: ``refuse_lost`` tells.
+
+        Raises:
+            OSError: If the stream breaks.
+        """
+        try:
+            with ExitStack() as files:
+                out = self._opened(files, self.stdout)
+                err = out if self.stdout == self.stderr else self._opened(files, self.stderr)
+                for said, complained in pieces:
+                    for number, (file, piece) in enumerate(((out, said), (err, complained))):
+                        if piece:
+                            self._take(number, file, piece)
+        except OSError as error:
+            self.problem = self.problem or f"the engine broke off ({error})"
+            raise
+        finally:
+            with self._news:
+                self._ended = True
+                self._news.notify_all()
+
+    def refuse_lost(self) -> None:
+        """See that all that came was kept.
+
+        Raises:
+            CommandFailedError: If it was not.
+        """
+        if self.problem is not None:
+            raise CommandFailedError(f"what the program said could not be kept: {self.problem}")
+
+    def _opened(self, files: ExitStack, path: Path) -> IO[bytes] | None:
+        try:
+            return files.enter_context(path.open("ab", buffering=0))
+        except OSError as error:
+            self._lose(path, error)
+            return None
+
+    def _take(self, number: int, file: IO[bytes] | None, piece: bytes) -> None:
+        if file is not None and self.problem is None:
+            try:
+                _write(file, piece)
+            except OSError as error:
+                # The stream is read on: nobody must wait for us to take what he says.
+                self._lose(Path(file.name), error)
+        self._notice(number, piece)
+
+    def _lose(self, path: Path, error: OSError) -> None:
+        self.problem = f"{path}: {error.strerror}"
+
+    def expect(self, pattern: str) -> None:
+        """Look for a pattern from now on; call it before the stream begins."""
+        with self._news:
+            self._wanted = re.compile(pattern.encode(), re.MULTILINE)
+            self._found = False
+
+    def wait(self, deadline: float) -> bool:
+        """Wait for the pattern; False if the stream ended without it or the time is over.
+
+        Args:
+            deadline: On the monotonic clock, in seconds.
+        """
+        with self._news:
+            self._news.wait_for(
+                lambda: self._found or self._ended, max(0.0, deadline - time.monotonic())
+            )
+            return self._found
+
+    def said(self) -> str:
+        """Return the end of what came, for an error."""
+        return tail(self.stderr) or tail(self.stdout) or "nothing"
+
+    def _notice(self, number: int, piece: bytes) -> None:
+        if self._wanted is None or self._found:
+            return
+        seen = self._seen[number] + piece
+        # Lines that are whole need not be looked at again.
+        self._seen[number] = seen[-_REMEMBERED:].rpartition(b"\n")[2]
+        if self._wanted.search(seen):
+            with self._news:
+                self._found = True
+                self._news.notify_all()
+
+
+def _write(file: IO[bytes], piece: bytes) -> None:
+    """Write all of it: a raw file takes what fits, and says how much that was."""
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[file.write(rest) :]

@@ -1,0 +1,32 @@
+"""Containers that do one thing and end: a fresh one for each command."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from benchyard.errors import CommandFailedError
+from benchyard.resource import CommandResult
+from resources._containers.base import ContainerResource, ContainerSettingsT
+
+
+class ProgramContainer(ContainerResource[ContainerSettingsT]):
+    """A resource whose every command is a container of its own, run to its end."""
+
+    def _call(self, arguments: Sequence[str], output_file: str | None = None) -> CommandResult:
+        """Run a container with these arguments.
+
+        Args:
+            output_file: What it must have made in the run's shared folder.
+
+        Raises:
+            CommandFailedError: If it fails, or the file is not there.
+        """
+        output = self.workspace.new_file(output_file) if output_file else None
+        if output is not None:
+            # What an earlier repetition made must not pass for the answer of this one.
+            output.unlink(missing_ok=True)
+        result = self._run(replace(self._specification(), command=tuple(arguments)))
+        if output is not None and not output.exists():
+            raise CommandFailedError(
+                f"'{self._image_name}' ended well and did not write its output_file '{output_file}'"
+            )
+        return CommandResult(result.values, output or result.output)

@@ -1,0 +1,183 @@
+"""What a case may set on any resource that is a container, and how it becomes a specification."""
+
+import re
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from benchyard.errors import InputError
+from resources._containers.readiness import (
+    Answers,
+    Healthy,
+    HttpUrl,
+    LogPattern,
+    Readiness,
+    TcpPort,
+    is_pattern,
+)
+from resources._containers.specification import HealthCheck
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)([iI]?)[bB]?")
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+#: The engine makes no container with less. Source: Docker's documentation, ``--memory``.
+_LEAST_MEMORY = 6 * 2**20
+
+
+class HealthCheckSettings(TypedDict, total=False):
+    """By what the engine finds a container healthy; seconds."""
+
+    command: list[str]
+    interval: float
+    timeout: float
+    retries: int
+
+
+class ReadySettings(TypedDict, total=False):
+    """When a container is ready: each way that is given must say so.
+
+    ``log`` is a regular expression for a line; ``tcp`` and the port of ``http``
+    (``:8080/path`` or ``8080/path``) are the container's; ``command`` is executed in it.
+    """
+
+    log: str
+    tcp: int
+    http: str
+    healthy: bool
+    command: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerSettings:
+    """What a case may set; None and empty values leave it to the class, then to the image.
+
+    Args:
+        image: Instead of the class's own.
+        cpus: CPUs' worth of time, such as 1.5.
+        cpuset: CPUs that it may run on, such as ``0-2``.
+        memory: Limit, with its unit, such as ``2GB``; it gets no swap beyond it.
+        shm_size: Size of ``/dev/shm``, with its unit.
+        environment: Variables, added to the class's.
+        ulimits: Limits by name, such as ``{"nofile": 65536}``.
+        user: Name or id, and group, as ``user:group``.
+        ports: Port of the container to the one on this host's loopback, such as
+            ``{"5432": 5432}``; 0 lets the kernel choose.
+        volumes: Folders of the container that get an empty volume for the run.
+        tmpfs: Folders of the container that are in memory, to their size, such as ``64MB``.
+        read_only: Whether its root file system cannot be written to.
+        ready_seconds: So long it may take until it is ready.
+        stop_seconds: So long it may take to end when it is asked to; then it is killed.
+    """
+
+    image: str = ""
+    cpus: float | None = None
+    cpuset: str | None = None
+    memory: str | None = None
+    shm_size: str | None = None
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+    ulimits: dict[str, int] = field(default_factory=dict[str, int])
+    user: str | None = None
+    ports: dict[str, int] = field(default_factory=dict[str, int])
+    volumes: list[str] = field(default_factory=list[str])
+    tmpfs: dict[str, str] = field(default_factory=dict[str, str])
+    read_only: bool = False
+    ready_seconds: float = 120.0
+    stop_seconds: int = 10
+
+    def __post_init__(self) -> None:
+        wrong = [*_wrong_sizes(self), *_wrong_numbers(self), *_wrong_places(self)]
+        if wrong:
+            raise InputError("; ".join(wrong))
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """The memory limit in bytes."""
+        return None if self.memory is None else size(self.memory)
+
+
+def size(text: str) -> int:
+    """Return the bytes of a size such as ``512m``, ``2GB`` or ``1.5 GiB``.
+
+    Letters count in powers of 1,024, as they do on Docker's command line.
+
+    Raises:
+        InputError: If it is none.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if not found:
+        raise InputError(f"'{text}' is no size; write it like 512MB or 2GB")
+    return round(float(found[1]) * 1024 ** _POWERS[found[2].lower()])
+
+
+def _wrong_sizes(settings: ContainerSettings) -> list[str]:
+    sizes = {"memory": settings.memory, "shm_size": settings.shm_size}
+    sizes |= {f"tmpfs of '{where}'": given for where, given in settings.tmpfs.items()}
+    wrong = [
+        f"{name} is '{given}', which is no size; write it like 512MB or 2GB"
+        for name, given in sizes.items()
+        if given is not None and not _SIZE.fullmatch(given.strip())
+    ]
+    if not wrong and settings.memory_bytes is not None and settings.memory_bytes < _LEAST_MEMORY:
+        wrong.append(f"memory is {settings.memory}; the engine wants 6MB or more")
+    return wrong
+
+
+def _wrong_numbers(settings: ContainerSettings) -> list[str]:
+    wrong: list[str] = []
+    if settings.cpus is not None and settings.cpus <= 0:
+        wrong.append(f"cpus is {settings.cpus}; it must be above 0")
+    if settings.ready_seconds <= 0:
+        wrong.append(f"ready_seconds is {settings.ready_seconds:g}; it must be above 0")
+    if settings.stop_seconds < 0:
+        wrong.append(f"stop_seconds is {settings.stop_seconds}; it must be 0 or more")
+    return wrong
+
+
+def _wrong_places(settings: ContainerSettings) -> list[str]:
+    ports = [
+        f"the port '{inside}: {outside}' is none; ports are 1 to 65535"
+        for inside, outside in settings.ports.items()
+        if not inside.isdigit() or not 0 < int(inside) < 65536 or not 0 <= outside < 65536
+    ]
+    folders = [*settings.volumes, *settings.tmpfs]
+    return ports + [f"'{f}' must be an absolute path" for f in folders if not f.startswith("/")]
+
+
+def readiness(given: ReadySettings) -> list[Readiness]:
+    """Return the ways in which a container must be ready.
+
+    Raises:
+        InputError: If one is no way.
+    """
+    ways: list[Readiness] = []
+    if "log" in given:
+        if not is_pattern(given["log"]):
+            raise InputError(f"ready.log is '{given['log']}', which is no regular expression")
+        ways.append(LogPattern(given["log"]))
+    if "tcp" in given:
+        ways.append(TcpPort(given["tcp"]))
+    if "http" in given:
+        ways.append(_http(given["http"]))
+    if given.get("healthy"):
+        ways.append(Healthy())
+    if "command" in given:
+        ways.append(Answers(given["command"]))
+    return ways
+
+
+def _http(text: str) -> HttpUrl:
+    port, slash, path = text.removeprefix(":").partition("/")
+    if not port.isdigit():
+        raise InputError(f"ready.http is '{text}'; write port and path, like 8080/health")
+    return HttpUrl(int(port), slash + path or "/")
+
+
+def health_check(given: HealthCheckSettings) -> HealthCheck | None:
+    """Return the health check that a case gives, if any.
+
+    Raises:
+        InputError: If it has no command.
+    """
+    if not given:
+        return None
+    if not given.get("command"):
+        raise InputError("health_check has no 'command'; give program and arguments")
+    return HealthCheck(**given)  # type: ignore[arg-type]

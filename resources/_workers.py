@@ -1,0 +1,135 @@
+"""A child process that takes one request at a time."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from benchyard.children import pipe, spawn, tail
+from benchyard.errors import CommandFailedError
+from benchyard.model import JsonObject
+from benchyard.resource import Workspace
+from benchyard.usage import Ended
+from resources.process import run_label
+
+
+class DiedError(CommandFailedError):
+    """The worker's end, seen from this side of the pipe."""
+
+
+class Worker:
+    """A child process with requests and answers as lines of JSON; starts when it is made.
+
+    It says one line by itself when it is ready: the first answer.
+
+    Args:
+        program: Path of its Python program; its folder is on its path, and ours is not.
+        workspace: Of the resource; it works in the scratch folder.
+        arguments: After the program.
+        name: What errors call it, and its file with messages.
+    """
+
+    def __init__(
+        self, program: Path, workspace: Workspace, arguments: Sequence[str] = (), name: str = ""
+    ) -> None:
+        workspace.own.mkdir(parents=True, exist_ok=True)
+        self._stderr = workspace.own / f"{name or 'worker'}.stderr.txt"
+        self._whose = f"the {name}'s" if name else "its"
+        with self._stderr.open("wb") as stderr:
+            self._child = spawn(
+                [sys.executable, str(program), *arguments],
+                folder=workspace.own,
+                environment={"PYTHONSAFEPATH": ""},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                labels=run_label(workspace),
+            )
+        self._requests = pipe(self._child.stdin)
+        self._answers = pipe(self._child.stdout)
+        self._owes_an_answer = True
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._child.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it takes requests."""
+        return self._child.running
+
+    @property
+    def ended(self) -> Ended | None:
+        """How it ended, once it did."""
+        return self._child.ended
+
+    def first(self, seconds: float) -> JsonObject:
+        """Wait for the line that says that it is ready; kill it if that takes too long.
+
+        Raises:
+            DiedError: If it ended before.
+        """
+        killer = threading.Timer(seconds, self.kill)
+        killer.start()
+        try:
+            return self._answer()
+        finally:
+            killer.cancel()
+
+    def ask(self, request: JsonObject) -> JsonObject:
+        """Send a request and wait for the answer.
+
+        Raises:
+            DiedError: If it ends before it answers.
+        """
+        self._owes_an_answer = True
+        try:
+            self._requests.write(json.dumps(request).encode() + b"\n")
+            self._requests.flush()
+        except OSError as error:
+            raise self._death() from error
+        return self._answer()
+
+    def _answer(self) -> JsonObject:
+        line = self._answers.readline()
+        if not line.endswith(b"\n"):
+            raise self._death()
+        self._owes_an_answer = False
+        return json.loads(line)
+
+    def _death(self) -> DiedError:
+        ended = self._child.wait()
+        said = tail(self._stderr) or "nothing"
+        return DiedError(
+            f"{self._whose} process died ({ended.describe()}); on stderr: {said}",
+            ended.exit_status,
+        )
+
+    def kill(self) -> None:
+        """Kill it; the request under way fails at once."""
+        self._child.kill()
+
+    def close(self, seconds: float = 0.0) -> None:
+        """Let it end by itself; kill it if it is still at work or takes longer than that."""
+        if self._owes_an_answer or not seconds:
+            self._child.kill()
+        killer = threading.Timer(seconds, self._child.kill)
+        if seconds:
+            killer.start()
+        try:
+            _close(self._requests)
+            self._child.wait()
+        finally:
+            killer.cancel()
+            _close(self._answers)
+
+
+def _close(stream: IO[bytes]) -> None:
+    try:
+        stream.close()
+    except OSError:
+        return  # unsent bytes for a child that is gone

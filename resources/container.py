@@ -1,0 +1,207 @@
+"""Any container, and the bases for resources that are containers."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar
+
+from benchyard.errors import CommandFailedError, InputError
+from benchyard.resource import (
+    CommandResult,
+    OutputFile,
+    command,
+    current_step,
+)
+from resources._containers.base import SHARED, ContainerResource
+from resources._containers.following import Follower
+from resources._containers.programs import ProgramContainer
+from resources._containers.readiness import Readiness
+from resources._containers.servers import ServerContainer
+from resources._containers.settings import (
+    ContainerSettings,
+    HealthCheckSettings,
+    ReadySettings,
+    health_check,
+    readiness,
+)
+from resources._containers.specification import Mount, Specification
+
+__all__ = [
+    "SHARED",
+    "Container",
+    "ContainerResource",
+    "ContainerSettings",
+    "Mount",
+    "ProgramContainer",
+    "ServerContainer",
+    "Specification",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyContainerSettings(ContainerSettings):
+    """What a case may set on ``Container``.
+
+    Args:
+        command: Arguments of the container that runs all the time; the image's own if empty.
+        entrypoint: Program instead of the image's own; the image's own if empty.
+        working_folder: Absolute, in the container.
+        host_name: By which other containers of the run find it.
+        network: False keeps it away from every network.
+        health_check: By what the engine finds it healthy.
+        ready: When it is ready; at once if empty.
+        runs: False if no container is to run all the time, for cases with ``run_to_end`` alone.
+    """
+
+    command: list[str] = field(default_factory=list[str])
+    entrypoint: list[str] = field(default_factory=list[str])
+    working_folder: str | None = None
+    host_name: str = "Container"
+    network: bool = True
+    health_check: HealthCheckSettings = field(default_factory=HealthCheckSettings)
+    ready: ReadySettings = field(default_factory=ReadySettings)
+    runs: bool = True
+
+    def __post_init__(self) -> None:
+        # A dataclass with slots is a second class: super() without arguments knows the first.
+        ContainerSettings.__post_init__(self)
+        readiness(self.ready)
+        health_check(self.health_check)
+        if not self.image:
+            raise InputError("Container: it has no image; name one under 'image'")
+
+
+class Container(ServerContainer[AnyContainerSettings]):
+    """A container of any image."""
+
+    Settings: ClassVar[type[AnyContainerSettings]] = AnyContainerSettings
+
+    def _specification(self) -> Specification:
+        settings = self.settings
+        spec = super()._specification()
+        return replace(
+            spec,
+            command=tuple(settings.command),
+            entrypoint=tuple(settings.entrypoint) or None,
+            working_folder=settings.working_folder,
+            aliases=(settings.host_name,) if settings.network else (),
+            network=spec.network if settings.network else "none",
+            health=health_check(settings.health_check),
+        )
+
+    def _readiness(self) -> list[Readiness]:
+        return readiness(self.settings.ready)
+
+    def start(self) -> None:
+        """Start the container, unless none is to run all the time."""
+        if self.settings.runs:
+            super().start()
+        else:
+            self._prepare()
+
+    def wait_until_ready(self) -> None:
+        """Wait until it is ready in the ways that the case gives."""
+        if self.settings.runs:
+            super().wait_until_ready()
+
+    def alive(self) -> bool:
+        """Tell whether further commands can be taken."""
+        return super().alive() if self.settings.runs else not self._crew.aborted
+
+    @command
+    def execute(
+        self,
+        arguments: list[str],
+        working_folder: str | None = None,
+        environment: dict[str, str] | None = None,
+        user: str = "",
+        stdout_file: OutputFile | None = None,
+        output_file: OutputFile | None = None,
+        exit_code: int = 0,
+    ) -> CommandResult:
+        """Execute a program in the container that runs, and wait for its end.
+
+        Args:
+            arguments: Program and arguments; no shell reads them.
+            working_folder: Absolute, in the container; by default the container's own.
+            environment: Variables added to the container's.
+            user: Name or id; by default the container's.
+            stdout_file: Where its output goes; by default into the run's results.
+            output_file: A file in ``data/shared`` that it writes and that must then be there.
+            exit_code: The exit code that means success.
+        """
+        if not self.settings.runs:
+            raise CommandFailedError("no container runs: the case sets 'runs' to false")
+        if not arguments:
+            raise CommandFailedError("'arguments' is empty; its first item must be the program")
+        result = self._execute(
+            self._up(),
+            arguments,
+            Follower(self._stdout(stdout_file), self._kept("stderr")),
+            environment=environment,
+            user=user,
+            folder=working_folder,
+            exit_code=exit_code,
+        )
+        return self._with_output(result, output_file)
+
+    @command
+    def run_to_end(
+        self,
+        arguments: list[str],
+        entrypoint: list[str] | None = None,
+        working_folder: str | None = None,
+        environment: dict[str, str] | None = None,
+        output_file: OutputFile | None = None,
+        exit_code: int = 0,
+    ) -> CommandResult:
+        """Run a fresh container of the image to its end.
+
+        Its start is part of what is measured; the value ``run_s`` is the time from its start to
+        its end by the engine's clock, None if it ended before the engine had noted its start.
+
+        Args:
+            arguments: What follows the entrypoint; the image's own command if empty.
+            entrypoint: Program instead of the image's own.
+            working_folder: Absolute, in the container.
+            environment: Variables added to the container's.
+            output_file: A file in ``data/shared`` that it writes and that must then be there.
+            exit_code: The exit code that means success.
+        """
+        spec = self._specification()
+        result = self._run(
+            replace(
+                spec,
+                command=tuple(arguments),
+                entrypoint=tuple(entrypoint) if entrypoint else spec.entrypoint,
+                environment={**spec.environment, **(environment or {})},
+                working_folder=working_folder or spec.working_folder,
+                # The name and the ports are those of the container that runs all the time.
+                aliases=() if self.settings.runs else spec.aliases,
+                ports={} if self.settings.runs else spec.ports,
+            ),
+            exit_code,
+        )
+        return self._with_output(result, output_file)
+
+    def _with_output(self, result: CommandResult, output_file: str | None) -> CommandResult:
+        if output_file is None:
+            return result
+        output = self.workspace.new_file(output_file)
+        if not output.exists():
+            raise CommandFailedError(
+                f"the program ended well and did not write its output_file '{output_file}'"
+            )
+        return CommandResult(result.values, output)
+
+    def _stdout(self, name: str | None) -> Path:
+        if not name:
+            return self._kept("stdout")
+        file = self.workspace.new_file(name)
+        file.write_bytes(b"")
+        return file
+
+    def _kept(self, stream: str) -> Path:
+        self.workspace.kept.mkdir(parents=True, exist_ok=True)
+        file = self.workspace.kept / f"{current_step()}.{stream}.txt"
+        file.write_bytes(b"")
+        return file

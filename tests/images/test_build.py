@@ -1,0 +1,280 @@
+"""What an image is called, what it stands on, and when it must be built anew."""
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.images import build
+from tests.images.build import BASE, FOLDER, HOST, PREFIX, BuildError
+
+#: The image that the stand-in for the engine fails to build.
+FAILS = "TEST_IMAGE_THAT_FAILS"
+
+ONE = f"FROM {HOST}\nARG VERSION=1.2\nCOPY start /start\n"
+TWO = f"FROM {PREFIX}/one:1.2\nARG VERSION=3\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make a folder with an image and another that stands on it."""
+    for name, text in (("one", ONE), ("two", TWO)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Dockerfile").write_text(text)
+    (tmp_path / "one" / "start").write_text("#!/bin/sh\n")
+    (tmp_path / "build.py").write_text("how = 1\n")
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def forgetful() -> Iterator[None]:
+    """Ask anew what is here, before and after tests that fake it."""
+    remembering = build.missing
+    remembering.cache_clear()
+    yield
+    remembering.cache_clear()
+
+
+def answering(text: str) -> Callable[..., str]:
+    """Stand in for the engine's command, whatever it is asked."""
+
+    def docker(*_: str) -> str:
+        return text
+
+    return docker
+
+
+# -- the images of this repository
+
+
+def test_what_the_tests_measure_has_an_image() -> None:
+    wanted = "postgresql mysql redis morph-kgc sdm-rdfizer yarrrml oxigraph recorder"
+    assert set(wanted.split()) <= set(build.names())
+
+
+@pytest.mark.parametrize("name", build.names())
+def test_every_image_stands_on_ours_and_is_named_as_ours(name: str) -> None:
+    assert build.with_parents([name])[-1] == name
+    assert re.fullmatch(rf"{PREFIX}/{name}:[\w.-]+", build.reference(name))
+
+
+@pytest.mark.parametrize("name", build.names())
+def test_no_file_names_a_machine(name: str) -> None:
+    texts = [path.read_text() for path in (FOLDER / name).iterdir() if path.is_file()]
+    assert not [text for text in texts if re.search(r"https?://|registry|mirror", text)]
+
+
+# -- names and parents
+
+
+def test_an_image_is_named_after_its_folder_and_version(folder: Path) -> None:
+    assert build.names(folder) == ["one", "two"]
+    assert build.reference("one", folder) == "benchyard-test/one:1.2"
+
+
+def test_parents_come_first_and_once(folder: Path) -> None:
+    assert build.parent("one", folder) is None
+    assert build.parent("two", folder) == "one"
+    assert build.with_parents(["two", "one"], folder) == ["one", "two"]
+
+
+def test_an_unknown_image_is_told_with_those_that_are(folder: Path) -> None:
+    with pytest.raises(BuildError, match="no image 'three'; there are one, two"):
+        build.with_parents(["three"], folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"FROM {PREFIX}/one:1.1\nARG VERSION=3\n", "stands on benchyard-test/one:1.1"),
+        (f"FROM {PREFIX}/nine:1\nARG VERSION=3\n", "which no folder here makes"),
+        ("FROM postgres:15\nARG VERSION=3\n", "starts with 'FROM benchyard-test/'"),
+    ],
+)
+def test_an_image_stands_on_none_but_ours(folder: Path, text: str, told: str) -> None:
+    (folder / "two" / "Dockerfile").write_text(text)
+
+    with pytest.raises(BuildError, match=told):
+        build.parent("two", folder)
+
+
+def test_an_image_without_a_version_is_refused(folder: Path) -> None:
+    (folder / "two" / "Dockerfile").write_text(f"FROM {HOST}\n")
+
+    with pytest.raises(BuildError, match=r"two/Dockerfile has no .* 'ARG VERSION='"):
+        build.reference("two", folder)
+
+
+# -- keys
+
+
+def change_content(folder: Path) -> None:
+    (folder / "one" / "start").write_text("#!/bin/sh -e\n")
+
+
+def change_name(folder: Path) -> None:
+    (folder / "one" / "start").rename(folder / "one" / "begin")
+
+
+def change_right(folder: Path) -> None:
+    (folder / "one" / "start").chmod(0o755)
+
+
+def change_dockerfile(folder: Path) -> None:
+    (folder / "one" / "Dockerfile").write_text(ONE + "USER nobody\n")
+
+
+def add_file(folder: Path) -> None:
+    (folder / "one" / "more").mkdir()
+    (folder / "one" / "more" / "file").touch()
+
+
+def change_program(folder: Path) -> None:
+    (folder / "build.py").write_text("how = 2\n")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [change_content, change_name, change_right, change_dockerfile, add_file, change_program],
+)
+def test_a_key_changes_with_all_that_an_image_is_made_from(
+    folder: Path, change: Callable[[Path], None]
+) -> None:
+    one, two = build.key("one", folder), build.key("two", folder)
+    change(folder)
+    assert build.key("one", folder) != one
+    # What it stands on is another image now.
+    assert build.key("two", folder) != two
+
+
+def test_a_key_stays_where_nothing_that_counts_changed(folder: Path) -> None:
+    one = build.key("one", folder)
+    (folder / "two" / "Dockerfile").write_text(TWO + "USER nobody\n")
+    (folder / "test_build.py").touch()
+    (folder / "one" / "start").touch()
+    assert build.key("one", folder) == one
+
+
+_PARTS = st.dictionaries(st.text(max_size=3), st.binary(max_size=3), max_size=4)
+
+
+@given(one=_PARTS, other=_PARTS)
+def test_digests_are_equal_just_when_the_parts_are(
+    one: dict[str, bytes], other: dict[str, bytes]
+) -> None:
+    assert (build.digest(one) == build.digest(other)) == (one == other)
+    assert build.digest(dict(reversed(one.items()))) == build.digest(one)
+
+
+# -- what is here
+
+
+def test_an_image_is_up_to_date_while_its_label_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "_docker", answering(f"{build.key('redis')}\n"))
+    assert build.missing("redis") is None
+
+
+def test_an_image_of_other_files_must_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "_docker", answering("0123\n"))
+    assert "redis:7.0 was built from other files" in str(build.missing("redis"))
+
+
+def test_an_image_that_is_not_here_is_missing_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: str) -> str:
+        raise BuildError("'docker image' failed:\n  no such image")
+
+    monkeypatch.setattr(build, "_docker", fail)
+    assert build.missing("redis") == "'docker image' failed: no such image"
+    assert build.missing("base") == "'docker image' failed: no such image"
+
+
+def test_a_name_without_a_folder_is_missing() -> None:
+    assert "nothing" in str(build.missing("nothing"))
+
+
+def test_the_base_is_here_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "_docker", answering("\n"))
+    assert build.missing("base") == f"{BASE} is not here"
+
+
+def test_a_program_that_is_not_there_is_told() -> None:
+    with pytest.raises(BuildError, match="'no-such-program' cannot be executed"):
+        build.execute(["no-such-program"])
+
+
+def test_a_program_that_fails_is_told_with_its_last_lines() -> None:
+    with pytest.raises(BuildError) as caught:
+        build.execute(["sh", "-c", "seq 100; exit 3"])
+    assert str(caught.value).startswith("'sh -c' failed:\n  76\n")
+
+
+# -- building
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Stand in for the engine; return the tags that it is asked to build, in order."""
+    asked: list[str] = []
+    lock = threading.Lock()
+
+    def docker_build(*arguments: str) -> None:
+        with lock:
+            asked.append(arguments[1])
+        if arguments[1] == os.environ.get(FAILS):
+            raise BuildError("it does not build")
+
+    monkeypatch.setattr(build, "_docker", answering("\n"))
+    monkeypatch.setattr(build, "_docker_build", docker_build)
+    monkeypatch.setattr(build, "make_base", lambda: asked.append(BASE))
+    monkeypatch.setattr(build, "make_host", lambda: asked.append(HOST))
+    return asked
+
+
+def test_all_is_built_in_an_order_that_can_be(engine: list[str]) -> None:
+    build.build(["recorder", "redis"])
+
+    assert engine[:2] == [BASE, HOST]
+    assert sorted(engine[2:]) == sorted(map(build.reference, ("python", "recorder", "redis")))
+    assert engine.index(build.reference("python")) < engine.index(build.reference("recorder"))
+
+
+def test_nothing_is_built_that_is_up_to_date(
+    engine: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nothing_missing(_: str) -> None: ...
+
+    monkeypatch.setattr(build, "missing", nothing_missing)
+
+    build.build(["redis"])
+
+    assert engine == []
+    assert capsys.readouterr().err == "images: up to date: redis\n"
+
+
+def test_one_that_fails_stops_only_what_stands_on_it(
+    engine: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FAILS, build.reference("python"))
+
+    with pytest.raises(BuildError) as caught:
+        build.build(["recorder", "redis"])
+
+    assert build.reference("redis") in engine
+    assert build.reference("recorder") not in engine
+    assert str(caught.value).splitlines() == [
+        "python: it does not build",
+        "recorder: not built, for want of what it stands on",
+    ]
+
+
+def test_the_command_line_tells_in_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["build.py", "nothing"])
+    assert build.main() == 1
+    assert "images: there is no image 'nothing'" in capsys.readouterr().err

@@ -1,0 +1,99 @@
+"""A real engine, what the tests leave there, and containers of the plain base image."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.errors import CommandFailedError
+from benchyard.labels import this_owner
+from benchyard.resource import CommandResult, Workspace, step_context
+from resources.container import AnyContainerSettings, Container
+
+#: Debian with perl and a shell, and nothing that runs.
+BASE = "benchyard-test/base:bookworm"
+#: A program that runs until it is asked to end.
+WAITS = ["sh", "-c", 'trap "exit 0" TERM; sleep 300 & wait $!']
+
+
+DOCKER = shutil.which("docker") or "docker"
+
+
+def docker(*arguments: str | Path) -> str:
+    """Ask the engine through its own client, not through what is tested."""
+    ended = subprocess.run(
+        [DOCKER, *map(str, arguments)], capture_output=True, text=True, check=True, timeout=60
+    )
+    return ended.stdout.strip()
+
+
+def inspected(name: str) -> Any:
+    return json.loads(docker("inspect", name))[0]
+
+
+def ours(folder: Path) -> dict[str, list[str]]:
+    """Return what is left at the engine of the run whose workspace is in ``folder``."""
+    label = f"label=benchyard.run={folder}"
+    return {
+        "containers": docker("ps", "-aq", "--filter", label).split(),
+        "networks": docker("network", "ls", "-q", "--filter", label).split(),
+        "volumes": docker("volume", "ls", "-q", "--filter", label).split(),
+    }
+
+
+NOTHING: Mapping[str, list[str]] = {"containers": [], "networks": [], "volumes": []}
+
+
+def workspace_in(folder: Path) -> Workspace:
+    """Make the folders of a run; the label of the run is the folder."""
+    folders = [folder / name for name in ("inputs", "shared", "own", "kept")]
+    for each in folders:
+        each.mkdir(parents=True, exist_ok=True)
+    labels = {
+        "benchyard.owner": this_owner(),
+        "benchyard.case": "test",
+        "benchyard.run": str(folder),
+    }
+    return Workspace(*folders, labels=labels)
+
+
+@contextmanager
+def container_in(workspace: Workspace, **settings: Any) -> Generator[Container]:
+    """Bring a container up, and have it stopped."""
+    given = dict[str, Any](image=BASE, command=WAITS) | settings
+    made = Container(AnyContainerSettings(**given), workspace)
+    made.initialize()
+    try:
+        made.start()
+        made.wait_until_ready()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Iterator[Workspace]:
+    """Give a workspace, and see that nothing of its run stays at the engine."""
+    yield workspace_in(tmp_path)
+    assert ours(tmp_path) == NOTHING
+
+
+def said(result: CommandResult) -> str:
+    assert result.output is not None
+    return result.output.read_text()
+
+
+def fail(call: Callable[[], object], label: str = "01-step") -> CommandFailedError:
+    with pytest.raises(CommandFailedError) as caught, step_context(label):
+        call()
+    return caught.value
+
+
+def shell(script: str) -> list[str]:
+    """Let the shell of a container, which is not the lab's, read a script."""
+    return ["sh", "-c", script]

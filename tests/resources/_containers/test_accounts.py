@@ -1,0 +1,163 @@
+"""What a container used is in the record, also when it was gone before anybody could ask."""
+
+import json
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import MakeCase, RunBenchyard
+from tests.resources._containers.conftest import BASE, WAITS
+
+pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
+
+SHARE = 0.01
+MEGABYTES = 512
+#: Source: Linux, arch/x86/entry/syscalls/syscall_64.tbl, scripts/syscall.tbl.
+GETRUSAGE = 98 if platform.machine() == "x86_64" else 165
+#: A child uses processor and memory and tells its largest resident set; then its parent tells what
+#: the kernel accounted for both, to the child's very end (getrusage(2)).
+BURNS = f"""
+$| = 1;
+if (!fork) {{
+  my $x = 'x' x ({MEGABYTES} << 20); my $end = (times)[0] + 4; my $i = 0;
+  while ((times)[0] < $end) {{ $i++ for 1 .. 1e5 }}
+  open F, '/proc/self/status'; my ($kib) = map {{ /VmHWM:\\s+(\\d+)/ }} <F>;
+  printf '{{"memory_bytes": %d, ', $kib * 1024; exit;
+}}
+wait; my $t = 0;
+for my $who (0, -1) {{
+  my $r = chr(0) x 144; syscall {GETRUSAGE}, $who, $r;
+  my @r = unpack 'q4', $r; $t += $r[0] + $r[2] + ($r[1] + $r[3]) / 1e6;
+}}
+printf '"cpu_s": %.6f}}', $t;
+"""
+#: Sends 50 MB to whoever connects.
+SENDS = """
+use IO::Socket::INET;
+my $s = IO::Socket::INET->new(LocalPort => 8080, Listen => 9) or die; $SIG{TERM} = sub { exit };
+while (my $c = $s->accept) { print $c 'x' x 1e6 for 1 .. 50; close $c }
+"""
+TAKES = """
+use IO::Socket::INET; my $n = 0;
+my $s = IO::Socket::INET->new('Container:8080') or die;
+while (my $got = sysread $s, my $piece, 65536) { $n += $got } print $n;
+"""
+
+
+def step(name: str, command: str, code: str, **more: Any) -> Mapping[str, Any]:
+    return {
+        "@id": name,
+        "name": name,
+        "resource": "Container",
+        "command": command,
+        "parameters": {"arguments": ["perl", "-e", code], **more},
+    }
+
+
+@pytest.fixture
+def record(run_benchyard: RunBenchyard, tmp_path: Path) -> Any:
+    """Return what executes a case once and returns its record."""
+
+    def execute(folder: Path) -> Any:
+        ended = run_benchyard("run", folder, "--direct", "--runs", "1", "--cooldown", "0")
+        assert ended.returncode == 0, ended.stderr
+        return json.loads((folder / "results/run_1/run.json").read_text())
+
+    del tmp_path
+    return execute
+
+
+def used(record: Any, index: int) -> Any:
+    return record["steps"][index]["attempts"][-1]["repetitions"][-1]["used"]
+
+
+def told(folder: Path, name: str) -> Any:
+    return json.loads((folder / f"results/run_1/container/{name}.stdout.txt").read_text())
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"), [("run_to_end", True), ("run_to_end", False), ("execute", True)]
+)
+def test_defect_12_a_program_is_accounted_for_to_its_end(
+    case_folder: MakeCase, record: Any, command: str, *, runs: bool
+) -> None:
+    # The engine's own work inside the container is counted, too: that of an idle program is, alone.
+    folder = case_folder(
+        "burns",
+        step("idle", command, "1"),
+        step("burn", command, BURNS),
+        resources={"Container": {"image": BASE, "command": WAITS, "runs": runs}},
+    )
+    document = record(folder)
+    idle, found = used(document, 0), used(document, 1)
+    own = told(folder, "02-burn")
+    cpu_s = found["resource_cpu_s"] - idle["resource_cpu_s"]
+    assert cpu_s == pytest.approx(own["cpu_s"], rel=2 * SHARE)
+    assert found["resource_memory_peak_bytes"] == pytest.approx(own["memory_bytes"], rel=SHARE)
+    assert found["resource_disk_write_bytes"] is None or found["resource_disk_write_bytes"] >= 0
+
+
+def test_the_traffic_of_a_server_is_that_of_its_namespace(
+    case_folder: MakeCase, record: Any
+) -> None:
+    folder = case_folder(
+        "sends",
+        step("take", "run_to_end", TAKES),
+        resources={
+            "Container": {"image": BASE, "command": ["perl", "-e", SENDS], "ready": {"tcp": 8080}}
+        },
+    )
+    found = used(record(folder), 0)
+    assert told(folder, "01-take") == 50_000_000
+    # Packets have headers, of up to 66 bytes for 1,448.
+    assert 50e6 <= found["resource_network_sent_bytes"] <= 50e6 * 1.05
+
+
+def test_limits_and_image_are_in_the_record_and_no_secret(
+    case_folder: MakeCase, record: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_SECRET", "s3cret")
+    folder = case_folder(
+        "facts",
+        step("nothing", "execute", "1"),
+        resources={
+            "Container": {
+                "image": BASE,
+                "command": WAITS,
+                "memory": "64MB",
+                "environment": {"PASSWORD": "${env:A_SECRET}"},
+            }
+        },
+    )
+    document = record(folder)
+    facts = document["resources"]["Container"]
+    assert facts["limits"]["memory_bytes"] == 64 << 20
+    assert facts["id"].startswith("sha256:")
+    for file in (folder / "results").rglob("*"):
+        assert file.is_dir() or b"s3cret" not in file.read_bytes(), file
+
+
+def test_throttling_that_the_group_around_does_not_see_is_never_told_as_zero(
+    case_folder: MakeCase, record: Any
+) -> None:
+    folder = case_folder(
+        "slowed",
+        step("burn", "run_to_end", "1 while (times)[0] < 0.3"),
+        resources={"Container": {"image": BASE, "runs": False, "cpus": 0.2}},
+    )
+    assert used(record(folder), 0)["resource_throttled_s"] != 0
+
+
+def test_a_kill_for_want_of_memory_is_never_told_as_zero(
+    case_folder: MakeCase, record: Any
+) -> None:
+    code = "my $x = 'x' x (300 << 20)"
+    folder = case_folder(
+        "killed",
+        {**step("grow", "run_to_end", code), "expect_failure": True},
+        resources={"Container": {"image": BASE, "runs": False, "memory": "64MB"}},
+    )
+    assert used(record(folder), 0)["resource_oom_kill_count"] != 0

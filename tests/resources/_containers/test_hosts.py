@@ -1,0 +1,108 @@
+"""Where the containers of a run are found, and by which names."""
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from benchyard.errors import CommandFailedError
+from benchyard.resource import NoSettings, Workspace
+from resources._containers import hosts
+from resources._containers.engine import EngineError
+from resources._containers.networks import network_name
+from resources._containers.settings import ContainerSettings
+from resources.oxigraph import Oxigraph
+from resources.query import Query
+
+LABELS = {"benchyard.run": "one"}
+
+
+class Engine:
+    """Two containers in the network of a run."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    @property
+    def api(self) -> "Engine":
+        return self
+
+    def containers(self, filters: dict[str, str]) -> list[dict[str, str]]:
+        assert filters == {"network": network_name(LABELS)}
+        return [{"Id": "first"}, {"Id": "second"}]
+
+    def inspect_container(self, identity: str) -> Any:
+        own = {
+            "first": {"Aliases": ["Virtuoso", "0a1b"], "IPAddress": "10.0.0.2"},
+            "second": {"Aliases": None, "IPAddress": "10.0.0.3"},
+        }
+        return {"NetworkSettings": {"Networks": {network_name(LABELS): own[identity]}}}
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_names_lead_to_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine()
+    monkeypatch.setattr(hosts, "connect", lambda: engine)
+    assert hosts.addresses(LABELS) == {"virtuoso": "10.0.0.2", "0a1b": "10.0.0.2"}
+    assert engine.closed
+
+
+def test_without_an_engine_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect() -> Any:
+        raise EngineError("cannot use containers")
+
+    monkeypatch.setattr(hosts, "connect", connect)
+    assert hosts.addresses(LABELS) == {}
+
+
+@pytest.mark.parametrize(
+    "url", ["http://Virtuoso:8890/sparql", "http://virtuoso/", "HTTP://VIRTUOSO"]
+)
+def test_letters_are_alike_in_a_host(url: str) -> None:
+    assert hosts.address_of(url, {"virtuoso": "10.0.0.2"}) == "10.0.0.2"
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8890/sparql", "http://virtuoso.org/", ""])
+def test_other_hosts_are_left_alone(url: str) -> None:
+    assert hosts.address_of(url, {"virtuoso": "10.0.0.2"}) is None
+
+
+@pytest.fixture
+def published(workspace: Workspace) -> Generator[Workspace]:
+    """Give the workspace of a case that says ``localhost:7878``, with a store that runs."""
+    asking = Workspace(
+        workspace.inputs,
+        workspace.shared,
+        workspace.own,
+        workspace.kept,
+        labels=workspace.labels,
+        ports=frozenset({7878}),
+    )
+    store = Oxigraph(ContainerSettings(image="benchyard-test/oxigraph"), asking)
+    try:
+        store.initialize()
+        store.start()
+        store.wait_until_ready()
+        yield asking
+    finally:
+        store.stop()
+
+
+@pytest.mark.requires("docker", "image:oxigraph")
+@pytest.mark.slow
+def test_a_case_may_name_a_port_of_this_host(published: Workspace) -> None:
+    query = Query(NoSettings(), published)
+    query.start()
+    query.wait_until_ready()
+    try:
+        query.begin("01-ask")
+        for host in ("localhost", "Oxigraph", "127.0.0.1"):
+            asked = query.execute_and_save("ASK {}", f"http://{host}:7878/query", "a.json")
+            result = asked.verified()
+            assert result.values["boolean"] is True
+        with pytest.raises(CommandFailedError, match="does not answer"):
+            query.execute_and_save("ASK {}", "http://Fuseki:7878/query", "a.json")
+    finally:
+        query.stop()

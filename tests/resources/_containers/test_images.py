@@ -1,0 +1,75 @@
+"""Images: names, progress, and what to do when one is not to be had."""
+
+from typing import Any
+
+import docker.errors
+import pytest
+
+from resources._containers.engine import EngineError
+from resources._containers.images import ensure, identity
+
+
+class Api:
+    """An engine that has nothing, and pulls as it is told."""
+
+    def __init__(self, *events: dict[str, Any]) -> None:
+        self.events = events
+        self.asked: tuple[str, str | None] | None = None
+
+    def inspect_image(self, name: str) -> Any:
+        raise docker.errors.ImageNotFound(f"no such image: {name}")
+
+    def pull(self, repository: str, tag: str | None, **_: Any) -> Any:
+        self.asked = repository, tag
+        return iter(self.events)
+
+
+def client(api: Any) -> Any:
+    return type("Client", (), {"api": api})
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("postgres", ("postgres", "latest")),
+        ("postgres:17", ("postgres", "17")),
+        ("host:5000/a/b", ("host:5000/a/b", "latest")),
+        ("host:5000/a/b:1", ("host:5000/a/b", "1")),
+        ("a@sha256:12", ("a@sha256:12", None)),
+    ],
+)
+def test_names_are_parted_as_docker_does(name: str, asked: tuple[str, str | None]) -> None:
+    api = Api()
+    ensure(client(api), name, lambda _: None)
+    assert api.asked == asked
+
+
+def test_progress_is_told_in_a_few_lines() -> None:
+    total = 100_000_000
+    events = [
+        {"status": "Downloading", "id": layer, "progressDetail": {"current": at, "total": total}}
+        for at in range(0, total + 1, total // 100)
+        for layer in ("a", "b")
+    ]
+    said: list[str] = []
+    ensure(client(Api(*events)), "x", said.append)
+    assert said[0] == "image x: pulling"
+    assert said[-1] == "image x: pulled"
+    assert 4 <= len(said) <= 7
+    assert any("50 % of 200 MB" in line for line in said)
+
+
+def test_an_error_in_the_middle_of_a_pull_is_told_with_the_way_out() -> None:
+    api = Api({"status": "Pulling"}, {"error": "no space left on device"})
+    with pytest.raises(EngineError, match=r"'x:1' is not here.*no space left.*docker pull x:1"):
+        ensure(client(api), "x:1", lambda _: None)
+
+
+def test_the_identity_is_more_than_a_name() -> None:
+    class Has:
+        def inspect_image(self, name: str) -> Any:
+            return {"Id": "sha256:1", "RepoDigests": [f"{name}@sha256:2"], "Size": 3}
+
+    found = identity(client(Has()), "x")
+    assert (found["image"], found["digests"], found["id"]) == ("x", ["x@sha256:2"], "sha256:1")
+    assert found["bytes"] == 3

@@ -1,0 +1,128 @@
+"""What dead labs left goes away at the next start; what is not theirs, never."""
+
+import contextlib
+import json
+import random
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.labels import OWNER, labelled, this_owner
+from resources._containers.owngroup import PREFIX
+from resources.container import Container
+from tests.conftest import MakeCase, RunBenchyard, eventually
+from tests.resources._containers.conftest import BASE, WAITS, docker, shell
+
+pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
+
+MOMENTS = 20
+
+
+def owned_by(pid: int) -> list[str]:
+    """Return what is left of a lab: at the engine, in control groups, among processes."""
+    left: list[str] = []
+    for kind in ("container", "network", "volume"):
+        every = ["-a"] if kind == "container" else []
+        listed = docker(kind, "ls", *every, "--filter", "label=benchyard.owner", "-q").split()
+        for one in listed:
+            with contextlib.suppress(subprocess.CalledProcessError):  # somebody else's, and gone
+                told: Any = json.loads(docker(kind, "inspect", one))[0]
+                labels = (told.get("Config") or told)["Labels"]
+                if labels["benchyard.owner"].startswith(f"{pid}:"):
+                    left.append(f"{kind} {one}")
+    left += [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/{PREFIX}{pid}-*")]
+    return left + [f"process {one}" for one, by in labelled(OWNER) if by.startswith(f"{pid}:")]
+
+
+@pytest.fixture
+def strangers() -> Generator[None]:
+    """Make things named and labelled much like ours, and see that all of them stay."""
+    word = uuid.uuid4().hex[:12]
+    name = f"benchyard-container-{word}"
+    alike = ["--label", "benchyard.ownerx=1:1:1", "--label", "benchyard.case=x"]
+    lives = ["--label", f"benchyard.owner={this_owner()}"]
+    elsewhere = ["--label", "benchyard.owner=1:1:4026539999"]
+    made: list[tuple[str, str]] = []
+    for number, labels in enumerate((alike, lives, elsewhere)):
+        docker("create", "--name", f"{name}{number}", *labels, BASE, "true")
+        docker("volume", "create", *labels, f"{name}{number}")
+        docker("network", "create", *labels, f"{name}{number}")
+        made += [(kind, f"{name}{number}") for kind in ("container", "volume", "network")]
+    try:
+        yield
+        for kind, one in made:
+            docker(kind, "inspect", one)
+    finally:
+        for kind, one in made:
+            docker(kind, "rm", one)
+
+
+def container_case(make: MakeCase, name: str = "killed") -> Path:
+    def step(number: int, command: str, script: str) -> dict[str, Any]:
+        return {
+            "@id": f"s{number}",
+            "name": f"s{number}",
+            "resource": "Container",
+            "command": command,
+            "parameters": {"arguments": shell(script)},
+        }
+
+    return make(
+        name,
+        step(1, "execute", "setsid sleep 300 & sleep 0.2"),
+        step(2, "run_to_end", "sleep 0.2"),
+        step(3, "execute", "sleep 0.2"),
+        step(4, "run_to_end", "setsid sleep 300 & sleep 0.2"),
+        resources={"Container": {"image": BASE, "command": WAITS, "volumes": ["/store"]}},
+    )
+
+
+@pytest.mark.usefixtures("strangers")
+def test_kill_9_at_any_moment_leaves_nothing_after_the_next_start(
+    case_folder: MakeCase, tmp_path: Path
+) -> None:
+    folder = container_case(case_folder)
+    program = Path(sys.executable).with_name("benchyard")
+    run = [str(program), "run", str(folder), "--direct", "--runs", "9", "--cooldown", "0"]
+    seed = random.randrange(10**6)  # noqa: S311 - moments, not secrets
+    print("seed", seed)  # noqa: T201 - for who looks why it failed
+    chance = random.Random(seed)  # noqa: S311
+    found = 0
+    for _ in range(MOMENTS):
+        with subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path) as lab:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                lab.wait(chance.uniform(0.3, 4.0))
+            lab.send_signal(signal.SIGKILL)
+        found += bool(owned_by(lab.pid))
+
+        def is_clean(pid: int = lab.pid) -> bool:
+            # What the lab asked for last may be made by the engine after the lab's death.
+            Container.remove_leftovers()
+            return not owned_by(pid)
+
+        assert eventually(is_clean, 20), (seed, owned_by(lab.pid))
+    assert found > MOMENTS // 4, "the moments come too early or too late: nothing was left"
+
+
+@pytest.mark.usefixtures("strangers")
+def test_defect_22_the_start_removes_what_was_left_and_nothing_named_alike(
+    case_folder: MakeCase, tmp_path: Path, run_benchyard: RunBenchyard
+) -> None:
+    folder = container_case(case_folder)
+    program = Path(sys.executable).with_name("benchyard")
+    run = [str(program), "run", str(folder), "--direct", "--runs", "1", "--cooldown", "0"]
+    with subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path) as lab:
+        kept = folder / "results/run_1/container/02-s2.stdout.txt"
+        assert eventually(kept.exists, 60)
+        lab.send_signal(signal.SIGKILL)
+    assert any("container" in one for one in owned_by(lab.pid))
+    ended = run_benchyard(*run[1:])
+    assert ended.returncode == 0, ended.stderr
+    assert not owned_by(lab.pid)
+    assert "Traceback" not in ended.stderr

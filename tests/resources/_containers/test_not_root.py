@@ -1,0 +1,64 @@
+"""A lab that is not root, and may use the engine all the same."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.resources._containers.conftest import NOTHING, ours
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.requires("docker"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else"),
+    pytest.mark.skipif(bool(os.environ.get("DOCKER_HOST")), reason="the engine is elsewhere"),
+]
+
+NOBODY = 65534
+#: Becomes nobody, in the group that the engine's socket is for, when all is imported.
+SCRIPT = """
+import os, sys
+from pathlib import Path
+import docker, requests, urllib3
+from tests.resources._containers.conftest import container_in, shell, workspace_in
+os.setgroups([os.stat("/var/run/docker.sock").st_gid])
+os.setgid(65534)
+os.setuid(65534)
+space = workspace_in(Path(sys.argv[1]))
+with container_in(space, memory="64MB") as made:
+    print(len(made.cgroups()), made._ground.cgroup_parent)
+    made.run_to_end(shell("umask 077; mkdir /data/shared/d; echo x > /data/shared/d/f"))
+    made.execute(shell("touch /data/shared/g"))
+    if "abort" in sys.argv:
+        made.abort()
+print((space.shared / "d/f").read_text().strip(), os.stat(space.shared / "g").st_uid)
+(space.shared / "d/f").unlink()
+(space.shared / "d").rmdir()
+"""
+
+
+@pytest.mark.parametrize("how", ["well", "abort"])
+def test_files_that_containers_made_as_root_are_given_back(tmp_path: Path, how: str) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    os.chown(folder, NOBODY, NOBODY)
+    # Folders for tests are closed to others, however deep they lie.
+    for above in folder.parents:
+        mode = above.stat().st_mode
+        if not mode & 0o001:
+            above.chmod(mode | 0o055)
+    # The interpreter's own folders may be closed to nobody: what is imported is imported before.
+    ended = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(folder), how],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=Path(__file__).parents[3],
+    )
+    assert ended.returncode == 0, ended.stderr
+    # No control group of our own can be made; that of the container itself may be read.
+    assert ended.stdout == f"1 None\nx {NOBODY}\n"
+    assert ours(folder) == NOTHING

@@ -1,0 +1,101 @@
+"""What a case may set on containers, checked before anything runs."""
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.errors import InputError
+from resources._containers.readiness import Answers, Healthy, HttpUrl, LogPattern, TcpPort
+from resources._containers.settings import ContainerSettings, health_check, readiness, size
+from resources.container import AnyContainerSettings
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("64MB", 64 * MIB),
+        ("64m", 64 * MIB),
+        ("1.5 GiB", 1536 * MIB),
+        ("10", 10),
+        ("2TB", 2 * 2**40),
+        ("7b", 7),
+    ],
+)
+def test_sizes(text: str, expected: int) -> None:
+    assert size(text) == expected
+
+
+@given(st.text(max_size=12))
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with suppress(InputError):
+        assert size(text) >= 0
+    with suppress(InputError):
+        ContainerSettings(memory=text)
+
+
+@pytest.mark.parametrize(
+    ("given_", "words"),
+    [
+        ({"memory": "much"}, "memory is 'much'"),
+        ({"memory": "1MB"}, "6MB or more"),
+        ({"shm_size": "-1"}, "shm_size is '-1'"),
+        ({"tmpfs": {"/x": "big"}}, "tmpfs of '/x'"),
+        ({"tmpfs": {"x": "1MB"}}, "'x' must be an absolute path"),
+        ({"volumes": ["x"]}, "'x' must be an absolute path"),
+        ({"cpus": 0}, "cpus is 0"),
+        ({"ready_seconds": 0}, "ready_seconds"),
+        ({"stop_seconds": -1}, "stop_seconds"),
+        ({"ports": {"http": 80}}, "'http: 80'"),
+        ({"ports": {"80": 70000}}, "'80: 70000'"),
+        ({"ports": {"0": 1}}, "'0: 1'"),
+    ],
+)
+def test_what_cannot_be_is_refused(given_: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        ContainerSettings(**given_)
+
+
+def test_all_problems_are_told_at_once() -> None:
+    with pytest.raises(InputError, match=r"memory.*cpus.*absolute"):
+        ContainerSettings(memory="x", cpus=-1, volumes=["y"])
+
+
+@pytest.mark.parametrize(
+    ("given_", "words"),
+    [
+        ({}, "no image"),
+        ({"image": "x", "ready": {"log": "("}}, "no regular expression"),
+        ({"image": "x", "ready": {"http": "path"}}, "8080/health"),
+        ({"image": "x", "health_check": {"interval": 1}}, "no 'command'"),
+    ],
+)
+def test_what_cannot_be_of_any_container_is_refused(given_: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        AnyContainerSettings(**given_)
+
+
+def test_every_way_to_be_ready() -> None:
+    ways = readiness(
+        {"log": "x", "tcp": 1, "http": ":80/a?b", "healthy": True, "command": ["true"]}
+    )
+    assert ways == [
+        LogPattern("x"),
+        TcpPort(1),
+        HttpUrl(80, "/a?b"),
+        Healthy(),
+        Answers(["true"]),
+    ]
+    assert readiness({"http": "80"}) == [HttpUrl(80, "/")]
+    assert readiness({"healthy": False}) == []
+
+
+def test_a_health_check() -> None:
+    assert health_check({}) is None
+    found = health_check({"command": ["true"], "retries": 2})
+    assert found is not None
+    assert (found.command, found.retries, found.interval) == (["true"], 2, 0.5)

@@ -1,0 +1,518 @@
+"""Containers on a real engine: how they end, what they say, what they may, what stays of them."""
+
+import re
+import socket
+import subprocess
+import threading
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
+from benchyard.labels import CHILD, labelled
+from benchyard.resource import Workspace, step_context
+from resources._containers.engine import EngineError
+from resources._containers.live import LiveContainer
+from resources.container import AnyContainerSettings, Container
+from tests.conftest import eventually, is_gone
+from tests.resources._containers.conftest import (
+    BASE,
+    NOTHING,
+    WAITS,
+    container_in,
+    fail,
+    inspected,
+    ours,
+    said,
+    shell,
+    workspace_in,
+)
+from tests.resources._containers.conftest import space as space  # noqa: PLC0414 - a fixture
+
+pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
+
+
+def server(container: Any) -> LiveContainer:
+    live: LiveContainer = container._up()
+    return live
+
+
+def id_of(container: Container) -> str:
+    return server(container).id
+
+
+def perl(code: str) -> list[str]:
+    return ["perl", "-e", code]
+
+
+# -- to the end
+
+
+def test_a_container_runs_to_its_end_with_both_streams_apart(space: Workspace) -> None:
+    with container_in(space, runs=False) as made, step_context("02-run"):
+        code = "echo out; echo err >&2; pwd; hostname; sleep 0.2"
+        result = made.run_to_end(shell(code), working_folder="/")
+    assert result.output == space.kept / "02-run.stdout.txt"
+    assert said(result) == "out\n/\nContainer\n"
+    assert (space.kept / "02-run.stderr.txt").read_text() == "err\n"
+    assert result.values["exit_code"] == 0
+    assert result.values["out_of_memory"] is False
+    assert 0 < float(str(result.values["run_s"])) < 60
+
+
+def test_files_of_streams_that_say_nothing_are_not_kept(space: Workspace) -> None:
+    with container_in(space, runs=False) as made:
+        assert made.run_to_end(["true"]).output is None
+    assert list(space.kept.iterdir()) == []
+
+
+def test_defect_01_a_container_that_exits_3_fails_with_3_and_its_words(space: Workspace) -> None:
+    with container_in(space, runs=False) as made:
+        error = fail(lambda: made.run_to_end(shell("echo no luck >&2; exit 3")))
+        assert error.exit_status == 3
+        assert "exit code 3" in str(error)
+        assert "no luck" in str(error)
+        assert made.run_to_end(shell("exit 3"), exit_code=3).values["exit_code"] == 3
+        assert "0 was expected" not in str(error)
+        assert "3 was expected" in str(fail(lambda: made.run_to_end(["true"], exit_code=3)))
+
+
+def test_a_container_that_runs_out_of_memory_is_told_apart_from_a_failure(space: Workspace) -> None:
+    eats = perl("my @a; push @a, 'x' x 1e6 while 1")
+    with container_in(space, memory="64MB") as made:
+        for call in (made.run_to_end, made.execute):
+            error = fail(partial(call, eats))
+            assert "out of memory" in str(error), call
+            assert error.exit_status == 137
+
+
+def test_out_of_memory_in_a_child_fails_though_the_program_ends_well(space: Workspace) -> None:
+    eats = shell("perl -e 'my @a; push @a, \"x\" x 1e6 while 1'; exit 0")
+    with container_in(space, runs=False, memory="64MB") as made:
+        assert "out of memory" in str(fail(lambda: made.run_to_end(eats)))
+
+
+def test_signals_are_told(space: Workspace) -> None:
+    with container_in(space) as made:
+        kills = shell("sleep 300 & kill -SEGV $!; wait $!")
+        assert "signal 11" in str(fail(lambda: made.run_to_end(kills)))
+        error = fail(lambda: made.execute(shell("kill -TERM $$")))
+        assert error.exit_status == 143
+        assert "out of memory" not in str(error)
+        assert "signal 15" in str(error)
+
+
+def test_a_program_that_is_not_there_is_told(space: Workspace) -> None:
+    with container_in(space) as made:
+        with pytest.raises(EngineError, match=r"no-such-program.*not found"):
+            made.run_to_end(["no-such-program"])
+        error = fail(lambda: made.execute(["no-such-program"]))
+        assert "no-such-program" in str(error)
+        assert error.exit_status in {126, 127}
+
+
+# -- in the container that runs
+
+
+def test_a_program_is_executed_in_the_container_that_runs(space: Workspace) -> None:
+    with container_in(space, environment={"FROM_CASE": "1"}) as made, step_context("03-do"):
+        result = made.execute(
+            shell('echo "$FROM_CASE $HERE $(id -u) $(pwd)"; echo err >&2'),
+            working_folder="/tmp",
+            environment={"HERE": "2"},
+            user="65534",
+        )
+        assert said(result) == "1 2 65534 /tmp\n"
+        assert result.values == {"exit_code": 0}
+        assert (space.kept / "03-do.stderr.txt").read_text() == "err\n"
+        made.execute(["touch", "/stays"])
+        made.execute(["test", "-e", "/stays"])
+        assert fail(lambda: made.execute(shell("exit 3"))).exit_status == 3
+        assert "'arguments' is empty" in str(fail(lambda: made.execute([])))
+    with container_in(space, runs=False) as made:
+        assert "'runs'" in str(fail(lambda: made.execute(["true"])))
+
+
+def test_files_go_where_the_step_says(space: Workspace) -> None:
+    (space.inputs / "words.txt").write_text("b\na\n")
+    (space.shared / "words.txt").symlink_to(space.inputs / "words.txt")
+    with container_in(space) as made:
+        sort = ["sort", "/data/shared/words.txt"]
+        assert said(made.execute(sort, stdout_file="sorted.txt")) == "a\nb\n"
+        assert space.file("sorted.txt").read_text() == "a\nb\n"
+        into = [*sort, "-o", "/data/shared/out/two.txt"]
+        space.new_file("out/two.txt")
+        made.run_to_end(into, output_file="out/two.txt")
+        assert space.file("out/two.txt").read_text() == "a\nb\n"
+        for call in (made.run_to_end, made.execute):
+            error = fail(partial(call, ["true"], output_file="none.txt"))
+            assert "'none.txt'" in str(error)
+        with pytest.raises(CommandFailedError, match="exit code"):
+            made.execute(shell("echo x > /data/shared/words.txt"))
+    assert (space.inputs / "words.txt").read_text() == "b\na\n"
+
+
+def test_defect_40_no_shell_of_the_lab_reads_anything(space: Workspace) -> None:
+    with container_in(space) as made:
+        words = ["$HOME", "`id`", ";", "*", "a b"]
+        for call in (made.run_to_end, made.execute):
+            assert said(call(["echo", *words])) == "$HOME `id` ; * a b\n"
+
+
+def test_output_is_there_while_the_program_runs(space: Workspace) -> None:
+    with container_in(space) as made:
+        for number, call in enumerate((made.run_to_end, made.execute)):
+            label = f"0{number}-say"
+            go = space.shared / f"go{number}"
+            waits = f"echo now; while ! test -e /data/shared/{go.name}; do sleep 0.01; done"
+
+            def work(call: Any = call, label: str = label, waits: str = waits) -> None:
+                with step_context(label):
+                    call(shell(waits))
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            file = space.kept / f"{label}.stdout.txt"
+            assert eventually(lambda file=file: file.exists() and file.read_text() == "now\n")
+            go.touch()
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+def test_much_output_comes_whole(space: Workspace) -> None:
+    counts = perl("print STDOUT 'x' x 1023, qq(\\n) for 1..20000; print STDERR 'y' x 5e6")
+    with container_in(space) as made:
+        for call in (made.run_to_end, made.execute):
+            result = call(counts)
+            assert result.output is not None
+            assert result.output.stat().st_size == 20_000 * 1024
+            assert (space.kept / "step.stderr.txt").stat().st_size == 5_000_000
+
+
+def test_a_program_that_is_silent_for_longer_than_questions_may_take(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources._containers.engine.TIMEOUT", 1)
+    with container_in(space) as made:
+        for call in (made.run_to_end, made.execute):
+            assert said(call(shell("sleep 2.5; echo done"))) == "done\n"
+
+
+@pytest.mark.requires("mount")
+def test_a_full_disk_fails_the_step_and_holds_nobody_up(space: Workspace, tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["/bin/mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)]
+    subprocess.run(mount, check=True)
+    try:
+        with container_in(replace(space, kept=small)) as made:
+            for call in (made.run_to_end, made.execute):
+                error = fail(partial(call, perl("print 'x' x 5e6; exit 0")))
+                assert "No space left" in str(error)
+                (small / "01-step.stdout.txt").unlink()
+    finally:
+        subprocess.run(["/bin/umount", str(small)], check=True)
+
+
+# -- killing
+
+
+#: Ignores SIGTERM, and so does its child, which forgets its environment, too.
+STUBBORN = shell("trap '' TERM; env -i sh -c 'trap \"\" TERM; sleep 301' & sleep 301; sleep 301")
+
+
+@pytest.mark.parametrize("way", ["run_to_end", "execute"])
+def test_defect_47_an_abort_kills_inside_the_container_and_the_children_too(
+    space: Workspace, way: str
+) -> None:
+    with container_in(space) as made:
+        killer = threading.Timer(0.7, made.abort)
+        killer.start()
+        error = fail(lambda: getattr(made, way)(STUBBORN))
+        killer.join()
+        assert "killed" in str(error)
+        assert not made.alive()
+        assert not sleepers(made)
+        assert "aborted" in str(fail(lambda: made.run_to_end(["true"])))
+
+
+def sleepers(made: Any) -> list[int]:
+    return [pid for pid, value in labelled(CHILD) if value == made._label]
+
+
+def test_an_abort_before_the_start_starts_nothing(space: Workspace) -> None:
+    with container_in(space, runs=False) as made:
+        made.abort()
+        assert "aborted" in str(fail(lambda: made.run_to_end(["true"])))
+
+
+def test_a_program_that_obeys_is_asked_to_end(space: Workspace) -> None:
+    ends = ["sh", "-c", 'trap "echo bye; exit 0" TERM; sleep 300 & wait $!']
+    with container_in(space, command=ends):
+        pass
+    assert (space.kept / "server.stdout.txt").read_text() == "bye\n"
+
+
+def test_one_that_does_not_obey_is_killed_after_its_time(space: Workspace) -> None:
+    with container_in(space, command=["sleep", "300"], stop_seconds=0) as made:
+        pid = server(made).pid()
+        assert pid
+    assert is_gone(pid)
+
+
+def test_a_server_that_ends_by_itself_is_not_alive(space: Workspace) -> None:
+    with container_in(space, command=shell("exit 0")) as made:
+        assert eventually(lambda: not made.alive())
+        with pytest.raises(ResourceError, match="not running"):
+            made.execute(["true"])
+
+
+# -- readiness
+
+
+#: Listens on 8080 after a moment and answers over HTTP, in perl, which the base has.
+SERVES = perl(
+    "use IO::Socket::INET; $| = 1; select(undef, undef, undef, 0.3);"
+    "my $s = IO::Socket::INET->new(LocalPort => 8080, Listen => 9, ReuseAddr => 1) or die;"
+    "print qq(ready to serve\\n); my $n = 0;"
+    "while (my $c = $s->accept) { my $l = <$c>; $n++ if $l;"
+    "print $c ($n < 3 ? 'HTTP/1.0 503 Wait' : 'HTTP/1.0 200 OK'), qq(\\r\\n\\r\\n); close $c }"
+)
+
+
+CONNECTS = "exit !IO::Socket::INET->new('127.0.0.1:8080')"
+
+
+@pytest.mark.parametrize(
+    "ready",
+    [
+        {"log": "^ready to s.rve$"},
+        {"tcp": 8080},
+        {"http": "8080/health"},
+        {"command": ["perl", "-MIO::Socket::INET", "-e", CONNECTS]},
+        {"log": "ready", "tcp": 8080, "http": ":8080/"},
+    ],
+    ids=["log", "tcp", "http", "command", "all"],
+)
+def test_defect_13_it_is_ready_when_it_says_so(space: Workspace, ready: Any) -> None:
+    with container_in(space, command=SERVES, ready=ready) as made:
+        address = server(made).address()
+        assert address
+        socket.create_connection((address, 8080), 1).close()
+
+
+def test_it_is_ready_when_the_engine_finds_it_healthy(space: Workspace) -> None:
+    starts = shell("sleep 0.5; touch /up; sleep 300")
+    check: Any = {"command": ["test", "-e", "/up"], "interval": 0.2}
+    with container_in(
+        space, command=starts, ready={"healthy": True}, health_check=check, stop_seconds=0
+    ) as made:
+        made.execute(["test", "-e", "/up"])
+
+
+WAYS: list[Any] = [
+    {"log": "never said"},
+    {"tcp": 9},
+    {"http": "9/"},
+    {"command": ["false"]},
+]
+
+
+@pytest.mark.parametrize("ready", WAYS, ids=["log", "tcp", "http", "command"])
+def test_defect_21_one_that_dies_while_it_starts_is_an_error_at_once(
+    space: Workspace, ready: Any
+) -> None:
+    dies = shell("sleep 0.2; echo no luck >&2; exit 7")
+    with (
+        pytest.raises(NotReadyError, match=r"(?s)died while.*exit code 7.*no luck"),
+        container_in(space, command=dies, ready=ready, ready_seconds=100),
+    ):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("ready", WAYS, ids=["log", "tcp", "http", "command"])
+def test_defect_21_the_deadline_of_readiness_holds(space: Workspace, ready: Any) -> None:
+    says = shell('echo waiting; trap "exit 0" TERM; sleep 300 & wait $!')
+    with (
+        pytest.raises(NotReadyError, match=r"(?s)not ready after 0.6 s.*waiting"),
+        container_in(space, command=says, ready=ready, ready_seconds=0.6),
+    ):
+        raise AssertionError
+
+
+def test_an_unhealthy_one_is_told_with_what_its_check_said(space: Workspace) -> None:
+    check: Any = {"command": shell("echo sick; exit 1"), "interval": 0.1, "retries": 2}
+    with (
+        pytest.raises(NotReadyError, match="unhealthy: sick"),
+        container_in(space, ready={"healthy": True}, health_check=check),
+    ):
+        raise AssertionError
+    with (
+        pytest.raises(NotReadyError, match="no health check"),
+        container_in(space, ready={"healthy": True}),
+    ):
+        raise AssertionError
+
+
+# -- what a case may set
+
+
+def test_limits_are_in_force(space: Workspace) -> None:
+    with container_in(
+        space,
+        cpus=0.5,
+        cpuset="1",
+        memory="96MB",
+        shm_size="8MB",
+        ulimits={"nofile": 77},
+        user="65534:65534",
+        read_only=True,
+        tmpfs={"/scratch": "4MB"},
+        environment={"A": "b"},
+    ) as made:
+        host = inspected(id_of(made))["HostConfig"]
+        assert host["NanoCpus"] == 500_000_000
+        assert host["Memory"] == 96 << 20
+        tells = (
+            "ulimit -n; id -u; id -g; nproc; echo $A; touch /x 2>/dev/null || echo no;"
+            "df -k --output=size /dev/shm /scratch | tail -n 2; touch /scratch/x && echo yes"
+        )
+        words = said(made.execute(shell(tells))).split()
+    assert words == ["77", "65534", "65534", "1", "b", "no", "8192", "4096", "yes"]
+
+
+def test_entrypoint_and_working_folder(space: Workspace) -> None:
+    with container_in(
+        space, runs=False, entrypoint=["echo", "first"], working_folder="/usr"
+    ) as made:
+        assert said(made.run_to_end(["second"])) == "first second\n"
+        assert said(made.run_to_end([], entrypoint=["pwd"])) == "/usr\n"
+
+
+def test_a_container_may_be_kept_away_from_networks(space: Workspace) -> None:
+    with container_in(space, network=False) as made:
+        assert said(made.execute(["ls", "/sys/class/net"])) == "lo\n"
+        assert said(made.run_to_end(["ls", "/sys/class/net"])) == "lo\n"
+
+
+def test_containers_of_a_run_find_each_other_by_name(space: Workspace, tmp_path: Path) -> None:
+    other = workspace_in(tmp_path / "other")
+    ask = perl("print gethostbyname('Database') ? 'there' : 'not there'")
+    with container_in(space, host_name="Database"), container_in(space, runs=False) as made:
+        assert said(made.run_to_end(ask)) == "there"
+        with container_in(other, runs=False) as stranger:
+            assert said(stranger.run_to_end(ask)) == "not there"
+
+
+def test_defect_43_ports_are_published_on_loopback_alone(space: Workspace) -> None:
+    with container_in(space, command=SERVES, ready={"tcp": 8080}, ports={"8080": 0}) as made:
+        port = server(made).port(8080)
+        bindings = inspected(id_of(made))["NetworkSettings"]["Ports"]["8080/tcp"]
+        assert [one["HostIp"] for one in bindings] == ["127.0.0.1"]
+        socket.create_connection(("127.0.0.1", port), 2).close()
+        with pytest.raises(NotReadyError, match=r"port 81 .*not published"):
+            server(made).port(81)
+
+
+def test_a_taken_fixed_port_is_an_error_before_anything_starts(space: Workspace) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(ResourceError, match=f"port {port} of this host is taken"),
+            container_in(space, ports={"80": port}),
+        ):
+            raise AssertionError
+    with container_in(space, ports={"80": port}) as made:
+        assert server(made).port(80) == port
+
+
+def test_volumes_begin_empty_and_go_away(space: Workspace, tmp_path: Path) -> None:
+    for _ in range(2):
+        with container_in(space, volumes=["/store"]) as made:
+            made.run_to_end(shell('test -z "$(ls /store)" && touch /store/x'))
+            made.execute(["test", "-e", "/store/x"])
+            assert len(ours(tmp_path)["volumes"]) == 1
+
+
+def test_everything_that_is_made_carries_the_labels(space: Workspace, tmp_path: Path) -> None:
+    with container_in(space, volumes=["/store"]) as made:
+        made.run_to_end(["true"])
+        found = ours(tmp_path)
+        assert [len(found[kind]) for kind in ("containers", "networks", "volumes")] == [2, 1, 1]
+        name = inspected(id_of(made))["Name"]
+        assert re.fullmatch(r"/benchyard-container-[0-9a-f]{12}", name)
+        for one in found["containers"]:
+            assert space.labels.items() <= inspected(one)["Config"]["Labels"].items()
+        made.begin("02-next")
+        assert len(ours(tmp_path)["containers"]) == 1
+
+
+def test_a_variable_s_value_is_in_no_error_and_in_no_fact(space: Workspace) -> None:
+    with container_in(space, environment={"PASSWORD": "s3cret"}) as made:
+        texts = [
+            str(fail(lambda: made.run_to_end(shell("exit 1"), environment={"X": "s3cret"}))),
+            str(fail(lambda: made.execute(shell("exit 1"), environment={"X": "s3cret"}))),
+            str(made.facts()),
+            made.version(),
+        ]
+    assert not any("s3cret" in text for text in texts)
+
+
+# -- images, engines
+
+
+def test_defect_41_an_image_that_is_not_to_be_had_is_named(space: Workspace) -> None:
+    with (
+        pytest.raises(EngineError, match=r"image 'localhost:1/none:1' is not here and cannot be"),
+        container_in(space, image="localhost:1/none:1"),
+    ):
+        raise AssertionError
+
+
+def test_no_engine_is_one_sentence(
+    space: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del space
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    made = Container(AnyContainerSettings(image=BASE), workspace_in(tmp_path))
+    for call in (made.initialize, made.start):
+        with pytest.raises(EngineError, match=r"none\.sock does not answer \(.*No such file"):
+            call()
+    made.stop()
+    made.abort()
+    assert made.cgroups() == []
+    monkeypatch.undo()
+
+
+def test_defect_48_facts_tell_image_engine_and_limits(space: Workspace) -> None:
+    with container_in(space, cpus=1.5, memory="100MB") as made:
+        facts: Any = made.facts()
+        version = made.version()
+    assert facts["image"] == BASE
+    assert facts["id"].startswith("sha256:")
+    assert version == f"{BASE} ({facts['id']})"
+    assert facts["created"]
+    assert facts["limits"] == {"cpus": 1.5, "cpuset": None, "memory_bytes": 100 << 20}
+    assert {"version", "storage_driver", "cgroup_driver", "cgroup_version"} <= set(facts["engine"])
+
+
+def test_a_second_stop_and_a_stop_without_a_start_do_nothing(space: Workspace) -> None:
+    made = Container(AnyContainerSettings(image=BASE, command=WAITS), space)
+    made.stop()
+    made.start()
+    made.stop()
+    made.stop()
+
+
+def test_defect_35_a_start_that_fails_leaves_nothing(space: Workspace, tmp_path: Path) -> None:
+    with (
+        pytest.raises(EngineError, match="no-such-program"),
+        container_in(space, command=["no-such-program"], volumes=["/x"]),
+    ):
+        raise AssertionError
+    assert ours(tmp_path) == NOTHING

@@ -146,6 +146,7 @@ def test_the_copies_of_the_words_are_alike() -> None:
 # -- the examples end as they say
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [folder.name for folder in EXAMPLES])
 def test_an_example_ends_as_it_says(name: str, tmp_path: Path) -> None:
     runs = execute(name, tmp_path)
@@ -162,6 +163,7 @@ def test_every_example_has_its_endings() -> None:
     assert {folder.name for folder in EXAMPLES} == set(ENDINGS)
 
 
+@pytest.mark.slow
 def test_the_failures_fail_as_their_names_say(tmp_path: Path) -> None:
     [(_, record)] = execute("failures", tmp_path)
     made = {i: [a["outcome"] for a in step["attempts"]] for i, step in steps_of(record).items()}
@@ -173,6 +175,7 @@ def test_the_failures_fail_as_their_names_say(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_two_in_the_middle_of_the_graph_run_side_by_side(tmp_path: Path) -> None:
     [(_, record)] = execute("graph", tmp_path)
     spans = {
@@ -194,6 +197,7 @@ def test_measuring_warms_up_once_and_repeats_five_times(tmp_path: Path) -> None:
     assert ["metrics" in step for step in summary["steps"]] == [False, True, True]
 
 
+@pytest.mark.slow
 def test_the_settings_of_the_databases_are_recorded(tmp_path: Path) -> None:
     runs = execute("database", tmp_path)
     settings = [record["resources"]["DuckDB"]["settings"] for _, record in runs]

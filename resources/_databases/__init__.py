@@ -1,0 +1,1 @@
+"""What resources share that are database servers in containers: clients, loading, answers."""

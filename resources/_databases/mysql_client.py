@@ -1,0 +1,135 @@
+"""The client ``mysql``, called ``mariadb`` in some images: how it is called, what it is told.
+
+Source: MySQL's reference manual, "mysql Client Options" and "LOAD DATA Statement".
+"""
+
+import re
+from collections.abc import Sequence
+
+from resources._databases.answers import ERRORS
+from resources._databases.dialog import Client
+from resources._databases.files import Source
+
+_ERROR = re.compile(
+    r"^ERROR(?: \d+ \(\w+\))?(?: at line (?P<line>\d+))?(?: in file: '(?P<file>.*?)')?: "
+    r"(?P<said>.*)",
+    re.MULTILINE,
+)
+_ROW = re.compile(r"\b(?:at row|[Rr]ow) (\d+)")
+
+#: What ends the client.
+FAREWELL = "quit\n"
+
+
+def client(program: str, password: str, database: str) -> Client:
+    """Return how the client is executed: through the socket, as root."""
+    return Client(
+        [
+            program,
+            "--user=root",
+            "--batch",
+            "--xml",
+            "--quick",
+            "--unbuffered",
+            "--local-infile=1",
+            "--default-character-set=utf8mb4",
+            "--connect-timeout=5",
+            database,
+        ],
+        {"MYSQL_PWD": password, "LC_ALL": "C"},
+        _end,
+    )
+
+
+def _end(mark: str) -> tuple[str, bytes]:
+    """Ask for the errors of the last statement: after one in a file the client goes on."""
+    # The delimiter is one that a script may have left behind.
+    told = f"delimiter ;\n{ERRORS} errors, '{mark}' AS mark;\n"
+    return told, f'<field name="mark">{mark}</field>\n  </row>\n</resultset>\n'.encode()
+
+
+def quoted(name: str) -> str:
+    """Write a name as an SQL identifier."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """Write a text as an SQL literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def make_table(table: str, columns: Sequence[str]) -> str:
+    """Return SQL that makes a table anew, as KROWN does, with texts of any length."""
+    declared = "".join(f", {quoted(name)} LONGTEXT" for name in columns)
+    return (
+        f"DROP TABLE IF EXISTS {quoted(table)};\n"
+        f"CREATE TABLE {quoted(table)} (`k` INT ZEROFILL NOT NULL AUTO_INCREMENT{declared}, "
+        "PRIMARY KEY (`k`)) DEFAULT CHARACTER SET utf8mb4;\n"
+    )
+
+
+def load_data(source: Source, table: str, columns: Sequence[str]) -> str:
+    """Return the statements that load a file, and tell its rows and what is wrong with it."""
+    if source.is_tbl:
+        # Quoted by what occurs in no text: without any quote, NULL would be a text.
+        form = "FIELDS TERMINATED BY '|' ENCLOSED BY X'01' ESCAPED BY '' LINES TERMINATED BY '|\\n'"
+    else:
+        end = "\\r\\n" if source.has_windows_lines() else "\\n"
+        form = (
+            "FIELDS TERMINATED BY ',' ENCLOSED BY '\"' ESCAPED BY '' "
+            f"LINES TERMINATED BY '{end}' IGNORE 1 LINES"
+        )
+    names = ", ".join(map(quoted, columns))
+    return (
+        f"LOAD DATA LOCAL INFILE {literal(source.inside)} INTO TABLE {quoted(table)} "
+        f"CHARACTER SET utf8mb4 {form} ({names});\n"
+        # With LOCAL, what is an error elsewhere is a warning, and the rows are altered.
+        "GET DIAGNOSTICS @rows = ROW_COUNT, @warnings = NUMBER;\n"
+    )
+
+
+#: Asks what ``load_data`` kept.
+LOADED = "SELECT @rows, @warnings;\n"
+#: Asks for the first warning of the last load; it must follow it at once.
+FIRST_WARNING = "SHOW WARNINGS LIMIT 1;\n"
+
+
+def ask_catalogue(tables: Sequence[str]) -> str:
+    """Return the query for the columns of tables, named in lower case, or of all of them."""
+    names = ", ".join(map(literal, tables))
+    chosen = f"AND lower(table_name) IN ({names}) " if tables else ""
+    return (
+        "SELECT table_name, column_name FROM information_schema.columns "  # noqa: S608 - all quoted
+        f"WHERE table_schema = database() {chosen}"
+        # The one has an empty text where the other has a null.
+        "AND coalesce(generation_expression, '') = '' ORDER BY table_name, ordinal_position;\n"
+    )
+
+
+def ask_names(query: str) -> str:
+    """Return a query for the column names of another one, whose rows are not made for it."""
+    bare = query.strip().rstrip(";")
+    return (
+        "SELECT q.* FROM (SELECT 1) o LEFT JOIN "  # noqa: S608 - the case's own SQL
+        f"(SELECT * FROM (\n{bare}\n) i LIMIT 0) q ON TRUE;\n"
+    )
+
+
+def explained(complaints: str, names: dict[str, str]) -> str:
+    """Return the client's error with the file and the line, if it has them.
+
+    Args:
+        complaints: Its standard error.
+        names: Path of a script in the container to what the case calls it.
+    """
+    found = _ERROR.search(complaints)
+    if found is None:
+        return complaints.strip()
+    name = names.get(found["file"] or "")
+    return f"{name}:{found['line']}: {found['said']}" if name else found["said"]
+
+
+def row_of(warning: str) -> int | None:
+    """Return the row that a warning is about."""
+    found = _ROW.search(warning)
+    return int(found[1]) if found else None

@@ -1,0 +1,121 @@
+r"""PostgreSQL's own client ``psql``: how it is called, what it is told, and its errors.
+
+Source: PostgreSQL's documentation, "psql"; its code for ``\copy``, src/bin/psql/copy.c.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from resources._databases.dialog import Client
+from resources._databases.files import Catalogue, Source
+from resources._embedded.embedded_file import literal, quoted
+
+#: In the words of an error, in English whatever the image speaks.
+_ERROR = re.compile(
+    r"^(?:psql:(?P<file>.*?):(?P<line>\d+): )?(?:ERROR|FATAL|PANIC|error): +(?P<said>.*)$",
+    re.MULTILINE,
+)
+_MORE = re.compile(r"^(?:DETAIL|HINT): +(.*)$", re.MULTILINE)
+_COPY_LINE = re.compile(r"^CONTEXT: +COPY .*?, line (\d+)", re.MULTILINE)
+#: Quote character for files that have none: it occurs in no text.
+_NO_QUOTE = "E'\\001'"
+
+
+def client(user: str, password: str, database: str) -> Client:
+    """Return how the client is executed: through the socket, as the database's owner."""
+    return Client(
+        [
+            "psql",
+            "--no-psqlrc",
+            "--quiet",
+            "--csv",
+            "--no-password",
+            "--set=ON_ERROR_STOP=1",
+            f"--username={user}",
+            f"--dbname={database}",
+        ],
+        {
+            "PGPASSWORD": password,
+            "PGCLIENTENCODING": "UTF8",
+            "PGCONNECT_TIMEOUT": "5",
+            # No notices: what is on stderr is an error, in words that are known here.
+            "PGOPTIONS": "-c client_min_messages=error -c lc_messages=C",
+            "LC_ALL": "C",
+            "TZ": "UTC",
+        },
+        lambda mark: (f"\\o\n\\echo {mark}\n", f"{mark}\n".encode()),
+    )
+
+
+def argument(text: str) -> str:
+    """Write the argument of one of the client's own commands."""
+    escaped = text.replace("\\", "\\\\").replace("'", "''").replace("\n", "\\n")
+    return f"'{escaped}'"
+
+
+def make_table(table: str, columns: Sequence[str]) -> str:
+    """Return SQL that makes a table anew, as KROWN does: all columns text, a key besides."""
+    declared = "".join(f", {quoted(name)} VARCHAR" for name in columns)
+    return (
+        f"DROP TABLE IF EXISTS {quoted(table)};\n"
+        f'CREATE TABLE {quoted(table)} ("key" SERIAL PRIMARY KEY{declared});\n'
+    )
+
+
+def copy(source: Source, inside: str, table: str, columns: Sequence[str]) -> str:
+    """Return the command that loads a file, and tells how many rows it has.
+
+    Args:
+        inside: Where the container sees what is read.
+    """
+    form = f"DELIMITER '|', QUOTE {_NO_QUOTE}" if source.is_tbl else "HEADER true"
+    names = ", ".join(map(quoted, columns))
+    return (
+        f"\\copy {quoted(table)} ({names}) FROM {literal(inside)} "
+        f"WITH (FORMAT csv, {form}, NULL 'NULL', ENCODING 'UTF8')\n\\echo :ROW_COUNT\n"
+    )
+
+
+def ask_catalogue(tables: Sequence[str]) -> str:
+    """Return the query for the columns of tables, whose names are in lower case."""
+    names = ", ".join(map(literal, tables))
+    return (
+        "SELECT c.relname, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "  # noqa: S608 - all quoted
+        "WHERE pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped "
+        f"AND a.attgenerated = '' AND lower(c.relname) IN ({names}) "
+        "AND c.relkind IN ('r', 'p', 'f', 'v') ORDER BY c.oid, a.attnum;\n"
+    )
+
+
+def catalogue(answer: bytes) -> Catalogue:
+    """Read the answer to that query."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    rows = csv.reader(io.StringIO(answer.decode(), newline=""))
+    next(rows, None)
+    for table, column in rows:
+        found.setdefault(table.lower(), (table, []))[1].append(column)
+    return found
+
+
+class Complaint:
+    """What the client said before it ended.
+
+    Args:
+        complaints: Its standard error.
+    """
+
+    def __init__(self, complaints: str) -> None:
+        first = _ERROR.search(complaints)
+        more = [found[1] for found in _MORE.finditer(complaints)]
+        copy_line = _COPY_LINE.search(complaints)
+        #: The error, its detail and its hint; nothing if it did not complain.
+        self.said = "; ".join([first["said"], *more]) if first else complaints.strip()
+        #: Name, without folders, of the script that it happened in.
+        self.script = PurePosixPath(first["file"]).name if first and first["file"] else ""
+        #: Line of the script where the statement ends.
+        self.line = int(first["line"]) if first and first["line"] else None
+        #: Line of the file that was loaded.
+        self.copy_line = int(copy_line[1]) if copy_line else None

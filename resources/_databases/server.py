@@ -1,0 +1,291 @@
+"""What all databases that serve from a container do alike: their life, and their commands."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
+from benchyard.resource import (
+    CommandResult,
+    InputFile,
+    OutputFile,
+    command,
+    current_step,
+)
+from resources._containers.base import ContainerSettingsT
+from resources._containers.engine import EngineError
+from resources._containers.exits import SIGNALLED
+from resources._containers.live import LiveContainer
+from resources._containers.readiness import Asking, Readiness, TcpPort
+from resources._containers.servers import ServerContainer
+from resources._containers.specification import Mount, Specification
+from resources._databases.answers import put
+from resources._databases.dialog import (
+    NOT_EXECUTABLE,
+    Client,
+    Dialog,
+    DialogEndedError,
+)
+from resources._databases.files import Source, TableFile
+from resources._embedded.embedded_file import quote_empty_lines
+
+#: Where the container sees this resource's scratch folder.
+OWN = "/benchyard"
+#: Seconds that the engine may need to notice that a container ended.
+_A_MOMENT = 1.0
+
+
+class Talks(Asking):
+    """Its client gets an answer.
+
+    Args:
+        connect: Opens the client and asks something.
+    """
+
+    def __init__(self, connect: Callable[[], None]) -> None:
+        self._connect = connect
+        self._reason = ""
+
+    def is_ready(self, container: LiveContainer) -> bool:
+        """Try it once."""
+        del container
+        try:
+            self._connect()
+        except (DialogEndedError, EngineError) as error:
+            if isinstance(error, DialogEndedError) and error.exit_code in NOT_EXECUTABLE:
+                raise NotReadyError(
+                    f"its client cannot be executed in the image: {error}"
+                ) from error
+            self._reason = f" ({error})"
+            return False
+        return True
+
+    def __str__(self) -> str:
+        return f"it answers a query{self._reason}"
+
+
+class DatabaseServer(ServerContainer[ContainerSettingsT], ABC):
+    """A database in a container, and a client in the same one that stays open.
+
+    A command lasts as long as the work itself does, since nothing has to start or connect for it.
+    A command that fails ends the session; the next one begins in a new one.
+    """
+
+    #: The server's port.
+    _port: ClassVar[int]
+    #: The folder of its data, which gets a volume.
+    _data: ClassVar[str]
+
+    _dialog: Dialog | None = None
+
+    # -- life
+
+    def _mounts(self) -> list[Mount]:
+        return [*super()._mounts(), Mount(self.workspace.own, OWN)]
+
+    def _specification(self) -> Specification:
+        spec = super()._specification()
+        arguments = tuple(self._server_arguments())
+        return replace(
+            spec,
+            environment={**self._environment(), **spec.environment},
+            command=arguments or spec.command,
+        )
+
+    @abstractmethod
+    def _environment(self) -> dict[str, str]:
+        """Return the variables by which the image sets itself up."""
+
+    @abstractmethod
+    def _server_arguments(self) -> Sequence[str]:
+        """Return what the image hands to the server; none leaves it to the image."""
+
+    @abstractmethod
+    def _client(self) -> Client:
+        """Return how the client is executed."""
+
+    @abstractmethod
+    def _greet(self, dialog: Dialog) -> str:
+        """Ask the server for its version, by its client."""
+
+    def _readiness(self) -> list[Readiness]:
+        # An image's first server, which only fills the database, does not listen there.
+        return [TcpPort(self._port), Talks(self._connect)]
+
+    def start(self) -> None:
+        """Make the scratch folder and the volume for the data, and start the container."""
+        self.workspace.own.mkdir(parents=True, exist_ok=True)
+        if self._data not in {*self.settings.volumes, *self.settings.tmpfs}:
+            self._add_volume(self._data)
+        super().start()
+
+    def stop(self) -> None:
+        """Let the client go, then stop the container."""
+        self._hang_up()
+        super().stop()
+
+    def version(self) -> str:
+        """Ask the server."""
+        return self._greet(self._talk())
+
+    # -- the client
+
+    def _connect(self) -> None:
+        self._hang_up()
+        dialog = Dialog(self._up(), self._client())
+        self._dialog = dialog
+        self._greet(dialog)
+
+    def _hang_up(self) -> None:
+        dialog, self._dialog = self._dialog, None
+        if dialog is not None:
+            dialog.close()
+
+    def _talk(self) -> Dialog:
+        """Return the open client; after a failed command a new one."""
+        if self._dialog is None or not self._dialog.open:
+            server = self._up()
+            if not server.running:
+                raise CommandFailedError(str(server.died("a command was to begin")))
+            try:
+                self._connect()
+            except DialogEndedError as error:
+                raise self._refused(error) from error
+        if self._dialog is None:
+            raise ResourceError(f"{type(self).__name__} was stopped")
+        return self._dialog
+
+    def _refused(self, ended: DialogEndedError) -> CommandFailedError:
+        """Return the error for a server that went away or does not talk to us."""
+        server = self._up()
+        if ended.exit_code is None or ended.exit_code > SIGNALLED:
+            # The client's end may be known a moment before the container's.
+            server.wait(_A_MOMENT)
+        if not server.running:
+            return CommandFailedError(str(server.died("it executed a command")))
+        return CommandFailedError(f"{type(self).__name__}: {ended}")
+
+    def _resume(self) -> None:
+        """Open a new session at once: the time is that of the command which failed."""
+        if self._up().running:
+            with suppress(ResourceError):
+                self._connect()
+
+    # -- commands
+
+    @command
+    def load(
+        self, csv_file: InputFile, table: str, schema_file: InputFile | None = None
+    ) -> CommandResult:
+        """Load a file into a table, as one transaction.
+
+        Args:
+            csv_file: The file, in UTF-8.
+            table: The table, written in lower case whatever stands here.
+            schema_file: SQL that makes the table and is executed first. Without it the table is
+                made anew from the header: names in lower case, all columns text, a key besides.
+        """
+        return self._load([self._source(csv_file, table)], schema_file)
+
+    @command
+    def load_multiple(
+        self, csv_files: list[TableFile], schema_file: InputFile | None = None
+    ) -> CommandResult:
+        """Load files into tables, all in one transaction.
+
+        Args:
+            csv_files: Each ``file`` with its ``table``.
+            schema_file: As for ``load``, for all the tables.
+        """
+        sources = [self._source(pair["file"], pair["table"]) for pair in csv_files]
+        tables = [source.table for source in sources]
+        doubled = [table for table in tables if tables.count(table) > 1]
+        if doubled and schema_file is None:
+            raise CommandFailedError(
+                f"two files are loaded into the table '{doubled[0]}', which each makes anew; "
+                "make the table with a schema_file"
+            )
+        return self._load(sources, schema_file)
+
+    @command
+    def load_sql_schema(
+        self, schema_file: InputFile, csv_files: list[tuple[InputFile, str]]
+    ) -> CommandResult:
+        """Execute a schema, then load files into its tables.
+
+        Args:
+            schema_file: SQL that makes the tables; the database's own client executes it.
+            csv_files: Pairs of a file and a table; none if the schema has the data.
+        """
+        return self._load([self._source(file, table) for file, table in csv_files], schema_file)
+
+    @command
+    def execute(self, sql: str) -> CommandResult:
+        """Execute statements, each query to its last row, and keep no rows.
+
+        Args:
+            sql: One or more statements.
+        """
+        return CommandResult({"rows": self._query("sql", sql, None)})
+
+    @command
+    def execute_query_file(
+        self, query_file: InputFile, results_file: OutputFile | None = None
+    ) -> CommandResult:
+        """Execute the statements of a file and save the rows of its last query.
+
+        Args:
+            query_file: SQL.
+            results_file: CSV with a header; by default a file among the run's results.
+        """
+        target = self._target(results_file, "csv")
+        answer = self.workspace.own / "answer.csv"
+        try:
+            rows = self._query(query_file, self._text(query_file), answer)
+            if rows is not None:
+                quote_empty_lines(str(answer))
+                put(answer, target)
+        finally:
+            answer.unlink(missing_ok=True)
+        if rows is None and results_file:
+            raise CommandFailedError(
+                f"{query_file} has no query, so there is nothing for '{results_file}'; "
+                "leave results_file out"
+            )
+        return CommandResult({"rows": rows}, None if rows is None else target)
+
+    @abstractmethod
+    def _load(self, sources: Sequence[Source], schema_file: str | None) -> CommandResult:
+        """Load all the files or none."""
+
+    @abstractmethod
+    def _query(self, name: str, sql: str, answer: Path | None) -> int | None:
+        """Execute statements.
+
+        Args:
+            name: What an error calls the text.
+            sql: The statements.
+            answer: File, in our scratch folder, that the rows of the last query go to.
+
+        Returns:
+            How many rows the last query had; None without a query.
+        """
+
+    def _source(self, name: str, table: str) -> Source:
+        if "\n" in name or "\r" in name:
+            raise CommandFailedError(f"the name of the file '{name}' has a line break; rename it")
+        return Source(self.workspace.file(name), name, table.lower())
+
+    def _text(self, name: str) -> str:
+        try:
+            return self.workspace.file(name).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise CommandFailedError(f"{name}: this is not UTF-8; convert it") from error
+
+    def _target(self, name: str | None, suffix: str) -> Path:
+        if name:
+            return self.workspace.new_file(name)
+        return self.workspace.kept / f"{current_step()}.{suffix}"

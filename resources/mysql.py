@@ -1,0 +1,266 @@
+"""MySQL or MariaDB in a container."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import ClassVar, Literal, TextIO
+
+from benchyard.errors import CommandFailedError, InputError
+from benchyard.resource import CommandResult, InputFile, OutputFile, command
+from resources._containers.engine import EngineError
+from resources._containers.settings import ContainerSettings
+from resources._databases import mysql_client
+from resources._databases.answers import XmlAnswer, put
+from resources._databases.dialog import NOT_EXECUTABLE, Client, Dialog, DialogEndedError
+from resources._databases.files import Catalogue, Source
+from resources._databases.server import OWN, DatabaseServer
+
+#: Password of root, and name of the database, as KROWN's cases have them.
+PASSWORD, DATABASE = "root", "db"
+
+
+@dataclass(frozen=True, slots=True)
+class MySQLSettings(ContainerSettings):
+    """What a case may set.
+
+    Args:
+        variables: The server's own settings by name, such as ``{"max_connections": 50}``.
+    """
+
+    variables: dict[str, str | int | float] = field(default_factory=dict[str, str | int | float])
+
+    def __post_init__(self) -> None:
+        # A dataclass with slots is a second class: super() without arguments knows the first.
+        ContainerSettings.__post_init__(self)
+        for name in self.variables:
+            if not name.replace("-", "_").isidentifier():
+                raise InputError(f"MySQL: '{name}' is not the name of a variable")
+
+
+class MySQL(DatabaseServer[MySQLSettings]):
+    """MySQL: host name ``MySQL``, port 3306, user and password root, database db."""
+
+    Settings: ClassVar[type[MySQLSettings]] = MySQLSettings
+    _image: ClassVar[str] = "kgconstruct/mysql:v8.0"
+    _port: ClassVar[int] = 3306
+    _serves: ClassVar[Sequence[int]] = (3306,)
+    _data: ClassVar[str] = "/var/lib/mysql"
+
+    _program: str = "mysql"
+
+    def _environment(self) -> dict[str, str]:
+        return {"MYSQL_ROOT_PASSWORD": PASSWORD, "MYSQL_DATABASE": DATABASE}
+
+    def _server_arguments(self) -> list[str]:
+        given = [f"--{name}={value}" for name, value in self.settings.variables.items()]
+        return ["--secure-file-priv=", "--local-infile=1", *given]
+
+    def _client(self) -> Client:
+        given = {**self._environment(), **self.settings.environment}
+        password = given.get("MARIADB_ROOT_PASSWORD", given["MYSQL_ROOT_PASSWORD"])
+        database = given.get("MARIADB_DATABASE", given["MYSQL_DATABASE"])
+        return mysql_client.client(self._program, password, database)
+
+    def _greet(self, dialog: Dialog) -> str:
+        return _rows(dialog.ask("SELECT VERSION();\n"))[1][0]
+
+    def _connect(self) -> None:
+        try:
+            super()._connect()
+        except (DialogEndedError, EngineError) as error:
+            if self._program == "mariadb" or not _is_missing(error):
+                raise
+            # MariaDB's newer images have the program under its own name alone.
+            self._program = "mariadb"
+            super()._connect()
+
+    # -- commands
+
+    @command
+    def analyze(self, tables: list[str] | None = None) -> CommandResult:
+        """Take the statistics that queries are planned with.
+
+        Args:
+            tables: Their names; all tables if left out.
+        """
+        return self._maintain("ANALYZE", tables)
+
+    @command
+    def optimize(self, tables: list[str] | None = None) -> CommandResult:
+        """Write tables anew, without the space of dead rows.
+
+        Args:
+            tables: Their names; all tables if left out.
+        """
+        return self._maintain("OPTIMIZE", tables)
+
+    @command
+    def explain_query_file(
+        self,
+        query_file: InputFile,
+        plan_file: OutputFile | None = None,
+        *,
+        analyze: bool = False,
+        form: Literal["table", "json"] = "table",
+    ) -> CommandResult:
+        """Save the plan of a query.
+
+        Args:
+            query_file: SQL, one statement.
+            plan_file: The plan; by default a file among the run's results.
+            analyze: Whether the query is executed, so that the plan has times.
+            form: A CSV file, or the server's JSON.
+        """
+        bare = self._text(query_file).strip().rstrip(";")
+        maria = "MariaDB" in self.version()
+        what = ("ANALYZE" if maria else "EXPLAIN ANALYZE") if analyze else "EXPLAIN"
+        words = f"{what} FORMAT=JSON" if form == "json" else what
+        answer = self.workspace.own / "plan"
+        target = self._target(plan_file, "plan.csv" if form == "table" else "plan.json")
+        try:
+            self._query(query_file, f"{words} {bare};\n", answer)
+            if form == "json":
+                with answer.open(encoding="utf-8", newline="") as stream:
+                    plan = list(csv.reader(stream))[1][0]
+                answer.write_text(plan + "\n", encoding="utf-8")
+            put(answer, target)
+        finally:
+            answer.unlink(missing_ok=True)
+        return CommandResult({}, target)
+
+    def _maintain(self, what: str, tables: list[str] | None) -> CommandResult:
+        known = self._catalogue([name.lower() for name in tables or ()])
+        missing = [name for name in tables or () if name.lower() not in known]
+        if missing:
+            raise CommandFailedError(f"MySQL: there is no table '{missing[0]}'")
+        if known:
+            chosen = ", ".join(mysql_client.quoted(name) for name, _ in known.values())
+            for _, _, kind, said in self._asked(f"{what} TABLE {chosen};\n"):
+                if kind.lower() == "error":
+                    raise CommandFailedError(f"MySQL: {said}")
+        return CommandResult({})
+
+    # -- loading
+
+    def _load(self, sources: Sequence[Source], schema_file: str | None) -> CommandResult:
+        if schema_file is not None:
+            inside = self._source(schema_file, "").inside
+            self._tell(f"source {inside}\n", {inside: schema_file})
+            known = self._catalogue([source.table for source in sources])
+            places = [source.columns_of(known) for source in sources]
+        else:
+            places = [(source.table, source.new_columns("k")) for source in sources]
+            # Making a table ends a transaction here.
+            self._tell("".join(mysql_client.make_table(*place) for place in places))
+        self._tell("START TRANSACTION;\n")
+        rows = sum(self._fill(s, *place) for s, place in zip(sources, places, strict=True))
+        self._tell("COMMIT;\n")
+        return CommandResult({"rows": rows, "files": len(sources)})
+
+    def _fill(self, source: Source, table: str, columns: Sequence[str]) -> int:
+        if not source.is_tbl:
+            source.refuse_open_quote(len(columns))
+        try:
+            self._tell(mysql_client.load_data(source, table, columns))
+        except CommandFailedError as error:
+            if not self._up().running:
+                raise
+            raise source.refused(len(columns), str(error)) from error
+        [warning] = self._asked(mysql_client.FIRST_WARNING) or [[]]
+        [[rows, warnings]] = self._asked(mysql_client.LOADED)
+        if int(warnings):
+            self._tell("ROLLBACK;\n")
+            said = warning[2] if warning else f"{warnings} warnings"
+            row = mysql_client.row_of(said)
+            line = source.line_of(row) if row else None
+            raise CommandFailedError(f"MySQL: {source.refused(len(columns), said, line)}")
+        return int(rows)
+
+    def _catalogue(self, tables: Sequence[str]) -> Catalogue:
+        """Return what is known of tables, or of all of them if none is named."""
+        found: dict[str, tuple[str, list[str]]] = {}
+        for table, column in self._asked(mysql_client.ask_catalogue(tables)):
+            found.setdefault(table.lower(), (table, []))[1].append(column)
+        return found
+
+    # -- queries
+
+    def _query(self, name: str, sql: str, answer: Path | None) -> int | None:
+        script = self.workspace.own / "script.sql"
+        script.write_text(sql, encoding="utf-8")
+        inside = f"{OWN}/{script.name}"
+        try:
+            if answer is None:
+                return self._tell(f"source {inside}\n", {inside: name}).rows
+            with answer.open("w", encoding="utf-8", newline="") as stream:
+                found = self._tell(f"source {inside}\n", {inside: name}, stream)
+                if found.rows == 0:
+                    found.name_columns(self._names(found.statement))
+            return found.rows
+        finally:
+            script.unlink(missing_ok=True)
+
+    def _names(self, query: str) -> list[str]:
+        """Return the names of a query's columns; none where only its rows would tell them."""
+        script = self.workspace.own / "names.sql"
+        script.write_text(mysql_client.ask_names(query), encoding="utf-8")
+        told = StringIO(newline="")
+        answer = XmlAnswer(told)
+        try:
+            # From a file: what is wrong there does not end the session.
+            self._talk().ask(f"source {OWN}/{script.name}\n", answer.take)
+        finally:
+            script.unlink(missing_ok=True)
+        rows = _csv(told)
+        return rows[0] if rows else []
+
+    def _asked(self, query: str) -> list[list[str]]:
+        """Return the rows of a query, without the header."""
+        told = StringIO(newline="")
+        self._tell(query, stream=told)
+        return _csv(told)[1:]
+
+    def _tell(
+        self, script: str, names: dict[str, str] | None = None, stream: TextIO | None = None
+    ) -> XmlAnswer:
+        """Let the client execute a script.
+
+        Args:
+            script: For the client.
+            names: Path of a file in the container to what an error calls it.
+            stream: Where the rows of the last query go.
+
+        Raises:
+            CommandFailedError: If it fails; a new session has begun then.
+        """
+        answer = XmlAnswer(stream)
+        dialog = self._talk()
+        try:
+            dialog.ask(script, answer.take)
+            if answer.errors:
+                raise dialog.give_up(mysql_client.FAREWELL)
+        except DialogEndedError as ended:
+            if ended.exit_code is None or not self._up().running:
+                raise self._refused(ended) from ended
+            said = mysql_client.explained(ended.complaints, names or {})
+            self._resume()
+            raise CommandFailedError(f"MySQL: {said}") from ended
+        return answer
+
+
+def _rows(answer: bytes) -> list[list[str]]:
+    told = StringIO(newline="")
+    XmlAnswer(told).take(answer)
+    return _csv(told)
+
+
+def _csv(told: StringIO) -> list[list[str]]:
+    return list(csv.reader(StringIO(told.getvalue(), newline="")))
+
+
+def _is_missing(error: Exception) -> bool:
+    if isinstance(error, DialogEndedError):
+        return error.exit_code in NOT_EXECUTABLE
+    return "executable file not found" in str(error)

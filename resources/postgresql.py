@@ -1,0 +1,289 @@
+"""PostgreSQL in a container."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from benchyard.errors import CommandFailedError, InputError
+from benchyard.resource import CommandResult, InputFile, OutputFile, command
+from resources._containers.settings import ContainerSettings
+from resources._databases import psql
+from resources._databases.answers import put
+from resources._databases.dialog import Client, Dialog, DialogEndedError
+from resources._databases.files import Source, strip_last_bars
+from resources._databases.server import OWN, DatabaseServer
+from resources._databases.statements import Statement, statements
+from resources._embedded.embedded_file import quoted
+
+#: User, password and name of the database, as KROWN's cases have them.
+USER, PASSWORD, DATABASE = "root", "root", "db"
+
+
+@dataclass(frozen=True, slots=True)
+class PostgreSQLSettings(ContainerSettings):
+    """What a case may set.
+
+    Args:
+        parameters: The server's own settings by name, such as ``{"work_mem": "64MB"}``.
+    """
+
+    parameters: dict[str, str | int | float | bool] = field(
+        default_factory=dict[str, str | int | float | bool]
+    )
+
+    def __post_init__(self) -> None:
+        # A dataclass with slots is a second class: super() without arguments knows the first.
+        ContainerSettings.__post_init__(self)
+        for name in self.parameters:
+            if not all(part.isidentifier() for part in name.split(".")):
+                raise InputError(f"PostgreSQL: '{name}' is not the name of a parameter")
+
+
+class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
+    """PostgreSQL: host name ``PostgreSQL``, port 5432, user and password root, database db."""
+
+    Settings: ClassVar[type[PostgreSQLSettings]] = PostgreSQLSettings
+    _image: ClassVar[str] = "kgconstruct/postgresql:v14.5"
+    _port: ClassVar[int] = 5432
+    _serves: ClassVar[Sequence[int]] = (5432,)
+    # Not where images have theirs: some refuse a volume there.
+    _data: ClassVar[str] = "/var/lib/benchyard"
+
+    def _environment(self) -> dict[str, str]:
+        given = self.settings.environment
+        known = {
+            "POSTGRES_USER": USER,
+            "POSTGRES_PASSWORD": PASSWORD,
+            "POSTGRES_DB": DATABASE,
+            "PGDATA": self._data,
+        }
+        if given.get("POSTGRES_PASSWORD", PASSWORD) == PASSWORD:
+            # A password that everybody knows protects nothing, and old clients know no SCRAM.
+            known["POSTGRES_HOST_AUTH_METHOD"] = "trust"
+        return known
+
+    def _server_arguments(self) -> list[str]:
+        pairs = [f"{name}={_written(value)}" for name, value in self.settings.parameters.items()]
+        return ["postgres", *(word for pair in pairs for word in ("-c", pair))] if pairs else []
+
+    def _client(self) -> Client:
+        given = {**self._environment(), **self.settings.environment}
+        user = given["POSTGRES_USER"]
+        return psql.client(user, given["POSTGRES_PASSWORD"], given.get("POSTGRES_DB") or user)
+
+    def _greet(self, dialog: Dialog) -> str:
+        return dialog.ask("SHOW server_version;\n").decode().split("\n")[1]
+
+    # -- commands
+
+    @command
+    def vacuum(
+        self, tables: list[str] | None = None, *, full: bool = False, analyze: bool = False
+    ) -> CommandResult:
+        """Give back the space of dead rows.
+
+        Args:
+            tables: Their names; all tables if left out.
+            full: Whether the tables are written anew.
+            analyze: Whether the statistics are taken too.
+        """
+        options = [word for word, is_set in (("FULL", full), ("ANALYZE", analyze)) if is_set]
+        words = f" ({', '.join(options)})" if options else ""
+        return self._maintain(f"VACUUM{words}", tables)
+
+    @command
+    def analyze(self, tables: list[str] | None = None) -> CommandResult:
+        """Take the statistics that queries are planned with.
+
+        Args:
+            tables: Their names; all tables if left out.
+        """
+        return self._maintain("ANALYZE", tables)
+
+    @command
+    def explain_query_file(
+        self,
+        query_file: InputFile,
+        plan_file: OutputFile | None = None,
+        *,
+        analyze: bool = False,
+        form: Literal["text", "json", "xml", "yaml"] = "text",
+    ) -> CommandResult:
+        """Save the plan of a query.
+
+        Args:
+            query_file: SQL, one statement.
+            plan_file: The plan; by default a file among the run's results.
+            analyze: Whether the query is executed, so that the plan has times and buffers.
+            form: Of the plan.
+        """
+        found = statements(self._text(query_file))
+        if len(found) != 1:
+            raise CommandFailedError(
+                f"{query_file}: it has {len(found)} statements; a plan is made of one"
+            )
+        options = f"ANALYZE {analyze}, BUFFERS {analyze}, FORMAT {form}"
+        explained = Statement(f"EXPLAIN ({options}) {found[0].text}", found[0].line)
+        target = self._target(plan_file, "plan.txt" if form == "text" else f"plan.{form}")
+        # The rows of a plan are its lines, and no CSV.
+        around = ("\\pset format unaligned\n\\t on\n", "\\t off\n\\pset format csv\n")
+        self._pieces(query_file, [explained], around)
+        put(self._answer(0), target)
+        return CommandResult({}, target)
+
+    def _maintain(self, what: str, tables: list[str] | None) -> CommandResult:
+        chosen = ""
+        if tables:
+            wanted = [name.lower() for name in tables]
+            known = psql.catalogue(self._tell(psql.ask_catalogue(wanted)))
+            missing = [name for name in wanted if name not in known]
+            if missing:
+                raise CommandFailedError(f"PostgreSQL: there is no table '{missing[0]}'")
+            chosen = " " + ", ".join(quoted(known[name][0]) for name in wanted)
+        self._tell(f"{what}{chosen};\n")
+        return CommandResult({})
+
+    # -- loading
+
+    def _load(self, sources: Sequence[Source], schema_file: str | None) -> CommandResult:
+        self._tell("BEGIN;\n")
+        if schema_file is not None:
+            self._schema(schema_file)
+        rows = sum(self._fill(s, *self._place(s, schema_file)) for s in sources)
+        self._tell("COMMIT;\n")
+        return CommandResult({"rows": rows, "files": len(sources)})
+
+    def _schema(self, name: str) -> None:
+        inside = self._source(name, "").inside
+        self._tell(f"\\o /dev/null\n\\i {psql.argument(inside)}\n", name)
+
+    def _place(self, source: Source, schema_file: str | None) -> tuple[str, list[str]]:
+        """Return the table and the columns that a file goes to; make them if there is no schema."""
+        try:
+            if schema_file is not None:
+                answer = self._tell(psql.ask_catalogue([source.table]))
+                return source.columns_of(psql.catalogue(answer))
+            columns = source.new_columns("key")
+        except CommandFailedError:
+            self._roll_back()
+            raise
+        self._tell(psql.make_table(source.table, columns))
+        return source.table, columns
+
+    def _fill(self, source: Source, table: str, columns: Sequence[str]) -> int:
+        stripped = self.workspace.own / "stripped.tbl"
+        inside = source.inside
+        try:
+            if source.is_tbl:
+                strip_last_bars(source, stripped, len(columns))
+                inside = f"{OWN}/{stripped.name}"
+            return int(self._talk().ask(psql.copy(source, inside, table, columns)))
+        except DialogEndedError as ended:
+            error = self._copy_failed(source, len(columns), ended)
+            self._resume()
+            raise error from ended
+        except CommandFailedError:
+            self._roll_back()
+            raise
+        finally:
+            stripped.unlink(missing_ok=True)
+
+    def _copy_failed(
+        self, source: Source, width: int, ended: DialogEndedError
+    ) -> CommandFailedError:
+        if ended.exit_code is None or not self._up().running:
+            return self._refused(ended)
+        complaint = psql.Complaint(ended.complaints)
+        error = source.refused(width, complaint.said, complaint.copy_line)
+        return CommandFailedError(f"PostgreSQL: {error}")
+
+    def _roll_back(self) -> None:
+        self._tell("ROLLBACK;\n")
+
+    # -- queries
+
+    def _query(self, name: str, sql: str, answer: Path | None) -> int | None:
+        found = statements(sql)
+        counts = self._pieces(name, found, keep=answer is not None)
+        if answer is None:
+            return counts[-1] if counts else None
+        files = [self._answer(number) for number in range(len(found))]
+        filled = [number for number, file in enumerate(files) if file.stat().st_size]
+        if filled:
+            files[filled[-1]].replace(answer)
+        for file in files:
+            file.unlink(missing_ok=True)
+        return counts[filled[-1]] if filled else None
+
+    def _answer(self, number: int) -> Path:
+        return self.workspace.own / f"answer.{number}"
+
+    def _pieces(
+        self,
+        name: str,
+        found: Sequence[Statement],
+        around: tuple[str, str] = ("", ""),
+        *,
+        keep: bool = True,
+    ) -> list[int]:
+        """Execute statements, each with a file for its rows; return how many it has or changed.
+
+        Each is a file for the client: one that is not whole cannot swallow what follows it.
+        """
+        own = self.workspace.own
+        files = [own / f"statement.{number}" for number in range(len(found))]
+        script = around[0]
+        for number, (file, statement) in enumerate(zip(files, found, strict=True)):
+            file.write_text(statement.text, encoding="utf-8")
+            target = f"{OWN}/{self._answer(number).name}" if keep else "/dev/null"
+            script += f"\\o {target}\n\\i {OWN}/{file.name}\n\\echo :ROW_COUNT\n"
+        try:
+            told = self._tell(script + around[1], name, found)
+        finally:
+            for file in files:
+                file.unlink(missing_ok=True)
+        return [int(count) for count in told.split()]
+
+    def _tell(self, script: str, name: str = "", found: Sequence[Statement] = ()) -> bytes:
+        """Let the client execute a script.
+
+        Args:
+            script: For the client.
+            name: What an error calls the text that it executes.
+            found: The statements that it consists of.
+
+        Raises:
+            CommandFailedError: If it fails; a new session has begun then.
+        """
+        dialog = self._talk()
+        try:
+            return dialog.ask(script)
+        except DialogEndedError as ended:
+            self._remove_answers(found)
+            error = self._failed(ended, name, found)
+            self._resume()
+            raise error from ended
+
+    def _failed(
+        self, ended: DialogEndedError, name: str, found: Sequence[Statement]
+    ) -> CommandFailedError:
+        complaint = psql.Complaint(ended.complaints)
+        if ended.exit_code is None or not self._up().running or not complaint.said:
+            return self._refused(ended)
+        number = complaint.script.removeprefix("statement.")
+        if found and number.isdigit() and int(number) < len(found):
+            where = f"{name}:{found[int(number)].line}: "
+        elif name and complaint.line:
+            where = f"{name}:{complaint.line}: "
+        else:
+            where = f"{name}: " if name else ""
+        return CommandFailedError(f"PostgreSQL: {where}{complaint.said}")
+
+    def _remove_answers(self, found: Sequence[Statement]) -> None:
+        for number in range(len(found)):
+            self._answer(number).unlink(missing_ok=True)
+
+
+def _written(value: str | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,63 @@
+"""Databases in containers, their files, and what they answer."""
+
+import csv
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+import resources
+from benchyard.errors import CommandFailedError
+from benchyard.resource import Workspace
+from tests.resources._containers.conftest import NOTHING, ours, workspace_in
+
+#: Class to the image that stands in for its own.
+IMAGES = {
+    "PostgreSQL": "benchyard-test/postgresql",
+    "MySQL": "benchyard-test/mysql",
+    "Redis": "benchyard-test/redis",
+}
+
+#: One of these classes; tests call commands that only some have, and look inside.
+Database: TypeAlias = Any
+
+
+def made(name: str, workspace: Workspace, **settings: Any) -> Database:
+    found: Any = resources.find().classes[name]
+    return found(found.Settings(**{"image": IMAGES[name], **settings}), workspace)
+
+
+@contextmanager
+def running(name: str, folder: Path, **settings: Any) -> Generator[Database]:
+    """Bring a database up; see that nothing of it stays at the engine."""
+    database = made(name, workspace_in(folder), **settings)
+    database.initialize()
+    try:
+        database.start()
+        database.wait_until_ready()
+        yield database
+    finally:
+        database.stop()
+    assert ours(folder) == NOTHING
+
+
+def put(database: Database, name: str, text: str | bytes) -> str:
+    """Write a file among the inputs and return its name."""
+    path = database.workspace.new_file(name)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return name
+
+
+def query(database: Database, sql: str) -> list[list[str]]:
+    """Execute SQL through a query file and return the saved rows, the header first."""
+    database.execute_query_file(put(database, "query.sql", sql), "answer.csv")
+    with database.workspace.file("answer.csv").open(newline="", encoding="utf-8") as stream:
+        return list(csv.reader(stream))
+
+
+def fail(call: Callable[[], object]) -> str:
+    with pytest.raises(CommandFailedError) as caught:
+        call()
+    return str(caught.value)

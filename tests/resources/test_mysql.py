@@ -1,0 +1,126 @@
+"""MySQL and MariaDB: what the container is made from, and what they alone do."""
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.errors import InputError
+from resources._databases import mysql_client
+from resources.mysql import MySQLSettings
+from tests.resources._containers.conftest import workspace_in
+from tests.resources._databases.conftest import Database, fail, made, put, query, running
+
+real = pytest.mark.requires("docker", "image:mysql")
+
+#: A shell, and a connection string, would read it as something else.
+SECRET = "it's $secret"  # noqa: S105 - of a container that lives for seconds
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: Any) -> Generator[Database]:
+    variables = {"max_connections": 17}
+    with running("MySQL", tmp_path_factory.mktemp("run"), variables=variables) as up:
+        yield up
+
+
+def test_the_container_is_krowns(tmp_path: Path) -> None:
+    spec = made("MySQL", workspace_in(tmp_path), image="")._specification()
+    assert spec.image == "kgconstruct/mysql:v8.0"
+    assert spec.aliases == ("MySQL",)
+    assert dict(spec.ports) == {3306: 0}
+    assert spec.command[0] == "--secure-file-priv="
+    known = {"MYSQL_ROOT_PASSWORD": "root", "MYSQL_DATABASE": "db"}
+    assert known.items() <= spec.environment.items()
+
+
+def test_the_password_is_no_argument(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"environment": {"MARIADB_ROOT_PASSWORD": SECRET}}
+    client = made("MySQL", workspace_in(tmp_path), **settings)._client()
+    assert client.environment["MYSQL_PWD"] == SECRET
+    assert not [word for word in client.arguments if "secret" in word]
+
+
+def test_variables_become_arguments_of_the_server(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"variables": {"max-connections": 5}}
+    spec = made("MySQL", workspace_in(tmp_path), **settings)._specification()
+    assert spec.command[-1] == "--max-connections=5"
+    with pytest.raises(InputError, match="'max connections' is not the name"):
+        MySQLSettings(variables={"max connections": 5})
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("--\nSELECT x\n--\n\nERROR 1054 (42S22) at line 3 in file: '/a b.sql': Unknown\nrest",
+         "a.sql:3: Unknown"),
+        ("ERROR 1045 (28000): Access denied", "Access denied"),
+        ("ERROR at line 2 in file: '/a b.sql': Unknown command '\\x'.",
+         "a.sql:2: Unknown command '\\x'."),
+        ("something else\n", "something else"),
+    ],
+)  # fmt: skip
+def test_the_clients_errors_are_read(said: str, meant: str) -> None:
+    assert mysql_client.explained(said, {"/a b.sql": "a.sql"}) == meant
+
+
+@real
+@pytest.mark.slow
+def test_variables_arrive_at_the_server(database: Database) -> None:
+    assert query(database, "SELECT @@max_connections AS n") == [["n"], ["17"]]
+
+
+@real
+@pytest.mark.slow
+def test_a_wrong_file_leaves_no_row(database: Database) -> None:
+    put(database, "s.sql", "CREATE TABLE IF NOT EXISTS kept (a INTEGER);")
+    put(database, "k.csv", "a\n1\n")
+    database.load("k.csv", "kept", "s.sql")
+    put(database, "k.csv", "a\n2\nthree\n")
+    assert "k.csv:3: Incorrect integer value: 'three'" in fail(
+        lambda: database.load("k.csv", "kept", "s.sql")
+    )
+    assert query(database, "SELECT a FROM kept") == [["a"], ["1"]]
+
+
+@real
+@pytest.mark.slow
+def test_two_files_for_one_new_table_are_told(database: Database) -> None:
+    put(database, "k.csv", "a\n1\n")
+    twice: Any = [{"file": "k.csv", "table": "t"}, {"file": "k.csv", "table": "T"}]
+    assert "two files" in fail(lambda: database.load_multiple(twice))
+
+
+@real
+@pytest.mark.slow
+def test_a_delimiter_that_a_schema_leaves_behind_hangs_nothing(database: Database) -> None:
+    put(database, "s.sql", "DELIMITER //\nCREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END//\n")
+    database.load_sql_schema("s.sql", [])
+    assert query(database, "CALL p()") == [["2"], ["2"]]
+
+
+@real
+@pytest.mark.slow
+def test_an_empty_answer_with_two_columns_of_one_name(database: Database) -> None:
+    put(database, "q.sql", "SELECT 1 AS a, 2 AS a FROM (SELECT 1) t WHERE 1 = 0")
+    assert database.execute_query_file("q.sql", "q.csv").values == {"rows": 0}
+    assert database.workspace.file("q.csv").read_text() == ""
+
+
+@real
+@pytest.mark.slow
+def test_tables_are_written_anew(database: Database) -> None:
+    put(database, "o.csv", "a\n1\n")
+    database.load("o.csv", "o")
+    database.optimize(["O"])
+    database.optimize()
+
+
+@real
+@pytest.mark.slow
+def test_the_program_of_mariadbs_newer_images_is_found(database: Database) -> None:
+    database._hang_up()
+    database._program = "mysql-that-is-not-there"
+    database.execute("SELECT 1")
+    assert database._program == "mariadb"

@@ -1,0 +1,165 @@
+"""PostgreSQL: what its container is made from, and what it alone does."""
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.errors import InputError, NotReadyError
+from resources._databases.server import OWN
+from resources.postgresql import PostgreSQLSettings
+from tests.resources._containers.conftest import workspace_in
+from tests.resources._databases.conftest import Database, fail, made, put, query, running
+
+real = pytest.mark.requires("docker", "image:postgresql")
+
+#: A shell, and a connection string, would read it as something else.
+SECRET = "it's $secret"  # noqa: S105 - of a container that lives for seconds
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: Any) -> Generator[Database]:
+    parameters = {"work_mem": "8MB", "log_checkpoints": False}
+    with running("PostgreSQL", tmp_path_factory.mktemp("run"), parameters=parameters) as up:
+        yield up
+
+
+def test_the_container_is_krowns(tmp_path: Path) -> None:
+    spec = made("PostgreSQL", workspace_in(tmp_path), image="")._specification()
+    assert spec.image == "kgconstruct/postgresql:v14.5"
+    assert spec.aliases == ("PostgreSQL",)
+    assert dict(spec.ports) == {5432: 0}
+    assert spec.command == ()
+    assert {mount.target for mount in spec.mounts} >= {"/data/shared", OWN}
+    known = {
+        "POSTGRES_USER": "root",
+        "POSTGRES_PASSWORD": "root",
+        "POSTGRES_DB": "db",
+        "POSTGRES_HOST_AUTH_METHOD": "trust",
+    }
+    assert known.items() <= spec.environment.items()
+
+
+def test_a_password_of_the_cases_own_is_asked_for(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"environment": {"POSTGRES_PASSWORD": SECRET}}
+    database = made("PostgreSQL", workspace_in(tmp_path), **settings)
+    environment = database._specification().environment
+    assert environment["POSTGRES_PASSWORD"] == SECRET
+    assert "POSTGRES_HOST_AUTH_METHOD" not in environment
+    client = database._client()
+    assert client.environment["PGPASSWORD"] == SECRET
+    assert not [word for word in client.arguments if "secret" in word]
+
+
+def test_parameters_become_arguments_of_the_server(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"parameters": {"work_mem": "8 MB", "fsync": True, "a.b": 1.5}}
+    spec = made("PostgreSQL", workspace_in(tmp_path), **settings)._specification()
+    assert list(spec.command) == [
+        "postgres", "-c", "work_mem=8 MB", "-c", "fsync=true", "-c", "a.b=1.5",
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="'work mem' is not the name"):
+        PostgreSQLSettings(parameters={"work mem": 1})
+
+
+@real
+@pytest.mark.slow
+def test_parameters_arrive_at_the_server(database: Database) -> None:
+    assert query(database, "SHOW work_mem") == [["work_mem"], ["8MB"]]
+    assert query(database, "SHOW log_checkpoints")[1:] == [["off"]]
+
+
+@real
+@pytest.mark.slow
+def test_vacuum_needs_no_transaction_around_it(database: Database) -> None:
+    put(database, "v.csv", "x\n1\n")
+    database.load("v.csv", "v")
+    database.vacuum()
+    database.vacuum(["V"], full=True, analyze=True)
+    assert "'nowhere'" in fail(lambda: database.vacuum(["nowhere"]))
+    assert query(database, "SELECT last_vacuum IS NULL FROM pg_stat_user_tables LIMIT 1")
+
+
+@real
+@pytest.mark.slow
+def test_a_dump_with_its_data_is_a_schema(database: Database) -> None:
+    put(
+        database,
+        "dump.sql",
+        "SET client_min_messages = warning;\nDROP TABLE IF EXISTS d;\n"
+        'CREATE TABLE d ("Mixed" integer, b text);\n'
+        'COPY d ("Mixed", b) FROM stdin;\n1\tone; \'\n2\t\\N\n\\.\n\nSELECT 1;\n',
+    )
+    put(database, "more.csv", "mixed,b\n3,NULL\n")
+    assert database.load_sql_schema("dump.sql", []).values == {"rows": 0, "files": 0}
+    database.load_sql_schema("dump.sql", [("more.csv", "d")])
+    assert query(database, "SELECT * FROM d ORDER BY 1") == [
+        ["Mixed", "b"], ["1", "one; '"], ["2", ""], ["3", ""],
+    ]  # fmt: skip
+
+
+@real
+@pytest.mark.slow
+def test_a_failed_load_undoes_the_whole_of_it(database: Database) -> None:
+    put(database, "ok.csv", "x\n1\n")
+    put(database, "bad.csv", "x,y\n1\n")
+    database.load("ok.csv", "undone")
+    put(database, "ok.csv", "x\n8\n9\n")
+    fail(
+        lambda: database.load_multiple(
+            [{"file": "ok.csv", "table": "undone"}, {"file": "bad.csv", "table": "bad"}]
+        )
+    )
+    assert query(database, "SELECT x FROM undone") == [["x"], ["1"]]
+
+
+@real
+@pytest.mark.slow
+def test_a_key_of_the_files_own_is_told(database: Database) -> None:
+    put(database, "k.csv", "Key,x\n1,2\n")
+    assert "k.csv:1: a column is named 'key'" in fail(lambda: database.load("k.csv", "k"))
+
+
+@real
+@pytest.mark.slow
+def test_routines_and_dollars_are_one_statement(database: Database) -> None:
+    rows = query(
+        database,
+        "CREATE OR REPLACE FUNCTION f() RETURNS integer LANGUAGE plpgsql AS $body$\n"
+        "BEGIN RETURN 1; END; $body$;\n"
+        "CREATE OR REPLACE FUNCTION g() RETURNS integer LANGUAGE sql\n"
+        "BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; SELECT 2; END;\n"
+        "/* a /* nested; */ comment; */ SELECT f() AS f, g() AS g, E'it\\'s;' AS e;\n",
+    )
+    assert rows == [["f", "g", "e"], ["1", "2", "it's;"]]
+
+
+@real
+@pytest.mark.slow
+def test_a_password_of_ones_own_works(tmp_path: Path) -> None:
+    secret = {"POSTGRES_PASSWORD": SECRET}
+    with running("PostgreSQL", tmp_path, environment=secret) as database:
+        assert query(database, "SELECT 1 AS one") == [["one"], ["1"]]
+        assert "secret" not in fail(lambda: database.execute("SELECT * FROM nowhere"))
+
+
+@real
+@pytest.mark.slow
+def test_a_server_that_does_not_start_is_told_with_its_words(tmp_path: Path) -> None:
+    database = made("PostgreSQL", workspace_in(tmp_path), parameters={"no_such_parameter": 1})
+    database.initialize()
+    try:
+        database.start()
+        with pytest.raises(NotReadyError, match="no_such_parameter"):
+            database.wait_until_ready()
+    finally:
+        database.stop()
+
+
+@real
+@pytest.mark.slow
+def test_a_server_that_dies_is_told_with_its_end(tmp_path: Path) -> None:
+    with running("PostgreSQL", tmp_path) as database:
+        database._up().kill()
+        assert "exit code 137 (signal 9)" in fail(lambda: database.execute("SELECT 1"))
+        assert not database.alive()

@@ -1,0 +1,104 @@
+"""Redis: its container, and what its benchmark program is told and says."""
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.errors import CommandFailedError, InputError
+from benchyard.resource import step_context
+from resources._databases.redis_benchmark import Load, values
+from resources.redis import RedisSettings
+from tests.resources._containers.conftest import workspace_in
+from tests.resources._databases.conftest import Database, fail, made, running
+
+real = pytest.mark.requires("docker", "image:redis")
+
+SAID = (
+    '"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms",'
+    '"p99_latency_ms","max_latency_ms"\n'
+    '"SET","25316.46","0.130","0.048","0.119","0.223","0.351","1.375"\n'
+    '"LRANGE_100 (first 100 elements)","1818.18","11.0","10.9","11.0","11.0","11.0","12.0"\n'
+)
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: Any) -> Generator[Database]:
+    with running("Redis", tmp_path_factory.mktemp("run"), maxmemory="8MB") as up:
+        yield up
+
+
+def test_the_container_is_the_official_one(tmp_path: Path) -> None:
+    spec = made("Redis", workspace_in(tmp_path), image="")._specification()
+    assert spec.image == "redis:7"
+    assert spec.aliases == ("Redis",)
+    assert dict(spec.ports) == {6379: 0}
+    assert spec.command == ()
+
+
+def test_settings_become_arguments_of_the_server(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"maxmemory": "1MB", "parameters": {"save": "", "io-threads": 2}}
+    spec = made("Redis", workspace_in(tmp_path), **settings)._specification()
+    assert list(spec.command) == [
+        "redis-server", "--save", "", "--io-threads", "2", "--maxmemory", "1048576",
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="'a b' is not the name"):
+        RedisSettings(parameters={"a b": 1})
+    with pytest.raises(InputError, match="is no size"):
+        RedisSettings(maxmemory="much")
+
+
+def test_the_load_becomes_arguments() -> None:
+    load = Load(1000, 5, 64, ("set", "lrange_100"), keys=10, pipeline=4, threads=2)
+    assert load.arguments(6379) == [
+        "redis-benchmark", "-p", "6379", "--csv", "--precision", "6", "-n", "1000", "-c", "5",
+        "-d", "64", "-P", "4", "-r", "10", "--threads", "2", "-t", "set,lrange_100",
+    ]  # fmt: skip
+    assert "-t" not in Load(1, 1, 1).arguments(1)
+
+
+@pytest.mark.parametrize("wrong", ["requests", "clients", "data_size", "pipeline", "keys"])
+def test_a_number_below_one_is_refused(wrong: str) -> None:
+    numbers: dict[str, Any] = {"requests": 1, "clients": 1, "data_size": 1, wrong: 0}
+    with pytest.raises(CommandFailedError, match=f"{wrong} is 0"):
+        Load(**numbers).arguments(1)
+
+
+def test_what_the_program_says_becomes_seconds() -> None:
+    found = values(SAID)
+    assert found["set_requests_per_s"] == 25316.46
+    assert found["set_latency_p99_s"] == pytest.approx(0.000351)
+    assert found["lrange_100_latency_max_s"] == pytest.approx(0.012)
+
+
+@pytest.mark.parametrize("said", ["", SAID.splitlines()[0], "WARNING: nothing\n"])
+def test_an_output_without_a_test_is_an_error(said: str) -> None:
+    with pytest.raises(CommandFailedError, match="no column 'test'"):
+        values(said)
+
+
+@real
+@pytest.mark.slow
+def test_a_load_is_measured(redis: Database) -> None:
+    with step_context("02-load"):
+        result = redis.load(2000, 4, 100, tests=["set", "get"], keys=100)
+    assert result.values["set_requests_per_s"] > 0
+    assert 0 < result.values["get_latency_p50_s"] < 10
+    assert result.output == redis.workspace.kept / "02-load.csv"
+    redis.load(200, 2, tests=["ping"], results_file="ping.csv")
+    assert "PING" in redis.workspace.file("ping.csv").read_text()
+
+
+@real
+@pytest.mark.slow
+def test_a_load_that_the_server_refuses_is_an_error(redis: Database) -> None:
+    said = fail(lambda: redis.load(2000, 4, 100_000, tests=["set"], keys=100_000))
+    assert "maxmemory" in said
+    redis.load(200, 2, tests=["ping"])
+
+
+@real
+@pytest.mark.slow
+def test_the_server_tells_its_version(redis: Database) -> None:
+    assert redis.version()[0].isdigit()

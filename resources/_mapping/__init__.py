@@ -1,0 +1,1 @@
+"""What the classes share that make knowledge graphs from mappings."""

@@ -1,0 +1,227 @@
+"""Mapping files, and how some engines must be given them.
+
+KROWN's cases have one R2RML mapping for all engines; those that read RML alone, or demand more
+than R2RML does, get a copy that says the same in their words.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pyoxigraph import (
+    BlankNode,
+    Dataset,
+    Literal,
+    NamedNode,
+    Quad,
+    RdfFormat,
+    Triple,
+    parse,
+    serialize,
+)
+
+from benchyard.errors import CommandFailedError
+from resources._mapping.databases import Database
+
+_NAMES = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rr": "http://www.w3.org/ns/r2rml#",
+    "rml": "http://semweb.mmlab.be/ns/rml#",
+    "d2rq": "http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#",
+}
+
+Node = NamedNode | BlankNode | Literal | Triple
+
+
+def _name(short: str) -> NamedNode:
+    prefix, _, local = short.partition(":")
+    return NamedNode(_NAMES[prefix] + local)
+
+
+_TYPE = _name("rdf:type")
+
+
+def read_mapping(path: Path, name: str) -> Dataset:
+    """Read a mapping; a format other than Turtle is told by the file's suffix.
+
+    Args:
+        name: Of the file, for errors.
+
+    Raises:
+        CommandFailedError: If it is not well-formed.
+    """
+    form = RdfFormat.from_extension(path.suffix.removeprefix(".")) or RdfFormat.TURTLE
+    try:
+        # What is relative must become something: the same in each run, wherever the run lies.
+        parsed = list(parse(path=str(path), format=form, base_iri="file:///data/shared/"))
+    except SyntaxError as error:
+        raise CommandFailedError(f"the mapping '{name}' cannot be read: {error}") from error
+    return Dataset(_renamed(parsed))
+
+
+def _renamed(quads: Iterable[Quad]) -> Iterator[Quad]:
+    """Yield quads whose blank nodes are numbered as they come: the parser makes up others."""
+    known: dict[BlankNode, BlankNode] = {}
+    for quad in quads:
+        subject, value = quad.subject, quad.object
+        if isinstance(subject, BlankNode):
+            subject = known.setdefault(subject, BlankNode(f"n{len(known)}"))
+        if isinstance(value, BlankNode):
+            value = known.setdefault(value, BlankNode(f"n{len(known)}"))
+        yield Quad(subject, quad.predicate, value)
+
+
+def turtle(mapping: Dataset) -> str:
+    """Return a mapping as Turtle, the same text for the same mapping."""
+    ordered = sorted((quad.triple for quad in mapping), key=str)
+    content = serialize(ordered, format=RdfFormat.TURTLE, prefixes=_NAMES)
+    return (content or b"").decode()
+
+
+# -- RML
+
+
+def connect(mapping: Dataset, database: Database) -> None:
+    """Turn R2RML into RML that names its database: every logical table becomes a logical source.
+
+    Source: KROWN, for RMLStreamer and SDM-RDFizer; ``rml:query`` for views is RML's own.
+    """
+    tables: list[Node] = []
+    described = _described(mapping, database)
+    for number, quad in enumerate(_with(mapping, "rr:logicalTable")):
+        rows = _rows(mapping, quad.object)
+        if rows is None:
+            continue
+        source = BlankNode(f"source{number}")
+        mapping.discard(quad)
+        mapping.add(Quad(quad.subject, _name("rml:logicalSource"), source))
+        for predicate, value in (*_SOURCE, rows, ("rml:source", described)):
+            mapping.add(Quad(source, _name(predicate), value))
+        tables.append(quad.object)
+    # Not before: several maps may have one table in common.
+    for table in tables:
+        _forget(mapping, table)
+    for quad in _with(mapping, "rr:column"):
+        mapping.discard(quad)
+        mapping.add(Quad(quad.subject, _name("rml:reference"), quad.object))
+
+
+_SOURCE: tuple[tuple[str, Node], ...] = (
+    ("rdf:type", _name("rml:LogicalSource")),
+    ("rr:sqlVersion", _name("rr:SQL2008")),
+)
+
+
+def _rows(mapping: Dataset, table: Node) -> tuple[str, Node] | None:
+    """Return the property and value by which a logical source names the rows of a table."""
+    for old, new in (("rr:tableName", "rr:tableName"), ("rr:sqlQuery", "rml:query")):
+        for value in _values(mapping, table, old):
+            return new, value
+    return None
+
+
+def _described(mapping: Dataset, database: Database) -> BlankNode:
+    described = BlankNode("database")
+    facts = {
+        "d2rq:jdbcDSN": Literal(database.jdbc_url()),
+        "d2rq:jdbcDriver": Literal(database.driver),
+        "d2rq:username": Literal(database.username),
+        "d2rq:password": Literal(database.password),
+        "rdf:type": _name("d2rq:Database"),
+    }
+    for predicate, value in facts.items():
+        mapping.add(Quad(described, _name(predicate), value))
+    return described
+
+
+def drop_formulations(mapping: Dataset) -> None:
+    """Take out how sources are referred to: SDM-RDFizer fails on it beside a database.
+
+    Source: https://github.com/SDM-TIB/SDM-RDFizer/issues/71
+    """
+    for quad in _with(mapping, "rml:referenceFormulation"):
+        mapping.discard(quad)
+
+
+def move_sources(mapping: Dataset, old: str, new: str) -> None:
+    """Replace the begin of every source's path where it is ``old``."""
+    for quad in _with(mapping, "rml:source"):
+        path = quad.object.value if isinstance(quad.object, Literal) else ""
+        if path.startswith(old):
+            mapping.discard(quad)
+            mapping.add(Quad(quad.subject, quad.predicate, Literal(new + path.removeprefix(old))))
+
+
+# -- classes
+
+
+def name_classes(mapping: Dataset, name: str) -> None:
+    """Turn each map of ``rdf:type`` to a constant into ``rr:class``, which Ontop demands.
+
+    A predicate-object map with a graph of its own stays: its class would get into other graphs.
+    Source: KROWN, for Ontop.
+
+    Args:
+        name: Of the file, for errors.
+
+    Raises:
+        CommandFailedError: If a type is no constant.
+    """
+    for quad in _with(mapping, "rr:predicateObjectMap"):
+        if not _is_typing(mapping, quad.object):
+            continue
+        classes = list(_constants(mapping, quad.object, "object"))
+        if None in classes:
+            raise CommandFailedError(
+                f"the mapping '{name}' has an rdf:type that is not constant; Ontop needs rr:class"
+            )
+        for subject in _values(mapping, quad.subject, "rr:subjectMap"):
+            mapping.discard(quad)
+            for found in filter(None, classes):
+                mapping.add(Quad(_as_subject(subject), _name("rr:class"), found))
+        _forget(mapping, quad.object)
+
+
+def _is_typing(mapping: Dataset, node: Node) -> bool:
+    """Tell whether a predicate-object map says what something is, and nothing else."""
+    graphs = [*_values(mapping, node, "rr:graph"), *_values(mapping, node, "rr:graphMap")]
+    predicates = list(_constants(mapping, node, "predicate"))
+    return not graphs and bool(predicates) and all(found == _TYPE for found in predicates)
+
+
+def _constants(mapping: Dataset, node: Node, part: str) -> Iterator[Node | None]:
+    """Yield what the maps of one part of a predicate-object map always yield, None for others."""
+    yield from _values(mapping, node, f"rr:{part}")
+    for inner in _values(mapping, node, f"rr:{part}Map"):
+        yield next(_values(mapping, inner, "rr:constant"), None)
+
+
+# -- the graph
+
+
+def _as_subject(node: Node) -> NamedNode | BlankNode:
+    if isinstance(node, NamedNode | BlankNode):
+        return node
+    raise CommandFailedError(f"the mapping has {node} where something with properties must stand")
+
+
+def _with(mapping: Dataset, predicate: str) -> list[Quad]:
+    """Return the quads of one property, in an order that is the same each time."""
+    return sorted(mapping.quads_for_predicate(_name(predicate)), key=str)
+
+
+def _values(mapping: Dataset, node: Node, predicate: str) -> Iterator[Node]:
+    """Yield the values of one property of a node."""
+    if isinstance(node, NamedNode | BlankNode):
+        wanted = _name(predicate)
+        for quad in list(mapping.quads_for_subject(node)):
+            if quad.predicate == wanted:
+                yield quad.object
+
+
+def _forget(mapping: Dataset, node: Node) -> None:
+    """Take out what is said about a blank node that nothing refers to any more."""
+    if not isinstance(node, BlankNode) or list(mapping.quads_for_object(node)):
+        return
+    for quad in list(mapping.quads_for_subject(node)):
+        mapping.discard(quad)
+        _forget(mapping, quad.object)

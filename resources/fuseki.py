@@ -1,0 +1,46 @@
+"""Apache Jena Fuseki, a SPARQL server with its database on disk."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from resources._containers.readiness import LogPattern, Readiness, TcpPort
+from resources._containers.specification import Mount, Specification
+from resources._sparql.memory import usable_memory
+from resources._sparql.stores import HttpStore
+
+#: Where the database is; the image has no such folder, and Fuseki makes none.
+DATABASE = "/fuseki/databases/DB"
+
+
+class Fuseki(HttpStore):
+    """Fuseki with TDB2: ``http://Fuseki:3030/ds`` answers queries."""
+
+    _image: ClassVar[str] = "kgconstruct/fuseki:v4.6.1"
+    _serves: ClassVar[Sequence[int]] = (3030,)
+    _port: ClassVar[int] = 3030
+    _load_path: ClassVar[str] = "/ds"
+
+    def _specification(self) -> Specification:
+        spec = super()._specification()
+        heap = usable_memory(self.settings.memory_bytes) // 2
+        return replace(
+            spec,
+            command=("--tdb2", "--update", "--loc", DATABASE, "/ds"),
+            environment={"JAVA_OPTIONS": f"-Xmx{heap} -Xms{heap}", **spec.environment},
+        )
+
+    def _mounts(self) -> list[Mount]:
+        return [*super()._mounts(), Mount(self.workspace.own / "database", DATABASE)]
+
+    def start(self) -> None:
+        """Start the server on an empty database."""
+        # A volume would be root's, and Fuseki is not root: any user may write here.
+        database = self.workspace.own / "database"
+        database.mkdir(parents=True, exist_ok=True)
+        database.chmod(0o777)
+        super().start()
+
+    def _readiness(self) -> Sequence[Readiness]:
+        # It says so when it begins to start; only then does it listen.
+        return LogPattern(":: Start Fuseki "), TcpPort(self._port)

@@ -1,0 +1,120 @@
+"""Ontop, which sees a relational database as a knowledge graph: https://ontop-vkg.org."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Literal
+
+from benchyard.resource import CommandResult, InputFile, OutputFile, command, current_step
+from resources._containers.programs import ProgramContainer
+from resources._containers.readiness import LogPattern, Readiness, wait_until_ready
+from resources._containers.servers import ServerContainer
+from resources._containers.settings import ContainerSettings
+from resources._mapping.databases import Database, DatabaseType
+from resources._mapping.folder import shared
+from resources._mapping.ontop import IMAGE, PROGRAM, OntopContainer
+
+#: Where the endpoint listens in its container.
+PORT = 8888
+
+
+class OntopMaterialize(OntopContainer[ContainerSettings], ProgramContainer[ContainerSettings]):
+    """Ontop as an engine that writes the graph down: one container for each command."""
+
+    _image: ClassVar[str] = IMAGE
+
+    @command
+    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
+        self,
+        mapping_file: InputFile,
+        output_file: OutputFile,
+        serialization: str,
+        rdb_username: str,
+        rdb_password: str,
+        rdb_host: str,
+        rdb_port: int,
+        rdb_name: str,
+        rdb_type: DatabaseType,
+    ) -> CommandResult:
+        """Make RDF from a database as a mapping says.
+
+        Args:
+            mapping_file: The mapping, R2RML.
+            output_file: The RDF.
+            serialization: Its format, such as ``ntriples``.
+            rdb_username: Who reads the database.
+            rdb_password: Of that user.
+            rdb_host: The class name of a resource of this case, or another host.
+            rdb_port: TCP port of the database.
+            rdb_name: Name of the database.
+            rdb_type: Its kind.
+        """
+        database = Database(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
+        files = self._files(mapping_file, database, "-o", shared(output_file))
+        return self._call([PROGRAM, "materialize", "-f", serialization, *files], output_file)
+
+
+class OntopVirtualize(OntopContainer[ContainerSettings], ServerContainer[ContainerSettings]):
+    """Ontop as an endpoint that answers SPARQL from the database.
+
+    It starts when a step gives it a mapping, not before. Its SPARQL is at ``/sparql`` on port 8888.
+    """
+
+    _image: ClassVar[str] = IMAGE
+    _serves: ClassVar[Sequence[int]] = (PORT,)
+
+    def start(self) -> None:
+        """Prepare the ground: without a mapping there is nothing to serve."""
+        self._prepare()
+
+    def wait_until_ready(self) -> None:
+        """Return: readiness is waited for where the server is started."""
+
+    def alive(self) -> bool:
+        """Tell whether a mapping can be taken, or the endpoint runs."""
+        return self._server is None or super().alive()
+
+    def _readiness(self) -> Sequence[Readiness]:
+        return (LogPattern("Started OntopEndpointApplication"),)
+
+    @command
+    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
+        self,
+        mapping_file: InputFile,
+        serialization: Literal[
+            "ntriples", "nquads", "turtle", "rdfjson", "rdfxml", "jsonld", "csv"
+        ],
+        rdb_username: str,
+        rdb_password: str,
+        rdb_host: str,
+        rdb_port: int,
+        rdb_name: str,
+        rdb_type: DatabaseType,
+    ) -> CommandResult:
+        """Start the endpoint with a mapping, and return once it answers.
+
+        The step lasts until then, as in KROWN: its duration is the start-up. An endpoint of an
+        earlier step is stopped before. The value ``port`` is where this host finds it.
+
+        Args:
+            mapping_file: The mapping, R2RML.
+            serialization: What queries may ask for; the endpoint itself knows all of them.
+            rdb_username: Who reads the database.
+            rdb_password: Of that user.
+            rdb_host: The class name of a resource of this case, or another host.
+            rdb_port: TCP port of the database.
+            rdb_name: Name of the database.
+            rdb_type: Its kind.
+        """
+        del serialization
+        database = Database(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
+        files = self._files(mapping_file, database)
+        call = [PROGRAM, "endpoint", "--cors-allowed-origins=*", f"--port={PORT}", *files]
+        return self._serve_anew(call)
+
+    def _serve_anew(self, call: Sequence[str]) -> CommandResult:
+        if self._server is not None:
+            self._server.stop(self.settings.stop_seconds)
+        spec = replace(self._specification(), command=tuple(call))
+        container = self._serve(spec, current_step())
+        wait_until_ready(container, self._readiness(), self.settings.ready_seconds)
+        return CommandResult({"port": container.port(PORT)})

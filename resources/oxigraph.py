@@ -1,0 +1,33 @@
+"""Oxigraph, a SPARQL server in one small program."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from resources._containers.readiness import HttpUrl, Readiness
+from resources._containers.specification import Specification
+from resources._sparql.stores import HttpStore
+
+#: Where the database is.
+DATABASE = "/data"
+
+
+class Oxigraph(HttpStore):
+    """Oxigraph with its database on disk: ``http://Oxigraph:7878/query`` answers queries."""
+
+    _image: ClassVar[str] = "oxigraph/oxigraph:0.5.13"
+    _serves: ClassVar[Sequence[int]] = (7878,)
+    _port: ClassVar[int] = 7878
+    _load_path: ClassVar[str] = "/store?default"
+
+    def _specification(self) -> Specification:
+        spec = super()._specification()
+        bind = f"0.0.0.0:{self._port}"
+        return replace(spec, command=("serve", "--location", DATABASE, "--bind", bind))
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._add_volume(DATABASE)
+
+    def _readiness(self) -> Sequence[Readiness]:
+        return (HttpUrl(self._port, "/query?query=ASK%7B%7D"),)

@@ -1,0 +1,109 @@
+"""KROWN-style cases end to end: our own ones, and the samples with what their authors recorded."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import resources
+from benchyard.case.loading import load
+from benchyard.errors import ExitCode
+from flows import cli
+
+CASES = Path(__file__).parents[2] / "cases" / "krown"
+SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "krown-samples"
+RECORDED = "results/run_1/rmlmapper/out.nt"
+
+#: What stands in for the images that cannot be had here.
+IMAGES = {
+    "MorphKGC": "benchyard-test/morph-kgc",
+    "Oxigraph": "benchyard-test/oxigraph",
+    "PostgreSQL": "benchyard-test/postgresql",
+}
+NEEDS = ("docker", "image:morph-kgc", "image:oxigraph", "image:postgresql")
+
+#: A term of a statement. Source: RDF 1.1 N-Quads, section 2, where white space is free.
+_TERM = re.compile(r'<[^>]*>|_:[\w.-]*\w|"(?:[^"\\]|\\.)*"(?:@[\w-]+|\^\^<[^>]*>)?|\.')
+
+ours = sorted(path.parent.name for path in CASES.glob("*/metadata.json"))
+samples = sorted(path.parent for path in SAMPLES.rglob("metadata.json"))
+
+
+def copied(source: Path, target: Path, instead: dict[str, str] | None = None) -> Path:
+    """Copy a case without its results, with the images that can be had here.
+
+    Args:
+        instead: Class to the one that takes its place.
+    """
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("results"))
+    metadata = target / "metadata.json"
+    document: dict[str, Any] = json.loads(metadata.read_text())
+    for step in document["steps"]:
+        step["resource"] = (instead or {}).get(step["resource"], step["resource"])
+    used = {step["resource"] for step in document["steps"]}
+    images = {name: {"image": image} for name, image in IMAGES.items() if name in used}
+    metadata.write_text(json.dumps({**document, "resources": images}))
+    return target
+
+
+def execute(case: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """Execute one run, which must end well; return its record."""
+    options = ["--direct", "--runs", "1", "--cooldown", "0"]
+    code = cli.call(["run", str(case), "--root", str(case.parent), *options])
+    said = capsys.readouterr()
+    assert code == ExitCode.DONE, said.out + said.err
+    return json.loads((case / "results" / "run_1" / "run.json").read_text())
+
+
+def statements(file: Path) -> set[tuple[str, ...]]:
+    """Return the statements of N-Triples or N-Quads, each as its terms."""
+    lines = file.read_text().splitlines()
+    return {tuple(_TERM.findall(line)) for line in lines if line.strip()}
+
+
+def test_statements_are_compared_by_their_terms(tmp_path: Path) -> None:
+    file = tmp_path / "a.nq"
+    file.write_text('<a:a> <a:b> "x \\" . y"@en <a:g>.\n<a:a><a:b>  _:c .\n')
+    assert statements(file) == {
+        ("<a:a>", "<a:b>", '"x \\" . y"@en', "<a:g>", "."),
+        ("<a:a>", "<a:b>", "_:c", "."),
+    }
+
+
+@pytest.mark.parametrize("name", ours)
+def test_our_cases_are_valid(name: str) -> None:
+    loaded = load(CASES / name / "metadata.json", resources.find())
+    assert [str(problem) for problem in loaded.problems] == []
+    assert {"krown", "container"} <= set(loaded.cases[0].tags)
+
+
+@pytest.mark.requires(*NEEDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ours)
+def test_our_cases_end_well(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = execute(copied(CASES / name, tmp_path / name), capsys)
+
+    assert {step["outcome"] for step in record["steps"]} == {"completed"}
+    for step in record["steps"]:
+        # The work was done in containers, or by the client: it has an account of its own.
+        used = step["attempts"][-1]["repetitions"][-1]["used"]
+        assert any(used.values()), step["id"]
+
+
+@pytest.mark.skipif(not samples, reason="the samples of KROWN are not beside the checkout")
+@pytest.mark.requires(*NEEDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", samples, ids=lambda path: path.name)
+def test_morph_kgc_makes_what_rmlmapper_made(
+    sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The two engines agree to the last statement; only RMLMapper's N-Quads lack a blank."""
+    case = copied(sample, tmp_path / "case", {"RMLMapper": "MorphKGC"})
+
+    execute(case, capsys)
+
+    made = statements(case / "results" / "run_1" / "morphkgc" / "out.nt")
+    assert made == statements(sample / RECORDED)

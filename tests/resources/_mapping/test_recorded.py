@@ -1,0 +1,286 @@
+"""Every engine in a real container that writes down how it was called."""
+
+import json
+import threading
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
+from resources._containers.engine import connect
+from resources._containers.hosts import addresses
+
+pytestmark = [pytest.mark.requires("docker", "image:recorder"), pytest.mark.slow]
+
+IMAGE = "benchyard-test/recorder"
+HALF = ["-Xmx1073741824", "-Xms1073741824"]
+FILES = ("mapping.ttl", "out.nt", "ntriples")
+
+
+@pytest.fixture
+def recorded(started: Callable[..., Any]) -> Callable[..., Any]:
+    """Start an engine on the recorder: ``recorded("RMLMapper", EXIT=3)``."""
+
+    def start(name: str, **told: object) -> Any:
+        environment = {f"RECORDER_{key}": str(value) for key, value in told.items()}
+        return started(name, image=IMAGE, memory="2GB", environment=environment)
+
+    return start
+
+
+def said(resource: Any, name: str = "01-map") -> Any:
+    """Return what the recorder wrote down."""
+    lines = (resource.workspace.kept / f"{name}.stdout.txt").read_text().splitlines()
+    return json.loads(lines[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "arguments"),
+    [
+        (
+            "RMLMapper",
+            "-o",
+            [
+                *("java", *HALF, "-jar", "/rmlmapper/rmlmapper.jar"),
+                *("-m", "/data/shared/mapping.ttl", "-s", "ntriples"),
+                *("-o", "/data/shared/out.nt", "-d", "-u", "root", "-p", "PASSWORD"),
+                *("-dsn", "jdbc:postgresql://PostgreSQL:5432/db"),
+            ],
+        ),
+        (
+            "RMLStreamer",
+            "-o",
+            [
+                *("java", *HALF, "-jar", "/rmlstreamer/rmlstreamer.jar"),
+                *("toFile", "-o", "/data/output", "-m", "/data/mapping_converted.rml.ttl"),
+            ],
+        ),
+        (
+            "MorphKGC",
+            "/data/output/out.nt",
+            ["python3", "-m", "morph_kgc", "/data/config_morphkgc.ini"],
+        ),
+        (
+            "MorphRDB",
+            "/data/shared/out.nt",
+            [
+                *("java", *HALF, "-cp", ".:morph-rdb-dist-3.12.6.jar:dependency/*"),
+                "es.upm.fi.dia.oeg.morph.r2rml.rdb.engine.MorphRDBRunner",
+                *("/data", "config.properties"),
+            ],
+        ),
+        (
+            "OntopMaterialize",
+            "-o",
+            [
+                *("/ontop/ontop", "materialize", "-f", "ntriples"),
+                *("-m", "/data/mapping_converted.r2rml.ttl", "-o", "/data/shared/out.nt"),
+                *("-p", "/data/config.properties"),
+            ],
+        ),
+        (
+            "SDMRDFizer",
+            "/data/output/out.nt",
+            ["python3", "sdm-rdfizer/rdfizer/run_rdfizer.py", "/data/config_sdmrdfizer.ini"],
+        ),
+    ],
+)
+def test_an_engine_gets_its_arguments_and_sees_its_files(
+    recorded: Callable[..., Any],
+    database: dict[str, Any],
+    name: str,
+    output: str,
+    arguments: list[str],
+) -> None:
+    engine = recorded(name, OUTPUT=output, TEXT="<a> <b> <c> .\n")
+    result = engine.execute_mapping(*FILES, **database)
+    call = said(engine)
+    password = database["rdb_password"]
+    assert call["arguments"] == [password if each == "PASSWORD" else each for each in arguments]
+    assert not call["mounts"]["/data/shared"]["read_only"]
+    assert call["host_name"] == name
+    if "/data" in call["mounts"]:
+        assert call["mounts"]["/data"]["read_only"]
+        assert password not in json.dumps(call)
+    assert result.output.read_text() == "<a> <b> <c> .\n"
+    assert result.values["exit_code"] == 0
+    assert result.values["run_s"] > 0
+
+
+def test_souffle_runs_two_containers_and_keeps_what_both_say(
+    recorded: Callable[..., Any],
+) -> None:
+    engine = recorded(
+        "Souffle",
+        LOG="/data/shared/Datalog_rules.rs",
+        OUTPUT="/data/shared/triple.csv",
+        TEXT="<a>\t<b>\t<c>\n",
+    )
+    result = engine.execute_mapping(*FILES)
+    assert said(engine, "01-map-rules")["arguments"][0] == "java"
+    assert said(engine)["arguments"][0] == "./bin/souffle"
+    assert result.output.read_text() == "<a> <b> <c> .\n"
+
+
+def test_yarrrml(recorded: Callable[..., Any]) -> None:
+    engine = recorded("YARRRML")
+    engine.transform_mapping("data.csv", "out.ttl")
+    files = ["-i", "/data/shared/data.csv", "-o", "/data/shared/out.ttl", "-p"]
+    assert said(engine)["arguments"] == files
+
+
+@pytest.mark.parametrize("name", ["RMLMapper", "RMLStreamer", "MorphKGC", "SDMRDFizer", "Souffle"])
+def test_defect_01_an_exit_code_is_a_failure(recorded: Callable[..., Any], name: str) -> None:
+    engine = recorded(name, EXIT=3, ERROR="no such column", OUTPUT="/data/shared/out.nt")
+    with pytest.raises(CommandFailedError, match=r"exit code 3.*no such column") as failed:
+        engine.execute_mapping(*FILES)
+    assert failed.value.exit_status == 3
+
+
+def test_an_error_tells_no_password(recorded: Callable[..., Any], database: dict[str, Any]) -> None:
+    engine = recorded("RMLMapper", EXIT=1, ERROR="connection refused", SAY="")
+    with pytest.raises(CommandFailedError) as failed:
+        engine.execute_mapping(*FILES, **database)
+    assert database["rdb_password"] not in str(failed.value)
+
+
+def test_defect_41_an_image_that_cannot_be_had_is_told_before_anything_is_measured(
+    engine: Callable[..., Any],
+) -> None:
+    resource = engine("MorphKGC", image="benchyard-test/no-such-image:0")
+    try:
+        with pytest.raises(ResourceError, match="benchyard-test/no-such-image:0"):
+            resource.initialize()
+    finally:
+        resource.stop()
+
+
+def test_defect_47_a_step_that_is_stopped_leaves_no_container(
+    recorded: Callable[..., Any],
+) -> None:
+    engine = recorded("RMLMapper", READY="working", STAY=1)
+    failures: list[CommandFailedError] = []
+
+    def map_forever() -> None:
+        try:
+            engine.execute_mapping(*FILES)
+        except CommandFailedError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=map_forever)
+    thread.start()
+    output = engine.workspace.kept / "step.stdout.txt"
+    while not (output.exists() and "working" in output.read_text()):
+        thread.join(0.02)
+        assert thread.is_alive()
+    engine.abort()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert len(failures) == 1
+    engine.stop()
+    label = f"benchyard.run={engine.workspace.labels['benchyard.run']}"
+    client = connect()
+    try:
+        assert client.api.containers(all=True, filters={"label": label}) == []
+    finally:
+        client.close()
+
+
+# -- the endpoint
+
+#: The ready line must not stand among what the recorder writes down: it says nothing else.
+SERVES = {"PORTS": 8888, "SAY": "", "LOG": "/data/shared/log.jsonl"}
+READY = "12:00 i.u.OntopEndpointApplication - Started OntopEndpointApplication in 5 seconds"
+
+
+def without_output(database: dict[str, Any]) -> dict[str, Any]:
+    return {"mapping_file": "mapping.ttl", "serialization": "csv", **database}
+
+
+def test_an_endpoint_is_there_when_its_step_ends(
+    recorded: Callable[..., Any], database: dict[str, Any]
+) -> None:
+    engine = recorded("OntopVirtualize", READY=READY, **SERVES, DELAY=0.3)
+    assert engine.alive()
+    result = engine.execute_mapping(**without_output(database))
+    assert engine.alive()
+    call = json.loads((engine.workspace.shared / "log.jsonl").read_text())
+    assert call["arguments"] == [
+        *("/ontop/ontop", "endpoint", "--cors-allowed-origins=*", "--port=8888"),
+        *("-m", "/data/mapping_converted.r2rml.ttl", "-p", "/data/config.properties"),
+    ]
+    assert call["environment"]["ONTOP_JAVA_ARGS"] == " ".join(HALF)
+    url = f"http://127.0.0.1:{result.values['port']}/sparql"
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        assert answer.status == 200
+
+
+def test_a_second_mapping_replaces_the_endpoint(
+    recorded: Callable[..., Any], database: dict[str, Any]
+) -> None:
+    engine = recorded("OntopVirtualize", READY=READY, **SERVES)
+    first = engine.execute_mapping(**without_output(database)).values["port"]
+    second = engine.execute_mapping(**without_output(database)).values["port"]
+    with urllib.request.urlopen(f"http://127.0.0.1:{second}/", timeout=10) as answer:
+        assert answer.status == 200
+    if first != second:
+        with pytest.raises(OSError, match="refused"):
+            urllib.request.urlopen(f"http://127.0.0.1:{first}/", timeout=10)
+
+
+def test_defect_21_an_endpoint_that_dies_is_told_at_once(
+    recorded: Callable[..., Any], database: dict[str, Any]
+) -> None:
+    engine = recorded("OntopVirtualize", EXIT=1, ERROR="no such driver")
+    with pytest.raises(NotReadyError, match=r"exit code 1.*no such driver"):
+        engine.execute_mapping(**without_output(database))
+    assert not engine.alive()
+
+
+def test_this_host_finds_a_container_by_its_class_name(
+    recorded: Callable[..., Any], database: dict[str, Any]
+) -> None:
+    engine = recorded("OntopVirtualize", READY=READY, **SERVES)
+    engine.execute_mapping(**without_output(database))
+    known = addresses(engine.workspace.labels)
+    assert "postgresql" not in known
+    address = known["ontopvirtualize"]
+    with urllib.request.urlopen(f"http://{address}:8888/", timeout=10) as answer:
+        assert answer.status == 200
+
+
+# -- through the lab
+
+
+def step(number: int, output: str) -> dict[str, Any]:
+    return {
+        "@id": f"#{number}",
+        "name": f"map {number}",
+        "resource": "RMLMapper",
+        "command": "execute_mapping",
+        "parameters": {
+            "mapping_file": "mapping.ttl",
+            "output_file": output,
+            "serialization": "nquads",
+        },
+    }
+
+
+def test_defect_33_only_declared_outputs_are_moved(
+    case_folder: Callable[..., Path], run_benchyard: Callable[..., Any]
+) -> None:
+    settings = {"RMLMapper": {"image": IMAGE, "environment": {"RECORDER_LOG": "/data/shared/x.nt"}}}
+    data = {"mapping.ttl": "", "input.nt": "<a> <b> <c> .\n"}
+    folder = case_folder(
+        "outputs", step(1, "out.nq"), step(2, "sub/out.ttl"), data=data, resources=settings
+    )
+    ended = run_benchyard("run", folder, "--runs", "1", "--direct")
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    kept = folder / "results" / "run_1" / "rmlmapper"
+    files = {str(f.relative_to(kept)) for f in kept.rglob("*") if f.suffix != ".txt"}
+    assert files == {"out.nq", "sub", "sub/out.ttl"}
+    shared = folder / "data" / "shared"
+    assert {path.name for path in shared.iterdir()} == {"mapping.ttl", "input.nt"}

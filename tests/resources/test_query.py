@@ -1,0 +1,398 @@
+"""Queries: what is sent, what comes back, and which answers are refused."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from benchyard.children import wait_until_gone
+from benchyard.errors import CommandFailedError, NotReadyError
+from benchyard.parameters import signature_of
+from benchyard.resource import CommandResult, NoSettings, Workspace, step_context
+from resources.query import Query
+
+JSON = "application/sparql-results+json"
+TWO = '{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"Empty"}},{}]}}'
+NONE = '{"head":{"vars":["x"]},"results":{"bindings":[]}}'
+
+
+@dataclass
+class Endpoint:
+    """An endpoint that says what it is told to, and remembers what it was asked."""
+
+    status: int = 200
+    kind: str = JSON
+    body: bytes = TWO.encode()
+    #: Length that is announced; None breaks off without one, -1 sends in chunks.
+    length: int | None = 0
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    asked: list[tuple[str, dict[str, str], dict[str, list[str]]]] = field(default_factory=list[Any])
+    hold: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+
+    def says(self, body: str | bytes, kind: str = JSON) -> None:
+        self.body = body if isinstance(body, bytes) else body.encode()
+        self.kind = kind
+
+    def send(self, request: BaseHTTPRequestHandler) -> None:
+        size = int(request.headers["Content-Length"])
+        form = parse_qs(request.rfile.read(size).decode())
+        self.asked.append((request.path, dict(request.headers), form))
+        self.hold.wait(20)
+        request.send_response(self.status)
+        if self.kind:
+            request.send_header("Content-Type", self.kind)
+        for name, value in self.headers.items():
+            request.send_header(name, value)
+        if self.length is not None:
+            request.send_header("Content-Length", str(self.length or len(self.body)))
+        request.end_headers()
+        request.wfile.write(self.body)
+
+
+@pytest.fixture
+def endpoint() -> Generator[Endpoint]:
+    told = Endpoint()
+    told.hold.set()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            told.send(self)
+
+        def log_message(self, *_: object) -> None: ...  # type: ignore[override]
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    told.url = f"http://localhost:{server.server_port}/sparql"
+    yield told
+    told.hold.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class Looking(Query):
+    """Looks at each answer at once, as the lab does when nothing is measured any more."""
+
+    def execute_and_save(self, *args: Any, **keys: Any) -> CommandResult:
+        return super().execute_and_save(*args, **keys).verified()
+
+    def execute_from_file(self, *args: Any, **keys: Any) -> CommandResult:
+        return super().execute_from_file(*args, **keys).verified()
+
+    def execute_from_file_and_save(self, *args: Any, **keys: Any) -> CommandResult:
+        return super().execute_from_file_and_save(*args, **keys).verified()
+
+
+@pytest.fixture
+def query(workspace: Workspace) -> Generator[Query]:
+    made = Looking(NoSettings(), workspace)
+    made.start()
+    made.wait_until_ready()
+    yield made
+    made.stop()
+
+
+def fail(call: Callable[[], object]) -> str:
+    with pytest.raises(CommandFailedError) as caught:
+        call()
+    return str(caught.value)
+
+
+def files(workspace: Workspace) -> list[str]:
+    return sorted(p.name for folder in (workspace.shared, workspace.kept) for p in folder.iterdir())
+
+
+# -- what is sent and what comes back
+
+
+def test_the_answer_is_saved_as_it_came(
+    query: Query, endpoint: Endpoint, workspace: Workspace
+) -> None:
+    result = query.execute_and_save("SELECT ?x {}", endpoint.url, "out/answer.json")
+
+    saved = workspace.shared / "out" / "answer.json"
+    assert result.output == saved
+    assert saved.read_bytes() == endpoint.body
+    assert result.values["results"] == 2
+    assert result.values["bytes"] == len(endpoint.body)
+    assert result.values["content_type"] == JSON
+    assert json.dumps(dict(result.values))
+
+
+def test_the_request_is_that_of_krown(query: Query, endpoint: Endpoint) -> None:
+    query.execute_and_save("SELECT ?x { ?x ?p 'ä&=' }", endpoint.url + "?a=b", "answer.json")
+
+    ((path, headers, form),) = endpoint.asked
+    assert path == "/sparql?a=b"
+    assert form == {"query": ["SELECT ?x { ?x ?p 'ä&=' }"], "maxrows": ["3000000"]}
+    assert headers["Content-Type"] == "application/x-www-form-urlencoded"
+    assert headers["Accept"] == "*/*"
+    assert headers["Host"] in endpoint.url
+
+
+def test_headers_of_the_case_win(query: Query, endpoint: Endpoint) -> None:
+    query.execute_and_save(
+        "ASK {}", endpoint.url, "a.json", headers={"accept": JSON, "Authorization": "Basic x"}
+    )
+
+    ((_, headers, _),) = endpoint.asked
+    assert [value for name, value in headers.items() if name.lower() == "accept"] == [JSON]
+    assert headers["Authorization"] == "Basic x"
+
+
+def test_a_file_holds_the_query(
+    query: Query, endpoint: Endpoint, put: Callable[[str, str], str], workspace: Workspace
+) -> None:
+    put("ask.rq", "\ufeffSELECT ?x {}\n")
+    with step_context("02-ask"):
+        kept = query.execute_from_file("ask.rq", endpoint.url)
+    saved = query.execute_from_file_and_save("ask.rq", endpoint.url, "answer.json")
+
+    assert [form["query"] for _, _, form in endpoint.asked] == [["SELECT ?x {}\n"]] * 2
+    assert kept.output == workspace.kept / "02-ask.json"
+    assert saved.output == workspace.shared / "answer.json"
+
+
+def test_a_query_file_that_is_not_there(query: Query, endpoint: Endpoint) -> None:
+    said = fail(lambda: query.execute_from_file("missing.rq", endpoint.url))
+    assert "there is no file 'missing.rq'" in said
+    assert endpoint.asked == []
+
+
+def test_parameters_are_krowns() -> None:
+    for command, first in (
+        (Query.execute_and_save, ["query"]),
+        (Query.execute_from_file_and_save, ["query_file"]),
+        (Query.execute_from_file, ["query_file"]),
+    ):
+        signature = signature_of(command)
+        saved = [] if command is Query.execute_from_file else ["results_file"]
+        assert list(signature.required) == [*first, "sparql_endpoint", *saved]
+        assert list(signature.annotations)[-2:] == ["expect_empty", "headers"]
+        assert signature.defaults["expect_empty"] is False
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix"),
+    [
+        (JSON, ".json"),
+        ("application/sparql-results+xml", ".xml"),
+        ("text/csv; charset=utf-8", ".csv"),
+        ("text/turtle", ".ttl"),
+        ("text/plain", ".txt"),
+    ],
+)
+def test_an_answer_without_a_name_gets_the_suffix_of_its_type(
+    query: Query, endpoint: Endpoint, put: Callable[[str, str], str], kind: str, suffix: str
+) -> None:
+    xml = '<sparql xmlns="http://www.w3.org/2005/sparql-results#"><boolean>true</boolean></sparql>'
+    bodies = {".json": TWO, ".xml": xml, ".csv": "x\r\n1\r\n", ".ttl": "<a:a> <a:b> 1 ."}
+    endpoint.says(bodies.get(suffix, "<a:a> <a:b> <a:c> .\n"), kind)
+    result = query.execute_from_file(put("q.rq", "ASK {}"), endpoint.url)
+    assert result.output is not None
+    assert result.output.suffix == suffix
+
+
+# -- answers that are refused
+
+
+def test_defect_02_a_dead_endpoint_is_a_failure(
+    query: Query, put: Callable[[str, str], str], workspace: Workspace
+) -> None:
+    put("ask.rq", "ASK {}")
+    dead = "http://localhost:9/sparql"  # the port of "discard", where nobody listens
+
+    said = fail(lambda: query.execute_from_file_and_save("ask.rq", dead, "answer.json"))
+
+    assert said.startswith(f"{dead}: the endpoint does not answer: ")
+    assert files(workspace) == ["ask.rq"]
+
+
+def test_defect_03_empty_is_right_where_it_is_expected(query: Query, endpoint: Endpoint) -> None:
+    endpoint.says(NONE)
+    result = query.execute_and_save("q", endpoint.url, "a.json", expect_empty=True)
+    assert result.values["results"] == 0
+    assert result.output is not None
+    assert result.output.read_text() == NONE
+
+
+def test_defect_03_the_word_empty_is_a_result(query: Query, endpoint: Endpoint) -> None:
+    assert "Empty" in TWO
+    result = query.execute_and_save("q", endpoint.url, "a.json")
+    assert result.values["results"] == 2
+
+
+def test_defect_03_an_empty_graph_of_virtuoso_is_empty(query: Query, endpoint: Endpoint) -> None:
+    endpoint.says("# Empty NT\n", "text/plain")
+    query.execute_and_save("q", endpoint.url, "a.nt", expect_empty=True)
+    assert "without any result" in fail(lambda: query.execute_and_save("q", endpoint.url, "a.nt"))
+
+
+def test_no_result_where_one_must_be(
+    query: Query, endpoint: Endpoint, workspace: Workspace
+) -> None:
+    endpoint.says(NONE)
+    said = fail(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
+    assert said.startswith(f"{endpoint.url} answered without any result")
+    assert "expect_empty" in said
+    assert files(workspace) == []
+
+
+def test_results_where_none_may_be(query: Query, endpoint: Endpoint, workspace: Workspace) -> None:
+    said = fail(lambda: query.execute_and_save("q", endpoint.url, "a.json", expect_empty=True))
+    assert "answered with 2 results" in said
+    assert files(workspace) == []
+
+
+@pytest.mark.parametrize("status", [301, 307, 400, 401, 404, 500, 503])
+def test_any_other_status_is_a_failure(
+    query: Query, endpoint: Endpoint, workspace: Workspace, status: int
+) -> None:
+    endpoint.status = status
+    endpoint.says("Virtuoso 37000 Error SP030: syntax error at line 1", "text/plain")
+    said = fail(lambda: query.execute_and_save("q", endpoint.url, "a.json", expect_empty=True))
+    assert f"HTTP {status}" in said
+    assert "SP030: syntax error" in said
+    assert files(workspace) == []
+
+
+def test_a_length_that_is_not_reached(
+    query: Query, endpoint: Endpoint, workspace: Workspace
+) -> None:
+    endpoint.length = len(endpoint.body) + 1000
+    said = fail(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
+    assert "1,000 of" in said
+    assert "missing" in said
+    assert files(workspace) == []
+
+
+def test_an_answer_without_length_that_breaks_off(query: Query, endpoint: Endpoint) -> None:
+    endpoint.length = None
+    endpoint.body = endpoint.body[:-5]
+    said = fail(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
+    assert f"answered with {JSON}, which is wrong: at character" in said
+
+
+def test_chunks_that_break_off(query: Query, endpoint: Endpoint) -> None:
+    endpoint.length, endpoint.headers = None, {"Transfer-Encoding": "chunked"}
+    endpoint.body = b"%x\r\n%b\r\n" % (len(endpoint.body), endpoint.body)
+    assert "does not answer" in fail(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
+    endpoint.body += b"0\r\n\r\n"
+    assert query.execute_and_save("q", endpoint.url, "a.json").values["results"] == 2
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-SQL-State": "S1TAT", "X-SQL-Message": "RC...: Returning incomplete results"},
+        {"X-SPARQL-MaxRows": "10000"},
+    ],
+)
+def test_an_answer_that_virtuoso_cut_off(
+    query: Query, endpoint: Endpoint, headers: dict[str, str]
+) -> None:
+    endpoint.headers = headers
+    said = fail(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
+    assert "cut off by the endpoint's own limits" in said
+
+
+def test_an_encoded_answer_is_not_taken_for_plain(query: Query, endpoint: Endpoint) -> None:
+    endpoint.headers = {"Content-Encoding": "gzip"}
+    assert "Accept-Encoding" in fail(
+        lambda: query.execute_and_save("q", endpoint.url, "a.json", headers={"accept": JSON})
+    )
+
+
+@pytest.mark.parametrize("kind", ["text/html", "", "image/png"])
+def test_a_page_is_no_answer(query: Query, endpoint: Endpoint, kind: str) -> None:
+    endpoint.says("<html>the form of the endpoint</html>", kind)
+    said = fail(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
+    assert '{"Accept": "application/sparql-results+json"}' in said
+
+
+@pytest.mark.parametrize("url", ["", "localhost:80/x", "ftp://x/", "http://", "http://x:y/"])
+def test_what_is_no_url(query: Query, url: str) -> None:
+    assert f"sparql_endpoint is '{url}'" in fail(lambda: query.execute_and_save("q", url, "a"))
+
+
+# -- its life
+
+
+def test_abort_ends_the_query_at_once(
+    query: Query, endpoint: Endpoint, workspace: Workspace
+) -> None:
+    (pid,) = query.pids()
+    endpoint.hold.clear()
+    timer = threading.Timer(0.2, query.abort)
+    timer.start()
+    began = time.monotonic()
+    said = fail(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
+    timer.join()
+    assert time.monotonic() - began < 5
+    assert "SIGKILL" in said
+    assert wait_until_gone(pid, 5)
+    assert not query.alive()
+    assert files(workspace) == []
+
+
+def test_the_process_is_accounted_for(query: Query, endpoint: Endpoint) -> None:
+    (pid,) = query.pids()
+    assert query.alive()
+    query.execute_and_save("q", endpoint.url, "a.json")
+    query.stop()
+    assert query.pids() == []
+    (ended,) = query.ended()
+    assert ended.pid == pid
+    assert not Path(f"/proc/{pid}").exists()
+    with pytest.raises(NotReadyError, match="not started"):
+        query.execute_and_save("q", endpoint.url, "a.json")
+
+
+def test_a_failed_query_leaves_it_usable(query: Query, endpoint: Endpoint) -> None:
+    endpoint.status = 500
+    fail(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
+    endpoint.status = 200
+    assert query.execute_and_save("q", endpoint.url, "a.json").values["results"] == 2
+
+
+def test_a_class_as_host_is_looked_up(
+    query: Query, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def known(_labels: object) -> dict[str, str]:
+        return {"virtuoso": "127.0.0.1"}
+
+    monkeypatch.setattr("resources.query.addresses", known)
+    query.begin("01-ask")
+    url = endpoint.url.replace("localhost", "Virtuoso")
+
+    result = query.execute_and_save("q", url, "a.json")
+
+    assert result.values["results"] == 2
+    ((_, headers, _),) = endpoint.asked
+    assert headers["Host"].startswith("Virtuoso:")
+
+
+def test_a_host_that_nobody_knows(query: Query) -> None:
+    said = fail(lambda: query.execute_and_save("q", "http://Fuseki.invalid/ds", "a.json"))
+    assert said.startswith("http://Fuseki.invalid/ds: the endpoint does not answer")
+
+
+def test_large_answers_are_never_held_whole(query: Query, endpoint: Endpoint) -> None:
+    binding = '{"x":{"type":"literal","value":"%s"}}' % ("v" * 50)
+    number = 200_000
+    body = '{"head":{"vars":["x"]},"results":{"bindings":[' + ",".join([binding] * number) + "]}}"
+    endpoint.says(body)
+    query.execute_and_save("q", endpoint.url, "small.json", headers={"accept": JSON})
+    assert query.execute_and_save("q", endpoint.url, "a.json").values["results"] == number
+    query.stop()
+    (ended,) = query.ended()
+    assert ended.peak_rss_bytes is None or ended.peak_rss_bytes < 40e6 + len(body) / 2

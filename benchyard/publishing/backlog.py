@@ -1,0 +1,89 @@
+"""What waits for which sink, without touching it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchyard.errors import InputError
+from benchyard.model import JsonObject
+from benchyard.places import spool_of
+from benchyard.publishing.compression import Compression
+from benchyard.publishing.opening import Route, open_archive, route
+from benchyard.publishing.publisher import waiting_for
+from benchyard.publishing.spool import Listing, listing
+from benchyard.sinks import NAMES, open_sink
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What would be published.
+
+    Args:
+        archive: Where it would go.
+    """
+
+    route: Route
+    listing: Listing
+    archive: str
+
+    def to_json(self) -> JsonObject:
+        """Return a document of it."""
+        return {
+            "sink": self.route.sink,
+            "datadir": str(self.route.spool),
+            "archivedir": self.archive,
+            "waiting": [{"name": one.name, "bytes": one.size} for one in self.listing.waiting],
+            "left_alone": self.listing.left_alone,
+        }
+
+
+def backlog(wanted: Route) -> Backlog:
+    """List what waits on a route.
+
+    Raises:
+        InputError: If there is no such sink or archive.
+        SinkUnavailableError: If the archive does not answer.
+        OSError: If the spool cannot be read.
+    """
+    sink = open_sink(wanted.sink)
+    try:
+        return Backlog(wanted, waiting_for(sink, wanted.spool), open_archive(wanted).shown)
+    finally:
+        sink.close()
+
+
+def routes(
+    sinks: Sequence[str] = (),
+    datadir: Path | None = None,
+    archivedir: str | None = None,
+    compression: Compression = Compression.NONE,
+) -> tuple[Route, ...]:
+    """Return the routes to publish on.
+
+    Args:
+        sinks: None of them means those for which something waits in the lab's own spools, or
+            ``local``; with a ``datadir`` it means ``local``.
+
+    Raises:
+        InputError: If there is no such folder, or several sinks are to share one.
+    """
+    if len(sinks) > 1 and (datadir or archivedir):
+        raise InputError("--datadir and --archivedir go with one --sink: a file is moved once")
+    wanted = tuple(dict.fromkeys(sinks)) or (("local",) if datadir else with_backlog())
+    if archivedir and len(wanted) > 1:
+        raise InputError(
+            f"--archivedir goes with one --sink; something waits for {', '.join(wanted)}"
+        )
+    return tuple(route(sink, datadir, archivedir, compression) for sink in wanted)
+
+
+def with_backlog() -> tuple[str, ...]:
+    """Return the sinks for which something waits in the lab's own spools; if none, ``local``."""
+    return tuple(name for name in NAMES if _waits(name)) or ("local",)
+
+
+def _waits(sink: str) -> bool:
+    try:
+        return bool(listing(spool_of(sink)).waiting)
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,178 @@
+"""Carrying one file: from the spool to the sink, to the archive, out of the spool."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from benchyard.errors import (
+    BenchyardError,
+    DocumentRejectedError,
+    InputError,
+    SinkError,
+    SinkUnavailableError,
+)
+from benchyard.publishing.archive import Archive
+from benchyard.publishing.claiming import Claim, Missed, claimed
+from benchyard.publishing.compression import split_name
+from benchyard.publishing.outcome import (
+    Confirmed,
+    Elsewhere,
+    Ending,
+    Left,
+    Listener,
+    Published,
+    Rejected,
+    Retrying,
+)
+from benchyard.publishing.patience import Halt, Patience
+from benchyard.publishing.secrecy import scrubbed
+from benchyard.publishing.spool import Waiting, reject
+from benchyard.sinks.contract import NotesArchiving, Sink, Spooled
+
+#: After so many seconds without a change, a document that cannot be read will not become readable.
+#: Tests write into their result folders in place, and a publisher may come while they do.
+SETTLED_S = 2.0
+#: After so many files in a row that went wrong in unforeseen ways, the next ones will too.
+_IN_A_ROW = 3
+_CHANGED = "it was written to while it was published; it is taken the next time"
+
+
+@dataclass(slots=True)
+class Carrier:
+    """Carries files of one spool to one sink and one archive; may be used by several threads.
+
+    Args:
+        tell: Hears of retries; called by the thread that waits.
+    """
+
+    sink: Sink
+    archive: Archive
+    patience: Patience
+    halt: Halt
+    tell: Listener
+    _troubles: int = field(default=0, init=False)
+
+    def publish(self, waiting: Waiting) -> Ending:
+        """Bring a file all the way."""
+        return self._with(waiting, self._publish)
+
+    def upload(self, waiting: Waiting) -> Ending:
+        """Bring a file to the sink; it stays in the spool."""
+        return self._with(waiting, self._upload)
+
+    def keep(self, waiting: Waiting, mark: tuple[int, int, int, int]) -> Ending:
+        """Archive a file that the sink has confirmed, if it still is that file."""
+
+        def act(held: Claim) -> Ending:
+            if held.mark != mark:
+                return Left(held.name, _CHANGED)
+            return self._archive(held, self._spooled(held))
+
+        return self._with(waiting, act)
+
+    def _with(self, waiting: Waiting, act: Callable[[Claim], Ending]) -> Ending:
+        """Act on a file under its lock; whatever goes wrong, it stays in the spool."""
+        try:
+            with claimed(waiting.path) as held:
+                if isinstance(held, Missed):
+                    return Elsewhere(waiting.name)
+                ending = self._settled(held, act)
+        except (BenchyardError, OSError) as error:
+            return self._trouble(waiting.name, error)
+        self._troubles = 0
+        return ending
+
+    def _settled(self, held: Claim, act: Callable[[Claim], Ending]) -> Ending:
+        """Reject what cannot be read, once it is sure that nobody is still writing it."""
+        try:
+            return act(held)
+        except DocumentRejectedError as error:
+            young = SETTLED_S - (time.time_ns() - held.modified_ns) / 1e9
+            if not held.is_unchanged or not held.is_in_place:
+                return Left(held.name, _CHANGED)
+            if 0 < young <= SETTLED_S and self.halt.wait(young):
+                return Left(held.name)
+            if not held.is_unchanged or not held.is_in_place:
+                return Left(held.name, _CHANGED)
+            reject(held, str(error))
+            return Rejected(held.name, str(error))
+
+    def _publish(self, held: Claim) -> Ending:
+        spooled = self._spooled(held)
+        stored = self._store(held, spooled)
+        return self._archive(held, spooled) if isinstance(stored, Confirmed) else stored
+
+    def _upload(self, held: Claim) -> Ending:
+        return self._store(held, self._spooled(held))
+
+    def _spooled(self, held: Claim) -> Spooled:
+        content = held.content()
+        name, _ = split_name(held.name)
+        return Spooled(name, content, self.archive.planned(held, content))
+
+    def _store(self, held: Claim, spooled: Spooled) -> Ending:
+        delays = self.patience.delays()
+        while True:
+            try:
+                self._call(spooled)
+            except SinkUnavailableError as error:
+                if not self._again(held, error, next(delays, None)):
+                    return Left(held.name, str(error))
+                continue
+            return Confirmed(held.name, held.mark)
+
+    def _call(self, spooled: Spooled) -> None:
+        try:
+            self.sink.store(spooled)
+        except BenchyardError:
+            raise
+        except Exception as error:
+            # A sink's library may raise what nobody foresaw; the file must not be lost by that.
+            what = scrubbed(f"{type(error).__name__}: {error}")
+            raise _UnforeseenError(f"sink {self.sink.name}: unexpected {what}") from error
+
+    def _again(self, held: Claim, error: SinkUnavailableError, delay: float | None) -> bool:
+        """Wait before a retry; tell whether to try."""
+        if delay is None:
+            self.halt.give_up(str(error))
+            return False
+        if self.halt:
+            return False
+        self.tell(Retrying(held.name, str(error), delay))
+        return not self.halt.wait(delay)
+
+    def _archive(self, held: Claim, spooled: Spooled) -> Ending:
+        if not held.is_unchanged or not held.is_in_place:
+            return Left(held.name, _CHANGED)
+        began = datetime.now(UTC)
+        kept = self.archive.keep(held, spooled.content)
+        held.take_out()
+        warning = self._note(spooled, began)
+        return Published(held.name, kept.where, kept.new, warning)
+
+    def _note(self, spooled: Spooled, began: datetime) -> str:
+        if not isinstance(self.sink, NotesArchiving):
+            return ""
+        try:
+            self.sink.note_archived(spooled, began, datetime.now(UTC))
+        except SinkError as error:
+            return str(error)
+        return ""
+
+    def _trouble(self, name: str, error: BenchyardError | OSError) -> Left:
+        reason = _sentence(error)
+        self._troubles += 1
+        if self._troubles >= _IN_A_ROW or isinstance(error, InputError):
+            self.halt.give_up(reason)
+        return Left(name, reason)
+
+
+class _UnforeseenError(BenchyardError):
+    """A sink raised what it must not; said, and tried again by the next publisher."""
+
+
+def _sentence(error: BenchyardError | OSError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error)

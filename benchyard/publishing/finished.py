@@ -1,0 +1,85 @@
+"""Finished runs into the spools: each run once for each sink."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from benchyard.events.lines import dump
+from benchyard.events.making import events_of
+from benchyard.publishing.archive import Archive
+from benchyard.publishing.compression import Compression
+from benchyard.publishing.spool import REJECTED, put
+from benchyard.record import read_record
+from benchyard.sinks.contract import Kind
+from benchyard.testresults import file_name, parse, text_of
+
+#: A run without this file did not happen. Written by ``benchyard.execution.layout``.
+_DONE = ".done"
+
+
+class Lies(StrEnum):
+    """Where the document of a run is."""
+
+    PUT = "put"
+    WAITING = "waiting"
+    REJECTED = "rejected"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledRun:
+    """The document of a run.
+
+    Args:
+        name: Its name in the spool; the same whenever it is made.
+        lies: ``put`` if it was put there just now, else where it was already.
+    """
+
+    name: str
+    lies: Lies
+
+
+def spool_run(run: Path, kind: Kind, spool: Path, archive: Archive) -> SpooledRun | None:
+    """Put a finished run into the spool of a sink, unless it was there before.
+
+    Args:
+        run: Folder of the run.
+        kind: What the sink takes.
+
+    Returns:
+        None if the run is not finished.
+
+    Raises:
+        RecordError: If its record cannot be read.
+        SinkUnavailableError: If the archive does not answer.
+        OSError: If the disk is full or not writable.
+    """
+    if not (run / _DONE).is_file():
+        return None
+    name, content = document_of_run(run, kind)
+    # Before the archive: a publisher archives first and takes out of the spool then.
+    if _is_in(spool, name):
+        return SpooledRun(name, Lies.WAITING)
+    if _is_in(spool / REJECTED, name):
+        return SpooledRun(name, Lies.REJECTED)
+    if archive.has(name):
+        return SpooledRun(name, Lies.ARCHIVED)
+    return SpooledRun(name, Lies.PUT if put(spool, name, content) else Lies.WAITING)
+
+
+def document_of_run(run: Path, kind: Kind) -> tuple[str, bytes]:
+    """Return the name and the content of a run's document.
+
+    Raises:
+        RecordError: If its record cannot be read.
+    """
+    record = read_record(run)
+    content = text_of(record).encode()
+    name = file_name(parse(content))
+    if kind is Kind.RESULTS:
+        return name, content
+    return name.removesuffix(Kind.RESULTS) + Kind.EVENTS, dump(events_of(record))
+
+
+def _is_in(folder: Path, name: str) -> bool:
+    return any((folder / (name + how.ending)).exists() for how in Compression)

@@ -1,0 +1,87 @@
+"""From what the user says to the folders and archives of a publication."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from benchyard.errors import InputError
+from benchyard.places import archive_of, spool_of
+from benchyard.publishing.archive import Archive, LocalArchive
+from benchyard.publishing.compression import Compression
+from benchyard.publishing.remote import RemoteArchive
+from benchyard.publishing.spool import REJECTED
+
+_HERE = ("file", "local")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where documents come from, and where they go.
+
+    Args:
+        sink: As on the command line: ``datastore``, ``local:FILE``.
+        spool: Folder in which they wait.
+        archive: Folder or address that they go to when the sink has confirmed them.
+    """
+
+    sink: str
+    spool: Path
+    archive: str
+    compression: Compression = Compression.NONE
+
+
+def route(
+    sink: str,
+    datadir: Path | None = None,
+    archivedir: str | None = None,
+    compression: Compression = Compression.NONE,
+) -> Route:
+    """Return a route; what is not said is the lab's own folder for that sink.
+
+    Raises:
+        InputError: If there is no such folder as ``datadir``.
+    """
+    if datadir is not None and not datadir.is_dir():
+        raise InputError(f"{datadir}: there is no such folder; --datadir is where results wait")
+    own = folder_name(sink)
+    return Route(sink, datadir or spool_of(own), archivedir or str(archive_of(own)), compression)
+
+
+def folder_name(sink: str) -> str:
+    """Return the name of a sink's own folders; ``local:FILE`` has others than ``local``."""
+    name, _, detail = sink.partition(":")
+    if not detail:
+        return name
+    return f"{name}-{hashlib.sha256(str(Path(detail).absolute()).encode()).hexdigest()[:12]}"
+
+
+def open_archive(wanted: Route) -> Archive:
+    """Return the archive of a route; nothing is made yet.
+
+    Raises:
+        InputError: If there is no such kind of storage, or it is the spool itself.
+        SinkUnavailableError: If it does not answer.
+    """
+    local = _local(wanted.archive)
+    if local is None:
+        return RemoteArchive(wanted.archive, wanted.compression)
+    for taken in (wanted.spool, wanted.spool / REJECTED):
+        if local.resolve() == taken.resolve() or (local.exists() and _is_one(local, taken)):
+            raise InputError(
+                f"{local} cannot be the archive of {wanted.spool}; name another folder"
+            )
+    return LocalArchive(local, wanted.compression)
+
+
+def _is_one(one: Path, other: Path) -> bool:
+    return other.exists() and one.samefile(other)
+
+
+def _local(archive: str) -> Path | None:
+    scheme, separator, rest = archive.partition("://")
+    if not separator:
+        return Path(archive).absolute()
+    if scheme not in _HERE:
+        return None
+    return Path(unquote(urlsplit(archive).path) if rest.startswith("/") else rest).absolute()

@@ -1,0 +1,50 @@
+"""Texts of other people's libraries, without what must not be read by others."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
+
+#: ``user:password@`` of an address, and its query, in which signatures and keys are.
+_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*@|\?\S*")
+_PARTS = re.compile(r"[:@?&=;/]")
+_TELLING = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|CONNECTION|SAS|SIGNATURE", re.IGNORECASE)
+_MASK = "******"
+#: Shorter values are no secrets, and masking them would spoil any text.
+_SHORTEST = 5
+_LONGEST = 300
+
+
+def without_credentials(address: str) -> str:
+    """Return an address without user, password and query."""
+    return _IN_ADDRESS.sub("", address)
+
+
+def scrubbed(text: str, address: str = "", environment: Mapping[str, str] | None = None) -> str:
+    """Return a text in one line, shortened, without what may be a secret.
+
+    Args:
+        address: Where its author was connecting to, with the credentials.
+        environment: Whose variables' names tell that their values are secrets; default: this
+            process's own.
+    """
+    secrets = {*_of_address(address), *_of(os.environ if environment is None else environment)}
+    text = " ".join(text.split())
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, _MASK)
+    text = without_credentials(text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _of_address(address: str) -> Iterator[str]:
+    for found in _IN_ADDRESS.findall(address):
+        for part in _PARTS.split(found):
+            yield from (form for form in (part, unquote(part)) if len(form) >= _SHORTEST)
+
+
+def _of(environment: Mapping[str, str]) -> Iterator[str]:
+    for name, value in environment.items():
+        if _TELLING.search(name):
+            # A connection string is several values; a file's path is none.
+            parts = (part.partition("=")[2] for part in value.split(";"))
+            yield from (one for one in (value, *parts) if len(one) >= _SHORTEST)

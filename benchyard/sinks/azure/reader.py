@@ -1,0 +1,210 @@
+"""Reading performance events back, and the timings of tests in them."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from datetime import datetime
+from itertools import islice
+from typing import Any, TypeVar
+
+from benchyard.events import Event
+from benchyard.events.making import SOURCE
+from benchyard.model import Json
+from benchyard.sinks.azure.answers import FAILURES, understood
+from benchyard.sinks.azure.credentials import Access, access, service
+from benchyard.sinks.azure.documents import TESTRESULTS
+from benchyard.sinks.azure.keys import seconds
+from benchyard.sinks.azure.rows import event_of
+from benchyard.sinks.contract import Stored, Timing
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_STARTS = (f"{SOURCE}:run-start", f"{TESTRESULTS}:test-start")
+_TIMINGS = (f"{SOURCE}:attempt-end", f"{TESTRESULTS}:entry")
+_ENDS = (f"{SOURCE}:run-end",)
+
+
+def events(
+    found: Access, *, since: datetime | None = None, names: Iterable[str] = ()
+) -> Iterator[Event]:
+    """Yield the events of a partition, ours and Batch Shipyard's own, in order of time.
+
+    Events of publishing stand where their run ended, and tell when they really were. Rows that
+    are no events are left out, with a warning.
+
+    Args:
+        since: Earliest time of a row.
+        names: Only these, ``source:name``; all by default.
+
+    Raises:
+        SinkUnavailableError: If Azure does not answer.
+        InputError: If there is no such table, or the credentials are not accepted.
+    """
+    strange = 0
+    for row in rows(found, since=since, names=names):
+        try:
+            yield event_of(row)
+        except ValueError as error:
+            strange += 1
+            if strange == 1:
+                logger.warning("table '%s': %s; such rows are left out", found.table, error)
+
+
+def rows(
+    found: Access, *, since: datetime | None = None, names: Iterable[str] = ()
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a partition as they stand: ``RowKey``, ``NodeId``, ``Event``, ``Message``.
+
+    Raises:
+        SinkUnavailableError: If Azure does not answer.
+        InputError: If there is no such table, or the credentials are not accepted.
+    """
+    query, parameters = _query(found.partition, since, names)
+    try:
+        with closing(service(found)) as opened:
+            table = opened.get_table_client(found.table)
+            yield from table.query_entities(query, parameters=parameters)
+    except FAILURES as error:
+        raise understood(error, found).to_reading_error() from None
+
+
+def _query(
+    partition: str, since: datetime | None, names: Iterable[str]
+) -> tuple[str, dict[str, str]]:
+    query, parameters = "PartitionKey eq @partition", {"partition": partition}
+    if since is not None:
+        query += " and RowKey ge @since"
+        # Batch Shipyard's keys have no zeros at the end, and a shorter text is an earlier one.
+        parameters["since"] = _from(since)
+    wanted = {f"name{number}": name for number, name in enumerate(names)}
+    if wanted:
+        # With spaces around each word: the library finds its parameters by them.
+        query += " and ( " + " or ".join(f"Event eq @{place}" for place in wanted) + " )"
+    return query, parameters | wanted
+
+
+def _from(since: datetime) -> str:
+    try:
+        return seconds(since).rstrip("0").rstrip(".")
+    except ValueError:
+        return "0" if since.year < 2000 else "9" * 10
+
+
+class AzureTablesReader:
+    """Reads timings out of the events: a test is a case, an entry one of its measured steps.
+
+    A timing is the median of an attempt's measured repetitions, and only attempts that succeeded
+    have one. Entries of TestResults documents that were published as events count as well.
+
+    Args:
+        found: Where the table is, and the way in.
+    """
+
+    def __init__(self, found: Access) -> None:
+        self._found = found
+
+    @classmethod
+    def from_environment(cls) -> "AzureTablesReader":
+        """Return a reader by the environment's credentials; nothing is connected.
+
+        Raises:
+            InputError: If credentials are missing or wrong.
+        """
+        return cls(access())
+
+    def tests(self) -> Iterator[str]:
+        """Yield the names of all tests, sorted."""
+        named = {_test(event) for event in events(self._found, names=_STARTS)}
+        yield from sorted(name for name in named if name is not None)
+
+    def entries(self, test: str) -> Iterator[str]:
+        """Yield the names of all entries that a test ever had, sorted."""
+        yield from sorted({one.entry for one in self._stored(test)})
+
+    def starts(
+        self,
+        test: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[datetime]:
+        """Yield when a test was started."""
+        found = events(self._found, since=since, names=_STARTS)
+        yield from _ordered(
+            (e.at for e in found if _test(e) == test), newest_first=newest_first, limit=limit
+        )
+
+    def timings(
+        self,
+        test: str,
+        entry: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[Timing]:
+        """Yield the timings of one entry of a test."""
+        found = (
+            Timing(one.started_at, one.wall_time)
+            for one in self._stored(test, since=since)
+            if one.entry == entry
+        )
+        yield from _ordered(found, newest_first=newest_first, limit=limit)
+
+    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
+        """Yield the entries of a test that was started then, by name."""
+        then = self._stored(test, since=started_at, only=started_at)
+        yield from sorted(then, key=lambda one: one.entry)
+
+    def close(self) -> None:
+        """Do nothing: every answer is read by a connection of its own."""
+
+    def _stored(
+        self, test: str, *, since: datetime | None = None, only: datetime | None = None
+    ) -> Iterator[Stored]:
+        """Yield the entries of a test's runs that began at ``since`` or later, as they ended."""
+        began: dict[tuple[Json, ...], datetime] = {}
+        for event in events(self._found, since=since, names=(*_STARTS, *_TIMINGS, *_ENDS)):
+            if only is not None and event.at > only and not began:
+                return
+            if _test(event) == test:
+                yield from _entry(test, event, began, only)
+
+
+def _entry(
+    test: str, event: Event, began: dict[tuple[Json, ...], datetime], only: datetime | None
+) -> Iterator[Stored]:
+    """Yield what an event tells of, and keep book of the runs under way."""
+    run, name = (event.node, event.message.get("run")), f"{event.source}:{event.name}"
+    if event.source == TESTRESULTS:
+        # Entries stand at their test's start, and need not come after it.
+        if name in _TIMINGS and only in (None, event.at):
+            yield from _timed(test, "entry", event, event.at)
+    elif name in _STARTS and only in (None, event.at):
+        began[run] = event.at
+    elif name in _TIMINGS and run in began:
+        yield from _timed(test, "step", event, began[run])
+    elif name in _ENDS:
+        began.pop(run, None)
+
+
+def _timed(test: str, key: str, event: Event, began: datetime) -> Iterator[Stored]:
+    wall = event.message.get("wall")
+    if isinstance(wall, int | float) and not isinstance(wall, bool):
+        entry = str(event.message.get(key))
+        yield Stored(test, entry, began, float(wall), dict(event.message))
+
+
+def _test(event: Event) -> str | None:
+    name = event.message.get("case" if event.source == SOURCE else "test")
+    return name if isinstance(name, str) else None
+
+
+def _ordered(found: Iterable[T], *, newest_first: bool, limit: int | None) -> Iterator[T]:
+    if newest_first:
+        # Azure gives rows in the order of their keys alone.
+        found = reversed(list(found))
+    return islice(found, limit)

@@ -1,0 +1,191 @@
+"""Our runs as Batch Shipyard would have told them: for its own graph.py, and for what knows it.
+
+One insert for each event, ``RowKey`` a float of seconds as text, later by a microsecond where that
+is taken; ``Message`` without escapes, so what would part it wrongly is replaced. Every run is a
+node, because graph.py looks at the first preparation of a node alone.
+
+==================================  ======================  =======================================
+ours                                theirs                  what it means there
+==================================  ======================  =======================================
+run-start                           nodeprep:start          with ``offer`` and ``sku``
+first initialize-start              nodeprep:end,           the node is prepared, and its images
+                                    cascade:start           begin to be loaded
+pull-start, pull-end                cascade:pull-start,     with ``grtype=docker``, ``img``,
+                                    cascade:pull-end        ``diff`` and ``size``
+last initialize-end                 cascade:gr-done         all is loaded: ``nglobalresources``
+==================================  ======================  =======================================
+
+What has no counterpart goes along under its own name; graph.py passes over it. Without an
+``initialize`` the run's start stands for it: graph.py wants all four of every node. A pull without
+its end is left out, for graph.py would lose all nodes by it.
+
+Source: Azure/batch-shipyard, cascade/perf.py and cascade/graph.py.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from benchyard.errors import SinkUnavailableError
+from benchyard.events import Event
+from benchyard.model import Json, plain, slug
+from benchyard.sinks.azure.client import Table
+from benchyard.sinks.azure.credentials import Access
+from benchyard.sinks.azure.keys import microseconds
+from benchyard.sinks.azure.rows import Row, cut
+from benchyard.sinks.azure.writing import Writer
+
+#: Each try is a request; so many runs never began in the same microsecond.
+_MOST_TRIES = 10_000
+_LONGEST_MESSAGE = 30_000
+_PARTING = re.compile(r"[,=\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
+    """Return runs as rows of Batch Shipyard's form, each with a key of its own.
+
+    Args:
+        events: Of any number of runs; such as tell no run keep their node and name.
+    """
+    taken: set[int] = set()
+    rows: list[Row] = []
+    for event in sorted(_told(events), key=lambda event: event.at):
+        at = microseconds(event.at)
+        while at in taken:
+            at += 1
+        taken.add(at)
+        rows.append(_row(event, at, partition))
+    return rows
+
+
+def _told(events: Iterable[Event]) -> Iterator[Event]:
+    of: dict[str, list[Event]] = {}
+    for event in events:
+        node = _node(event)
+        if node is None:
+            yield event
+        else:
+            of.setdefault(node, []).append(event)
+    for node, told in of.items():
+        yield from _of_run(node, sorted(told, key=lambda event: event.at))
+
+
+def _node(event: Event) -> str | None:
+    """Return a name of the run that an event is of, without spaces; None if it is of none."""
+    said = event.message
+    if "run" in said:
+        return "-".join(slug(str(part)) for part in (event.node, said.get("case"), said["run"]))
+    if "document" in said:
+        return "-".join(
+            slug(str(part)) for part in (event.node, said.get("test"), said["document"])
+        )
+    return None
+
+
+def _of_run(node: str, told: Sequence[Event]) -> Iterator[Event]:
+    start = told[0]
+    loading = [event.at for event in told if event.name == "initialize-start"]
+    loaded = [event.at for event in told if event.name == "initialize-end"]
+    began = min(loading, default=start.at)
+    pulls = list(_pulls(told))
+    system: dict[str, Json] = {key: start.message.get(key, "unknown") for key in ("offer", "sku")}
+    yield Event(start.at, node, "nodeprep", "start", system)
+    yield Event(began, node, "nodeprep", "end")
+    yield Event(began, node, "cascade", "start", {"mode": "docker"})
+    for event in pulls:
+        yield Event(event.at, node, "cascade", event.name, _pull(event))
+    ended = max([began, *loaded, *(event.at for event in pulls)])
+    yield Event(ended, node, "cascade", "gr-done", {"nglobalresources": len(pulls) // 2})
+    for event in told:
+        if event.name not in ("pull-start", "pull-end"):
+            yield Event(event.at, node, event.source, event.name, event.message)
+
+
+def _pulls(told: Sequence[Event]) -> Iterator[Event]:
+    """Yield starts and ends of pulls in pairs."""
+    waiting: dict[Json, list[Event]] = {}
+    for event in told:
+        image = str(event.message.get("img"))
+        if event.name == "pull-start":
+            waiting.setdefault(image, []).append(event)
+        elif event.name == "pull-end" and waiting.get(image):
+            yield from (waiting[image].pop(0), event)
+
+
+def _pull(event: Event) -> dict[str, Json]:
+    known: dict[str, Json] = {"grtype": "docker", "img": event.message.get("img")}
+    if "diff" in event.message:
+        known["diff"] = event.message["diff"]
+    if "size" in event.message:
+        # graph.py wants two words, and takes any unit that it does not know for bytes.
+        known["size"] = f"{plain(event.message['size'])} B"
+    return known
+
+
+def _row(event: Event, at: int, partition: str) -> Row:
+    made = {
+        "PartitionKey": partition,
+        "RowKey": _key(at),
+        "Event": f"{event.source}:{event.name}".lower(),
+        "NodeId": event.node,
+    }
+    message = cut(_message(event.message), _LONGEST_MESSAGE)
+    return made | ({"Message": message} if message else {})
+
+
+def _message(message: Mapping[str, Json]) -> str:
+    return ",".join(f"{_plain(name)}={_plain(value)}" for name, value in message.items())
+
+
+def _plain(value: Json) -> str:
+    return _PARTING.sub("_", plain(value))
+
+
+def _key(at: int) -> str:
+    return str(at / 1e6)
+
+
+def lines_of(rows: Iterable[Row]) -> bytes:
+    """Return rows as JSON lines."""
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+class Exporter:
+    """Inserts rows in the way of Batch Shipyard; what is there already is not put in again.
+
+    Args:
+        access: Where the table is.
+        writer: Sends the rows.
+    """
+
+    def __init__(self, access: Access, writer: Writer) -> None:
+        self._access = access
+        self._writer = writer
+
+    def export(self, events: Iterable[Event]) -> None:
+        """Insert all events of some runs.
+
+        Raises:
+            DocumentRejectedError: If Azure will never take them.
+            SinkUnavailableError: If it may take them later. Some may be there by then.
+        """
+        for row in rows_of(events, self._access.partition):
+            self._insert(row)
+
+    def _insert(self, row: Row) -> None:
+        at = round(float(row["RowKey"]) * 1e6)
+        for later in range(_MOST_TRIES):
+            tried = row | {"RowKey": _key(at + later)}
+            if self._writer.insert(tried) or self._writer.insisting(_holds(tried)):
+                return
+        raise SinkUnavailableError(
+            f"{_MOST_TRIES} rows from {row['RowKey']} on are taken in table '{self._access.table}'"
+        )
+
+
+def _holds(row: Row) -> Callable[[Table], bool]:
+    def same(table: Table) -> bool:
+        found = table.get_entity(row["PartitionKey"], row["RowKey"])
+        return all(found.get(name) == value for name, value in row.items())
+
+    return same

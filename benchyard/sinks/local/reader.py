@@ -1,0 +1,124 @@
+"""Reading the local store."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from math import nan
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from benchyard.sinks.contract import Stored, Timing
+from benchyard.sinks.local.opening import connect_to_read, explaining, file_of
+from benchyard.sinks.local.schema import BLOCK
+from benchyard.sinks.local.writing import document_in, microseconds, moment_of
+from benchyard.testresults import Entry
+
+#: Microseconds since 1970 before every moment that Python has.
+_EVER = -(2**62)
+#: SQLite's LIMIT for all rows.
+_ALL = -1
+_NOTHING: Mapping[str, object] = {}
+_STARTS = """
+    SELECT d.start FROM test_names n JOIN documents d ON d.test_id = n.id
+    WHERE n.test = :test AND d.start >= :since
+"""
+#: CROSS keeps the order of the tables: documents by their start, then a look for each.
+_TIMINGS = """
+    SELECT d.start, t.timing FROM test_names n
+    JOIN entry_names e ON e.test_id = n.id AND e.entry = :entry
+    CROSS JOIN documents d ON d.test_id = n.id
+    CROSS JOIN timings t
+        ON t.block = d.number / :block AND t.entry_id = e.id AND t.number = d.number
+    WHERE n.test = :test AND d.start >= :since
+"""
+_OLDEST_FIRST = "ORDER BY d.start, d.number LIMIT :limit"
+_NEWEST_FIRST = "ORDER BY d.start DESC, d.number DESC LIMIT :limit"
+
+
+class LocalReader:
+    """Reads one SQLite file, while others may write to it. See ``contract.Reader``."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._connection: sqlite3.Connection | None = None
+
+    @classmethod
+    def at(cls, detail: str) -> "LocalReader":
+        """Return the reader of ``local:DETAIL``, or of the usual file."""
+        return cls(file_of(detail))
+
+    def tests(self) -> Iterator[str]:
+        """Yield the names of all tests, sorted."""
+        for (name,) in self._rows("SELECT test FROM test_names ORDER BY test"):
+            yield name
+
+    def entries(self, test: str) -> Iterator[str]:
+        """Yield the names of all entries that a test ever had, sorted."""
+        query = (
+            "SELECT entry FROM entry_names "
+            "WHERE test_id = (SELECT id FROM test_names WHERE test = :test) ORDER BY entry"
+        )
+        for (name,) in self._rows(query, {"test": test}):
+            yield name
+
+    def starts(
+        self,
+        test: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[datetime]:
+        """Yield when a test was started, once for each document."""
+        query = _STARTS + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
+        for (start,) in self._rows(query, {"test": test, **_window(since, limit)}):
+            yield moment_of(start)
+
+    def timings(
+        self,
+        test: str,
+        entry: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[Timing]:
+        """Yield the timings of one entry of a test."""
+        query = _TIMINGS + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
+        wanted = {"test": test, "entry": entry, "block": BLOCK, **_window(since, limit)}
+        for start, timing in self._rows(query, wanted):
+            yield Timing(moment_of(start), nan if timing is None else timing)
+
+    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
+        """Yield the entries of a test that was started then, by name."""
+        query = (
+            "SELECT d.info FROM documents d JOIN test_names n ON n.id = d.test_id "
+            "WHERE n.test = :test AND d.start = :start ORDER BY d.number"
+        )
+        found: list[Entry] = []
+        for (info,) in self._rows(query, {"test": test, "start": microseconds(started_at)}):
+            with explaining(self._file):
+                found += document_in(info).entries
+        for entry in sorted(found, key=attrgetter("name")):
+            yield Stored(test, entry.name, started_at, entry.wall_time, entry.body)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+
+    def _rows(self, query: str, values: Mapping[str, object] = _NOTHING) -> list[Any]:
+        # All at once: a statement that waits for a slow reader keeps the log from being emptied.
+        with explaining(self._file):
+            if self._connection is None:
+                self._connection = connect_to_read(self._file)
+            return self._connection.execute(query, values).fetchall()
+
+
+def _window(since: datetime | None, limit: int | None) -> dict[str, int]:
+    return {
+        "since": _EVER if since is None else microseconds(since),
+        "limit": _ALL if limit is None else limit,
+    }

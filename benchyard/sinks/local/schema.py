@@ -1,0 +1,109 @@
+"""The tables of the local store.
+
+``timings`` is ordered by block, entry and document, where a block is so many consecutive documents
+of a test. Ordered by document alone, a document is written to few pages, and one entry is read from
+as many places as there are documents; ordered by entry alone, it is the other way round. Blocks of
+16 cost writing next to nothing, and reading then takes a sixteenth of the places.
+"""
+
+import sqlite3
+
+#: Documents of a test whose timings lie together.
+BLOCK = 16
+
+#: Tells our files from other programs'; "byls" in ASCII.
+#:
+#: Source: SQLite, "Database File Format", 1.3.17, application ID.
+APPLICATION_ID = 0x62796C73
+
+#: Versions of the format:
+#: 1: the first.
+VERSION = 1
+
+#: ``number``: how many documents of its test were there before. ``info``: its JSON, zlib.
+#: ``ordinal``: how many entries of this name are before it in the document.
+#: ``timing``: seconds; null is NaN, since SQLite has none.
+_TABLES = (
+    "CREATE TABLE test_names (id INTEGER PRIMARY KEY, test TEXT NOT NULL UNIQUE)",
+    """CREATE TABLE entry_names (
+        id INTEGER PRIMARY KEY,
+        test_id INTEGER NOT NULL REFERENCES test_names,
+        entry TEXT NOT NULL,
+        UNIQUE (test_id, entry)
+    )""",
+    """CREATE TABLE documents (
+        id INTEGER PRIMARY KEY,
+        test_id INTEGER NOT NULL REFERENCES test_names,
+        number INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        identity BLOB NOT NULL UNIQUE,
+        info BLOB NOT NULL,
+        UNIQUE (test_id, number)
+    )""",
+    "CREATE INDEX documents_by_start ON documents (test_id, start, number)",
+    """CREATE TABLE timings (
+        block INTEGER NOT NULL,
+        entry_id INTEGER NOT NULL REFERENCES entry_names,
+        number INTEGER NOT NULL,
+        ordinal INTEGER NOT NULL,
+        timing REAL,
+        PRIMARY KEY (block, entry_id, number, ordinal)
+    ) WITHOUT ROWID""",
+    """CREATE VIEW moments AS
+        SELECT id, strftime('%Y-%m-%dT%H:%M:%S', (start - fraction) / 1000000, 'unixepoch')
+            || printf('.%06dZ', fraction) AS moment
+        FROM (SELECT id, start, (start % 1000000 + 1000000) % 1000000 AS fraction
+              FROM documents)""",
+    """CREATE VIEW tests AS
+        SELECT n.test, m.moment AS start, d.info
+        FROM documents d
+        JOIN test_names n ON n.id = d.test_id
+        JOIN moments m ON m.id = d.id""",
+    """CREATE VIEW entries AS
+        SELECT n.test, e.entry, m.moment AS start, t.timing
+        FROM timings t
+        JOIN entry_names e ON e.id = t.entry_id
+        JOIN test_names n ON n.id = e.test_id
+        JOIN documents d ON d.test_id = e.test_id AND d.number = t.number
+        JOIN moments m ON m.id = d.id""",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make all tables, in the transaction that is open."""
+    for statement in _TABLES:
+        connection.execute(statement)
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    """Whether nothing was ever made in this file, by us or by others."""
+    return not any(_marks(connection)) and not _value(
+        connection, "SELECT count(*) FROM sqlite_schema"
+    )
+
+
+def problem(connection: sqlite3.Connection) -> str | None:
+    """Say why the tables of this file cannot be used, or nothing if they can."""
+    application, version = _marks(connection)
+    if application != APPLICATION_ID:
+        return "is a database, but no local store of Benchyard; name another file"
+    if version > VERSION:
+        return (
+            f"is a local store of version {version}, and this Benchyard knows version {VERSION}; "
+            "use the newer Benchyard that made it"
+        )
+    return None
+
+
+def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    return (
+        _value(connection, "PRAGMA application_id"),
+        _value(connection, "PRAGMA user_version"),
+    )
+
+
+def _value(connection: sqlite3.Connection, statement: str) -> int:
+    [value] = connection.execute(statement).fetchone()
+    return value

@@ -1,0 +1,53 @@
+"""The stand-in for Azure: where it listens, what it keeps, and what of it is in the repository."""
+
+import json
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.emulators.azurite.server import PROGRAM, Azurite, AzuriteError, running
+
+HERE = Path(__file__).parent
+
+
+def test_its_version_is_pinned_and_no_file_names_a_registry() -> None:
+    [version] = json.loads((HERE / "package.json").read_text())["dependencies"].values()
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    assert not (HERE / "package-lock.json").exists()
+    assert "://" not in (HERE / "package.json").read_text()
+
+
+def test_every_account_has_a_key_of_its_own() -> None:
+    assert Azurite(None, 1).connection_string != Azurite(None, 1).connection_string
+
+
+@pytest.mark.slow
+@pytest.mark.requires("azurite")
+def test_it_listens_on_loopback_and_tells_nobody() -> None:
+    with running() as azurite:
+        assert azurite.process is not None
+        line = Path(f"/proc/{azurite.process.pid}/cmdline").read_bytes().split(b"\0")
+        assert b"--disableTelemetry" in line
+        assert b"127.0.0.1" in line
+        with socket.create_connection(("127.0.0.1", azurite.port), 5):
+            pass
+    with (
+        pytest.raises(OSError, match="refused"),
+        socket.create_connection(("127.0.0.1", azurite.port), 5),
+    ):
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.requires("azurite")
+def test_a_port_that_is_taken_is_told() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        azurite = Azurite(None, taken.getsockname()[1])
+        with pytest.raises(AzuriteError, match=r"Azurite ended|did not answer"):
+            azurite.start()
+        azurite.stop()
+    assert PROGRAM.exists()

@@ -1,0 +1,64 @@
+"""The server as a program, and the two ways to start one."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.emulators.datastore import server as program
+from tests.emulators.datastore.conftest import put
+from tests.emulators.datastore.fixture import SWITCH, Emulator, running
+
+pytestmark = pytest.mark.slow
+
+
+def started(*arguments: str) -> "subprocess.Popen[str]":
+    pipe = subprocess.PIPE
+    command = [sys.executable, program.__file__, *arguments]
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+
+
+def test_it_tells_its_address_and_ends_when_told() -> None:
+    with started() as child:
+        assert child.stdout
+        name, _, address = child.stdout.readline().strip().partition("=")
+        assert name == "DATASTORE_EMULATOR_HOST"
+        assert program.ordered(address, {"do": "count"}) == {}
+        child.send_signal(signal.SIGINT)
+        assert child.wait(20) == 0
+
+
+def test_it_ends_with_whoever_started_it() -> None:
+    with started("--while-stdin") as child:
+        assert child.stdin
+        assert child.stdout
+        assert child.stdout.readline()
+        child.stdin.close()
+        assert child.wait(20) == 0
+
+
+def test_a_port_that_is_taken_is_told_at_once(ours: Emulator) -> None:
+    port = ours.address.rpartition(":")[2]
+    with started("--port", port) as child:
+        assert child.wait(20) == 1
+
+
+def test_a_file_of_indexes_that_is_missing_is_told_at_once() -> None:
+    with started("--index", "/nowhere/index.yaml") as child:
+        assert child.wait(20) == 1
+
+
+def test_the_switch_brings_googles_emulator_where_it_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(SWITCH, "gcloud")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(pytest.skip.Exception, match="is not installed"), running():
+        pass
+
+
+def test_clients_of_two_servers_are_apart(ours: Emulator) -> None:
+    with running() as other:
+        put(ours.client(), "Test", "a")
+        assert other.client().get(other.client().key("Test", "a")) is None

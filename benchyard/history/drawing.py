@@ -1,0 +1,163 @@
+"""A history as a picture, PNG or SVG.
+
+matplotlib is imported when something is drawn, and only its object-oriented interface is used:
+no window, no state that outlives a call. Its keyword arguments have no types, hence ``Any``.
+"""
+
+import io
+import math
+import warnings
+from collections.abc import Sequence
+from datetime import UTC, timedelta
+from pathlib import Path
+from typing import Any
+
+from benchyard.comparison.wording import change
+from benchyard.errors import InputError
+from benchyard.files import write_atomically
+from benchyard.history.series import Series, seconds, short_seconds
+from benchyard.history.sparkline import LEAST_RANGE
+from benchyard.history.wording import shortened
+
+SUFFIXES = (".png", ".svg")
+#: Entries that one picture has room for.
+MOST = 24
+_DOTS_PER_INCH = 110
+_LINE, _LAST, _MEDIAN = "#3b6ea5", "#c2410c", "#8a8a8a"
+#: Inches beside, below and above a panel, and above all.
+_LEFT, _RIGHT, _BELOW, _ABOVE, _TITLE = 0.75, 0.2, 0.35, 0.42, 0.12
+_HEADING: Any = {"fontsize": 11, "weight": "bold", "parse_math": False}
+_SMALL: Any = {"fontsize": 7, "color": _MEDIAN}
+_LEGEND = "dashed: median; orange: the newest, against the median before it"
+#: What makes an SVG the same whenever it is drawn from the same.
+_STYLE: Any = {"svg.hashsalt": "benchyard", "font.size": 9.0, "svg.fonttype": "none"}
+
+
+def check_picture(file: Path) -> None:
+    """Look whether a picture of that name can be drawn.
+
+    Raises:
+        InputError: If its ending is unknown, or its folder is not there.
+    """
+    if file.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{file}: a picture ends in {' or '.join(SUFFIXES)}")
+    if not file.absolute().parent.is_dir():
+        raise InputError(f"{file}: there is no folder {file.absolute().parent}")
+
+
+def draw(found: Sequence[Series], title: str, file: Path) -> int:
+    """Draw each series in a panel of its own; return how many were drawn.
+
+    If there are more than ``MOST``, those are drawn whose newest timing changed most.
+
+    Args:
+        found: At least one, each with timings.
+        file: Replaced whole; its ending decides the format.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
+
+    chosen = _chosen(found)
+    buffer = io.BytesIO()
+    with rc_context(_STYLE), warnings.catch_warnings():
+        # A name may have characters that the font lacks; they are boxes then. Of some lengths of
+        # time there are no good parts; those that are taken then will do.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message="AutoDateLocator was unable to pick")
+        metadata = {"Date": None} if file.suffix.lower() == ".svg" else {"Software": None}
+        figure = _figure(chosen, shortened(title))
+        kind = file.suffix.lower().removeprefix(".")
+        figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=metadata)
+    write_atomically(file, buffer.getvalue())
+    return len(chosen)
+
+
+def _chosen(found: Sequence[Series]) -> list[Series]:
+    if len(found) <= MOST:
+        return list(found)
+    kept = {id(one) for one in sorted(found, key=_size_of_change, reverse=True)[:MOST]}
+    return [one for one in found if id(one) in kept]
+
+
+def _size_of_change(series: Series) -> float:
+    return abs(math.log(series.change)) if series.change else 0.0
+
+
+def _figure(found: Sequence[Series], title: str) -> Any:
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    columns = 1 if len(found) == 1 else 2 if len(found) <= 4 else 3
+    rows = math.ceil(len(found) / columns)
+    width, height = (7.2, 3.0) if columns == 1 else (3.4, 1.5)
+    size = columns * (width + _LEFT) + _RIGHT, rows * (height + _ABOVE) + _BELOW + _TITLE
+    figure: Any = Figure(figsize=size)
+    figure.text(0.1 / size[0], 1 - 0.08 / size[1], title, va="top", **_HEADING)
+    figure.text(1 - 0.2 / size[0], 1 - 0.1 / size[1], _LEGEND, va="top", ha="right", **_SMALL)
+    for place, series in enumerate(found):
+        row, column = divmod(place, columns)
+        left = _LEFT + column * (width + _LEFT)
+        bottom = _BELOW + (rows - 1 - row) * (height + _ABOVE)
+        frame = (left / size[0], bottom / size[1], width / size[0], height / size[1])
+        axes = figure.add_axes(frame)
+        _draw_one(axes, series)
+        _set_dates(
+            axes, found, labels=place + columns >= len(found), ticks=7 if columns == 1 else 5
+        )
+    return figure
+
+
+def _draw_one(axes: Any, series: Series) -> None:
+    moments = [one.started_at.astimezone(UTC) for one in series.timings]
+    values = [one.wall_time if math.isfinite(one.wall_time) else math.nan for one in series.timings]
+    dots = 3.0 if len(values) <= 150 else 1.5
+    axes.plot(moments, values, "-o", color=_LINE, linewidth=0.8, markersize=dots)
+    if series.median is not None:
+        axes.axhline(series.median, color=_MEDIAN, linewidth=0.8, linestyle="--")
+        axes.plot(moments[-1:], values[-1:], "o", color=_LAST, markersize=5)
+        axes.set_ylim(*_range(series.finite, series.median))
+    axes.set_title(shortened(series.entry), loc="left", fontsize=9, parse_math=False)
+    axes.set_title(_last(series), loc="right", fontsize=8, color=_LAST)
+    _dress(axes)
+
+
+def _last(series: Series) -> str:
+    text = seconds(series.last)
+    return text if series.change is None else f"{text}  {change(series.change)}"
+
+
+def _range(values: Sequence[float], usual: float) -> tuple[float, float]:
+    """Return the ends of the axis; noise shall not look like mountains, see ``sparkline``."""
+    low, high = min(values), max(values)
+    missing = max(LEAST_RANGE * abs(usual) - (high - low), 0.0)
+    margin = 0.08 * (high - low + missing) or 1.0
+    return low - missing / 2 - margin, high + missing / 2 + margin
+
+
+def _set_dates(axes: Any, found: Sequence[Series], *, labels: bool, ticks: int) -> None:
+    """Let all panels have the same dates, so that what happened at once stands in line."""
+    from matplotlib.dates import AutoDateLocator, DateFormatter  # noqa: PLC0415
+
+    first = min(series.timings[0].started_at for series in found).astimezone(UTC)
+    last = max(series.timings[-1].started_at for series in found).astimezone(UTC)
+    margin = max((last - first) * 0.03, timedelta(minutes=1))
+    axes.set_xlim(first - margin, last + margin)
+    axes.xaxis.set_major_locator(AutoDateLocator(tz=UTC, minticks=2, maxticks=ticks))
+    form = "%Y-%m-%d" if last - first > timedelta(days=2) else "%m-%d %H:%M"
+    axes.xaxis.set_major_formatter(DateFormatter(form, tz=UTC))
+    axes.tick_params(axis="x", labelbottom=labels)
+
+
+def _dress(axes: Any) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: PLC0415
+
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
+    axes.yaxis.set_major_formatter(FuncFormatter(_tick))
+    axes.grid(visible=True, axis="y", linewidth=0.4, alpha=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
+
+
+def _tick(value: float, _: int | None) -> str:
+    return short_seconds(float(value))  # it comes as a number of NumPy's

@@ -1,0 +1,77 @@
+"""Texts and tables as Markdown in which nothing is active that we did not make so.
+
+The UI's renderer follows links of any scheme and passes raw HTML on to a sanitizer, so a text from
+outside must not be able to become either.
+"""
+
+import base64
+import re
+from collections.abc import Iterable, Sequence
+
+from benchyard.case.problems import printable
+
+#: What begins something in Markdown or HTML wherever it stands, and what is part of an address.
+_ACTIVE = re.compile(r"[\\`*_\[\]<>|~&@]|:(?=/)")
+#: What begins something only where a line does; a number with a dot there would be a list.
+_AT_START = re.compile(r"[#+=!-]|\d+(?=[.)](?:\s|$))")
+_WWW = re.compile(r"(?i)www(?=\.)")
+#: A backslash inside of a word is not needed, and ugly where a text is shown as it is.
+_INSIDE = re.compile(r"(?<=[A-Za-z0-9])\\_(?=[A-Za-z0-9])")
+#: Longest text of one cell.
+LONGEST = 300
+
+
+def cell(text: object, longest: int = LONGEST) -> str:
+    """Return a text on one line, for a cell or a sentence, that shows as what it is.
+
+    Args:
+        longest: Characters; what is longer is cut off.
+    """
+    line = printable(" ".join(str(text).split()))
+    short = line if len(line) <= longest else line[: longest - 1] + "…"
+    escaped = _INSIDE.sub("_", _ACTIVE.sub(r"\\\g<0>", short))
+    return _WWW.sub(r"\g<0>\\", _start(escaped))
+
+
+def _start(text: str) -> str:
+    found = _AT_START.match(text)
+    if found is None:
+        return text
+    # Of a number the dot behind it is what makes a list.
+    at = found.end() if found[0].isdigit() else 0
+    return f"{text[:at]}\\{text[at:]}"
+
+
+def link(text: str, address: str | None) -> str:
+    """Return a link, or the text alone if there is no address.
+
+    Args:
+        address: Ours; it must hold no blank and no bracket.
+    """
+    shown = cell(text)
+    return f"[{shown}]({address})" if address and shown else shown
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """Return a table of cells that are escaped already.
+
+    Args:
+        right: Positions of columns that are aligned to the right.
+    """
+    line = [" --: " if place in right else " --- " for place in range(len(head))]
+    rest = [_row(row) for row in rows]
+    return "\n".join([_row(head), f"|{'|'.join(line)}|", *rest]) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def embedded(svg: str, what: str) -> str:
+    """Return a picture that is part of the page.
+
+    Args:
+        what: It says what is to be seen, for those who cannot.
+    """
+    data = base64.b64encode(svg.encode()).decode()
+    return f"![{cell(what)}](data:image/svg+xml;base64,{data})\n"

@@ -1,0 +1,248 @@
+"""The course of a suite: which turn is begun next, where, and what came of each.
+
+It neither executes nor waits. Whoever does asks for the next turn while there is room somewhere,
+and says how each ended.
+"""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from benchyard.clock import now
+from benchyard.execution.ordering import Turn
+from benchyard.execution.wording import duration
+from benchyard.model import Requires
+from benchyard.statistics.figures import plain
+from benchyard.suite.choosing import Entry
+from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room
+
+
+class End(StrEnum):
+    """How a turn ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a suite begins nothing more.
+
+    Args:
+        budget_s: Seconds after which nothing is to be under way any more; None for no limit.
+        cooldown_s: Seconds of rest before each run.
+        fail_fast: Whether the first failure is the end.
+    """
+
+    budget_s: float | None = None
+    cooldown_s: float = 0.0
+    fail_fast: bool = False
+
+
+@dataclass(slots=True)
+class Taken:
+    """A turn on its way.
+
+    Args:
+        number: Of the turn in the course, from 0.
+        seconds: How long it is expected to take; None if nobody knows.
+        started_s: When it left its testbed's queue; None while it waits there.
+        end: How it ended; None while it is under way.
+        seen: Runs of it that are known to be done.
+        took: Seconds from its begin to its end.
+        impossible: Whether it was left out because no testbed is what its case requires.
+    """
+
+    number: int
+    turn: Turn
+    place: Place
+    seconds: float | None
+    began_s: float
+    started_s: float | None = None
+    began_at: str = field(default_factory=now)
+    end: End | None = None
+    why: str = ""
+    seen: tuple[int, ...] = ()
+    took: float | None = None
+    flow_run: str = ""
+    impossible: bool = False
+
+
+class Course:
+    """What is to be done, is under way and has ended.
+
+    Args:
+        entries: The cases, in the order that the turns count them in.
+        turns: Every run once.
+        monotonic: Seconds of a clock that never steps.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        turns: Sequence[Turn],
+        limits: Limits,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.entries = entries
+        self._limits = limits
+        self._monotonic = monotonic
+        self._origin = monotonic()
+        self._open = dict(enumerate(turns))
+        self._lengths = {i: e.seconds for i, e in enumerate(entries) if e.seconds is not None}
+        self._at: dict[int, str] = {}
+        self.under_way: list[Taken] = []
+        self.ended: list[Taken] = []
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the suite began."""
+        return self._monotonic() - self._origin
+
+    @property
+    def left(self) -> int:
+        """Turns that have not been begun."""
+        return len(self._open)
+
+    @property
+    def failed(self) -> bool:
+        """Whether any turn has failed."""
+        return any(taken.end is End.FAILED for taken in self.ended)
+
+    def requires(self, turn: Turn) -> Requires:
+        """Return what the testbed of a turn must be."""
+        case = self.entries[turn.case].case
+        return case.requires if case is not None else Requires()
+
+    # -- beginning
+
+    def take(self, places: Sequence[Place]) -> Taken | None:
+        """Take the next turn that can be begun now; None if there is none.
+
+        All runs of a case go to one testbed, as long as that is there: numbers of two hosts cannot
+        be described together. A turn that no free testbed meets is passed over, and those which
+        would overrun the budget are left out.
+
+        Args:
+            places: All testbeds that are there, with what is outstanding.
+        """
+        free = with_room(places, self.left)
+        names = {place.name for place in places}
+        for number, turn in list(self._open.items()) if free else []:
+            place = self._place(turn, free, names)
+            if place is None:
+                continue
+            if self._overruns(number, turn, place):
+                continue
+            return self._begin(number, turn, place)
+        return None
+
+    def _place(self, turn: Turn, free: Sequence[Place], names: Collection[str]) -> Place | None:
+        bound = self._at.get(turn.case)
+        if bound is not None and bound in names:
+            return next((place for place in free if place.name == bound), None)
+        requires = self.requires(turn)
+        return next((place for place in free if not place.why_not(requires)), None)
+
+    def _overruns(self, number: int, turn: Turn, place: Place) -> bool:
+        """Leave a turn out that would overrun the budget; one of unknown length may begin."""
+        budget = self._limits.budget_s
+        if budget is None:
+            return False
+        expected = self._expected(turn)
+        begins = self.elapsed + place.seconds
+        if begins < budget and begins + (expected or 0.0) <= budget:
+            return False
+        took = "" if expected is None else f", and it takes about {duration(expected)}"
+        left = duration(max(0.0, budget - begins))
+        hours = plain(budget / 3600, 3)
+        self._leave_out(number, f"of the budget of {hours} hours {left} were left{took}")
+        return True
+
+    def _expected(self, turn: Turn) -> float | None:
+        length = self._lengths.get(turn.case)
+        return None if length is None else len(turn.runs) * (length + self._limits.cooldown_s)
+
+    def _begin(self, number: int, turn: Turn, place: Place) -> Taken:
+        del self._open[number]
+        self._at[turn.case] = place.name
+        taken = Taken(number, turn, place, self._expected(turn), self._monotonic())
+        self.under_way.append(taken)
+        return taken
+
+    def note_start(self, taken: Taken) -> None:
+        """Note that a turn has left its testbed's queue."""
+        if taken.started_s is None:
+            taken.started_s = self._monotonic()
+
+    def put_back(self, taken: Taken) -> None:
+        """Let a turn that never began be begun again, wherever there is room."""
+        self.under_way.remove(taken)
+        self._at.pop(taken.turn.case, None)
+        self._open = dict(sorted([*self._open.items(), (taken.number, taken.turn)]))
+
+    # -- ending
+
+    def end(
+        self,
+        taken: Taken,
+        how: End,
+        why: str = "",
+        seen: Collection[int] = (),
+        took: float | None = None,
+    ) -> None:
+        """Note how a turn ended.
+
+        Args:
+            seen: Runs of it that are known to be done.
+            took: Seconds that it really took; since it was begun if not given.
+        """
+        self.under_way.remove(taken)
+        taken.end, taken.why = how, why
+        taken.seen = taken.turn.runs if how is End.DONE else tuple(sorted(seen))
+        taken.took = self._monotonic() - taken.began_s if took is None else took
+        self.ended.append(taken)
+        if how is End.DONE:
+            each = taken.took / len(taken.turn.runs) - self._limits.cooldown_s
+            self._lengths.setdefault(taken.turn.case, max(0.0, each))
+        if how is End.FAILED and self._limits.fail_fast:
+            self.stop(f"{self.entries[taken.turn.case].title} failed, and that is the end")
+
+    def stop(self, why: str) -> None:
+        """Begin nothing more."""
+        for number in list(self._open):
+            self._leave_out(number, why)
+
+    def give_up(self, places: Sequence[Place]) -> None:
+        """Leave out what no testbed will do for."""
+        for number, turn in list(self._open.items()):
+            why = why_nowhere(self.requires(turn), places)
+            self._leave_out(number, why, impossible=True)
+
+    def _leave_out(self, number: int, why: str, *, impossible: bool = False) -> None:
+        turn = self._open.pop(number)
+        place = Place("", NOWHERE)
+        taken = Taken(number, turn, place, self._expected(turn), self._monotonic())
+        taken.end, taken.why, taken.impossible = End.LEFT_OUT, why, impossible
+        self.ended.append(taken)
+
+    def remaining(self, taken: Taken) -> float:
+        """Return how many seconds a turn on its way will still take; 0 if nobody knows."""
+        if taken.seconds is None:
+            return 0.0
+        spent = 0.0 if taken.started_s is None else self._monotonic() - taken.started_s
+        return max(0.0, taken.seconds - spent)
+
+
+def known_places(course: Course, places: Sequence[Place]) -> list[Place]:
+    """Return places with what a course has outstanding on their hosts."""
+    return [_busy(course, place) for place in places]
+
+
+def _busy(course: Course, place: Place) -> Place:
+    there = [taken for taken in course.under_way if taken.place.host == place.host]
+    seconds = sum(course.remaining(taken) for taken in there)
+    return Place(place.name, place.testbed, place.queue, len(there), seconds)

@@ -1,0 +1,219 @@
+"""What came of a suite, case by case: for people, for programs, and for the final state."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchyard import places
+from benchyard.clock import now
+from benchyard.execution.wording import duration
+from benchyard.files import write_json
+from benchyard.model import Json, JsonObject
+from benchyard.regressions import Regression
+from benchyard.statistics.figures import plural
+from benchyard.suite.choosing import Entry
+from benchyard.suite.course import Course, End, Taken
+from benchyard.suite.wish import Wish
+
+FORMAT = "benchyard-suite"
+VERSION = 1
+HEAD = ("CASE", "DONE", "FAILED", "LEFT OUT", "TIME", "TESTBED", "WHY")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One case of a suite that has ended.
+
+    Args:
+        title: Of the case.
+        done: Runs that were executed and are done.
+        failed: Runs that were executed and are not done.
+        left_out: Wanted runs that were not executed.
+        seconds: What executing took.
+        testbeds: Where.
+        why: What a reader should know: the failure, why runs were left out, why none was wanted.
+        invalid: Whether it is no valid case.
+        impossible: Whether no testbed was what it requires.
+        compared: What the comparison with a baseline came to; empty if there was none.
+        regressions: What is worse than in the baseline, the worst first.
+    """
+
+    title: str
+    done: int
+    failed: int
+    left_out: int
+    seconds: float
+    testbeds: tuple[str, ...]
+    why: str
+    invalid: bool = False
+    impossible: bool = False
+    compared: str = ""
+    regressions: tuple[Regression, ...] = ()
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the suite did not do what was wanted of this case, for a reason that matters."""
+        return self.invalid or self.impossible or bool(self.failed)
+
+    def row(self) -> tuple[str, ...]:
+        """Return the cells of a table."""
+        numbers = tuple(str(n) if n else "-" for n in (self.done, self.failed, self.left_out))
+        took = duration(self.seconds) if self.seconds else "-"
+        return (self.title, *numbers, took, ", ".join(self.testbeds) or "-", self.told)
+
+    @property
+    def told(self) -> str:
+        """What a reader should know of it, regressions first."""
+        told = [f"regression: {one.text}" for one in self.regressions]
+        return "; ".join([*told, self.why] if self.why else told)
+
+    def to_json(self) -> JsonObject:
+        """Return it as JSON."""
+        regressions: list[Json] = [one.to_json() for one in self.regressions]
+        return {
+            "case": self.title,
+            "runs_done": self.done,
+            "runs_failed": self.failed,
+            "runs_left_out": self.left_out,
+            "seconds": self.seconds,
+            "testbeds": list[Json](self.testbeds),
+            "why": self.told,
+            "valid": not self.invalid,
+            "compared": self.compared or None,
+            "regressions": regressions,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All of a suite.
+
+    Args:
+        seconds: From its begin to its end.
+        seed: Of the random order; None where the order was another.
+        interrupted: Whether somebody stopped it.
+    """
+
+    lines: Sequence[Line]
+    turns: Sequence[Taken]
+    seconds: float
+    seed: int | None
+    interrupted: bool
+
+    @property
+    def bad(self) -> list[Line]:
+        """The cases of which the suite did not do what was wanted."""
+        return [line for line in self.lines if line.is_bad]
+
+    @property
+    def regressions(self) -> list[Regression]:
+        """What is worse than in the baseline."""
+        return [one for line in self.lines for one in line.regressions]
+
+    def sentence(self) -> str:
+        """Return all of it in a line."""
+        done, failed, left = (
+            sum(getattr(line, name) for line in self.lines)
+            for name in ("done", "failed", "left_out")
+        )
+        cases = sum(1 for line in self.lines if line.done or line.failed)
+        invalid = sum(line.invalid for line in self.lines)
+        parts = [f"{plural(done, 'run')} of {plural(cases, 'case')} done"]
+        parts += [f"{failed:,} failed"] if failed else []
+        parts += [f"{left:,} left out"] if left else []
+        parts += [f"{plural(invalid, 'case')} not valid"] if invalid else []
+        parts += [plural(len(self.regressions), "regression")] if self.regressions else []
+        return f"{', '.join(parts)}, in {duration(self.seconds)}"
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table without its head: bad, then worse, then good, then not wanted."""
+        ranked = sorted(self.lines, key=_rank)
+        return [line.row() for line in ranked]
+
+    def to_json(self) -> JsonObject:
+        """Return everything that a program may want to know, times in seconds."""
+        cases: list[Json] = [line.to_json() for line in self.lines]
+        made: list[Json] = [_turn(taken, self.lines) for taken in self.turns]
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "sentence": self.sentence(),
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "interrupted": self.interrupted,
+            "cases": cases,
+            "turns": made,
+        }
+
+
+def _rank(line: Line) -> tuple[bool, ...]:
+    wanted = bool(line.done or line.failed or line.left_out)
+    return not line.is_bad, not line.regressions, not wanted
+
+
+def _turn(taken: Taken, lines: Sequence[Line]) -> JsonObject:
+    runs: list[Json] = [*taken.turn.runs]
+    return {
+        "case": lines[taken.turn.case].title,
+        "runs": runs,
+        "end": taken.end,
+        "why": taken.why,
+        "testbed": taken.place.name or None,
+        "began_at": taken.began_at,
+        "seconds": taken.took,
+        "flow_run": taken.flow_run or None,
+    }
+
+
+def summed(course: Course, *, seed: int | None, interrupted: bool) -> Summary:
+    """Sum a course up; what is still under way counts as left out."""
+    by_case: dict[int, list[Taken]] = {}
+    for taken in [*course.ended, *course.under_way]:
+        by_case.setdefault(taken.turn.case, []).append(taken)
+    lines = [_line(entry, by_case.get(i, [])) for i, entry in enumerate(course.entries)]
+    turns = sorted(course.ended, key=lambda taken: (taken.began_s, taken.number))
+    return Summary(lines, turns, course.elapsed, seed, interrupted)
+
+
+def _line(entry: Entry, turns: Sequence[Taken]) -> Line:
+    executed = [taken for taken in turns if taken.end in (End.DONE, End.FAILED)]
+    done = sum(len(taken.seen) for taken in turns)
+    failed = sum(len(taken.turn.runs) - len(taken.seen) for taken in executed)
+    reasons = dict.fromkeys(taken.why for taken in turns if taken.why)
+    where = dict.fromkeys(taken.place.name for taken in turns if taken.place.name)
+    return Line(
+        title=entry.title,
+        done=done,
+        failed=failed,
+        left_out=len(entry.runs) - done - failed,
+        seconds=sum(taken.took or 0.0 for taken in turns),
+        testbeds=tuple(where),
+        why="; ".join(reasons) or ("" if entry.runs else entry.why),
+        invalid=bool(entry.problems),
+        impossible=any(taken.impossible for taken in turns),
+    )
+
+
+def write_summary(summary: Summary, wish: Wish, name: str, flow_run: Mapping[str, Json]) -> Path:
+    """Keep a suite's summary among the lab's own files, and return where.
+
+    Args:
+        name: Of the file, unique: the flow run's id.
+        flow_run: Prefect's id and name of it.
+    """
+    folder = places.home() / "suites"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.json"
+    given: JsonObject = {
+        "order": wish.order,
+        "runs": wish.runs,
+        "budget_h": wish.budget,
+        "changed": wish.changed,
+        "stale_d": wish.stale,
+        "force": wish.force,
+        "pool": wish.pool,
+        "baseline": wish.baseline,
+    }
+    head: JsonObject = {"ended_at": now(), "flow_run": dict(flow_run), "wish": given}
+    write_json(file, {**summary.to_json(), **head})
+    return file

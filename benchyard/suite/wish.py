@@ -1,0 +1,105 @@
+"""What the user asks for when many cases are to be executed; plain values, as a flow takes them."""
+
+import math
+from dataclasses import dataclass
+
+from benchyard.errors import InputError
+from benchyard.execution.adaptive import MAX_RUNS
+from benchyard.execution.request import Request
+
+#: A century; more is a slip of the pen, and Python's dates end somewhere.
+_MOST_DAYS = 36_525.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One wish to execute many cases.
+
+    Args:
+        cases: Each a path, a name or a glob over names, as ``benchyard run`` takes them; all below
+            the root if empty.
+        tags: Only cases with all of these.
+        order: How the runs of the cases follow each other: case, round-robin or random.
+        seed: Of the random order; None takes one by chance.
+        runs: How many runs of each case there shall be in the end.
+        budget: Hours after which nothing more is to be under way; None for as long as it takes.
+        changed: Only cases whose finished runs are of another version of the case.
+        stale: Only cases whose last finished run is older than so many days; None for any. With
+            ``changed`` a case is executed for either reason.
+        force: Do finished runs again.
+        pool: Work pool of the testbeds; None executes in place, on this host.
+        baseline: Finished results to compare with afterwards, as ``benchyard compare`` takes them.
+    """
+
+    cases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    order: str = "case"
+    seed: int | None = None
+    runs: int = 3
+    interval: float = 0.1
+    cooldown: float = 15.0
+    budget: float | None = None
+    changed: bool = False
+    stale: float | None = None
+    force: bool = False
+    fail_fast: bool = False
+    pool: str | None = None
+    wait: bool = True
+    root: str = "."
+    results: str | None = None
+    resources: tuple[str, ...] = ()
+    publish: tuple[str, ...] = ("local",)
+    baseline: str | None = None
+
+    def check(self) -> None:
+        """Refuse what nobody can mean.
+
+        Raises:
+            InputError: With one sentence for all that is wrong.
+        """
+        wrong = [text for is_wrong, text in self._looked_at() if is_wrong]
+        if wrong:
+            raise InputError("; ".join(wrong))
+
+    def _looked_at(self) -> list[tuple[bool, str]]:
+        budget, stale = self.budget, self.stale
+        return [
+            (not 1 <= self.runs <= MAX_RUNS, f"runs {self.runs}: write 1 to {MAX_RUNS:,}"),
+            (
+                budget is not None and not (math.isfinite(budget) and budget > 0),
+                f"budget {budget}: write hours, more than 0",
+            ),
+            (
+                stale is not None and not 0 <= stale <= _MOST_DAYS,
+                f"stale {stale}: write days, 0 to {_MOST_DAYS:,.0f}",
+            ),
+            (
+                self.force and (self.changed or stale is not None),
+                "force does all runs again, so leave out changed and stale, or force",
+            ),
+        ]
+
+    def request(self, case: str, runs: tuple[int, ...], *, again: bool, rest: bool) -> Request:
+        """Return what one turn asks of ``execute-case``.
+
+        Args:
+            case: How that is to name the case.
+            runs: Numbers of the runs.
+            again: Do those of them again that are done.
+            rest: Rest before the first of them too.
+        """
+        return Request(
+            case=case,
+            runs=self.runs,
+            only=runs,
+            interval=self.interval,
+            cooldown=self.cooldown,
+            rest_first=rest,
+            force=again,
+            fail_fast=self.fail_fast,
+            wait=self.wait,
+            root=self.root,
+            results=self.results,
+            resources=self.resources,
+            publish=self.publish,
+        )

@@ -1,0 +1,235 @@
+"""Which runs are executed and why: missing, changed, stale, all; and why the others are not."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.case.loading import Loaded
+from benchyard.case.problems import Problem
+from benchyard.errors import InputError
+from benchyard.execution.layout import DONE, run_folder
+from benchyard.model import Case, Outcome
+from benchyard.record import RunRecord, write_record
+from benchyard.registry import Registry
+from benchyard.suite.choosing import Chooser, Entry
+from benchyard.suite.known import Known, done_since, known_of
+from benchyard.suite.planning import limits_of, make_suite_plan
+from benchyard.suite.wish import Wish
+
+NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+CASE = Case(Path("/cases/c"), "urn:c", "c", "", ())
+
+
+def finish(
+    results: Path, run: int, days: float = 1.0, version: str = "old", took: float = 2.0
+) -> None:
+    ended = NOW - timedelta(days=days)
+    folder = run_folder(results, run)
+    folder.mkdir(parents=True)
+    when = ended.isoformat()
+    record = RunRecord({"hash": version}, run, Outcome.COMPLETED, when, when, took, ())
+    write_record(folder, record)
+    (folder / DONE).write_text(when + "\n")
+
+
+def choose(results: Path, version: str = "old", began: datetime = NOW, **wish: Any) -> Entry:
+    chooser = Chooser(Wish(**wish), began, hash_of=lambda _: version)
+    (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: results)
+    return entry
+
+
+def test_a_case_without_runs_is_executed_whatever_is_asked_for(tmp_path: Path) -> None:
+    wishes: list[dict[str, Any]] = [{}, {"changed": True}, {"stale": 7.0}, {"force": True}]
+    for wish in wishes:
+        entry = choose(tmp_path, **wish)
+        assert (entry.runs, entry.again, entry.why) == ((1, 2, 3), False, "no finished run")
+
+
+def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run)
+    entry = choose(tmp_path)
+    assert entry.runs == ()
+    assert entry.why == "all runs are done; the last run is of 2026-11-20 03:00"
+
+
+def test_what_is_missing_is_done(tmp_path: Path) -> None:
+    finish(tmp_path, 2)
+    entry = choose(tmp_path)
+    assert (entry.runs, entry.why) == ((1, 3), "runs 1, 3 are missing")
+
+
+def test_a_changed_case_has_its_runs_of_another_version_done_again(tmp_path: Path) -> None:
+    finish(tmp_path, 1, version="old")
+    finish(tmp_path, 2, version="new")
+    finish(tmp_path, 3, version="old")
+    entry = choose(tmp_path, "new", changed=True)
+    assert (entry.runs, entry.again) == ((1, 3), True)
+    assert entry.why == "changed since runs 1, 3 were done"
+
+
+def test_a_case_that_has_not_changed_is_left_out(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, days=100)
+    entry = choose(tmp_path, changed=True)
+    assert entry.runs == ()
+    assert entry.why.startswith("not changed; ")
+
+
+def test_runs_whose_version_nobody_knows_have_not_changed(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run)
+        (run_folder(tmp_path, run) / "run.json").unlink()
+    assert choose(tmp_path, "new", changed=True).runs == ()
+
+
+def test_a_case_is_stale_when_its_last_run_is_too_old(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, days=10 - run)
+    entry = choose(tmp_path, stale=6.9)
+    assert (entry.runs, entry.again) == ((1, 2, 3), True)
+    assert entry.why == "the last run is 7 days old"
+    assert choose(tmp_path, stale=7.1).runs == ()
+
+
+def test_either_reason_will_do(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, days=10)
+    assert choose(tmp_path, changed=True, stale=7.0).runs == (1, 2, 3)
+    assert choose(tmp_path, "new", changed=True, stale=30.0).runs == (1, 2, 3)
+    assert choose(tmp_path, changed=True, stale=30.0).why.startswith("not changed and not stale; ")
+
+
+@pytest.mark.parametrize("wish", [{"force": True}, {"stale": 7.0}, {"changed": True}])
+def test_a_retry_of_the_suite_does_not_repeat_what_it_has_done(
+    tmp_path: Path, wish: Mapping[str, Any]
+) -> None:
+    """Runs that ended after the suite began at first are its own."""
+    finish(tmp_path, 1, days=-0.01, version="new")
+    finish(tmp_path, 2, days=10)
+    finish(tmp_path, 3, days=10)
+    assert choose(tmp_path, "new", **wish).runs == (2, 3)
+
+
+def test_an_invalid_case_is_told_and_hides_no_other(tmp_path: Path) -> None:
+    problem = Problem(Path("bad/metadata.json"), "$.name", "must be a string")
+    loaded = [Loaded(Path("x"), "bad", (), (problem, problem)), Loaded(Path("y"), "c", (CASE,))]
+    bad, good = Chooser(Wish(), NOW).choose(loaded, lambda _: tmp_path)
+    assert bad.runs == ()
+    assert bad.problems
+    assert bad.why.startswith("it is not valid: bad/metadata.json: $.name: must be a string (and 1")
+    assert good.runs == (1, 2, 3)
+
+
+def test_the_length_of_a_run_comes_from_the_newest_ones(tmp_path: Path) -> None:
+    for run, (days, took) in enumerate([(9, 100.0), (3, 1.0), (2, 2.0), (1, 3.0)], 1):
+        finish(tmp_path, run, days=days, took=took)
+    assert known_of(tmp_path).seconds() == 2.0
+    assert choose(tmp_path, runs=5).seconds == 2.0
+    assert known_of(tmp_path / "nowhere") == Known(tmp_path / "nowhere", {})
+
+
+@pytest.mark.parametrize("content", ["", "no date\n", "2026-01-01T00:00:00"])
+def test_a_checkpoint_without_a_date_has_that_of_its_file(tmp_path: Path, content: str) -> None:
+    finish(tmp_path, 1)
+    (run_folder(tmp_path, 1) / DONE).write_text(content)
+    assert abs(known_of(tmp_path).ended[1] - datetime.now(UTC)) < timedelta(hours=1)
+
+
+def test_what_was_done_since_a_moment(tmp_path: Path) -> None:
+    finish(tmp_path, 1, days=2)
+    finish(tmp_path, 2, days=1)
+    since = (NOW - timedelta(days=1.5)).isoformat()
+    assert done_since(tmp_path, (1, 2, 3), since) == (2,)
+
+
+@pytest.mark.parametrize(
+    ("wish", "sentence"),
+    [
+        ({"runs": 0}, "runs 0: write 1 to"),
+        ({"budget": 0.0}, "budget 0.0: write hours"),
+        ({"budget": float("nan")}, "budget nan: write hours"),
+        ({"budget": float("inf")}, "budget inf: write hours"),
+        ({"stale": -1.0}, "stale -1.0: write days"),
+        ({"stale": float("nan")}, "stale nan: write days"),
+        ({"stale": 1e300}, "stale 1e\\+300: write days"),
+        ({"force": True, "stale": 1.0}, "leave out changed and stale, or force"),
+    ],
+)
+def test_what_nobody_can_mean_is_refused(wish: Mapping[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Wish(**wish).check()
+
+
+def test_all_that_is_wrong_with_a_wish_is_one_sentence() -> None:
+    with pytest.raises(InputError, match=r"runs 0: .*; budget -1: "):
+        Wish(runs=0, budget=-1).check()
+
+
+@given(st.integers(1, 5), st.sets(st.integers(1, 8)), st.floats(0, 20), st.booleans())
+def test_wanted_runs_are_within_what_was_asked_for(
+    runs: int, done: set[int], stale: float, changed: bool
+) -> None:
+    ended = {run: NOW - timedelta(days=run) for run in done}
+    chooser = Chooser(
+        Wish(runs=runs, stale=stale, changed=changed),
+        NOW,
+        hash_of=lambda _: "new",
+        know=lambda results: Known(results, ended),
+    )
+    (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: Path("/nowhere"))
+    missing = set(range(1, runs + 1)) - done
+    assert missing <= set(entry.runs) <= set(range(1, runs + 1))
+    assert list(entry.runs) == sorted(set(entry.runs))
+    assert entry.again == bool(set(entry.runs) - missing)
+    assert entry.why
+
+
+# -- planning
+
+
+def write_cases(root: Path, *names: str) -> None:
+    for name in names:
+        folder = root / name
+        folder.mkdir(parents=True)
+        (folder / "metadata.json").write_text(json.dumps({"name": name, "steps": []}))
+
+
+def plan(root: Path, **wish: Any) -> Any:
+    return make_suite_plan(Wish(root=str(root), **wish), Registry({}), NOW, lambda: 42)
+
+
+def test_a_plan_names_invalid_cases_too(tmp_path: Path) -> None:
+    write_cases(tmp_path, "a", "b")
+    made = plan(tmp_path)
+    assert [bool(entry.problems) for entry in made.entries] == [True, True]
+    assert made.turns == []
+    assert made.runs == 0
+    assert made.seed is None
+
+
+def test_a_seed_is_chosen_where_none_is_given(tmp_path: Path) -> None:
+    write_cases(tmp_path, "a")
+    assert plan(tmp_path, order="random").seed == 42
+    assert plan(tmp_path, order="random", seed=7).seed == 7
+    assert plan(tmp_path, order="round-robin", seed=7).seed is None
+
+
+def test_a_selection_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no cases below"):
+        plan(tmp_path)
+    with pytest.raises(InputError, match="there is no folder"):
+        plan(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no case is 'x'"):
+        plan(tmp_path, cases=("x",))
+
+
+def test_limits_are_in_seconds() -> None:
+    assert limits_of(Wish(budget=1.5, cooldown=3.0, fail_fast=True)).budget_s == 5400.0
+    assert limits_of(Wish()).budget_s is None

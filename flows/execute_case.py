@@ -6,15 +6,23 @@ from prefect import State, flow
 
 from benchyard.execution.engine import execute_case as execute
 from benchyard.execution.request import Request
-from tasks.ending import final_state
+from tasks.closing import close_task_runs
+from tasks.concluding import conclude, concluding
+from tasks.events import announce_crash
 from tasks.flow_run import is_first_attempt, name_of_flow_run, this_flow_run
 from tasks.lab import processes_of_lab
 from tasks.opening import open_case, plan_of
 from tasks.secret_blocks import secret_block
-from tasks.stages import PrefectStages
+from tasks.showing import ShownStages
 
 
-@flow(name="execute-case", flow_run_name=name_of_flow_run, persist_result=False)
+@flow(
+    name="execute-case",
+    flow_run_name=name_of_flow_run,
+    persist_result=False,
+    on_crashed=[close_task_runs, announce_crash],
+    on_cancellation=[close_task_runs],
+)
 def execute_case(
     case: str,
     runs: int = 3,
@@ -28,9 +36,12 @@ def execute_case(
     fail_fast: bool = False,
     wait: bool = True,
     wait_for_user: bool = False,
+    ignore_requirements: bool = False,
     root: str = ".",
     results: str | None = None,
     resources: tuple[str, ...] = (),
+    publish: tuple[str, ...] = ("local",),
+    baseline: str | None = None,
 ) -> State[Any]:
     """Execute the runs of a case that are not done.
 
@@ -49,9 +60,13 @@ def execute_case(
         fail_fast: Stop at the first failed run.
         wait: Wait for the testbed if another lab holds it; otherwise fail.
         wait_for_user: Ask for Enter before each step; only in a terminal.
+        ignore_requirements: Execute even if the host is not what the case requires.
         root: Folder that cases are looked for in.
         results: Folder for results instead of the case's own.
         resources: Folders with further resource classes.
+        publish: Sinks that finished runs are published to: local, datastore, azure-tables.
+        baseline: Finished results to compare with afterwards: a folder, or FOLDER@1-5; a
+            regression is told.
     """
     request = Request(
         case=case,
@@ -66,11 +81,16 @@ def execute_case(
         fail_fast=fail_fast,
         wait=wait,
         wait_for_user=wait_for_user,
+        ignore_requirements=ignore_requirements,
         root=root,
         results=results,
         resources=resources,
+        publish=publish,
+        baseline=baseline,
     )
-    setting = open_case(
-        request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
-    )
-    return final_state(execute(setting, plan_of(request), PrefectStages()))
+    with concluding(request):
+        setting = open_case(
+            request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
+        )
+        plan = plan_of(request)
+        return conclude(setting, execute(setting, plan, ShownStages(setting, plan)), request)

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from benchyard.errors import BenchyardError
 from benchyard.guard import ensure_guard
 from benchyard.labels import OWNER, this_owner
+from flows.lab.state import running_lab
+from flows.sparing import SPARING
 
 STARTUP_SECONDS = 90.0
 _PROBE_SECONDS = 5.0
@@ -75,12 +77,18 @@ def connect() -> Server:
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    configured = _configured_url()
+    configured = address()
     if configured:
+        os.environ["PREFECT_API_URL"] = configured
         return Server(configured)
     server = _start_temporary()
     os.environ["PREFECT_API_URL"] = server.url
     return server
+
+
+def address() -> str | None:
+    """Return the address of the API that is configured, or of the lab on this host; or None."""
+    return _configured_url() or running_lab()
 
 
 def _configured_url() -> str | None:
@@ -122,6 +130,7 @@ def _start_temporary() -> Server:
             *("--log-level", "error", "--lifespan", "on"),
         ],
         env={
+            **SPARING,
             **os.environ,
             "PREFECT_UI_ENABLED": "0",
             "PREFECT__SERVER_EPHEMERAL": "1",

@@ -6,7 +6,7 @@ from prefect import State
 from prefect.states import Cancelled, Completed, Failed
 
 from benchyard.errors import CaseFailedError
-from benchyard.execution.engine import Executed
+from benchyard.execution.plan import Executed
 
 
 def final_state(executed: Executed) -> State[Any]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import resources
 from benchyard.case.selection import one_case
-from benchyard.execution.engine import Plan
 from benchyard.execution.layout import results_folder
+from benchyard.execution.plan import Plan
 from benchyard.execution.progress import current_listener
 from benchyard.execution.request import Request
 from benchyard.execution.secrets import Provider, Secrets, no_secrets
@@ -14,6 +14,9 @@ from benchyard.execution.setting import Setting
 from benchyard.measuring import LocalCollector
 from benchyard.model import Json
 from benchyard.preflight.looking import findings
+from benchyard.publishing import check_sinks
+from benchyard.regressions import check_baseline
+from benchyard.testbeds import refuse_unfit
 
 
 def open_case(
@@ -32,12 +35,17 @@ def open_case(
 
     Raises:
         CaseError: If the case is invalid; all problems at once.
-        InputError: If the request names no case or several, or its rule is none.
+        InputError: If the request names no case or several, its rule is none, or a sink lacks
+            what it needs.
     """
     rule = request.rule()
+    check_sinks(request.publish)
+    check_baseline(request.baseline)
     root = Path(request.root)
     registry = resources.find(Path(folder) for folder in request.resources)
     case = one_case(root, request.case, registry)
+    if not request.ignore_requirements:
+        refuse_unfit([case])
     elsewhere = Path(request.results).resolve() if request.results else None
     results = results_folder(case, root, elsewhere)
     return Setting(
@@ -51,6 +59,7 @@ def open_case(
         adaptive=rule.to_json() if rule else {},
         flow_run=flow_run or {},
         secrets=Secrets(provider),
+        sinks=request.publish,
         listener=current_listener(),
     )
 

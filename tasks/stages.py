@@ -12,16 +12,22 @@ from prefect.futures import PrefectFuture
 from benchyard.execution.engine import Handle
 from benchyard.execution.session import Session
 from benchyard.model import Case, Step
+from benchyard.publishing import Outcome, Uploaded
 from benchyard.record import RunRecord
+from tasks.archive import archive
 from tasks.checkpoint import checkpoint
 from tasks.collector import start_collector, stop_collector
 from tasks.cooldown import cooldown
+from tasks.ended import Ended, Ticket
+from tasks.events import announce_run
 from tasks.initialize import initialize
 from tasks.keep import keep_outputs
+from tasks.outage import Watch
 from tasks.record import write_record
 from tasks.step import execute_step
 from tasks.stop import stop_resources
 from tasks.summarize import summarize
+from tasks.upload import upload
 
 
 class PrefectStages:
@@ -30,8 +36,12 @@ class PrefectStages:
     Tasks are called in the main thread; only steps that really run side by side are submitted.
     """
 
+    def __init__(self) -> None:
+        self._watch = Watch()
+
     def initialize(self, session: Session, after: Sequence[Handle]) -> Handle:
         """See ``Stages``."""
+        self._watch.between(session)
         return _call(initialize, f"run{session.run}/initialize", after, session)
 
     def start_collector(self, session: Session, after: Sequence[Handle]) -> Handle:
@@ -40,14 +50,17 @@ class PrefectStages:
 
     def step(self, session: Session, step: Step, after: Sequence[Handle]) -> Handle:
         """See ``Stages``."""
-        return _step_task(session, step)(session, step, wait_for=_edges(after), return_state=True)
+        task, ticket = _step_task(session, step), Ticket(step)
+        state = task(session, ticket, wait_for=_edges(after), return_state=True)
+        self._watch.between(session)
+        return ticket if state.is_completed() else Ended(state)
 
     def submit(
         self, session: Session, step: Step, after: Sequence[Handle], done: "queue.Queue[Step]"
     ) -> Handle:
         """See ``Stages``."""
         task = cast("Any", _step_task(session, step))
-        future: PrefectFuture[None] = task.submit(session, step, wait_for=_edges(after))
+        future: PrefectFuture[Ticket] = task.submit(session, Ticket(step), wait_for=_edges(after))
         future.add_done_callback(lambda _: done.put(step))
         return future
 
@@ -65,8 +78,10 @@ class PrefectStages:
 
     def record(self, session: Session, after: Sequence[Handle]) -> tuple[RunRecord, Handle]:
         """See ``Stages``."""
-        state = _call(write_record, f"run{session.run}/record", after, session)
-        return session.written, state
+        self._watch.before_record(session)
+        ended = _call(write_record, f"run{session.run}/record", after, session)
+        announce_run(session.written, session.folder)
+        return session.written, ended
 
     def checkpoint(self, session: Session, after: Sequence[Handle]) -> Handle:
         """See ``Stages``."""
@@ -80,26 +95,37 @@ class PrefectStages:
         """See ``Stages``."""
         return _call(summarize, "summarize", after, case.title, results)
 
+    def upload(
+        self, runs: Sequence[Path], sinks: Sequence[str], after: Sequence[Handle]
+    ) -> tuple[Uploaded, Handle]:
+        """See ``Stages``."""
+        ended = _call(upload, "upload", after, list(runs), list(sinks))
+        return ended.result(), ended
 
-def _call(
-    task: Task[..., Any], name: str, after: Sequence[Handle], *arguments: object
-) -> State[Any]:
+    def archive(
+        self, uploaded: Uploaded, after: Sequence[Handle]
+    ) -> tuple[Sequence[Outcome], Handle]:
+        """See ``Stages``."""
+        ended = _call(archive, "archive", after, uploaded)
+        return ended.result(), ended
+
+
+def _call(task: Task[..., Any], name: str, after: Sequence[Handle], *arguments: object) -> Ended:
     named = task.with_options(task_run_name=name)
     state = cast("State[Any]", named(*arguments, wait_for=_edges(after), return_state=True))
     if not state.is_completed():
         state.result()  # raises what the task raised
-    return state
+    return Ended(state)
 
 
-def _step_task(session: Session, step: Step) -> Task[[Session, Step], None]:
+def _step_task(session: Session, step: Step) -> Task[[Session, Ticket], Ticket]:
+    if not step.retries:
+        return execute_step
+
     def try_again(_task: Task[..., Any], _run: TaskRun, _state: State[Any]) -> bool:
         return not session.stopping.is_set()
 
-    return execute_step.with_options(
-        task_run_name=f"run{session.run}/{step.label}",
-        retries=step.retries,
-        retry_condition_fn=try_again,
-    )
+    return execute_step.with_options(retries=step.retries, retry_condition_fn=try_again)
 
 
 def _edges(after: Sequence[Handle]) -> list[Any]:

@@ -3,15 +3,20 @@
 from prefect import task
 
 from benchyard.execution.session import Session
-from benchyard.model import Step
+from tasks.ended import Ticket
 from tasks.policy import UNCACHED
 
 
-@task(name="step", **UNCACHED)
-def execute_step(session: Session, step: Step) -> None:
+@task(name="step", task_run_name="run{session.run}/{ticket.step.label}", **UNCACHED)
+def execute_step(session: Session, ticket: Ticket) -> Ticket:
     """Try the step's command once.
+
+    Args:
+        session: The run.
+        ticket: Has the step, and is returned.
 
     Raises:
         StepFailedError: If it failed, so that Prefect shows it and tries again.
     """
-    session.attempt(step)
+    session.attempt(ticket.step)
+    return ticket

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from prefect import State, flow
+from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import TaskRunFilter, TaskRunFilterId
 from prefect.client.schemas.objects import TaskRun
 
 from benchyard.errors import CaseFailedError, ResourceError, StepFailedError
-from benchyard.execution.engine import Executed, Handle
+from benchyard.execution.engine import Handle
+from benchyard.execution.plan import Executed
 from benchyard.execution.session import Session
 from benchyard.model import Outcome, Step
 from benchyard.record import RunRecord
+from tasks.ended import Ended
 from tasks.ending import final_state
 from tasks.flow_run import this_flow_run
 from tasks.policy import UNCACHED
@@ -32,7 +34,8 @@ class FakeSession:
         self.stopping = threading.Event()
         self.asked: list[str] = []
         self.trouble: dict[str, list[Exception]] = {}
-        self.written = cast("RunRecord", object())
+        self.folder = Path("run_2")
+        self.written = RunRecord({"title": "case"}, run, Outcome.COMPLETED, "", "", 0.0, ())
         self.threads: list[str] = []
 
     def _ask(self, what: str) -> None:
@@ -105,8 +108,7 @@ def in_flow(prefect_server: str, fake: FakeSession) -> Callable[[Act], Any]:
 
 def task_run(handle: Handle) -> TaskRun:
     """Return what Prefect knows of the task run behind a handle, once it does."""
-    identifier = cast("State[Any]", handle).state_details.task_run_id
-    assert identifier is not None
+    identifier = cast("Ended", handle).task_run_id
     found: list[TaskRun] = []
 
     def known() -> bool:
@@ -119,16 +121,23 @@ def task_run(handle: Handle) -> TaskRun:
     return found[-1]
 
 
+def before(run: TaskRun) -> TaskRun:
+    """Return the one task run that this one waited for."""
+    (waited,) = cast("list[Any]", run.task_inputs["wait_for"])
+    with get_client(sync_client=True) as client:
+        return client.read_task_run(waited.id)
+
+
 @pytest.mark.slow
 def test_each_stage_asks_the_session_and_is_named_after_its_run(
     in_flow: Callable[[Act], Any], fake: FakeSession
 ) -> None:
     def act(session: Session) -> Sequence[Handle]:
         _, record = STAGES.record(session, ())
+        first = [STAGES.initialize(session, ()), STAGES.start_collector(session, ())]
+        STAGES.step(session, load(), ())
         return [
-            STAGES.initialize(session, ()),
-            STAGES.start_collector(session, ()),
-            STAGES.step(session, load(), ()),
+            *first,
             STAGES.stop_resources(session, ()),
             STAGES.stop_collector(session, ()),
             STAGES.keep_outputs(session, ()),
@@ -142,7 +151,6 @@ def test_each_stage_asks_the_session_and_is_named_after_its_run(
     assert [task_run(handle).name for handle in handles] == [
         "run2/initialize",
         "run2/start-collector",
-        "run2/03-Load-it",
         "run2/stop",
         "run2/stop-collector",
         "run2/keep-outputs",
@@ -192,11 +200,26 @@ def test_a_step_that_fails_is_a_failed_state_and_what_waits_for_it_runs(
 
     failed, after = in_flow(act)
 
-    assert failed.is_failed()
-    assert "no route" in failed.message
-    assert after.is_completed()
+    assert failed.state.is_failed()
+    assert "no route" in failed.state.message
+    assert after.state.is_completed()
     waited = cast("list[Any]", task_run(after).task_inputs["wait_for"])
-    assert [one.id for one in waited] == [failed.state_details.task_run_id]
+    assert [one.id for one in waited] == [failed.task_run_id]
+
+
+@pytest.mark.slow
+def test_a_step_waits_for_the_one_before_it(in_flow: Callable[[Act], Any]) -> None:
+    def act(session: Session) -> tuple[Handle, ...]:
+        started = STAGES.start_collector(session, ())
+        first = STAGES.step(session, load(1), [started])
+        second = STAGES.step(session, load(2), [first])
+        return started, first, second, STAGES.stop_resources(session, [second])
+
+    started, *_, after = in_flow(act)
+
+    second = before(task_run(after))
+    assert second.name == "run2/02-Load-it"
+    assert before(before(second)).id == started.task_run_id
 
 
 @pytest.mark.slow
@@ -209,7 +232,7 @@ def test_a_step_is_tried_as_often_as_it_may_be(
 
     assert fake.asked == ["load"] * 3
     assert task_run(handle).run_count == 3
-    assert handle.is_failed()
+    assert handle.state.is_failed()
 
 
 @pytest.mark.slow
@@ -241,7 +264,7 @@ def test_a_submitted_step_reports_its_end_however_it_ends(
     ended, after = in_flow(act)
 
     assert ended is step
-    assert after.is_completed()
+    assert after.state.is_completed()
     assert len(task_run(after).task_inputs["wait_for"]) == 1
     assert fake.threads[0] != "MainThread"
 
@@ -291,7 +314,7 @@ def test_no_task_carries_tags_or_a_timeout() -> None:
     import tasks.stages as module  # noqa: PLC0415
 
     found = [value for value in vars(module).values() if type(value).__name__ == "Task"]
-    assert len(found) == 10
+    assert len(found) == 12
     for task in found:
         assert task.tags == set()
         assert task.timeout_seconds is None

@@ -1,0 +1,35 @@
+"""The flow that publishes what waits: a task for each sink, resumable at any point."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from prefect import State, flow
+
+from benchyard.publishing import Compression
+from benchyard.publishing.backlog import routes
+from tasks.publish import publish as publish_to
+from tasks.publish import published_state
+
+
+@flow(name="publish", persist_result=False)
+def publish(
+    sinks: tuple[str, ...] = (),
+    datadir: str | None = None,
+    archivedir: str | None = None,
+    compress: Literal["none", "gz", "zst"] = "none",
+    retries: int = 5,
+) -> State[Any]:
+    """Upload what waits, and move it to the archive.
+
+    Args:
+        sinks: Where to publish: local, datastore, azure-tables; empty means those for which
+            something waits.
+        datadir: Folder in which results wait, instead of the lab's spool of the sink.
+        archivedir: Folder or URL that they go to, instead of the lab's archive of the sink.
+        compress: How files are compressed on their way to the archive; none leaves them as they
+            lie.
+        retries: How often a sink that does not answer is asked again.
+    """
+    place = Path(datadir) if datadir else None
+    lines = routes(sinks, place, archivedir, Compression(compress))
+    return published_state(tuple(one for line in lines for one in publish_to(line, retries)))

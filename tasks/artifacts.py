@@ -1,0 +1,196 @@
+"""What is shown in the UI: artifacts with stable keys, so that it keeps the history of each.
+
+Showing is never in the way: it is done while nothing is measured, a server that does not answer is
+waited for a few seconds and not asked again, and nothing that goes wrong here ends a case. Files
+hold everything that is shown.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.actions import ArtifactCreate
+from prefect.client.schemas.objects import ArtifactCollection
+from prefect.context import FlowRunContext, SettingsContext
+from prefect.settings import get_current_settings
+
+from benchyard.model import Json, JsonObject
+from benchyard.pages.markdown import cell
+from tasks.outage import answers
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+#: How long a server may take for one answer.
+SECONDS = 5.0
+#: The server gives at most so many at once.
+_PAGE = 200
+#: Longest page, in characters: nobody reads more, and the server keeps every version.
+LARGEST = 1_000_000
+
+
+#: When each server last answered a question, in seconds of the monotonic clock.
+_heard: dict[str, float] = {}
+
+
+class Showcase:
+    """Shows things as artifacts of the flow run under way, if there is one.
+
+    The first thing that goes wrong is logged, and from then on nothing is shown until ``reopen``.
+    No events are sent of artifacts: their thread would work on beside what is measured next.
+    """
+
+    def __init__(self) -> None:
+        context = FlowRunContext.get()
+        flow_run = context.flow_run if context is not None else None
+        self._flow_run: UUID | None = None if flow_run is None else flow_run.id
+        self._closed = flow_run is None
+        self._answers = False
+        self._told = False
+
+    def markdown(self, key: str, text: str, description: str) -> None:
+        """Show a page.
+
+        Args:
+            text: Markdown; what comes from outside is escaped in it.
+            description: One line, the artifact's title in lists.
+        """
+        self._create("markdown", key, text, description)
+
+    def table(
+        self,
+        key: str,
+        rows: Sequence[Json],
+        description: str,
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
+        """Show a table.
+
+        Args:
+            rows: Objects with the same members; the UI renders their texts as Markdown.
+            metadata: Kept beside it and not shown; each text 500 characters at most.
+        """
+        self._create("table", key, list(rows), description, metadata)
+
+    def progress(self, key: str, percent: float, description: str) -> UUID | None:
+        """Show a progress, and return its id; None if it could not be shown."""
+        return self._create("progress", key, round(percent, 1), description)
+
+    def update_progress(self, artifact: UUID, percent: float, description: str) -> None:
+        """Show how far it got."""
+        body: JsonObject = {"data": round(percent, 1), "description": cell(description)}
+        self.ask(
+            lambda api: api.request(
+                "PATCH", "/artifacts/{id}", path_params={"id": artifact}, json=body, timeout=SECONDS
+            )
+        )
+
+    def latest(
+        self, keys: Sequence[str] = (), *, like: str | None = None
+    ) -> list[ArtifactCollection]:
+        """Return the newest artifact of each key; empty if there is none or the API has trouble.
+
+        Args:
+            keys: Only these.
+            like: Only keys of this pattern, with ``%`` for anything.
+        """
+        chosen: JsonObject = {"key": {"any_": list(keys)} if keys else {"like_": like}}
+        return self.ask(lambda api: _all_latest(api, chosen)) or []
+
+    def reopen(self) -> None:
+        """Try again after trouble."""
+        self._closed = self._flow_run is None
+        self._answers = False
+
+    def ask(self, question: Callable[[SyncPrefectClient], T]) -> T | None:
+        """Ask the API something; None if it has trouble, which is logged once."""
+        if self._closed:
+            return None
+        try:
+            self._look()
+            with _impatient():
+                answer = question(get_client(sync_client=True))
+        except Exception as error:  # noqa: BLE001 - whatever it is, a case must not fail of it
+            self.give_up(error)
+            return None
+        _heard[_address()] = time.monotonic()
+        return answer
+
+    def _look(self) -> None:
+        """See once whether the server answers at all, unless it just did.
+
+        Before its first question Prefect's client asks for the version, and waits a minute for it.
+
+        Raises:
+            ConnectionError: If it does not answer.
+        """
+        lately = time.monotonic() - _heard.get(_address(), -SECONDS) < SECONDS
+        if not self._answers and not lately and not answers(SECONDS):
+            raise ConnectionError(f"the server did not answer within {SECONDS:g} s")
+        self._answers = True
+
+    def give_up(self, error: Exception) -> None:
+        """Show nothing any more because of an error."""
+        self._closed = True
+        level = logging.DEBUG if self._told else logging.WARNING
+        self._told = True
+        words = " ".join(str(error).split())[:200] or type(error).__name__
+        logger.log(level, "not shown in the UI, the files have it all: %s", words)
+
+    def _create(
+        self,
+        kind: str,
+        key: str,
+        data: Any,
+        description: str,
+        metadata: Mapping[str, str] | None = None,
+    ) -> UUID | None:
+        def create(api: SyncPrefectClient) -> UUID:
+            artifact = ArtifactCreate(
+                type=kind,
+                key=key,
+                data=data,
+                description=cell(description),
+                flow_run_id=self._flow_run,
+                metadata_=dict(metadata) if metadata else None,
+            )
+            body = artifact.model_dump(mode="json", exclude_unset=True)
+            made = api.request("POST", "/artifacts/", json=body, timeout=SECONDS)
+            return UUID(made.json()["id"])
+
+        return self.ask(create)
+
+
+def _address() -> str:
+    return get_current_settings().api.url or ""
+
+
+@contextmanager
+def _impatient() -> Generator[None]:
+    """Let Prefect's client try everything once; by itself it tries for about a minute.
+
+    Prefect's own ``temporary_settings`` reads all of its settings anew, which takes 0.1 s of CPU.
+    """
+    context = SettingsContext.get()
+    if context is None:
+        yield
+        return
+    client = context.settings.client.model_copy(update={"max_retries": 0})
+    settings = context.settings.model_copy(update={"client": client})
+    with SettingsContext(profile=context.profile, settings=settings):
+        yield
+
+
+def _all_latest(api: SyncPrefectClient, chosen: JsonObject) -> list[ArtifactCollection]:
+    found: list[ArtifactCollection] = []
+    while True:
+        body: JsonObject = {"artifacts": chosen, "limit": _PAGE, "offset": len(found)}
+        answer = api.request("POST", "/artifacts/latest/filter", json=body, timeout=SECONDS)
+        page = cast("list[Any]", answer.json())
+        found += ArtifactCollection.model_validate_list(page)
+        if len(page) < _PAGE:
+            return found

@@ -1,0 +1,195 @@
+"""What happened, as events of Prefect's: for automations, and for the feed of the UI.
+
+All events of a run are made from its record, once that is written: none while anything is
+measured, not even beside a step that failed while another was under way. Prefect sends them from
+a thread of its own; a server that is away, or refuses one, changes nothing about a run.
+"""
+
+import logging
+import socket
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from prefect import Flow, State
+from prefect.client.schemas.objects import FlowRun
+from prefect.events import emit_event
+
+from benchyard.model import Json, JsonObject, Outcome, slug
+from benchyard.record import Attempt, RunRecord, StepRecord
+from benchyard.regressions import Regression
+
+logger = logging.getLogger(__name__)
+
+RUN_COMPLETED = "benchyard.run.completed"
+CASE_FAILED = "benchyard.case.failed"
+STEP_RETRIED = "benchyard.step.retried"
+STEP_TOLERATED = "benchyard.step.tolerated"
+REGRESSION_FOUND = "benchyard.regression.found"
+SERVER_BACK = "benchyard.server.back"
+
+#: An event of more than 1.5 MB is refused by the server (PREFECT_SERVER_EVENTS_MAXIMUM_SIZE_BYTES).
+_MOST_STEPS = 500
+_MOST_ATTEMPTS = 20
+_LONGEST_MESSAGE = 1_000
+
+
+def announce_run(record: RunRecord, folder: Path) -> None:
+    """Tell how a run went: that it is completed, and each step that was retried or tolerated.
+
+    Args:
+        folder: Of the run.
+    """
+    where = _where(record, folder)
+    if record.outcome is Outcome.COMPLETED:
+        _emit(RUN_COMPLETED, _title(record), where | _run(record))
+    for event, step in _shaky(record):
+        _emit(event, _title(record), where | _step(step, event))
+
+
+def announce_failure(case: str, reason: str, about: JsonObject | None = None) -> None:
+    """Tell that a case failed.
+
+    Args:
+        case: Title, or what was asked for where it could not be loaded.
+        reason: A sentence without secrets.
+        about: What more there is to say.
+    """
+    text = f"{case} failed: {_short(reason)}"
+    payload: JsonObject = {"case": case, "host": _host(), "text": text, "reason": _short(reason)}
+    _emit(CASE_FAILED, case, payload | (about or {}))
+
+
+def announce_crash(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+    """Tell of a flow run whose process died; a hook of Prefect's, called in another process.
+
+    Prefect passes the arguments by these names.
+    """
+    del flow
+    about: JsonObject = {"flow_run": {"id": str(flow_run.id), "name": flow_run.name}}
+    case = str((flow_run.parameters or {}).get("case", flow_run.name))
+    announce_failure(case, state.message or "its process died", about)
+
+
+def announce_regression(found: Regression, results: Path, baseline: str) -> None:
+    """Tell that a case is worse than its baseline."""
+    about: JsonObject = {"host": _host(), "results": str(results), "baseline": baseline}
+    _emit(REGRESSION_FOUND, found.case, found.to_json() | about)
+
+
+def announce_return(seconds: float) -> None:
+    """Tell that the server was away; it is what makes Prefect send the events it still holds."""
+    text = f"the Prefect server did not answer for {seconds:.0f} s"
+    _emit(SERVER_BACK, "", {"host": _host(), "seconds": seconds, "text": text}, kind="server")
+
+
+def failure_of(records: Iterable[RunRecord], results: Path) -> JsonObject:
+    """Return what the event of a failed case says of its failed runs."""
+    runs: list[Json] = [_failed(record, results) for record in records]
+    return {"results": str(results), "runs_failed": runs}
+
+
+def _failed(record: RunRecord, results: Path) -> JsonObject:
+    broken = [s for s in record.steps if s.outcome in (Outcome.FAILED, Outcome.TIMED_OUT)]
+    error = record.error or next((s.attempts[-1].error for s in broken if s.attempts), None)
+    return {
+        "run": record.run,
+        "outcome": record.outcome.value,
+        "steps": [_step(step) for step in broken[:_MOST_ATTEMPTS]],
+        "error": {"type": error.type, "message": _short(error.message)} if error else None,
+        "log": str(results / f"run_{record.run}" / "log.txt"),
+    }
+
+
+# -- what the payloads say
+
+
+def _where(record: RunRecord, folder: Path) -> JsonObject:
+    return {
+        "case": _title(record),
+        "run": record.run,
+        "host": _host(),
+        "flow_run": dict(record.flow_run),
+        "results": str(folder),
+    }
+
+
+def _run(record: RunRecord) -> JsonObject:
+    steps: list[Json] = [_timed(step) for step in record.steps[:_MOST_STEPS]]
+    warnings: list[Json] = [_short(text) for text in record.warnings[:_MOST_ATTEMPTS]]
+    return {
+        "duration_s": record.duration_s,
+        "steps": steps,
+        "warnings": warnings,
+        "text": f"{_title(record)} run {record.run} is completed",
+    }
+
+
+def _timed(step: StepRecord) -> JsonObject:
+    durations = step.durations_s
+    told: JsonObject = {
+        "index": step.index,
+        "name": step.name,
+        "outcome": step.outcome.value,
+        "attempts": len(step.attempts),
+        "median_s": median(durations) if durations else None,
+    }
+    return told
+
+
+def _shaky(record: RunRecord) -> Iterator[tuple[str, StepRecord]]:
+    for step in record.steps:
+        if len(step.attempts) > 1:
+            yield STEP_RETRIED, step
+        if step.outcome is Outcome.TOLERATED:
+            yield STEP_TOLERATED, step
+
+
+def _step(step: StepRecord, event: str | None = None) -> JsonObject:
+    failed = [attempt for attempt in step.attempts if attempt.error is not None]
+    errors: list[Json] = [_attempt(attempt) for attempt in failed[-_MOST_ATTEMPTS:]]
+    told: JsonObject = {**_timed(step), "step": step.id, "errors": errors}
+    if event is not None:
+        told["text"] = f"step {step.index} {step.name}: {_words(step, event)}"
+    return told
+
+
+def _words(step: StepRecord, event: str) -> str:
+    tries = len(step.attempts)
+    attempts = f"{tries} attempt{'s' * (tries != 1)}"
+    if event == STEP_TOLERATED:
+        return f"failed in {attempts}, and may"
+    return f"{step.outcome.value} after {attempts}"
+
+
+def _attempt(attempt: Attempt) -> JsonObject:
+    error = attempt.error
+    return {
+        "attempt": attempt.number,
+        "started_at": attempt.started_at,
+        "type": error.type if error else None,
+        "message": _short(error.message) if error else None,
+    }
+
+
+def _title(record: RunRecord) -> str:
+    return str(record.case.get("title"))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
+
+
+def _host() -> str:
+    return socket.gethostname()
+
+
+def _emit(event: str, name: str, payload: JsonObject, kind: str = "case") -> None:
+    """Hand an event to Prefect's thread; it adds the flow run, its deployment and their tags."""
+    identity = f"benchyard.{kind}.{slug(name)}" if name else f"benchyard.{kind}"
+    resource = {"prefect.resource.id": identity, "prefect.resource.name": name or kind}
+    try:
+        emit_event(event, resource=resource, payload=dict(payload))
+    except Exception:
+        logger.warning("Prefect took no event %s of %s", event, name, exc_info=True)

@@ -1,0 +1,169 @@
+"""The tasks of housekeeping: look, remove what may go, and show what was found."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from prefect import State, task
+from prefect.artifacts import create_markdown_artifact
+from prefect.client.orchestration import get_client
+from prefect.states import Completed
+
+import resources
+from benchyard import places
+from benchyard.case.selection import find_cases
+from benchyard.execution.layout import results_folder
+from benchyard.execution.testbed import hold_testbed
+from benchyard.housekeeping import (
+    Disk,
+    Policy,
+    Report,
+    Spool,
+    disks,
+    old_runs,
+    remove,
+    spools,
+)
+from benchyard.labels import OWNER, kill_labelled, owner_is_alive
+from benchyard.registry import Registry
+from benchyard.statistics.figures import percent, plural
+from tasks.busy import stuck_flow_runs
+from tasks.policy import UNCACHED
+
+#: The artifact's key: the UI shows its history.
+KEY = "housekeeping"
+_GIB = 1024**3
+
+
+@task(name="look", **UNCACHED)
+def look(root: Path, elsewhere: Path | None, folders: Sequence[Path], policy: Policy) -> Report:
+    """Look at spools, disks, old runs and leftovers; the latter are removed at once.
+
+    Args:
+        root: Where cases are looked for.
+        elsewhere: Where results are, if not in the cases.
+        folders: Further resource classes.
+    """
+    registry = resources.find(folders)
+    results = sorted(set(_results(root, elsewhere, registry)))
+    places_used = [root, places.home(), *([elsewhere] if elsewhere else [])]
+    return Report(
+        spools=spools(),
+        disks=disks(places_used),
+        old=old_runs(results, policy),
+        leftovers=tuple(remove_leftovers(registry)),
+    )
+
+
+def _results(root: Path, elsewhere: Path | None, registry: Registry) -> Iterator[Path]:
+    """Yield the results folders of all valid cases; whose case is invalid keeps its results."""
+    for loaded in find_cases(root, (), (), registry):
+        for case in loaded.cases if not loaded.problems else ():
+            yield results_folder(case, root, elsewhere)
+
+
+def remove_leftovers(registry: Registry) -> list[str]:
+    """Kill and remove what labs that are dead left on this host; say what it was."""
+    killed = kill_labelled(OWNER, lambda owner: not owner_is_alive(owner))
+    removed = [f"process {pid}" for pid in killed]
+    for resource in registry.classes.values():
+        removed += resource.remove_leftovers()
+    return list(dict.fromkeys(removed))
+
+
+@task(name="look-for-stuck-flow-runs", **UNCACHED)
+def look_for_stuck(report: Report) -> Report:
+    """Add the flow runs that nobody seems to execute."""
+    with get_client(sync_client=True) as api:
+        return replace(report, stuck=tuple(stuck_flow_runs(api, datetime.now(UTC))))
+
+
+@task(name="remove-old-runs", **UNCACHED)
+def remove_old(report: Report) -> Report:
+    """Remove the old runs that a report names."""
+    remove(report.old)
+    return replace(report, removed=True)
+
+
+@task(name="show", **UNCACHED)
+def show(report: Report) -> None:
+    """Show a report in the UI."""
+    create_markdown_artifact(markdown(report), key=KEY, description="The lab's housekeeping.")
+
+
+def markdown(report: Report) -> str:
+    """Return a report for people; everything that is a file's or a flow run's name is quoted."""
+    blocks = [
+        ("Waiting to be published", list(map(_spool, report.spools)) or ["nothing has been yet"]),
+        ("Room on the disks", [_disk(d) for d in report.disks]),
+        ("Old runs, removed" if report.removed else "Old runs, which may go", _old(report)),
+        ("Removed leftovers of dead runs", [_quoted(one) for one in report.leftovers]),
+        ("Flow runs that nobody seems to execute", [_quoted(one) for one in report.stuck]),
+    ]
+    return "\n\n".join(f"## {title}\n\n{_list(lines)}" for title, lines in blocks)
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines or ["none"])
+
+
+def _spool(spool: Spool) -> str:
+    oldest = f", the oldest for {spool.oldest_days:.1f} days" if spool.oldest_days else ""
+    text = f"{_quoted(spool.sink)}: {plural(spool.waiting, 'document')}{oldest}"
+    return f"{text}; {spool.rejected} rejected" if spool.rejected else text
+
+
+def _disk(disk: Disk) -> str:
+    share = percent(disk.free_share)
+    return f"{_quoted(str(disk.folder))}: {disk.free_bytes / _GIB:,.1f} GiB free, {share}"
+
+
+def _old(report: Report) -> list[str]:
+    total = sum(one.size_bytes for one in report.old) / _GIB
+    lines = [f"{_quoted(str(one.folder))}: {one.days:.0f} days old" for one in report.old[:100]]
+    more = len(report.old) - len(lines)
+    lines += [f"and {plural(more, 'more run')}"] if more else []
+    return [f"{plural(len(report.old), 'run')}, {total:,.2f} GiB", *lines] if lines else []
+
+
+def _quoted(text: str) -> str:
+    """Write a text as code, so that nothing in it is Markdown or HTML."""
+    return "`" + " ".join(text.replace("`", "'").split()) + "`"
+
+
+def keep_house(
+    root: Path,
+    elsewhere: Path | None,
+    folders: Sequence[Path],
+    policy: Policy,
+    *,
+    remove_runs: bool,
+    wait: bool,
+) -> State[Any]:
+    """Do everything in order, while nothing is measured on this host.
+
+    Raises:
+        TestbedBusyError: If something is, and waiting is not wanted.
+    """
+    with hold_testbed("housekeeping", wait=wait):
+        report = look(root, elsewhere, folders, policy)
+        if remove_runs and report.old:
+            report = remove_old(report)
+    report = look_for_stuck(report)
+    show(report)
+    return Completed(message=summary(report), data=report.to_json())
+
+
+def summary(report: Report) -> str:
+    """Return a report in a line."""
+    waiting = sum(spool.waiting for spool in report.spools)
+    rejected = sum(spool.rejected for spool in report.spools)
+    did = "removed" if report.removed else "may go"
+    free = min((disk.free_share for disk in report.disks), default=1.0)
+    return (
+        f"{waiting} waiting, {rejected} rejected; {plural(len(report.old), 'old run')} {did}; "
+        f"{plural(len(report.leftovers), 'leftover')} removed; "
+        f"{plural(len(report.stuck), 'flow run')} stuck; {percent(free)} of the disk free"
+    )

@@ -1,0 +1,168 @@
+"""A Prefect server that is away for a while: noticed between steps, waited for at the end only.
+
+Task runs need no answer from the server: their states are events, which Prefect sends from a
+thread of its own and keeps while nobody takes them. So steps go on, and are measured as ever. Only
+the end of a flow run has to be told to a server; Prefect's client tries that for about a minute
+(PREFECT_CLIENT_MAX_RETRIES: 2 + 4 + 8 + 16 + 32 s), and would leave the flow run Running for ever.
+"""
+
+import http.client
+import os
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+
+from prefect.context import FlowRunContext
+from prefect.settings import get_current_settings
+
+from benchyard.execution.session import Session
+
+#: A server that is well answers in milliseconds; one that is not must not hold up a run.
+_PROBE_SECONDS = 1.0
+#: At the end nothing waits for the answer, and a server that just came up is slow.
+_LAST_PROBE_SECONDS = 10.0
+#: Between two looks while it is away.
+_LOOK_SECONDS = 2.0
+#: Names how many seconds a flow run waits for it at its end, instead of the following.
+PATIENCE = "BENCHYARD_SERVER_PATIENCE"
+#: How long a deployment's flow run waits for it: nobody sits there.
+PATIENCE_SECONDS = 3600.0
+#: How long others do: somebody waits at a terminal, and the results are on disk.
+SHORT_PATIENCE_SECONDS = 60.0
+
+
+def answers(seconds: float = _PROBE_SECONDS) -> bool:
+    """Tell whether the server answers; true where no server is configured.
+
+    Args:
+        seconds: That it gets.
+    """
+    url = get_current_settings().api.url
+    if url is None:
+        return True
+    try:
+        with urllib.request.urlopen(  # noqa: S310 - the address that Prefect is configured with
+            f"{url}/health", timeout=seconds, context=_context() if url[:5] == "https" else None
+        ):
+            return True
+    except urllib.error.HTTPError as error:
+        return error.code < 500  # somebody is there and wants to be asked otherwise
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    """Return how Prefect's own client checks certificates."""
+    settings = get_current_settings().api
+    context = ssl.create_default_context(cafile=settings.ssl_cert_file or None)
+    if settings.tls_insecure_skip_verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+class Lately:
+    """Tells whether the server answers, or did within the last second.
+
+    While it takes note of a step it answers late; asked after every short step, it would keep the
+    next one waiting.
+    """
+
+    def __init__(self) -> None:
+        self._answered = -_PROBE_SECONDS
+
+    def __call__(self) -> bool:
+        """Ask it, unless it answered just now."""
+        if time.monotonic() - self._answered < _PROBE_SECONDS:
+            return True
+        well = answers()
+        if well:
+            self._answered = time.monotonic()
+        return well
+
+
+class Watch:
+    """Looks between the steps of runs whether the server answers; the records say so.
+
+    Args:
+        look: Tells whether it does.
+    """
+
+    def __init__(self, look: Callable[[], bool] | None = None) -> None:
+        self._look = look or Lately()
+        self._since: datetime | None = None
+
+    def between(self, session: Session) -> None:
+        """Look, while nothing of a run is measured."""
+        if self._look():
+            self._note_return(session)
+        elif self._since is None:
+            self._since = datetime.now(UTC)
+
+    def before_record(self, session: Session) -> None:
+        """Look for the last time before the record of a run is written."""
+        self.between(session)
+        if self._since is not None:
+            session.warn(f"the Prefect server does not answer {_since(self._since)} on: {_SO_WHAT}")
+
+    def _note_return(self, session: Session) -> None:
+        if self._since is not None:
+            until = _time(datetime.now(UTC))
+            session.warn(
+                f"the Prefect server did not answer {_since(self._since)} to {until}: {_SO_WHAT}"
+            )
+        self._since = None
+
+
+_SO_WHAT = "what it shows of this run may be late or incomplete, what is recorded here is not"
+
+
+def _since(moment: datetime) -> str:
+    return f"from {_time(moment)}"
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def wait_for_server(
+    tell: Callable[[str], None],
+    patience: float | None = None,
+    look: Callable[[], bool] = lambda: answers(_LAST_PROBE_SECONDS),
+) -> float:
+    """Wait until the server answers, so that it can be told how the flow run ended.
+
+    Args:
+        tell: Takes a sentence for the user.
+        patience: Seconds after which it is given up; None for what suits the flow run.
+        look: Tells whether it answers.
+
+    Returns:
+        Seconds waited; 0 if it answered at once.
+    """
+    if look():
+        return 0.0
+    limit = _patience() if patience is None else patience
+    began = time.monotonic()
+    tell(f"the Prefect server does not answer; it is waited for, {limit:.0f} s at most")
+    while time.monotonic() - began < limit:
+        time.sleep(min(_LOOK_SECONDS, limit))
+        if look():
+            tell("the Prefect server answers again")
+            return time.monotonic() - began
+    tell("the Prefect server stays away; the results are on disk, it will not learn of them")
+    return time.monotonic() - began
+
+
+def _patience() -> float:
+    with suppress(ValueError):
+        return max(0.0, float(os.environ.get(PATIENCE, "")))
+    context = FlowRunContext.get()
+    deployed = context and context.flow_run and context.flow_run.deployment_id
+    return PATIENCE_SECONDS if deployed else SHORT_PATIENCE_SECONDS

@@ -1,0 +1,31 @@
+"""Publish what waits for one sink."""
+
+from typing import Any
+
+from prefect import State, get_run_logger, task
+from prefect.states import Completed, Failed
+
+from benchyard.errors import SinkError
+from benchyard.publishing import Manner, Outcome, Patience, Route, publish_all
+from benchyard.publishing.wording import problems, summary
+from tasks.policy import UNCACHED
+
+
+@task(name="publish", task_run_name="publish/{line.sink}", **UNCACHED)
+def publish(line: Route, retries: int) -> tuple[Outcome, ...]:
+    """Publish what waits on a route; what went wrong is logged."""
+    outcomes = publish_all([line], Manner(Patience(retries)))
+    logger = get_run_logger()
+    for outcome in outcomes:
+        for problem in problems(outcome):
+            logger.error(problem)
+        logger.info(summary(outcome))
+    return outcomes
+
+
+def published_state(outcomes: tuple[Outcome, ...]) -> State[Any]:
+    """Return Completed, or Failed if something waits still or was rejected."""
+    message = "; ".join(map(summary, outcomes))
+    if all(outcome.is_clean for outcome in outcomes):
+        return Completed(message=message)
+    return Failed(message=message, data=SinkError(message))

@@ -1,0 +1,184 @@
+"""The stages of a case as Prefect tasks, and what the UI shows of them."""
+
+import logging
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import cast
+from uuid import UUID
+
+from prefect.client.schemas.objects import ArtifactCollection
+
+from benchyard.curves import draw, read_curves, run_to_draw
+from benchyard.errors import RecordError
+from benchyard.execution.engine import Handle
+from benchyard.execution.layout import done_runs, failed_runs, run_folder
+from benchyard.execution.plan import Plan
+from benchyard.execution.session import Session
+from benchyard.execution.setting import Setting
+from benchyard.failures import collect
+from benchyard.json_text import decoded
+from benchyard.model import Case, Json, Step
+from benchyard.pages import Board, board_of, cell, key_of, merged, result_page, retries_page
+from benchyard.pages.keeping import board_from, metadata_of, table_of
+from benchyard.pages.result import state_of
+from benchyard.pages.retries import DAYS, place_of
+from benchyard.record import RunRecord
+from tasks.artifacts import LARGEST, Showcase
+from tasks.stages import PrefectStages
+
+logger = logging.getLogger(__name__)
+
+#: Kinds of keys; the words before them tell what an artifact shows.
+RETRIES, RETRY_TABLE, RESULT, PROGRESS = "retries", "retry-table", "result", "progress"
+#: A progress that changes more often tells nobody more.
+_PROGRESS_SECONDS = 1.0
+#: The lab's page is made anew so often even if nothing fails, for the rates.
+_LAB_PAGE = timedelta(hours=1)
+#: Longest picture, as SVG; in the page it takes a third more.
+_LARGEST_PICTURE = 150_000
+
+
+class ShownStages(PrefectStages):
+    """Executes each stage as a task run, and shows how far the case is and what came of it.
+
+    All of it happens in the main thread, before a stage in which nothing else is under way, or
+    after the last one while the testbed is still held: nothing is ever measured meanwhile.
+    """
+
+    def __init__(self, setting: Setting, plan: Plan) -> None:
+        super().__init__()
+        self._setting = setting
+        self._plan = plan
+        self._showcase = Showcase()
+        self._progress: UUID | None = None
+        self._todo: int | None = None
+        self._ended = 0
+        self._shown_at = 0.0
+        self._began = datetime.now(UTC)
+
+    def initialize(self, session: Session, after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        self._tell(session, 0, "initializing")
+        return super().initialize(session, after)
+
+    def step(self, session: Session, step: Step, after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        self._tell(session, step.index - 1, f"step {step.index}, {step.name}")
+        return super().step(session, step, after)
+
+    def record(self, session: Session, after: Sequence[Handle]) -> tuple[RunRecord, Handle]:
+        """See ``Stages``."""
+        recorded = super().record(session, after)
+        self._ended += 1
+        return recorded
+
+    def summarize(self, case: Case, results: Path, after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        handle = super().summarize(case, results, after)
+        self._showcase.reopen()
+        try:
+            self._show(case.title, results)
+        except Exception as error:  # the case is done; a page must not fail it
+            logger.debug("could not show what came of %s", case.title, exc_info=True)
+            self._showcase.give_up(error)
+        return handle
+
+    # -- progress
+
+    def _tell(self, session: Session, steps_done: int, doing: str) -> None:
+        now = time.monotonic()
+        if self._todo is None:
+            self._todo = self._count()
+        elif now - self._shown_at < _PROGRESS_SECONDS:
+            return
+        self._shown_at = now
+        share = steps_done / len(session.case.steps) if session.case.steps else 0.0
+        percent = 100 * (self._ended + share) / max(self._todo, 1)
+        what = f"run {session.run}, {self._ended + 1} of {self._todo} to do: {doing}"
+        self._show_progress(min(percent, 99.9), f"{session.case.title}: {what}")
+
+    def _count(self) -> int:
+        done = () if self._plan.force else done_runs(self._setting.results)
+        return sum(1 for run in self._plan.runs if run not in done)
+
+    def _show_progress(self, percent: float, text: str) -> None:
+        if self._progress is None:
+            key = key_of(PROGRESS, self._setting.case.title)
+            self._progress = self._showcase.progress(key, percent, text)
+        else:
+            self._showcase.update_progress(self._progress, percent, text)
+
+    # -- what came of it
+
+    def _show(self, title: str, results: Path) -> None:
+        failed = failed_runs(results)
+        summary = _summary(results)
+        if self._progress is not None:
+            text = f"{title}: {state_of(summary, failed)}"
+            self._showcase.update_progress(self._progress, 100.0, text)
+        page = result_page(title, summary, failed, results, _picture(results, summary))
+        about = f"{title}: {state_of(summary, failed)}"
+        self._showcase.markdown(key_of(RESULT, title), page[:LARGEST], about)
+        self._show_retries(title, results)
+
+    def _show_retries(self, title: str, results: Path) -> None:
+        now = datetime.now(UTC)
+        collected = collect([results])
+        board = board_of(collected, place_of, now)
+        hosts = {platform.node(), *(one.host for one in collected.tries)}
+        key = key_of(RETRY_TABLE, title)
+        kept = self._showcase.latest((key, RETRIES))
+        own = _boards([one for one in kept if one.key == key], now)
+        whole = merged([board, *(one.without(hosts) for one in own)])
+        about = f"failures and retries of {title} in the last {DAYS} days"
+        self._showcase.table(key, table_of(whole), about, metadata_of(whole))
+        page = retries_page(whole, cell(title))
+        self._showcase.markdown(key_of(RETRIES, title), page, about)
+        new = board_of(collected.since(self._began), place_of, now)
+        pages = [one.updated for one in kept if one.key == RETRIES]
+        if new.rows or not any(page and now - page <= _LAB_PAGE for page in pages):
+            show_lab(self._showcase, now)
+
+
+def show_lab(showcase: Showcase, now: datetime) -> None:
+    """Make the lab's retry page anew, from the newest boards of all cases."""
+    whole = merged(_boards(showcase.latest(like=f"{RETRY_TABLE}-%"), now))
+    about = f"failures and retries of the lab in the last {DAYS} days"
+    showcase.table(RETRY_TABLE, table_of(whole), about)
+    showcase.markdown(RETRIES, retries_page(whole, "the lab"), about)
+
+
+def _boards(kept: Sequence[ArtifactCollection], now: datetime) -> list[Board]:
+    """Return the retry boards that the server keeps and that are not too old."""
+    since = now - timedelta(days=DAYS)
+    return [
+        board_from(found.data, found.metadata_, since.date())
+        for found in kept
+        if found.updated is None or found.updated >= since
+    ]
+
+
+def _summary(results: Path) -> dict[str, Json]:
+    try:
+        found = decoded((results / "summary.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return cast("dict[str, Json]", found) if isinstance(found, dict) else {}
+
+
+def _picture(results: Path, summary: Mapping[str, Json]) -> tuple[int, str] | None:
+    """Draw the curves of one run, with fewer points where they would get too large."""
+    run = run_to_draw(results, summary)
+    if run is None:
+        return None
+    try:
+        for points in (480, 240, 120):
+            drawn = draw(read_curves(run_folder(results, run), points))
+            if len(drawn.encode()) <= _LARGEST_PICTURE:
+                return run, drawn
+    except RecordError as error:
+        logger.debug("no curves to show: %s", error)
+    return None

@@ -1,0 +1,77 @@
+"""A suite as one flow run: look, execute here or on testbeds, and sum up."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from prefect import State, get_run_logger, task
+from prefect.context import FlowRunContext
+
+import resources
+from benchyard.execution.interrupts import insist
+from benchyard.execution.testbed import hold_testbed
+from benchyard.regressions import check_baseline
+from benchyard.suite.course import Course
+from benchyard.suite.planning import SuitePlan, limits_of, make_suite_plan
+from benchyard.suite.summing import summed
+from benchyard.suite.wish import Wish
+from tasks.policy import UNCACHED
+from tasks.suite_comparing import compare_suite
+from tasks.suite_ending import suite_state, summarize_suite, tell_the_end
+
+#: Executes the turns of a course; returns why it was stopped, or nothing.
+Conduct = Callable[[Wish, Course], str]
+
+
+@task(name="plan-suite", **UNCACHED)
+def plan_suite(wish: Wish, began: datetime) -> SuitePlan:
+    """Choose and order the runs.
+
+    What only a look at all inputs can tell is looked at while nothing is measured on this host:
+    reading gigabytes would disturb it.
+    """
+    registry = resources.find(Path(folder) for folder in wish.resources)
+    if not wish.changed:
+        return make_suite_plan(wish, registry, began)
+    with hold_testbed("looking which cases have changed", wait=wish.wait):
+        return make_suite_plan(wish, registry, began)
+
+
+def conduct_suite(wish: Wish, conduct: Conduct) -> State[Any]:
+    """Do everything in order.
+
+    Args:
+        conduct: Executes the turns, here or elsewhere.
+
+    Raises:
+        InputError: If the wish selects nothing, or cannot be meant.
+        TestbedBusyError: If this host measures, it matters, and waiting is not wanted.
+    """
+    wish.check()
+    check_baseline(wish.baseline)
+    plan = plan_suite(wish, _first_start())
+    logger = get_run_logger()
+    seed = "" if plan.seed is None else f", in random order with seed {plan.seed}"
+    logger.info("%d runs of %d cases to execute%s", plan.runs, len(plan.entries), seed)
+    course = Course(plan.entries, plan.turns, limits_of(wish))
+    stopped = "it was cancelled or killed"
+    try:
+        stopped = conduct(wish, course)
+    except Exception as error:
+        insist(error)
+        raise
+    finally:
+        summary = summed(course, seed=plan.seed, interrupted=bool(stopped))
+        if wish.baseline is not None and not stopped:
+            summary = compare_suite(summary, plan.entries, wish.baseline)
+        file = summarize_suite(summary, wish)
+        tell_the_end(summary, file)
+    return suite_state(summary, stopped)
+
+
+def _first_start() -> datetime:
+    """Return when this flow run was started for the first time: a retry goes on."""
+    context = FlowRunContext.get()
+    started = context.flow_run.start_time if context and context.flow_run else None
+    return started or datetime.now(UTC)

@@ -1,0 +1,26 @@
+"""What became worse, looked at once a whole suite is measured: a turn is not yet a case."""
+
+from collections.abc import Sequence
+
+from prefect import get_run_logger, task
+
+from benchyard.suite.choosing import Entry
+from benchyard.suite.comparing import with_comparisons
+from benchyard.suite.summing import Summary
+from tasks.events import announce_regression
+from tasks.policy import UNCACHED
+
+
+@task(name="compare-suite", **UNCACHED)
+def compare_suite(summary: Summary, entries: Sequence[Entry], baseline: str) -> Summary:
+    """Compare what was done with the baseline, and tell of each regression as an event."""
+    compared = with_comparisons(summary, entries, baseline)
+    logger = get_run_logger()
+    for line, entry in zip(compared.lines, entries, strict=True):
+        if entry.results is None or not line.compared:
+            continue
+        logger.info("%s against %s: %s", line.title, baseline, line.compared)
+        for found in line.regressions:
+            logger.warning("regression: %s", found.text)
+            announce_regression(found, entry.results, baseline)
+    return compared

@@ -1,0 +1,86 @@
+"""The turns of a suite on this host, one after another, each as a child of the suite's flow run."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, cast
+
+from prefect import State
+from prefect.context import FlowRunContext
+from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+from benchyard.execution.interrupts import graceful
+from benchyard.execution.request import Request
+from benchyard.model import point_suffix
+from benchyard.suite.course import Course, End, Taken
+from benchyard.suite.known import done_since
+from benchyard.suite.places import Place
+from benchyard.suite.wish import Wish
+from benchyard.testbeds import this_testbed
+from tasks.one_client import one_client
+
+#: Executes one request as a flow run and returns its state, whatever that is.
+Execute = Callable[[Request], State[Any]]
+
+
+def conduct_here(execute_case: Callable[..., Any]) -> Callable[[Wish, Course], str]:
+    """Return what executes a course on this host.
+
+    Args:
+        execute_case: The flow; tasks are below flows and cannot know it.
+    """
+
+    def conduct(wish: Wish, course: Course) -> str:
+        # The suite's own heartbeat says that all is well; each child's would cost a second.
+        with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+            return _all_turns(wish, course, lambda request: _execute(execute_case, request))
+
+    return conduct
+
+
+def _execute(execute_case: Callable[..., Any], request: Request) -> State[Any]:
+    state = cast("State[Any]", execute_case(**asdict(request), return_state=True))
+    _forget_results()
+    return state
+
+
+def _forget_results() -> None:
+    """Let go of what Prefect remembers of each child's result: nothing here depends on it."""
+    context = FlowRunContext.get()
+    if context is not None:
+        context.run_results.clear()
+
+
+def _all_turns(wish: Wish, course: Course, execute: Execute) -> str:
+    here = this_testbed()
+    place = Place(here.name or here.host, here)
+    asked: list[str] = []
+    with graceful(lambda: asked.append("stopped by the user")), one_client():
+        rest = False
+        while not asked and (taken := course.take([place])) is not None:
+            state = execute(_request(wish, course, taken, rest=rest))
+            rest = True
+            _note(course, taken, state)
+            if state.is_cancelled():
+                asked.append("stopped by the user")
+    if not asked:
+        course.give_up([place])
+    return asked[0] if asked else ""
+
+
+def _request(wish: Wish, course: Course, taken: Taken, *, rest: bool) -> Request:
+    entry = course.entries[taken.turn.case]
+    case = entry.case
+    name = "" if case is None else f"{case.folder}{point_suffix(case.point)}"
+    return wish.request(name, taken.turn.runs, again=entry.again, rest=rest)
+
+
+def _note(course: Course, taken: Taken, state: State[Any]) -> None:
+    results = course.entries[taken.turn.case].results
+    seen = () if results is None else done_since(results, taken.turn.runs, taken.began_at)
+    taken.flow_run = str(state.state_details.flow_run_id or "")
+    if state.is_completed():
+        course.end(taken, End.DONE)
+    elif state.is_cancelled():
+        course.end(taken, End.CANCELLED, state.message or "", seen)
+    else:
+        course.end(taken, End.FAILED, state.message or str(state.name), seen)

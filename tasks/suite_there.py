@@ -1,0 +1,219 @@
+"""The turns of a suite on the testbeds of a lab, each as a flow run of its deployment."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import cast
+from uuid import UUID
+
+import httpx
+from prefect import get_run_logger
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
+from prefect.client.schemas.objects import FlowRun
+from prefect.deployments import run_deployment
+
+from benchyard.execution.interrupts import graceful
+from benchyard.model import Case
+from benchyard.suite.course import Course, End, Taken, known_places
+from benchyard.suite.known import done_since
+from benchyard.suite.places import Place
+from benchyard.suite.wish import Wish
+from benchyard.testbeds import Testbed
+from tasks.flow_run import this_flow_run
+from tasks.suite_children import cancel, cancel_waiting, is_waiting
+from tasks.suite_testbeds import deployment_of, offer, places_of, takes
+
+#: Between two looks at the flow runs under way; the server is asked once for all of them.
+POLL_SECONDS = 2.0
+#: Between two looks at which testbeds are there.
+LOOK_SECONDS = 20.0
+#: How long a case waits for a testbed that meets it, once nothing else is under way.
+PATIENCE_SECONDS = 600.0
+
+#: Return how a deployment's parameter names a case that lies below a checkout.
+Reference = Callable[[Case, Path], str]
+
+
+def conduct_there(reference: Reference) -> Callable[[Wish, Course], str]:
+    """Return what executes a course on the testbeds of the wish's pool."""
+
+    def conduct(wish: Wish, course: Course) -> str:
+        with get_client(sync_client=True) as client:
+            return _Dispatcher(client, wish, course, reference).work()
+
+    return conduct
+
+
+class _Dispatcher:
+    """Gives turns to testbeds, two to each at most, and hears how they end."""
+
+    def __init__(
+        self, client: SyncPrefectClient, wish: Wish, course: Course, reference: Reference
+    ) -> None:
+        self._client, self._wish, self._course = client, wish, course
+        self._pool = wish.pool or ""
+        self._suite = this_flow_run()
+        self._deployment = deployment_of(client, self._pool)
+        here = Path.cwd()
+        cases = [entry.case for entry in course.entries]
+        self._names = ["" if case is None else reference(case, here) for case in cases]
+        self._children: dict[int, UUID] = {}
+        self._used: set[str] = set()
+        self._tries = 0
+        self._places: Sequence[Place] = ()
+        self._looked_at = -LOOK_SECONDS
+        self._idle_since: float | None = None
+        self._trouble = ""
+        self._asked = False
+
+    def work(self) -> str:
+        """Give all turns away and wait for their ends; return why it was stopped, or nothing."""
+        self._cancel_waiting("a retry of its suite begins anew")
+        self._offer()
+        try:
+            with graceful(self._ask):
+                while not self._asked and (self._course.left or self._course.under_way):
+                    self._try_step()
+                    if self._course.left or self._course.under_way:
+                        self._rest()
+        finally:
+            if self._course.under_way:
+                self._cancel_waiting("its suite was stopped")
+        return "stopped by the user" if self._asked else ""
+
+    def _ask(self) -> None:
+        self._asked = True
+
+    def _rest(self) -> None:
+        until = time.monotonic() + POLL_SECONDS
+        while not self._asked and time.monotonic() < until:
+            time.sleep(0.1)
+
+    def _try_step(self) -> None:
+        """Do what can be done now; a server that is away is asked again."""
+        try:
+            self._look()
+            self._hear()
+            self._give()
+        except httpx.HTTPError as error:
+            if not self._trouble:
+                get_run_logger().warning("the server does not answer, waiting for it: %s", error)
+            self._trouble = str(error)
+        else:
+            self._trouble = ""
+
+    # -- giving
+
+    def _look(self) -> None:
+        """See which testbeds are there; take back what waits at one that has gone."""
+        if time.monotonic() - self._looked_at < LOOK_SECONDS:
+            return
+        there = places_of(self._client, self._pool)
+        # A pool whose workers tell nothing may have some all the same.
+        self._places = there or [Place("", Testbed(""))]
+        self._looked_at = time.monotonic()
+
+    def _give(self) -> None:
+        course = self._course
+        while taken := course.take(known_places(course, self._places)):
+            try:
+                self._begin(taken)
+            except BaseException:
+                if taken in course.under_way:
+                    course.put_back(taken)
+                raise
+        if course.under_way or not course.left:
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = time.monotonic()
+        elif time.monotonic() - self._idle_since > PATIENCE_SECONDS:
+            course.give_up([place for place in self._places if place.queue])
+
+    def _begin(self, taken: Taken) -> None:
+        try:
+            self._children[taken.number] = self._create(taken)
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code >= 500:
+                raise
+            self._offer()  # somebody deployed anew meanwhile
+            try:
+                self._children[taken.number] = self._create(taken)
+            except httpx.HTTPStatusError as again:
+                self._course.end(taken, End.FAILED, f"Prefect refuses it: {again}")
+                return
+        taken.flow_run = str(self._children[taken.number])
+        self._used.add(taken.place.host)
+
+    def _create(self, taken: Taken) -> UUID:
+        entry = self._course.entries[taken.turn.case]
+        name = self._names[taken.turn.case]
+        rest = taken.place.host in self._used
+        request = self._wish.request(name, taken.turn.runs, again=entry.again, rest=rest)
+        self._tries += 1
+        made = run_deployment(  # pyright: ignore[reportUnknownVariableType] - two ways in one
+            self._deployment.id,
+            parameters=takes(self._deployment, asdict(request)),
+            flow_run_name=_shown(name, self._wish.root),
+            timeout=0,
+            as_subflow=True,
+            idempotency_key=f"{self._suite.get('id')}:{self._suite.get('attempt')}:{self._tries}",
+            work_queue_name=taken.place.queue,
+        )
+        return cast("FlowRun", made).id
+
+    def _offer(self) -> None:
+        wanted = [
+            name
+            for name, entry in zip(self._names, self._course.entries, strict=True)
+            if entry.runs
+        ]
+        offer(self._client, self._deployment, wanted)
+
+    # -- hearing
+
+    def _hear(self) -> None:
+        under_way = list(self._course.under_way)
+        if not under_way:
+            return
+        ids = [self._children[taken.number] for taken in under_way]
+        chosen = FlowRunFilter(id=FlowRunFilterId(any_=ids))
+        found = {run.id: run for run in self._client.read_flow_runs(flow_run_filter=chosen)}
+        names = {place.name for place in self._places}
+        for taken in under_way:
+            flow_run = found.get(self._children[taken.number])
+            if flow_run is None or flow_run.state is None:
+                self._course.end(taken, End.FAILED, "its flow run was deleted")
+            elif flow_run.state.is_final():
+                self._end(taken, flow_run)
+            elif flow_run.state.is_running():
+                self._course.note_start(taken)
+            elif is_waiting(flow_run) and taken.place.queue and taken.place.name not in names:
+                cancel(self._client, flow_run.id, f"the testbed {taken.place.name} has gone")
+                self._course.put_back(taken)
+
+    def _end(self, taken: Taken, flow_run: FlowRun) -> None:
+        state = flow_run.state
+        assert state is not None  # noqa: S101 - asked just before
+        took = flow_run.total_run_time.total_seconds()
+        if state.is_completed():
+            self._course.end(taken, End.DONE, took=took)
+            return
+        results = self._course.entries[taken.turn.case].results
+        seen = () if results is None else done_since(results, taken.turn.runs, taken.began_at)
+        end = End.CANCELLED if state.is_cancelled() else End.FAILED
+        why = f"{state.name}: {state.message}" if state.message else str(state.name)
+        self._course.end(taken, end, why, seen, took)
+
+    def _cancel_waiting(self, why: str) -> None:
+        suite = self._suite.get("id")
+        if suite:
+            cancel_waiting(self._client, UUID(str(suite)), why)
+
+
+def _shown(case: str, root: str) -> str:
+    """Return the name that the flow run will give itself, so that a queue can be read."""
+    place = os.path.relpath(case, root)
+    return case if place.startswith("..") else place

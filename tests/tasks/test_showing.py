@@ -1,0 +1,254 @@
+"""What the UI shows of a case, on a real server: true numbers, and never while it is measured."""
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from prefect import State
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import ArtifactCollectionFilter, ArtifactCollectionFilterKey
+from prefect.client.schemas.objects import ArtifactCollection
+
+import tasks.showing
+from benchyard.errors import RecordError
+from benchyard.execution.progress import Event, StepEnded, StepStarted, listening
+from benchyard.failures import Agreement, agree, collect, executions
+from benchyard.pages import key_of
+from flows.execute_case import execute_case
+from tasks.artifacts import Showcase
+from tasks.state_history import read_history
+from tests.conftest import MakeCase, eventually, process
+
+pytestmark = pytest.mark.slow
+
+Execute = Callable[..., State[Any]]
+#: Fails twice in each run, then works.
+TWICE = "echo x >> tried; [ $(wc -l < tried) -gt 2 ] || { echo not yet >&2; exit 3; }"
+
+
+@pytest.fixture
+def execute(prefect_server: str, tmp_path: Path) -> Execute:
+    del prefect_server
+
+    def call(case: Path, **parameters: Any) -> State[Any]:
+        options: dict[str, Any] = {"runs": 1, "cooldown": 0.0, "root": str(tmp_path)}
+        options |= {"publish": (), **parameters}
+        options |= {"return_state": True}
+        return execute_case(str(case), **options)
+
+    return call
+
+
+def latest(key: str) -> ArtifactCollection:
+    chosen = ArtifactCollectionFilter(key=ArtifactCollectionFilterKey(any_=[key]))
+    with get_client(sync_client=True) as client:
+        (found,) = client.read_latest_artifacts(artifact_filter=chosen)
+    return found
+
+
+def counts(table: ArtifactCollection, step: str) -> list[int]:
+    metadata: Mapping[str, str] = table.metadata_ or {}
+    (text,) = [value for name, value in metadata.items() if f'"{step}"' in name]
+    return [int(number) for number in text.split()]
+
+
+def agreement(case: Path) -> Agreement:
+    tries = collect([case / "results"]).tries
+    ids = {str(one.flow_run["id"]) for one in tries}
+    return agree(tries, read_history(ids, None, all_of=False))
+
+
+def test_counts_of_artifacts_api_and_records_are_the_injected_ones(
+    execute: Execute, case_folder: MakeCase
+) -> None:
+    """A step fails twice and then works, one never works and may fail, one never works."""
+    case = case_folder(
+        "injected",
+        process("twice", TWICE, retries=2),
+        process("may", "exit 4", may_fail=True, retries=1),
+        process("fine", "true"),
+        process("never", "exit 5", retries=2),
+        process("after", "true"),
+    )
+
+    state = execute(case, runs=2)
+
+    assert state.is_failed()
+    # The records: shape of each is executions, in trouble, attempts, failed attempts.
+    injected = {
+        "01-twice": [2, 2, 6, 4],
+        "02-may": [2, 2, 4, 4],
+        "03-fine": [2, 0, 2, 0],
+        "04-never": [2, 2, 6, 6],
+    }
+    found = list(executions(collect([case / "results"]).tries))
+    recorded = {
+        name: [
+            len([one for one in found if one.step == name]),
+            len([one for one in found if one.step == name and one.in_trouble]),
+            sum(one.attempts for one in found if one.step == name),
+            sum(len(one.failed) for one in found if one.step == name),
+        ]
+        for name in sorted({one.step for one in found})
+    }
+    assert recorded == injected
+    endings = {one.step: (one.recovered, str(one.outcome)) for one in found}
+    assert endings["01-twice"] == (True, "completed")
+    assert endings["02-may"] == (False, "tolerated")
+    assert endings["04-never"] == (False, "failed")
+    # The artifacts, of the case and of the lab.
+    table = latest("retry-table-injected")
+    assert {name: counts(table, name) for name in injected} == injected
+    page = str(latest("retries-injected").data)
+    assert "6 of 8 executions of steps had trouble, 14 of 18 attempts failed." in page
+    assert "| 04-never | injected | 2 of 2 | 100 % | 6 of 6 |" in page
+    assert "not yet" in page
+    rows = cast("list[dict[str, str]]", latest("retry-table").data)
+    assert len([row for row in rows if row["Case"] == "injected"]) == 6
+    assert "injected" in str(latest("retries").data)
+    # The API's history of states.
+    assert eventually(lambda: agreement(case).agreed == 8, 20), agreement(case)
+    assert agreement(case).differences == ()
+    ids = {str(one.flow_run["id"]) for one in found}
+    seen = {one.name: one for one in read_history(ids, None, all_of=False)}
+    assert {name: seen[f"run1/{name}"].attempts for name in injected} == {
+        "01-twice": 3,
+        "02-may": 2,
+        "03-fine": 1,
+        "04-never": 3,
+    }
+    states = [name for name, _ in seen["run1/01-twice"].history]
+    assert states == ["Pending", "Running", "Retrying", "Retrying", "Completed"]
+    assert [name for name, _ in seen["run2/04-never"].history][-1] == "Failed"
+
+
+def test_tries_that_were_done_again_stay_counted(
+    execute: Execute, case_folder: MakeCase, tmp_path: Path
+) -> None:
+    flag = tmp_path / "fixed"
+    case = case_folder("again", process("load", f"[ -e {flag} ] || exit 3"))
+    assert execute(case).is_failed()
+    flag.touch()
+    assert execute(case).is_completed()
+    assert counts(latest("retry-table-again"), "01-load") == [2, 1, 2, 1]
+    assert eventually(lambda: agreement(case).agreed == 2, 20)
+
+
+def test_result_page_has_the_summary_and_the_curves(
+    execute: Execute, case_folder: MakeCase
+) -> None:
+    case = case_folder("Words [1]", process("sleep", "sleep 0.6"), process("fine", "true"))
+    assert execute(case, interval=0.05).is_completed()
+    shown = latest(key_of("result", "Words [1]"))
+    page = str(shown.data)
+    assert shown.description == "Words \\[1\\]: 1 run done"
+    # Where the hypervisor took CPU time from it, the execution is shown and not described.
+    assert re.search(r"\| 1 \| sleep \| (1 \| [\d.]+ m?s|0 \| -) \|.* 1 completed \|", page)
+    assert "![run 1](data:image/svg+xml;base64," in page
+    assert len(page) < 200_000
+    assert shown.flow_run_id is not None
+
+
+def test_progress_tells_how_far_it_got(
+    execute: Execute, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks.showing, "_PROGRESS_SECONDS", 0.0)
+    told: list[tuple[float, str]] = []
+    shown = Showcase.update_progress
+
+    def update(showcase: Showcase, artifact: Any, percent: float, text: str) -> None:
+        told.append((percent, text))
+        shown(showcase, artifact, percent, text)
+
+    monkeypatch.setattr(Showcase, "update_progress", update)
+    case = case_folder("steps", process("one", "true"), process("two", "true"))
+    assert execute(case, runs=2).is_completed()
+    assert told == [
+        (0.0, "steps: run 1, 1 of 2 to do: step 1, one"),
+        (25.0, "steps: run 1, 1 of 2 to do: step 2, two"),
+        (50.0, "steps: run 2, 2 of 2 to do: initializing"),
+        (50.0, "steps: run 2, 2 of 2 to do: step 1, one"),
+        (75.0, "steps: run 2, 2 of 2 to do: step 2, two"),
+        (100.0, "steps: 2 runs done"),
+    ]
+    assert latest("progress-steps").data == 100.0
+
+
+def test_nothing_is_shown_while_a_step_is_under_way(
+    execute: Execute, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also beside steps that run side by side, of which one may end while another goes on."""
+    monkeypatch.setattr(tasks.showing, "_PROGRESS_SECONDS", 0.0)
+    under_way: set[int] = set()
+    asked: list[set[int]] = []
+    ask = Showcase.ask
+
+    def noted(showcase: Showcase, question: Any) -> Any:
+        asked.append(set(under_way))
+        return ask(showcase, question)
+
+    def hear(event: Event) -> None:
+        if isinstance(event, StepStarted):
+            under_way.add(event.index)
+        elif isinstance(event, StepEnded):
+            under_way.discard(event.index)
+
+    monkeypatch.setattr(Showcase, "ask", noted)
+    case = case_folder(
+        "aside",
+        process("begin", "true"),
+        process("short", "true", needs=["begin"]),
+        process("long", "sleep 0.5", needs=["begin"]),
+        process("more", "true", needs=["short"]),
+        process("end", "true", needs=["long", "more"]),
+    )
+    with listening(hear):
+        assert execute(case).is_completed()
+    assert len(asked) > 5
+    assert not any(asked)
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionError("gone"), RecordError("odd"), ZeroDivisionError("bug")]
+)
+def test_trouble_with_showing_fails_no_case(
+    execute: Execute,
+    case_folder: MakeCase,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(tasks.showing, "result_page", broken)
+    monkeypatch.setattr("tasks.artifacts.get_client", broken)
+    case = case_folder("troubled", process("fine", "true"))
+    with caplog.at_level(logging.WARNING):
+        assert execute(case).is_completed()
+    assert caplog.text.count("not shown in the UI") == 1
+
+
+def test_other_hosts_of_the_same_case_stay_on_its_board(
+    execute: Execute, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = case_folder("shared", process("bad", "exit 3", may_fail=True, retries=0))
+    results = case.parent.parent / "elsewhere"
+
+    def be(host: str) -> None:
+        monkeypatch.setattr("benchyard.execution.session.environment", lambda: {"host": host})
+        monkeypatch.setattr("platform.node", lambda: host)
+
+    be("other")
+    assert execute(case, results=str(results / "other")).is_completed()
+    be("this")
+    assert execute(case, results=str(results / "this")).is_completed()
+    table = latest("retry-table-shared")
+    hosts = {row["Host"] for row in cast("list[dict[str, str]]", table.data)}
+    assert hosts == {"other", "this"}
+    assert execute(case, results=str(results / "this"), force=True).is_completed()
+    rows = cast("list[dict[str, str]]", latest("retry-table-shared").data)
+    assert sorted(row["Host"] for row in rows) == ["other", "this", "this"]

@@ -9,10 +9,10 @@ from benchyard.errors import InputError
 from benchyard.execution.layout import clean, removable
 from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Json
+from benchyard.statistics.figures import plural
 from flows.cli.common import (
     cases_of,
     load_selected,
-    plural,
     print_json,
     results_of,
     results_option,

@@ -91,8 +91,3 @@ def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -
         ]
         line = "  ".join(cells).rstrip()
         click.echo(click.style(line, bold=True) if number == 0 else line)
-
-
-def plural(count: int, noun: str) -> str:
-    """Return ``3 runs`` or ``1 run``."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"

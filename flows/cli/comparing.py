@@ -15,8 +15,9 @@ from benchyard.comparison.wording import FIGURES, notes, remarks, summary, table
 from benchyard.errors import ExitCode, InputError
 from benchyard.files import shown
 from benchyard.statistics.comparison import Verdict
+from benchyard.statistics.figures import plural
 from flows.cli.amounts import parse_percent
-from flows.cli.common import json_option, plural, print_columns, print_json
+from flows.cli.common import json_option, print_columns, print_json
 
 _COLOURS = {
     Verdict.REGRESSION: "red",

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Event
 
 from benchyard.errors import CaseFailedError, RunInterruptedError
 from benchyard.execution.engine import execute_case
+from benchyard.execution.interrupts import hearing
 from benchyard.execution.ordering import Turn
 from benchyard.execution.plain import PlainStages
 from benchyard.execution.progress import listening
@@ -60,9 +62,13 @@ def execute(
     ended = Ended()
     if not planned:
         return ended
-    with display, listening(display.hear):
+    stop = Event()
+    with display, listening(display.hear), hearing(stop.set):
         act = _directly if direct else _through_prefect()
         for position, turn in enumerate(planned):
+            if stop.is_set():
+                ended.interrupted = True
+                break
             case = chosen[turn.case]
             try:
                 act(_request(base, case, turn, first=not position))

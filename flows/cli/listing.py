@@ -8,10 +8,10 @@ from benchyard.case.loading import Loaded
 from benchyard.case.problems import quote
 from benchyard.execution.layout import done_runs, failed_runs
 from benchyard.model import Case, Json
+from benchyard.statistics.figures import plural
 from flows.cli.common import (
     cases_of,
     load_selected,
-    plural,
     print_columns,
     print_json,
     results_of,

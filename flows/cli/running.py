@@ -2,18 +2,25 @@
 
 import sys
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import click
 
 from benchyard.case.loading import raise_problems
 from benchyard.case.problems import printable
 from benchyard.errors import InputError
-from benchyard.execution.adaptive import stored_rule
+from benchyard.execution.adaptive import Adaptive, stored_rule
+from benchyard.execution.layout import done_runs, run_folder
 from benchyard.execution.ordering import Order
 from benchyard.execution.plain import summarize_if_older
 from benchyard.execution.request import Request
+from benchyard.publishing import archive_uploaded, check_sinks, upload_runs
+from benchyard.publishing.wording import problems
+from benchyard.regressions import check_baseline
+from benchyard.testbeds import refuse_unfit
 from flows.cli import executing
 from flows.cli.amounts import parse_runs
+from flows.cli.baseline import raise_if_worse
 from flows.cli.common import (
     cases_of,
     load_selected,
@@ -22,9 +29,30 @@ from flows.cli.common import (
     selection,
 )
 from flows.cli.display import make_display
+from flows.cli.options import (
+    baseline_option,
+    no_wait_option,
+    publish_option,
+    schedule,
+    verbose_option,
+)
 from flows.cli.outcome import print_outcome, read_summary
 from flows.cli.planning import Planned, make_plan, print_plan
-from flows.cli.seconds import Seconds
+from flows.cli.sinks import parse_sinks
+
+
+class _Given(TypedDict):
+    """The options that say how runs are executed, as they were given."""
+
+    interval: float
+    cooldown: float
+    force: bool
+    fail_fast: bool
+    no_wait: bool
+    wait_for_user: bool
+    ignore_requirements: bool
+    publish: str
+    baseline: str | None
 
 
 @click.command("run")
@@ -43,37 +71,20 @@ from flows.cli.seconds import Seconds
     metavar="PERCENT",
     help="Stop as soon as the median of each step is known to ± PERCENT, such as 1%.",
 )
-@click.option(
-    "--interval",
-    default=0.1,
-    show_default=True,
-    type=Seconds(0.001, 3600),
-    help="Seconds between two samples of the host.",
-)
-@click.option(
-    "--cooldown",
-    default=15.0,
-    show_default=True,
-    type=Seconds(0, 86_400),
-    help="Seconds of rest between two runs.",
-)
-@click.option(
-    "--order",
-    default=Order.CASE.value,
-    show_default=True,
-    type=click.Choice([order.value for order in Order]),
-    help="How the runs of several cases follow each other.",
-)
-@click.option("--seed", type=click.IntRange(0), help="Of the random order; chosen if left out.")
-@click.option("--force", is_flag=True, help="Execute finished runs again.")
+@schedule
 @click.option("--dry-run", is_flag=True, help="Print what would be executed, and stop.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failed run.")
+@no_wait_option
+@publish_option
 @click.option(
-    "--no-wait", is_flag=True, help="Fail if another lab measures on this host, do not wait."
+    "--ignore-requirements",
+    is_flag=True,
+    help="Execute even if this host is not what a case requires.",
 )
+@baseline_option
 @click.option("--wait-for-user", is_flag=True, help="Ask for Enter before each step.")
 @click.option("--direct", is_flag=True, help="Execute without Prefect, for a quick look.")
-@click.option("-v", "--verbose", is_flag=True, help="Tell more.")
+@verbose_option
 def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
@@ -82,19 +93,14 @@ def command(
     results: Path | None,
     runs_wanted: str,
     until: str | None,
-    interval: float,
-    cooldown: float,
     order: str,
     seed: int | None,
     *,
     as_json: bool,
-    force: bool,
     dry_run: bool,
-    fail_fast: bool,
-    no_wait: bool,
-    wait_for_user: bool,
     direct: bool,
     verbose: bool,
+    **given: Unpack[_Given],
 ) -> None:
     """Execute cases under measurement.
 
@@ -108,32 +114,54 @@ def command(
     chosen = cases_of(loaded)
     if not chosen:
         raise InputError(f"no cases below {root.resolve()}")
-    if wait_for_user and not sys.stdin.isatty():
+    if given["wait_for_user"] and not sys.stdin.isatty():
         raise InputError("--wait-for-user needs a terminal: nobody is there to press Enter")
     folders = [results_of(case, root, results) for case in chosen]
+    sinks = parse_sinks(given["publish"])
+    check_sinks(sinks)
+    check_baseline(given["baseline"])
+    if not given["ignore_requirements"]:
+        refuse_unfit(chosen)
     wanted = range(1, most + 1)
-    plan = make_plan(chosen, folders, wanted, Order(order), seed, force=force)
+    plan = make_plan(chosen, folders, wanted, Order(order), seed, force=given["force"])
     if dry_run:
         print_plan(plan, as_json=as_json)
         return
-    request = Request(
+    places = (root, results, resource_folders)
+    request = _request(most, rule, places, sinks, given)
+    ended = _execute(plan, request, direct=direct, verbose=verbose)
+    print_outcome(plan.cases, plan.folders, as_json=as_json)
+    ended.raise_if_not_done()
+    raise_if_worse(given["baseline"], plan.cases, plan.folders, direct=direct)
+
+
+def _request(
+    most: int,
+    rule: Adaptive | None,
+    places: tuple[Path, Path | None, tuple[Path, ...]],
+    sinks: tuple[str, ...],
+    given: _Given,
+) -> Request:
+    """Return what each case's flow is asked for; ``places`` are root, results and resources."""
+    root, results, resource_folders = places
+    return Request(
         case="",
         runs=rule.minimum if rule else most,
         most_runs=most if rule else None,
         until=rule.until if rule else None,
-        interval=interval,
-        cooldown=cooldown,
-        force=force,
-        fail_fast=fail_fast,
-        wait=not no_wait,
-        wait_for_user=wait_for_user,
+        interval=given["interval"],
+        cooldown=given["cooldown"],
+        force=given["force"],
+        fail_fast=given["fail_fast"],
+        wait=not given["no_wait"],
+        wait_for_user=given["wait_for_user"],
+        ignore_requirements=given["ignore_requirements"],
+        publish=sinks,
+        baseline=given["baseline"],
         root=str(root.resolve()),
         results=str(results.resolve()) if results else None,
         resources=tuple(str(folder.resolve()) for folder in resource_folders),
     )
-    ended = _execute(plan, request, direct=direct, verbose=verbose)
-    print_outcome(plan.cases, plan.folders, as_json=as_json)
-    ended.raise_if_not_done()
 
 
 def _execute(plan: Planned, request: Request, *, direct: bool, verbose: bool) -> executing.Ended:
@@ -148,8 +176,20 @@ def _execute(plan: Planned, request: Request, *, direct: bool, verbose: bool) ->
     ended = executing.execute(plan.cases, plan.turns, request, display, direct=direct)
     for case, folder in zip(plan.cases, plan.folders, strict=True):
         summarize_if_older(case.title, folder)
+    _publish_finished(plan, request)
     _tell_changed_rules(plan, request)
     return ended
+
+
+def _publish_finished(plan: Planned, request: Request) -> None:
+    """Publish the runs of cases with nothing left to do: they may be of a time without sinks."""
+    busy = {turn.case for turn in plan.turns}
+    idle = [folder for place, folder in enumerate(plan.folders) if place not in busy]
+    runs = [run_folder(folder, run) for folder in idle for run in done_runs(folder)]
+    if runs and request.publish:
+        for outcome in archive_uploaded(upload_runs(runs, request.publish)):
+            for problem in problems(outcome):
+                click.secho(problem, fg="yellow", err=True)
 
 
 def _tell_changed_rules(plan: Planned, request: Request) -> None:

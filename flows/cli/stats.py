@@ -12,9 +12,9 @@ from benchyard.execution.layout import done_runs
 from benchyard.execution.plain import summarize
 from benchyard.krown import krown_runs
 from benchyard.model import Case
+from benchyard.statistics.figures import plural
 from flows.cli.common import (
     load_selected,
-    plural,
     results_of,
     results_option,
     selection,

@@ -7,7 +7,8 @@ import click
 from benchyard import schemas
 from benchyard.errors import ExitCode
 from benchyard.model import Json
-from flows.cli.common import cases_of, load_selected, plural, print_json, selection
+from benchyard.statistics.figures import plural
+from flows.cli.common import cases_of, load_selected, print_json, selection
 
 
 @click.command("validate")

@@ -133,10 +133,7 @@ def test_interrupted_is_130(
     assert (code, out, err.strip()) == (130, "", "benchyard: interrupted")
 
 
-def test_one_ctrl_c_is_130_and_says_how_to_go_on(
-    run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = case_folder("fine", command("work"), command("next"))
+def press_in_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
     pressed: list[bool] = []
 
     def press(arguments: Any, **options: Any) -> Child:
@@ -148,6 +145,13 @@ def test_one_ctrl_c_is_130_and_says_how_to_go_on(
 
     monkeypatch.setattr("resources.process.spawn", press)
 
+
+def test_one_ctrl_c_is_130_and_says_how_to_go_on(
+    run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = case_folder("fine", command("work"), command("next"))
+    press_in_the_first_step(monkeypatch)
+
     code, _, err = run("fine", "--runs", "2")
 
     assert code == 130
@@ -158,6 +162,20 @@ def test_one_ctrl_c_is_130_and_says_how_to_go_on(
     assert done_runs(folder / "results") == []
     assert run("fine", "--runs", "2")[0] == 0
     assert done_runs(folder / "results") == [1, 2]
+
+
+def test_ctrl_c_in_the_last_step_of_a_case_begins_no_other_case(
+    run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (case_folder(name, command("work")) for name in ("a", "b"))
+    press_in_the_first_step(monkeypatch)
+
+    code, _, err = run("a", "b", "--runs", "1")
+
+    assert code == 130
+    assert "the same command goes on where this one ended" in err
+    assert done_runs(first / "results") == [1]
+    assert not (second / "results").exists()
 
 
 def test_no_wait_is_1_at_once_and_says_who(run: Run, case_folder: MakeCase) -> None:

@@ -1,0 +1,34 @@
+"""What the shell is told of a baseline: an exit code, once all that was executed is printed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from benchyard.errors import RegressionError
+from benchyard.model import Case
+from benchyard.regressions import Baseline
+
+
+def raise_if_worse(
+    baseline: str | None, cases: Sequence[Case], folders: Sequence[Path], *, direct: bool
+) -> None:
+    """Compare each case with the baseline; nothing happens without one.
+
+    Args:
+        folders: The cases' results.
+        direct: Whether nobody has told what came of it yet: a flow run has.
+
+    Raises:
+        RegressionError: If a case is worse.
+    """
+    if baseline is None:
+        return
+    before, worse = Baseline(baseline), list[str]()
+    for case, folder in zip(cases, folders, strict=True):
+        looked = before.look(case.title, folder)
+        if direct:
+            click.echo(f"{case.title} against {baseline}: {looked.summary}", err=True)
+        worse += [found.text for found in looked.regressions]
+    if worse:
+        raise RegressionError("\n".join(worse))

@@ -1,0 +1,172 @@
+"""``benchyard history``: what was published, through time."""
+
+import codecs
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from benchyard.case.problems import printable
+from benchyard.errors import InputError
+from benchyard.history.dates import parse_since
+from benchyard.history.document import entries_document, tests_document
+from benchyard.history.drawing import check_picture, draw
+from benchyard.history.reading import Window, read_entries, read_entry, read_tests
+from benchyard.history.series import Series
+from benchyard.history.sparkline import ASCII, BLOCKS
+from benchyard.history.wording import (
+    ENTRY_FIGURES,
+    TEST_FIGURES,
+    TIMING_FIGURES,
+    cut,
+    entries_table,
+    line,
+    summary,
+    tests_table,
+    timings_table,
+)
+from benchyard.sinks import Reader, open_reader
+from flows.cli.common import json_option, print_columns, print_json
+
+#: How many of the newest are looked at, unless the user says otherwise.
+LIMIT = 100
+#: Characters of the sparkline of a single entry.
+_WIDTH = 72
+
+
+def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
+    return None if text is None else parse_since(text, datetime.now(UTC))
+
+
+@click.command("history")
+@click.argument("test", required=False)
+@click.argument("entry", required=False)
+@click.option(
+    "--sink",
+    default="local",
+    show_default=True,
+    help="Where to read: local, local:FILE or datastore.",
+)
+@click.option(
+    "--since",
+    callback=_since,
+    metavar="DATE",
+    help="Nothing older: a date such as 2026-11-01 (UTC), or 30d, 12h, 2w.",
+)
+@click.option(
+    "--limit",
+    default=LIMIT,
+    show_default=True,
+    type=click.IntRange(0, 10_000_000),
+    help="At most so many of each, the newest; 0 takes all.",
+)
+@click.option("--newest-first", is_flag=True, help="List the newest timing first.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw what is shown into a picture, .png or .svg.",
+)
+@json_option
+def command(
+    test: str | None,
+    entry: str | None,
+    sink: str,
+    since: datetime | None,
+    limit: int,
+    plot: Path | None,
+    *,
+    newest_first: bool,
+    as_json: bool,
+) -> None:
+    """Show what was published, through time.
+
+    Without TEST, the tests; with it, its entries, each with its newest wall time against the
+    median of those before it; with ENTRY, every wall time. One that stands out is a reason to look:
+    benchyard compare tells whether a difference is more than noise.
+    """
+    window = Window(since, limit or None)
+    if plot is not None:
+        if test is None:
+            raise click.UsageError("--plot draws a TEST, or one ENTRY of it; name one")
+        check_picture(plot)
+    with _reading(sink) as reader:
+        if test is None:
+            _show_tests(reader, sink, window, as_json=as_json)
+            return
+        found = (
+            list(read_entries(reader, test, window))
+            if entry is None
+            else [read_entry(reader, test, entry, window)]
+        )
+    if as_json:
+        print_json(entries_document(sink, window, test, found, newest_first=newest_first))
+    elif entry is None:
+        _show_entries(test, found, window)
+    else:
+        _show_timings(found[0], window, newest_first=newest_first)
+    if plot is not None:
+        _draw(found, test, plot)
+
+
+@contextmanager
+def _reading(sink: str) -> Generator[Reader]:
+    reader = open_reader(sink)
+    try:
+        yield reader
+    finally:
+        reader.close()
+
+
+def _show_tests(reader: Reader, sink: str, window: Window, *, as_json: bool) -> None:
+    tests = list(read_tests(reader, window))
+    if as_json:
+        print_json(tests_document(sink, window, tests))
+    elif tests:
+        print_columns(tests_table(tests), right=TEST_FIGURES)
+    else:
+        click.echo("no test was published in this time")
+
+
+def _show_entries(test: str, found: list[Series], window: Window) -> None:
+    click.secho(printable(test), bold=True)
+    if not found:
+        click.echo("no timings in this time")
+        return
+    print_columns(entries_table(found, _marks()), right=ENTRY_FIGURES)
+    _tell_of_cut(found, window)
+
+
+def _show_timings(series: Series, window: Window, *, newest_first: bool) -> None:
+    click.echo(f"{click.style(printable(series.test), bold=True)}  {printable(series.entry)}")
+    if series.timings:
+        print_columns(timings_table(series, newest_first=newest_first), right=TIMING_FIGURES)
+        click.echo()
+        click.echo(line(series, _WIDTH, _marks()))
+    click.echo(summary(series))
+    _tell_of_cut([series], window)
+
+
+def _tell_of_cut(found: list[Series], window: Window) -> None:
+    text = cut(found, window)
+    if text:
+        click.secho(text, dim=True)
+
+
+def _draw(found: list[Series], test: str, file: Path) -> None:
+    shown = [series for series in found if series.timings]
+    if not shown:
+        raise InputError(f"{file}: nothing to draw, there are no timings in this time")
+    drawn = draw(shown, test, file)
+    if drawn < len(shown):
+        text = f"{file} shows the {drawn} entries that changed most, of {len(shown):,}"
+        click.echo(text, err=True)
+
+
+def _marks() -> str:
+    """Return what sparklines are drawn with: blocks where the terminal has them."""
+    utf8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
+    return BLOCKS if utf8 else ASCII

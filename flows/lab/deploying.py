@@ -1,0 +1,200 @@
+"""Bring pools, deployments and the choice of cases to the server; as often as one likes."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+from uuid import UUID
+
+import yaml
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas.actions import DeploymentUpdate
+from prefect.client.schemas.responses import DeploymentResponse
+from prefect.settings import get_current_settings
+
+from benchyard.errors import BenchyardError, InputError
+from benchyard.model import Json, JsonObject
+from flows.lab import api
+from flows.lab.choices import choices, with_choices
+from flows.lab.names import SERVER
+
+PREFECT_YAML = "prefect.yaml"
+#: Seconds that Prefect gets to deploy; it took 4 to 8 s on two busy cores.
+_DEPLOY_SECONDS = 180.0
+_PAGE = 200
+
+#: Deployment and slug of a schedule to whether it is active.
+_Active = dict[tuple[UUID, str | None], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """One deployment at the server.
+
+    Args:
+        name: Flow and deployment, as Prefect's command line takes it.
+        page: Its page in the UI.
+        schedules: What each of its schedules is called, and whether it is active.
+    """
+
+    name: str
+    page: str
+    schedules: Mapping[str, bool]
+
+    def to_json(self) -> JsonObject:
+        """Return it as JSON."""
+        schedules: dict[str, Json] = dict(self.schedules)
+        return {"name": self.name, "page": self.page, "schedules": schedules}
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What the server offers now.
+
+    Args:
+        deployments: All of the file's.
+        cases: That can be chosen.
+    """
+
+    deployments: Sequence[Deployed]
+    cases: Sequence[str]
+
+
+def deploy(file: Path, root: Path | None = None, resource_folders: Sequence[Path] = ()) -> Offered:
+    """Make the pools, deploy everything in a file, and offer the cases found now.
+
+    Schedules keep whether they are active: who switched one on in the UI means it.
+
+    Args:
+        file: The ``prefect.yaml``; flow runs work in its folder.
+        root: Where cases are looked for; None for what the file says.
+        resource_folders: Further resource classes.
+
+    Raises:
+        InputError: If the file is not there, or there is no folder ``root``.
+        BenchyardError: If Prefect refuses it.
+    """
+    wanted = declared(file)
+    with api.client() as client:
+        api.ensure_pools(client)
+        before = _found(client, wanted)
+        active: _Active = {(d.id, s.slug): s.active for d in before for s in d.schedules}
+        _deploy_all(file)
+        found = _found(client, wanted)
+        _keep_active(client, found, active)
+        cases = _offer(client, found, file.parent, root, resource_folders)
+        return Offered([_told(client, d) for d in _found(client, wanted)], cases)
+
+
+def declared(file: Path) -> set[tuple[str, str]]:
+    """Return entry point and name of each deployment that a file declares.
+
+    Raises:
+        InputError: If the file is not there, or declares none.
+    """
+    if not file.is_file():
+        raise InputError(
+            f"there is no file '{file}'; go to the checkout of Benchyard, or name its "
+            f"{PREFECT_YAML} with --prefect-yaml"
+        )
+    try:
+        document = cast("dict[str, Any]", yaml.safe_load(file.read_text()))
+        declared = cast("list[dict[str, str]]", document["deployments"])
+        return {(one["entrypoint"], one["name"]) for one in declared}
+    except (yaml.YAMLError, UnicodeError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"'{file}' declares no deployments as Prefect has them: {reason}"
+        ) from None
+
+
+def _found(client: SyncPrefectClient, wanted: set[tuple[str, str]]) -> list[DeploymentResponse]:
+    """Return the deployments of the file that are at the server."""
+    found: list[DeploymentResponse] = []
+    while True:
+        page = client.read_deployments(limit=_PAGE, offset=len(found))
+        found += page
+        if len(page) < _PAGE:
+            return [one for one in found if (one.entrypoint or "", one.name) in wanted]
+
+
+def _deploy_all(file: Path) -> None:
+    """Let Prefect deploy everything in a file, in a process of its own as its users do."""
+    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
+    url = get_current_settings().api.url
+    if url:
+        environment[SERVER] = url
+    try:
+        ended = subprocess.run(
+            [*command, "--prefect-file", file.name],
+            cwd=file.parent,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_DEPLOY_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise BenchyardError(
+            f"Prefect did not deploy {file} within {_DEPLOY_SECONDS:.0f} s; is its server well?"
+        ) from None
+    if ended.returncode:
+        said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()
+        reason = " ".join(" ".join(said[-6:]).split())
+        raise BenchyardError(f"Prefect could not deploy {file}: {reason}")
+
+
+def _keep_active(
+    client: SyncPrefectClient, found: Sequence[DeploymentResponse], active: _Active
+) -> None:
+    for deployment in found:
+        for schedule in deployment.schedules:
+            wanted = active.get((deployment.id, schedule.slug))
+            if wanted is not None and wanted != schedule.active:
+                client.update_deployment_schedule(deployment.id, schedule.id, active=wanted)
+
+
+def _offer(
+    client: SyncPrefectClient,
+    found: Sequence[DeploymentResponse],
+    checkout: Path,
+    root: Path | None,
+    resource_folders: Sequence[Path],
+) -> list[str]:
+    """Let the forms offer the cases that are there now; return these."""
+    offered: list[str] = []
+    for deployment in found:
+        schema = deployment.parameter_openapi_schema or {}
+        known = cast("dict[str, Any]", schema.get("properties", {}))
+        parameters = dict(deployment.parameters)
+        if "root" in known and root is not None:
+            parameters["root"] = _below(checkout, root)
+        if "resources" in known and resource_folders:
+            parameters["resources"] = [_below(checkout, folder) for folder in resource_folders]
+        if "case" in known:
+            place = checkout / str(parameters.get("root", "."))
+            offered = choices(place, checkout, resource_folders)
+            schema = with_choices(schema, offered)
+            if offered and parameters.get("case") not in offered:
+                parameters["case"] = offered[0]
+        changed = DeploymentUpdate(parameter_openapi_schema=schema, parameters=parameters)
+        client.update_deployment(deployment.id, changed)
+    return offered
+
+
+def _below(checkout: Path, folder: Path) -> str:
+    """Write a folder as flow runs find it: below the checkout where it is there, else absolute."""
+    place, base = folder.resolve(), checkout.resolve()
+    return str(place.relative_to(base)) if place.is_relative_to(base) else str(place)
+
+
+def _told(client: SyncPrefectClient, deployment: DeploymentResponse) -> Deployed:
+    flow = client.read_flow(deployment.flow_id).name
+    page = f"{get_current_settings().ui_url}/deployments/deployment/{deployment.id}"
+    schedules = {schedule.slug or "": schedule.active for schedule in deployment.schedules}
+    return Deployed(f"{flow}/{deployment.name}", page, schedules)

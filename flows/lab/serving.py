@@ -1,0 +1,44 @@
+"""The process of the lab's Prefect server: uvicorn, and an ear for the lab's end."""
+
+import os
+import sys
+
+import uvicorn
+
+from flows.lab import lifeline
+from flows.lab.names import LAB
+from flows.lab.outage import after_outage
+
+#: Seconds that open connections get at the end; browsers keep theirs for ever.
+_FAREWELL = 3
+
+
+def main(host: str, port: int) -> None:
+    """Serve Prefect's API and UI until the lab ends, and the flow runs that need it.
+
+    Args:
+        host: Address to bind.
+        port: Of it.
+    """
+    after_outage()
+    config = uvicorn.Config(
+        "prefect.server.api.server:create_app",
+        factory=True,
+        host=host,
+        port=port,
+        log_level="warning",
+        lifespan="on",
+        timeout_graceful_shutdown=_FAREWELL,
+    )
+    server = uvicorn.Server(config)
+
+    def end() -> None:
+        lifeline.wait_for_others(os.environ[LAB])
+        server.should_exit = True
+
+    lifeline.when_cut(end)
+    server.run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

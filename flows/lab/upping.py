@@ -1,0 +1,153 @@
+"""The order in which a lab comes up on a machine, and what is said of it."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchyard.model import Json
+from flows.lab import state
+from flows.lab.api import client
+from flows.lab.automations import ensure_heartbeat_automation
+from flows.lab.deploying import Offered, declared, deploy
+from flows.lab.joining import SERVED, raise_if_unfit
+from flows.lab.lab import Lab, Testbed, wait_for_dead_labs
+from flows.lab.names import TESTBEDS, this_host
+from flows.lab.requests import as_interrupts
+from flows.lab.where import LOOPBACK, Where, choose, use
+
+Say = Callable[[str], None]
+_TWICE = "a lab is up on this machine already (pid {pid}): {url}; stop it with Ctrl-C or SIGTERM"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How a lab is to be.
+
+    Args:
+        host_name: Under which others reach the server.
+        port: Of the server.
+        database_url: Of the server.
+        own_server: Whether one may be started.
+        name: Of the testbed.
+        tags: Of the testbed.
+        root: Folder that cases are looked for in.
+        resource_folders: Further resource classes.
+        prefect_yaml: Declares the deployments.
+        alerts: Where failures are told of.
+        grace: Seconds that a run gets at SIGTERM.
+    """
+
+    host_name: str | None
+    port: int | None
+    database_url: str | None
+    own_server: bool
+    name: str | None
+    tags: Sequence[str]
+    root: Path | None
+    resource_folders: Sequence[Path]
+    prefect_yaml: Path
+    alerts: str | None
+    grace: float | None
+
+
+def up(wishes: Wishes, say: Say, ready: Callable[[dict[str, Json]], None]) -> bool:
+    """Bring a lab up and keep it up until somebody asks for its end.
+
+    Args:
+        say: Tells the user a line.
+        ready: Called with what there is, once all of it answers.
+
+    Returns:
+        Whether the flow runs that were under way at the end could finish.
+
+    Raises:
+        BenchyardError: If a part does not come up.
+        InputError: If a lab is up here already, or a wish cannot be met.
+    """
+    name = wishes.name or this_host()
+    raise_if_unfit(name)
+    declared(wishes.prefect_yaml)
+    with ExitStack() as held:
+        claim = held.enter_context(state.claim("up", _TWICE))
+        held.enter_context(state.claim(f"testbed-{name}", SERVED))
+        with as_interrupts():
+            wait_for_dead_labs(say)
+            where = choose(wishes.host_name, wishes.port, own=wishes.own_server)
+            use(where)
+            testbed = Testbed(name, name, wishes.tags, wishes.prefect_yaml.resolve().parent)
+            lab = Lab(where, testbed, say)
+            try:
+                offered = _bring_up(lab, wishes)
+            except BaseException:
+                lab.abandon()
+                raise
+        claim.tell(url=where.ui, api=where.api)
+
+        def told() -> None:
+            _welcome(lab, offered)
+            ready(_facts(lab, offered))
+
+        return lab.keep_up(told, wishes.grace)
+
+
+def _bring_up(lab: Lab, wishes: Wishes) -> Offered:
+    if lab.where.bind is not None:
+        lab.say(f"starting a Prefect server at {lab.where.ui}")
+        lab.start_server(wishes.database_url)
+    offered = deploy(wishes.prefect_yaml.resolve(), wishes.root, wishes.resource_folders)
+    with client() as api:
+        ensure_heartbeat_automation(api)
+    if wishes.alerts is not None:
+        from flows.lab.alerts import ensure_alerts  # noqa: PLC0415 - only who wants alerts
+
+        ensure_alerts(wishes.alerts)
+    lab.start_testbed()
+    lab.start_control()
+    lab.wait_for_workers()
+    return offered
+
+
+def _welcome(lab: Lab, offered: Offered) -> None:
+    for line in welcome(lab.where, lab.testbed, offered):
+        lab.say(line)
+    if lab.where.bind not in (None, LOOPBACK, "localhost", "::1"):
+        lab.say(
+            "whoever reaches this port can start flow runs here; PREFECT_SERVER_API_AUTH_STRING "
+            "sets a password"
+        )
+
+
+def welcome(where: Where, testbed: Testbed, offered: Offered) -> list[str]:
+    """Return what people are told of a lab that is up."""
+    case_page = next((d.page for d in offered.deployments if d.name.startswith("execute-case")), "")
+    lines = [
+        "",
+        f"the lab is up: {where.ui}",
+        f"  testbed {testbed.name}: one run at a time; queues {testbed.queue} and default of "
+        f"the pool {TESTBEDS}",
+        f"  {len(offered.cases)} cases to choose from; execute one: {case_page} (Run, Custom run)",
+    ]
+    lines += [
+        f"  schedule {slug} of {one.name}: {'active' if active else 'off, switch it on in the UI'}"
+        for one in offered.deployments
+        for slug, active in one.schedules.items()
+    ]
+    shell = f"  for the command line in another terminal: export PREFECT_API_URL={where.api}"
+    return [*lines, shell, "  Ctrl-C lets the run in progress finish, a second one stops it"]
+
+
+def _facts(lab: Lab, offered: Offered) -> dict[str, Json]:
+    deployments: list[Json] = [one.to_json() for one in offered.deployments]
+    parts = [*([lab.server] if lab.server else []), *lab.workers]
+    processes: dict[str, Json] = {p.name: p.process.pid for p in parts if p.process}
+    logs: dict[str, Json] = {part.name: str(part.log) for part in parts}
+    return {
+        "ui": lab.where.ui,
+        "api": lab.where.api,
+        "testbed": lab.testbed.name,
+        "deployments": deployments,
+        "cases": list(offered.cases),
+        "processes": processes,
+        "logs": logs,
+    }

@@ -1,0 +1,71 @@
+"""What the worker reports of flow runs whose process was killed."""
+
+import abc
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import pytest
+from prefect import flow
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.objects import FlowRun, State, WorkPool
+from prefect.states import AwaitingRetry, Crashed, Pending, Running
+
+from flows.lab.draining import DrainingWorker
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]
+
+
+@flow(name="some-flow")
+def some_flow() -> None: ...
+
+
+class ReportingWorker(DrainingWorker, abc.ABC):
+    """Is given its client, and reports a crash as Prefect makes it do."""
+
+    async def report(self, api: PrefectClient, flow_run: FlowRun) -> None:
+        self._client = api
+        self._work_pool = WorkPool(name="some", type="process", default_queue_id=UUID(int=1))
+        await self._propose_crashed_state(flow_run, "killed")
+
+
+def taken(*after: State[Any]) -> tuple[list[str], str]:
+    """Take a flow run, let the states follow, report its crash; return notes and last state."""
+    return asyncio.run(_taken(after))
+
+
+async def _taken(after: Sequence[State[Any]]) -> tuple[list[str], str]:
+    notes: list[str] = []
+    worker = ReportingWorker(
+        pool="some", queues=[], name="me", limit=1, query_seconds=1, note=notes.append
+    )
+    async with get_client() as api:
+        flow_run = await api.create_flow_run(some_flow, state=Pending())
+        for state in after:
+            await api.set_flow_run_state(flow_run.id, state, force=True)
+        await worker.report(api, flow_run)
+        return notes, _state(await api.read_flow_run(flow_run.id))
+
+
+def _state(flow_run: FlowRun) -> str:
+    assert flow_run.state is not None
+    return flow_run.state.name or ""
+
+
+@pytest.mark.parametrize(
+    "attempt", [[], [Running()], [Running(), Crashed()]], ids=["pending", "running", "reported"]
+)
+def test_a_crash_is_reported(attempt: list[State[Any]]) -> None:
+    notes, state = taken(*attempt)
+    assert state == "Crashed"
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    "retry", [[], [Pending()], [Pending(), Running()]], ids=["waiting", "pending", "running"]
+)
+def test_a_retry_is_not_ended_by_the_crash_before_it(retry: list[State[Any]]) -> None:
+    notes, state = taken(Running(), Crashed(), AwaitingRetry(), *retry)
+    assert state == (retry[-1].name if retry else "AwaitingRetry")
+    assert "was retried" in notes[0]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -14,11 +15,13 @@ from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import settings
 
 from benchyard.labels import start_time
+from tests.databases import put_database
 
 pytest_plugins = ["pytester"]
 
@@ -32,12 +35,19 @@ os.environ.update(
     PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW="ignore",
     DO_NOT_TRACK="1",
     BENCHYARD_LOCK=str(_HOME / "testbed.lock"),
+    BENCHYARD_HOME=str(_HOME / "lab"),
 )
 for _name in ("PREFECT_API_URL", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"):
     os.environ.pop(_name, None)
 
+# What starts the tests in the background may have them ignore these, and so all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 #: Set to ``all``, it makes every skipped test a failed one: for a machine that must have all.
 REQUIRE = "BENCHYARD_REQUIRE"
+#: Seconds between two looks at what takes long.
+_LONGEST_PAUSE = 0.25
 
 #: Property tests try so many examples while one works, and the usual hundred where all must hold.
 settings.register_profile("quick", max_examples=25, deadline=None)
@@ -52,6 +62,41 @@ RunBenchyard = Callable[..., "subprocess.CompletedProcess[str]"]
 
 def pytest_unconfigure() -> None:
     shutil.rmtree(_HOME, ignore_errors=True)
+
+
+# -- order
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put what takes longest first: labs, then all files with slow tests."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (not item.get_closest_marker("lab"), item.path not in slow))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | None:
+    """Keep a file's tests on one worker of xdist, and on one and the same all that bring up a lab.
+
+    Only with ``--dist loadscope``. Two labs beside each other on a small machine answer nobody.
+    (xdist's own groups are lost with this pytest: it writes them behind ids that pytest does not
+    take back.)
+    """
+    if config.getoption("dist") != "loadscope":
+        return None
+
+    import xdist.scheduler  # noqa: PLC0415 # pyright: ignore[reportMissingTypeStubs] - only where it is used
+
+    class Scheduling(xdist.scheduler.LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return "lab" if _brings_up_a_lab(config.rootpath / file) else file
+
+    return Scheduling(config, log)
+
+
+@cache
+def _brings_up_a_lab(file: Path) -> bool:
+    return "pytest.mark.lab" in file.read_text()
 
 
 # -- needs
@@ -70,13 +115,20 @@ def missing(need: str) -> str | None:
     """Say why ``need`` is not met here, or nothing if it is.
 
     Args:
-        need: ``mount``, ``docker``, ``module:NAME``, or the name of a program.
+        need: ``mount``, ``docker``, ``azurite``, ``postgresql``, ``image:NAME`` (of tests/images),
+            ``module:NAME``, or the name of a program.
     """
     if need == "mount":
         return _no_mount()
     if need == "docker":
         return _no_docker()
+    if need == "azurite":
+        return _no_azurite()
+    if need == "postgresql":
+        return _no_postgresql()
     kind, _, name = need.rpartition(":")
+    if kind == "image":
+        return _no_image(name)
     if kind == "module":
         return None if find_spec(name) else f"there is no Python module '{name}'"
     return None if shutil.which(name) else f"there is no program '{name}' on PATH"
@@ -92,6 +144,26 @@ def _no_mount() -> str | None:
 
 def _no_docker() -> str | None:
     return _quietly("docker", "info")
+
+
+def _no_azurite() -> str | None:
+    folder = Path(__file__).parent / "emulators" / "azurite"
+    if (folder / "node_modules" / ".bin" / "azurite-table").exists():
+        return None
+    return f"install it: npm install --no-package-lock --prefix {folder}"
+
+
+def _no_postgresql() -> str | None:
+    if any(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or shutil.which("initdb"):
+        return None
+    return "there is no program 'initdb'; install the package postgresql"
+
+
+def _no_image(name: str) -> str | None:
+    from tests.images import build  # noqa: PLC0415 - only tests that measure containers
+
+    reason = build.missing(name)
+    return f"{reason}; build it: python tests/images/build.py {name}" if reason else None
 
 
 def _quietly(*arguments: str) -> str | None:
@@ -128,12 +200,18 @@ def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 def eventually(condition: Callable[[], object], timeout: float = 10.0) -> bool:
-    """Wait until ``condition`` holds; tell whether it did in time."""
+    """Wait until ``condition`` holds; tell whether it did in time.
+
+    What takes long is looked at less and less often: a condition may be a request to a server that
+    has better things to do.
+    """
     deadline = time.monotonic() + timeout
+    pause = 0.002
     while not condition():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.002)
+        time.sleep(pause)
+        pause = min(1.2 * pause, _LONGEST_PAUSE)
     return True
 
 
@@ -221,6 +299,19 @@ def run_benchyard(tmp_path: Path) -> RunBenchyard:
     return run
 
 
+def _give_websockets_their_own_chance() -> None:
+    """Keep Prefect's threads off the generator of random numbers that Hypothesis watches.
+
+    Each connection for events sends a ping of random bytes every 20 seconds until this process
+    ends; Hypothesis takes that for a strategy that draws numbers behind its back.
+    """
+    import websockets.asyncio.connection  # noqa: PLC0415 - most tests do without Prefect
+    import websockets.client  # noqa: PLC0415
+
+    for module in (websockets.asyncio.connection, websockets.client):
+        vars(module)["random"] = random.Random()  # noqa: S311 - no secret
+
+
 @pytest.fixture(scope="session")
 def prefect_server() -> Generator[str]:
     """Run a Prefect server for all tests that need one; give the URL of its API.
@@ -232,10 +323,15 @@ def prefect_server() -> Generator[str]:
         PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
         temporary_settings,
     )
-    from prefect.testing.utilities import prefect_test_harness  # noqa: PLC0415
+    from prefect.testing import utilities  # noqa: PLC0415 - most tests do without Prefect
 
+    _give_websockets_their_own_chance()
+    # Prefect removes it, after this home is gone.
+    folder = tempfile.mkdtemp(prefix="benchyard-tests-")
+    put_database(Path(folder, "prefect-test.db"))
     with (
-        prefect_test_harness(server_startup_timeout=120),
+        mock.patch.object(utilities, "mkdtemp", return_value=folder),
+        utilities.prefect_test_harness(server_startup_timeout=120),
         temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
     ):
         yield str(PREFECT_API_URL.value())

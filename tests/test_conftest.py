@@ -86,6 +86,7 @@ def test_needs_say_why_they_are_not_met() -> None:
     assert missing("module:json") is None
     assert missing("no-such-program") == "there is no program 'no-such-program' on PATH"
     assert missing("module:nope") == "there is no Python module 'nope'"
+    assert str(missing("image:no")).endswith("; build it: python tests/images/build.py no")
 
 
 def test_each_test_has_a_lock_of_its_own(isolated_lock: Path) -> None:

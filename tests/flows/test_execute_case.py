@@ -62,7 +62,8 @@ class Flows:
 
     def execute(self, case: Path | str, tasks: int, **parameters: Any) -> Seen:
         """Execute a case; wait until Prefect knows of ``tasks`` ended task runs."""
-        options: dict[str, Any] = {"runs": 1, "cooldown": 0.0, "root": str(self.root), **parameters}
+        given: dict[str, Any] = {"root": str(self.root), "publish": (), **parameters}
+        options = {"runs": 1, "cooldown": 0.0, **given}
         before = {run.id for run in flow_runs()}
         state = cast("State[Any]", execute_case(str(case), **options, return_state=True))
         (run,) = [run for run in flow_runs() if run.id not in before]

@@ -21,12 +21,18 @@ from benchyard.record import read_record
 from flows import server
 from flows.server import Server, connect
 from tests.conftest import MakeCase, RunBenchyard, eventually, process
+from tests.databases import put_database
+from tests.ports import free_port
 
 
 @pytest.fixture(autouse=True)
-def nothing_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+def nothing_configured(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Generator[None]:
     """Start from a home and a working folder that name no server; restore the environment."""
     monkeypatch.chdir(tmp_path)
+    if request.node.get_closest_marker("slow"):
+        put_database(tmp_path / "home" / "prefect.db")
     with mock.patch.dict(os.environ, {"PREFECT_HOME": str(tmp_path / "home")}):
         os.environ.pop("PREFECT_API_URL", None)
         yield
@@ -43,12 +49,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(server, "_start_temporary", start)
     return made
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 # -- which server

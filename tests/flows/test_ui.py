@@ -19,6 +19,8 @@ from typing import Any, cast
 
 import pytest
 
+from tests.databases import put_database
+
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = [
     *("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic"),
@@ -67,6 +69,7 @@ class Ui:
 @pytest.fixture(scope="module")
 def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     scratch = tmp_path_factory.mktemp("ui")
+    put_database(scratch / "prefect" / "prefect.db")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])

@@ -1,0 +1,130 @@
+"""The flow that keeps house, against a real server."""
+
+import os
+import subprocess
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from prefect import State, flow
+from prefect.client.orchestration import get_client
+from prefect.states import Running
+
+from benchyard import places
+from benchyard.execution.layout import DONE, run_folder
+from benchyard.execution.testbed import hold_testbed
+from benchyard.housekeeping import Old, Report, Spool
+from benchyard.labels import OWNER, this_owner
+from flows.housekeeping import housekeeping
+from tasks import busy
+from tasks.housekeeping import KEY, markdown
+from tests.conftest import MakeCase, eventually, is_gone, process
+
+pytestmark = pytest.mark.slow
+
+DAY = 86_400
+
+
+@pytest.fixture
+def case(
+    case_folder: MakeCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: str
+) -> Path:
+    """Make a case with two old runs and a young one; a lab's home of its own."""
+    assert prefect_server
+    monkeypatch.setenv(places.HOME, str(tmp_path / "home"))
+    folder = case_folder("some", process("work", "true"))
+    for run, days in enumerate((300, 200, 1), start=1):
+        made = run_folder(folder / "results", run)
+        made.mkdir(parents=True)
+        (made / "run.json").write_text("{}")
+        (made / DONE).touch()
+        at = time.time() - days * DAY
+        os.utime(made / "run.json", (at, at))
+    return folder
+
+
+def keep_house(case: Path, **parameters: Any) -> dict[str, Any]:
+    wanted = {"root": str(case.parent), "keep_newest": 1, "younger_than_days": 100, **parameters}
+    state = cast("State[Any]", housekeeping(**wanted, return_state=True))
+    return cast("dict[str, Any]", state.result())
+
+
+def runs(case: Path) -> list[str]:
+    return sorted(path.name for path in (case / "results").iterdir())
+
+
+def test_old_runs_are_named_and_stay_unless_it_is_wanted(case: Path) -> None:
+    told = keep_house(case)
+    assert [Path(one["folder"]).name for one in told["old"]] == ["run_1", "run_2"]
+    assert runs(case) == ["run_1", "run_2", "run_3"]
+
+    told = keep_house(case, remove_old=True)
+    assert told["removed"]
+    assert runs(case) == ["run_3"]
+
+
+def test_what_a_dead_lab_left_is_removed(case: Path) -> None:
+    dead = "1:1:" + this_owner().rpartition(":")[2]
+    with subprocess.Popen(["/bin/sleep", "300"], env={**os.environ, OWNER: dead}) as left:
+        told = keep_house(case)
+        assert eventually(lambda: is_gone(left.pid), 5)
+
+    assert f"process {left.pid}" in told["leftovers"]
+
+
+def test_it_does_not_disturb_what_is_measured(case: Path) -> None:
+    with hold_testbed("measuring", wait=False):
+        state = cast(
+            "State[Any]", housekeeping(root=str(case.parent), wait=False, return_state=True)
+        )
+
+    assert state.is_failed()
+    assert "this host is measuring already" in str(state.message)
+
+
+def test_flow_runs_that_nobody_executes_are_named(
+    case: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @flow
+    def idle() -> None:
+        """Do nothing."""
+
+    monkeypatch.setattr(busy, "_LONG", timedelta(0))
+    with get_client(sync_client=True) as api:
+        lost = api.create_flow_run(idle, name="lost", state=Running())
+        told = keep_house(case)
+        assert any(str(lost.id) in one and "lost" in one for one in told["stuck"])
+        api.delete_flow_run(lost.id)
+        assert not any(
+            str(lost.id) in str(one) for one in busy.stuck_flow_runs(api, datetime.now(UTC))
+        )
+
+
+def test_the_ui_shows_what_was_found(case: Path) -> None:
+    keep_house(case)
+
+    with get_client(sync_client=True) as api:
+        (artifact,) = [one for one in api.read_latest_artifacts() if one.key == KEY]
+    assert "run_1`: 300 days old" in str(artifact.data)
+
+
+def test_nothing_that_a_name_holds_is_markdown_or_html() -> None:
+    evil = "<img src=x onerror=alert(1)>`| **bold**\n# title"
+    text = markdown(
+        Report(
+            spools=(Spool(evil, 1, 2.0, 1),),
+            old=(Old(Path("/") / evil, 1.0, 1),),
+            leftovers=(evil,),
+            stuck=(evil,),
+        )
+    )
+
+    lines = [line for line in text.splitlines() if "<img" in line]
+    assert len(lines) == 4
+    for line in lines:
+        before, _, rest = line.partition("`")
+        assert "<" not in before
+        assert "<" not in rest.partition("`")[2]
+    assert "\n# title" not in text

@@ -5,7 +5,6 @@ is started. Servers and homes are the benchmark's own.
 """
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.lab import clocked, environment, execute, first_start, server, write_case
@@ -20,14 +19,14 @@ def measure(size: Size) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="benchyard-benchmark-") as made:
         base = Path(made)
         case = write_case(base, "first", [clocked("Nothing")])
-        homes = _new_homes(base)
-        cold = [_wait(case, environment(next(homes))) for _ in range(size.of(5))]
-        home = next(homes)
-        warm = [_wait(case, environment(home)) for _ in range(size.of(6, quick=2))][1:]
+        homes = [Path(tempfile.mkdtemp(prefix="home-", dir=base)) for _ in range(size.of(5))]
+        cold = [_wait(case, environment(home)) for home in homes]
+        home = homes[-1]
+        warm = [_wait(case, environment(home)) for _ in range(size.of(5))]
         direct = [_wait(case, environment(home), "--direct") for _ in range(size.of(10, quick=2))][
             1:
         ]
-        with_server = _with_server(case, next(homes), size)
+        with_server = _with_server(case, home, size)
     return [
         Figure("to the first step, Prefect server running", with_server, limit=SERVER_SECONDS),
         Figure("to the first step, no server, cold PREFECT_HOME", cold, limit=COLD_SECONDS),
@@ -47,11 +46,6 @@ def _with_server(case: Path, home: Path, size: Size) -> list[float]:
 def _wait(case: Path, variables: dict[str, str], *options: str) -> float:
     started, record = execute(case, variables, *options)
     return first_start(record) - started
-
-
-def _new_homes(base: Path) -> Iterator[Path]:
-    while True:
-        yield Path(tempfile.mkdtemp(prefix="home-", dir=base))
 
 
 if __name__ == "__main__":

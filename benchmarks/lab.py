@@ -1,6 +1,7 @@
 """A lab to be measured: the command line as a user starts it, a Prefect server, records."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +19,8 @@ from benchyard.record import RunRecord, read_record
 
 #: The resource class of these benchmarks, as a folder for ``--resources``.
 RESOURCES = Path(__file__).with_name("measured")
+#: May name a database of this Prefect, made and still empty: servers begin with a copy.
+EMPTY_DATABASE = "BENCHYARD_EMPTY_DATABASE"
 _SERVER_SECONDS = 120.0
 _COMMAND_SECONDS = 1800.0
 
@@ -101,22 +104,38 @@ def first_start(record: RunRecord) -> float:
     return datetime.fromisoformat(record.steps[0].attempts[0].started_at).timestamp()
 
 
+def begin_with_empty_database(file: Path) -> None:
+    """Copy the database that BENCHYARD_EMPTY_DATABASE names, unless there is one already."""
+    database = os.environ.get(EMPTY_DATABASE)
+    if database and not file.exists():
+        shutil.copyfile(database, file)
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 @contextmanager
-def server(home: Path) -> Generator[str]:
+def server(home: Path, settings: Mapping[str, str] | None = None) -> Generator[str]:
     """Start a Prefect server, yield the address of its API, and end that server.
+
+    Args:
+        settings: Other than Prefect's own.
 
     Raises:
         RuntimeError: If it does not come up.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    begin_with_empty_database(home / "prefect.db")
+    port = str(free_port())
     started = subprocess.Popen(
         [
             *(sys.executable, "-m", "prefect", "server", "start"),
             *("--host", "127.0.0.1", "--port", port, "--no-ui", "--analytics-off"),
         ],
-        env=environment(home),
+        env={**environment(home), **(settings or {})},
         cwd=home,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -1,6 +1,7 @@
 """Each program runs to its end, very small; what it measures is not judged here."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,16 +9,29 @@ from typing import Any
 
 import pytest
 
+from benchmarks.lab import EMPTY_DATABASE
+from tests.databases import empty_database
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = (
     "command_line",
+    pytest.param("containers", marks=pytest.mark.requires("docker", "image:base")),
     "counters",
+    "dashboard",
     "first_step",
     "gaps",
+    "graph",
+    "local_store",
     "overhead",
+    pytest.param("publish_azure", marks=pytest.mark.requires("azurite")),
+    "publish_datastore",
     "sampler",
     "statistics_power",
+    "spool",
     "stats",
+    "suite",
+    "suite_pool",
+    "testresults",
     "timing",
 )
 
@@ -29,6 +43,7 @@ def run(program: str, *options: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
+        env={**os.environ, EMPTY_DATABASE: str(empty_database())},
         timeout=300,
         check=False,
     )
@@ -36,7 +51,13 @@ def run(program: str, *options: str) -> str:
     return ended.stdout
 
 
+#: Null, and rightly so, while other tests start processes on this host.
+NULL_ON_A_BUSY_HOST = {"written, child in a control group: off by"}
+
+
 def assert_has_numbers(figure: dict[str, Any]) -> None:
+    if figure["what"] in NULL_ON_A_BUSY_HOST and not figure["values"]:
+        return
     assert figure["values"], figure
     assert all(isinstance(value, int | float) for value in figure["values"]), figure
     assert figure["value"] is not None, figure

@@ -1,12 +1,6 @@
-"""Nodes and runs as stacked bars, PNG or SVG: one bar for each, in order of their start.
+"""Nodes and runs as stacked bars, PNG or SVG: one bar for each, in order of their start."""
 
-matplotlib is imported when something is drawn, and only its object-oriented interface is used:
-no window, no state that outlives a call. Its keyword arguments have no types, hence ``Any``.
-"""
-
-import io
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +10,8 @@ from benchyard.graph.assembling import Graph
 from benchyard.graph.nodes import IMAGE_WORK, Kind, Node
 from benchyard.graph.spans import Operation
 from benchyard.graph.wording import UNFINISHED, after, clock
+from benchyard.pictures import Format, picture
 
-FORMATS = ("png", "svg")
 #: Distinct for the colour-blind, too. Source: Okabe and Ito 2008, Color Universal Design.
 _COLOURS = {
     Operation.PREPARATION: "#0072b2",
@@ -45,15 +39,7 @@ _WORDS = {
     Operation.LOAD: "loads",
     Operation.TORRENT: "torrents",
 }
-#: What makes an SVG the same whenever it is drawn from the same, and its labels texts.
-_STYLE: Any = {
-    "svg.hashsalt": "benchyard",
-    "svg.fonttype": "none",
-    "font.size": 8.0,
-    "text.parse_math": False,
-    "hatch.linewidth": 0.8,
-}
-_DOTS_PER_INCH = 110
+_STYLE = {"font.size": 8.0, "hatch.linewidth": 0.8}
 #: Inches: of a bar with many and with few others, of all bars at most, and of the margins.
 _BAR, _BROAD_BAR, _TALLEST = 0.15, 0.24, 22.0
 _ABOVE, _BELOW, _RIGHT, _BETWEEN, _TITLE = 0.5, 0.48, 0.35, 0.25, 0.22
@@ -80,22 +66,9 @@ class _Panel:
     remarks: Sequence[str]
 
 
-def draw(graph: Graph, title: str, kind: str) -> bytes:
-    """Return the picture.
-
-    Args:
-        kind: ``png`` or ``svg``.
-    """
-    from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
-
-    buffer = io.BytesIO()
-    with rc_context(_STYLE), warnings.catch_warnings():
-        # A name may have characters that the font lacks; they are boxes then.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        figure = _figure(graph, title)
-        figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=metadata)
-    return buffer.getvalue()
+def draw(graph: Graph, title: str, kind: Format) -> bytes:
+    """Return the picture, as a file of that format."""
+    return picture(lambda: _figure(graph, title), kind, _STYLE)
 
 
 def _figure(graph: Graph, title: str) -> Any:

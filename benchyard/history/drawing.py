@@ -1,12 +1,6 @@
-"""A history as a picture, PNG or SVG.
+"""A history as a picture, PNG or SVG."""
 
-matplotlib is imported when something is drawn, and only its object-oriented interface is used:
-no window, no state that outlives a call. Its keyword arguments have no types, hence ``Any``.
-"""
-
-import io
 import math
-import warnings
 from collections.abc import Sequence
 from datetime import UTC, timedelta
 from pathlib import Path
@@ -18,19 +12,18 @@ from benchyard.files import write_atomically
 from benchyard.history.series import Series, seconds, short_seconds
 from benchyard.history.sparkline import LEAST_RANGE
 from benchyard.history.wording import shortened
+from benchyard.pictures import format_of, picture
 
 SUFFIXES = (".png", ".svg")
 #: Entries that one picture has room for.
 MOST = 24
-_DOTS_PER_INCH = 110
 _LINE, _LAST, _MEDIAN = "#3b6ea5", "#c2410c", "#8a8a8a"
 #: Inches beside, below and above a panel, and above all.
 _LEFT, _RIGHT, _BELOW, _ABOVE, _TITLE = 0.75, 0.2, 0.35, 0.42, 0.12
-_HEADING: Any = {"fontsize": 11, "weight": "bold", "parse_math": False}
+_HEADING: Any = {"fontsize": 11, "weight": "bold"}
 _SMALL: Any = {"fontsize": 7, "color": _MEDIAN}
 _LEGEND = "dashed: median; orange: the newest, against the median before it"
-#: What makes an SVG the same whenever it is drawn from the same.
-_STYLE: Any = {"svg.hashsalt": "benchyard", "font.size": 9.0, "svg.fonttype": "none"}
+_STYLE = {"font.size": 9.0}
 
 
 def check_picture(file: Path) -> None:
@@ -57,20 +50,9 @@ def draw(found: Sequence[Series], title: str, file: Path) -> int:
     Raises:
         OSError: If it cannot be written.
     """
-    from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
-
     chosen = _chosen(found)
-    buffer = io.BytesIO()
-    with rc_context(_STYLE), warnings.catch_warnings():
-        # A name may have characters that the font lacks; they are boxes then. Of some lengths of
-        # time there are no good parts; those that are taken then will do.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        warnings.filterwarnings("ignore", message="AutoDateLocator was unable to pick")
-        metadata = {"Date": None} if file.suffix.lower() == ".svg" else {"Software": None}
-        figure = _figure(chosen, shortened(title))
-        kind = file.suffix.lower().removeprefix(".")
-        figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=metadata)
-    write_atomically(file, buffer.getvalue())
+    drawn = picture(lambda: _figure(chosen, shortened(title)), format_of(file), _STYLE)
+    write_atomically(file, drawn)
     return len(chosen)
 
 
@@ -117,7 +99,7 @@ def _draw_one(axes: Any, series: Series) -> None:
         axes.axhline(series.median, color=_MEDIAN, linewidth=0.8, linestyle="--")
         axes.plot(moments[-1:], values[-1:], "o", color=_LAST, markersize=5)
         axes.set_ylim(*_range(series.finite, series.median))
-    axes.set_title(shortened(series.entry), loc="left", fontsize=9, parse_math=False)
+    axes.set_title(shortened(series.entry), loc="left", fontsize=9)
     axes.set_title(_last(series), loc="right", fontsize=8, color=_LAST)
     _dress(axes)
 

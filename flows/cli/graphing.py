@@ -27,6 +27,7 @@ from benchyard.graph.wording import (
     total_table,
 )
 from benchyard.model import JsonObject
+from benchyard.pictures import format_of
 from flows.cli.common import json_option, print_columns, print_json
 
 FORMATS = (".png", ".svg", ".dat")
@@ -159,13 +160,12 @@ def _nothing(graph: Graph, sources: Sequence[str]) -> str:
 
 
 def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
-    kind = file.suffix.lower().removeprefix(".")
-    if kind == "dat":
+    if file.suffix.lower() == ".dat":
         write_atomically(file, dat(graph.nodes).encode(errors="backslashreplace"))
         return
     from benchyard.graph.picture import draw  # noqa: PLC0415 - matplotlib takes half a second
 
-    write_atomically(file, draw(graph, _title(graph, sources), kind))
+    write_atomically(file, draw(graph, _title(graph, sources), format_of(file)))
 
 
 def _title(graph: Graph, sources: Sequence[str]) -> str:

@@ -4,7 +4,6 @@ import http.client
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from tests.emulators.datastore import server
+from tests.ports import free_port
 
 #: Seconds that a process has to start or to end; the machine may be busy.
 PATIENCE = 60.0
@@ -94,7 +94,7 @@ class Googles:
 
     def start(self, port: int) -> tuple[Child, int]:
         """Start it and return its process and its port."""
-        port = port or _free_port()
+        port = port or free_port()
         options = ["--testing", "--host=127.0.0.1", f"--port={port}"]
         if self.index != "any":
             options += ["--require_indexes", f"--index_file={self.index or self._no_index()}"]
@@ -145,12 +145,6 @@ def ended(child: Child, number: signal.Signals = signal.SIGKILL) -> int:
         if stream:
             stream.close()
     return code
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _asked(address: str, method: str, path: str) -> None:

@@ -1,0 +1,47 @@
+"""Figures of matplotlib as bytes, the same whenever they are drawn from the same.
+
+matplotlib is imported when something is drawn, and only its object-oriented interface is used:
+no window, no state that outlives a call. Its keyword arguments have no types, hence ``Any``.
+"""
+
+import io
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+Format = Literal["png", "svg"]
+
+_DOTS_PER_INCH = 110
+#: What keeps the ids in an SVG the same, its labels texts, and names the texts that they are.
+_STYLE = {"svg.hashsalt": "benchyard", "svg.fonttype": "none", "text.parse_math": False}
+#: matplotlib dates its pictures and writes its version into them.
+_UNDATED = {"svg": {"Date": None}, "png": {"Software": None}}
+#: A name may have characters that the font lacks; they are boxes then. Of some lengths of time
+#: there are no good parts; those that are taken then will do.
+_HARMLESS = ("Glyph .* missing from font", "AutoDateLocator was unable to pick")
+
+
+def format_of(file: Path) -> Format:
+    """Return the format that a file's ending asks for: SVG, or else PNG."""
+    return "svg" if file.suffix.lower() == ".svg" else "png"
+
+
+def picture(make_figure: Callable[[], Any], kind: Format, style: Mapping[str, Any]) -> bytes:
+    """Return a figure as a file's content.
+
+    Args:
+        make_figure: Returns a ``matplotlib.figure.Figure``; called under the style.
+        kind: The format.
+        style: ``rcParams`` beside those that all pictures have.
+    """
+    from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
+
+    buffer = io.BytesIO()
+    rc: Any = {**_STYLE, **style}
+    with rc_context(rc), warnings.catch_warnings():
+        for message in _HARMLESS:
+            warnings.filterwarnings("ignore", message=message)
+        figure = make_figure()
+        figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=_UNDATED[kind])
+    return buffer.getvalue()

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
@@ -237,6 +238,18 @@ def ctrl_c(times: int = 1) -> None:
 def is_gone(pid: int) -> bool:
     """Tell whether a process has ended; a zombie has."""
     return start_time(pid) is None
+
+
+def open_below(*folders: Path) -> list[str]:
+    """Return what this process has open of these folders and of all below them.
+
+    How many descriptors it has says nothing: threads of libraries open and close what they need.
+    """
+    found: list[str] = []
+    for one in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # of a thread, and closed meanwhile
+            found.append(str(one.readlink()))
+    return [path for path in found if any(map(Path(path).is_relative_to, folders))]
 
 
 def tree(folder: Path) -> dict[str, bytes | str]:

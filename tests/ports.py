@@ -1,10 +1,19 @@
 """Where tests let servers listen."""
 
+import os
 import socket
+from contextlib import suppress
+from itertools import count
+
+#: Below those that the kernel gives out, so that nobody gets one of them by chance before it is
+#: used; those of one worker of xdist apart from those of the other.
+_numbers = count(12_000 + 2_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]))
 
 
 def free_port() -> int:
-    """Return a port of loopback that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port of loopback that nobody listens at, and each only once."""
+    for port in _numbers:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError

@@ -283,6 +283,10 @@ class ContainerResource(Resource[ContainerSettingsT]):
                 follower.follow(program.pieces())
                 self._crew.refuse_aborted(container.spec)
                 code = program.exit_code(lambda: container.running and not self._crew.aborted)
+        except EngineError:
+            # In a container that is killed the engine executes nothing any more.
+            self._crew.refuse_aborted(container.spec)
+            raise
         finally:
             remove_if_empty(follower, self.workspace.kept)
         out_of_memory = self._ground.oom_kills(container) > killed

@@ -78,6 +78,10 @@ class Crew:
         self.start(container)
         try:
             ended = container.wait()
+        except EngineError:
+            # Of a container that is killed the engine may have nothing to say any more.
+            self.refuse_aborted(container.spec)
+            raise
         finally:
             self._changed()
         self.refuse_aborted(container.spec)

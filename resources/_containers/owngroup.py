@@ -7,6 +7,7 @@ systemd makes and removes the groups of its slices by itself.
 Source: Linux, Documentation/admin-guide/cgroup-v1/memory.rst, section 6; cgroup-v2.rst.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -148,7 +149,7 @@ def _count_what_is_below(folder: Path) -> None:
 
 def _remove(folders: list[Path]) -> None:
     for folder in folders:
-        below = sorted(path for path in folder.rglob("*") if path.is_dir())
-        for each in (*reversed(below), folder):
+        # Another lab may remove the same; a walk passes over what is gone.
+        for each, _, _ in os.walk(folder, topdown=False):
             with suppress(OSError):  # in use, or gone
-                each.rmdir()
+                Path(each).rmdir()

@@ -117,7 +117,7 @@ class _Store(BaseHTTPRequestHandler):
         if not self.early:
             size = int(self.headers["Content-Length"])
             self.got.append((self.path, dict(self.headers), self.rfile.read(size)))
-        self.hold.wait(20)
+        self.hold.wait(120)
         self.send_response(self.status)
         self.send_header("Content-Length", str(len(self.says)))
         self.end_headers()
@@ -200,7 +200,7 @@ def test_sending_can_be_broken_off(store: tuple[type[_Store], int], tmp_path: Pa
     began = time.monotonic()
     assert "aborted" in fail(lambda: upload.send(file, "text/turtle"))
     timer.join()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
 
 
 # -- on a real engine

@@ -16,6 +16,7 @@ from benchyard.case.problems import Problem
 from benchyard.case.reading import MAX_BYTES, MAX_DEPTH, MAX_DIGITS, kind_of, read_metadata
 from benchyard.model import JsonObject
 from benchyard.registry import Registry
+from tests.conftest import open_below
 
 
 def write(folder: Path, content: str | bytes) -> Path:
@@ -112,10 +113,9 @@ def test_a_folder_of_that_name_is_one_problem(tmp_path: Path) -> None:
 def test_reading_folders_leaves_no_open_files(tmp_path: Path) -> None:
     folder = tmp_path / "metadata.json"
     folder.mkdir()
-    before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(10):
         refused(folder)
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert open_below(tmp_path) == []
 
 
 def test_a_named_pipe_is_one_problem_and_is_not_waited_for(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from benchyard.counters.group_usage import used_by_group
 from benchyard.counters.groups import Group, GroupReading, Members
 from benchyard.counters.processes import ProcessReading, boot_ticks
 from tests.benchyard.counters.conftest import MIB, Worker
+from tests.conftest import open_below
 
 V2 = {
     "cpu.stat": "usage_usec 2000000\nuser_usec 1500000\nsystem_usec 500000\n"
@@ -351,25 +352,21 @@ def test_bytes_are_told_only_if_nobody_can_be_missing(
     assert (account.values["resource_disk_write_bytes"] == 0) == is_told, account.reasons
 
 
-def open_descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
 def test_groups_leave_no_descriptors_open(tmp_path: Path) -> None:
     cgroup = write(tmp_path / "demo")
     nothing = [Cgroup("/gone", {"": tmp_path / "gone"}), Cgroup("/gone", {"cpu": tmp_path})]
-    before = open_descriptors()
+    before = open_below(tmp_path, Path("/proc"))
     for _ in range(50):
         for one in (cgroup, *nothing):
             group = Group(one)
             group.read()
             group.close()
-    assert open_descriptors() == before
+    assert open_below(tmp_path, Path("/proc")) == before
     group = Group(nothing[0])
-    before = open_descriptors()
+    before = open_below(tmp_path, Path("/proc"))
     for _ in range(50):
         group.read()
-    assert open_descriptors() == before
+    assert open_below(tmp_path, Path("/proc")) == before
     group.close()
 
 

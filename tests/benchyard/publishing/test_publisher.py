@@ -17,7 +17,7 @@ from benchyard.publishing.archive import LocalArchive
 from benchyard.publishing.claiming import claimed
 from benchyard.publishing.compression import Compression, compress
 from benchyard.publishing.outcome import Begun, Happening, Left, Outcome, Published, Retrying
-from benchyard.publishing.patience import Patience
+from benchyard.publishing.patience import Halt, Patience
 from benchyard.publishing.publisher import Manner, archive, publish, upload
 from benchyard.sinks.contract import Kind, Spooled
 from tests.benchyard.publishing.conftest import Fill, names, write
@@ -417,12 +417,16 @@ def test_a_file_that_is_replaced_while_it_is_stored_is_not_lost(
 def test_a_test_that_is_still_writing_its_result_is_not_rejected(
     run: Publish, spool: Path, sink: FolderSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(carrier, "SETTLED_S", 0.4)
+    monkeypatch.setattr(carrier, "SETTLED_S", 3600)
     path = write(spool / "a.json", "reject me")
-    writer = threading.Timer(0.1, lambda: write(path, '{"whole": 1}'))
-    writer.start()
-    outcome = run()
-    writer.join()
+
+    def written_meanwhile(_halt: Halt, _seconds: float) -> bool:
+        write(path, '{"whole": 1}')
+        return False
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Halt, "wait", written_meanwhile)
+        outcome = run()
     assert "written to while" in outcome.waiting[0].reason
     assert run().is_clean
     assert sink.stored == ["a.json"]

@@ -69,12 +69,13 @@ def test_the_line_is_cut_and_the_client_connects_again(
 
 
 def test_a_late_answer_misses_its_deadline(ours: Emulator, client: Any) -> None:
-    ours.faults.slow(0.3, methods=["Commit"], when="after")
+    put(client, "K", "warm")
+    ours.faults.slow(5.0, methods=["Commit"], when="after")
     key = {"path": [{"kind": "Test", "name": "late"}]}
     request = {"project_id": client.project, "mode": "NON_TRANSACTIONAL"}
     request["mutations"] = [{"upsert": {"key": key}}]
     with pytest.raises(DeadlineExceeded):
-        client._datastore_api.commit(request=request, timeout=0.1, retry=None)
+        client._datastore_api.commit(request=request, timeout=2.0, retry=None)
     assert stored(client) == ["late"]
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ def owned_by(pid: int) -> list[str]:
                 labels = (told.get("Config") or told)["Labels"]
                 if labels["benchyard.owner"].startswith(f"{pid}:"):
                     left.append(f"{kind} {one}")
-    left += [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/{PREFIX}{pid}-*")]
+    # Where they are made; elsewhere groups of others vanish while they are looked through.
+    roots = Path("/sys/fs/cgroup")
+    left += [str(path) for at in ("", "*/") for path in roots.glob(f"{at}{PREFIX}{pid}-*")]
     return left + [f"process {one}" for one, by in labelled(OWNER) if by.startswith(f"{pid}:")]
 
 
@@ -94,12 +97,16 @@ def test_kill_9_at_any_moment_leaves_nothing_after_the_next_start(
     print("seed", seed)  # noqa: T201 - for who looks why it failed
     chance = random.Random(seed)  # noqa: S311
     found = 0
-    for _ in range(MOMENTS):
+    for number in range(MOMENTS):
         with subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path) as lab:
+            # While it starts, or at a moment of its work; on a slow machine, too.
+            if number % 2:
+                assert eventually(partial(owned_by, lab.pid), 60)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                lab.wait(chance.uniform(0.3, 4.0))
+                lab.wait(chance.uniform(0.3, 3.0 if number % 2 else 1.0))
+            # Seen while it lives: what it leaves, any lab that starts beside this may remove.
+            found += bool(owned_by(lab.pid))
             lab.send_signal(signal.SIGKILL)
-        found += bool(owned_by(lab.pid))
 
         def is_clean(pid: int = lab.pid) -> bool:
             # What the lab asked for last may be made by the engine after the lab's death.
@@ -107,7 +114,7 @@ def test_kill_9_at_any_moment_leaves_nothing_after_the_next_start(
             return not owned_by(pid)
 
         assert eventually(is_clean, 20), (seed, owned_by(lab.pid))
-    assert found > MOMENTS // 4, "the moments come too early or too late: nothing was left"
+    assert found > MOMENTS // 4, "the moments come too early or too late"
 
 
 @pytest.mark.usefixtures("strangers")

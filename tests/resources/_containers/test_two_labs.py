@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import MakeCase
+from tests.ports import free_port
 from tests.resources._containers.conftest import BASE, WAITS, docker, shell
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
@@ -39,7 +40,8 @@ def test_defect_44_two_labs_take_turns_and_do_not_meet(
     case_folder: MakeCase, tmp_path: Path
 ) -> None:
     # Both fix the same port: at the same time, one would find it taken.
-    folders = [case_of(case_folder, name, 38_917) for name in ("one", "two")]
+    port = free_port()
+    folders = [case_of(case_folder, name, port) for name in ("one", "two")]
     program = str(Path(sys.executable).with_name("benchyard"))
     labs = [
         subprocess.Popen(

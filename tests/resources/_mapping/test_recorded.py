@@ -95,7 +95,8 @@ def test_an_engine_gets_its_arguments_and_sees_its_files(
     output: str,
     arguments: list[str],
 ) -> None:
-    engine = recorded(name, OUTPUT=output, TEXT="<a> <b> <c> .\n")
+    # The engine knows how long it ran if it lives to be seen.
+    engine = recorded(name, OUTPUT=output, TEXT="<a> <b> <c> .\n", DELAY="0.3")
     result = engine.execute_mapping(*FILES, **database)
     call = said(engine)
     password = database["rdb_password"]

@@ -116,7 +116,7 @@ def test_a_slow_answer_ends_at_the_deadline(
     emulator: Emulator, connect: Connect, spooled: MakeSpooled
 ) -> None:
     emulator.faults.slow(5.0, times=1, methods=["Commit"])
-    hasty = Patience(attempt_s=0.3, trying_s=60.0, first_pause_s=0.01, longest_pause_s=0.1)
+    hasty = Patience(attempt_s=2.0, trying_s=60.0, first_pause_s=0.01, longest_pause_s=0.1)
     DatastoreSink(connect(emulator, hasty)).store(spooled())
     assert emulator.counters()["Commit"] == 3
     assert stored(emulator) == (1, 3)

@@ -63,7 +63,8 @@ def test_gives_up_at_the_deadline() -> None:
     attempts = Attempts(ENDLESS)
     with pytest.raises(SinkUnavailableError) as caught:
         caller(SHORT).call(attempts)
-    assert f"tried {len(attempts.given)} times" in str(caught.value)
+    times = len(attempts.given)
+    assert f"tried {'once' if times == 1 else f'{times} times'}" in str(caught.value)
     assert "Datastore at 127.0.0.1:8081" in str(caught.value)
     assert "UNAVAILABLE: down" in str(caught.value)
 

@@ -10,13 +10,9 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
-from benchyard.labels import OWNER, WINDS_UP, kill_labelled, labelled, this_owner
-
-#: Seconds that a process gets which saves something before it ends by itself.
-GRACE = 0.5
+from benchyard.labels import kill_family, this_owner
 
 _lock = threading.Lock()
 # A bare descriptor: closed by the kernel when this process ends, and by nothing before.
@@ -51,8 +47,4 @@ def watch() -> None:
     """Wait for the parent's end, then kill what it left; the guard's own main function."""
     owner = sys.argv[1]
     sys.stdin.buffer.read()
-    kill_labelled(OWNER, lambda value: value == owner)
-    late = time.monotonic() + GRACE
-    while time.monotonic() < late and owner + WINDS_UP in dict(labelled(OWNER)).values():
-        time.sleep(0.01)
-    kill_labelled(OWNER, lambda value: value == owner + WINDS_UP)
+    kill_family(lambda value: value == owner)

@@ -18,9 +18,13 @@ CHILD = "BENCHYARD_CHILD"
 #: At the end of an owner label: this process ends by itself with its owner, and gets time for it.
 WINDS_UP = ":winds-up"
 
-#: How often, and how far apart, an environment that reads empty is looked at: 10 ms in all.
-_LOOKS = 20
-_LOOK_AGAIN_SECONDS = 0.0005
+#: Seconds that a process gets which saves something before it ends by itself.
+GRACE = 0.5
+
+#: Seconds between two looks at a process that is inside execve, and for how long it is looked at.
+_LOOK_AGAIN_SECONDS, _LONGEST_EXECVE_SECONDS = 0.0005, 2.0
+#: Field 51 of ``/proc/PID/stat``, counted from the third: where the environment ends in memory.
+_ENVIRONMENT_END = 48
 
 
 @cache
@@ -47,9 +51,16 @@ def start_time(pid: int) -> int | None:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    # The command name may hold blanks and brackets; fields are counted after the last bracket.
-    fields = stat.rpartition(")")[2].split()
+    fields = _fields(stat)
     return None if fields[0] in "ZX" else int(fields[19])
+
+
+def _fields(stat: str) -> list[str]:
+    """Return the fields of a ``/proc/PID/stat`` from the third on.
+
+    The command name may hold blanks and brackets; they are counted after the last bracket.
+    """
+    return stat.rpartition(")")[2].split()
 
 
 def owner_is_alive(owner: str) -> bool:
@@ -62,12 +73,11 @@ def owner_is_alive(owner: str) -> bool:
 
 def labelled(name: str) -> Iterator[tuple[int, str]]:
     """Yield pid and value for each process of ours that carries the label ``name``."""
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        value = _value(int(entry.name), name)
-        if value is not None:
-            yield int(entry.name), value
+    with os.scandir("/proc") as entries:
+        pids = [int(entry.name) for entry in entries if entry.name.isdigit()]
+    for pid in pids:
+        if pid != os.getpid() and (value := _value(pid, name)) is not None:
+            yield pid, value
 
 
 def _value(pid: int, name: str) -> str | None:
@@ -80,19 +90,27 @@ def _value(pid: int, name: str) -> str | None:
 def _environment(pid: int) -> list[bytes]:
     """Read a process's environment; empty if it is gone, not ours, or a kernel thread.
 
-    While a process is inside execve its environment reads empty though it has one, so an empty
-    one is looked at again for a while.
+    While a process is inside execve its environment reads empty though it has one: it lies nowhere
+    yet, and afterwards elsewhere than before. Such a process is looked at again.
     """
-    for _ in range(_LOOKS):
+    deadline = time.monotonic() + _LONGEST_EXECVE_SECONDS
+    while time.monotonic() < deadline:
         try:
+            place = _place_of_environment(pid)
             environment = Path(f"/proc/{pid}/environ").read_bytes()
             if environment:
                 return environment.split(b"\0")
             Path(f"/proc/{pid}/exe").readlink()  # kernel threads and zombies have none
+            if place == _place_of_environment(pid) != "0":
+                return []
         except OSError:
             return []
         time.sleep(_LOOK_AGAIN_SECONDS)
     return []
+
+
+def _place_of_environment(pid: int) -> str:
+    return _fields(Path(f"/proc/{pid}/stat").read_text())[_ENVIRONMENT_END]
 
 
 def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0) -> list[int]:
@@ -115,6 +133,39 @@ def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0
         killed.extend(pid for pid in alive if _kill(pid, name, doomed))
         time.sleep(0.005)
     return sorted(set(killed))
+
+
+def kill_family(is_owner: Callable[[str], bool]) -> list[int]:
+    """Kill what owners left that are gone; who winds up by itself gets a moment for it first.
+
+    Args:
+        is_owner: Tells whether the owner of this label, without what is at its end, is one of them.
+
+    Returns:
+        The pids that were killed.
+    """
+    killed = kill_labelled(OWNER, lambda value: not _winds_up(value) and is_owner(value))
+
+    def late(value: str) -> bool:
+        return _winds_up(value) and is_owner(value.removesuffix(WINDS_UP))
+
+    deadline = time.monotonic() + GRACE
+    while time.monotonic() < deadline and any(late(value) for _, value in labelled(OWNER)):
+        time.sleep(0.01)
+    return sorted({*killed, *kill_labelled(OWNER, late)})
+
+
+def _winds_up(owner: str) -> bool:
+    return owner.endswith(WINDS_UP)
+
+
+def kill_leftovers() -> list[int]:
+    """Kill what labs that are dead left on this host.
+
+    Returns:
+        The pids that were killed.
+    """
+    return kill_family(lambda owner: not owner_is_alive(owner))
 
 
 def _kill(pid: int, name: str, doomed: Callable[[str], bool]) -> bool:

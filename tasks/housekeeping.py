@@ -26,7 +26,7 @@ from benchyard.housekeeping import (
     remove,
     spools,
 )
-from benchyard.labels import OWNER, kill_labelled, owner_is_alive
+from benchyard.labels import kill_leftovers
 from benchyard.registry import Registry
 from benchyard.statistics.figures import percent, plural
 from tasks.busy import stuck_flow_runs
@@ -66,7 +66,7 @@ def _results(root: Path, elsewhere: Path | None, registry: Registry) -> Iterator
 
 def remove_leftovers(registry: Registry) -> list[str]:
     """Kill and remove what labs that are dead left on this host; say what it was."""
-    killed = kill_labelled(OWNER, lambda owner: not owner_is_alive(owner))
+    killed = kill_leftovers()
     removed = [f"process {pid}" for pid in killed]
     for resource in registry.classes.values():
         removed += resource.remove_leftovers()

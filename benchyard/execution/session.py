@@ -31,7 +31,7 @@ from benchyard.execution.setting import Setting
 from benchyard.execution.stepbook import StepBook
 from benchyard.execution.stepping import Ground, Stepper
 from benchyard.execution.workspaces import account, kept_folder, mirror
-from benchyard.labels import OWNER, RUN, kill_labelled, owner_is_alive, this_owner
+from benchyard.labels import RUN, kill_labelled, kill_leftovers, this_owner
 from benchyard.model import Json, Outcome, Step
 from benchyard.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.resource import Workspace
@@ -79,7 +79,7 @@ class Session:
 
     def prepare(self) -> None:
         """Remove what dead labs left; make the run's empty folder and its view of the inputs."""
-        killed = kill_labelled(OWNER, lambda owner: not owner_is_alive(owner))
+        killed = kill_leftovers()
         self.folder = begin_run(self.setting.results, self.run)
         self._reporter.open(self.folder / "log.txt")
         if killed:

@@ -59,7 +59,8 @@ def least_rate(some: int, of_all: int) -> float:
     """
     rate, square = some / of_all, _Z * _Z
     spread = _Z * sqrt(rate * (1 - rate) / of_all + square / (4 * of_all * of_all))
-    return max(0.0, (rate + square / (2 * of_all) - spread) / (1 + square / of_all))
+    least = (rate + square / (2 * of_all) - spread) / (1 + square / of_all)
+    return min(max(0.0, least), rate)  # what is beyond is rounding
 
 
 def _ending(execution: Execution) -> str:

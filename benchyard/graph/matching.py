@@ -62,10 +62,10 @@ def _ended(start: float, end: End | None) -> tuple[float | None, int | None]:
     return between(start, at) if length is None else length, size
 
 
-def _order(end: End) -> tuple[bool, float, float, int]:
+def _order(end: End) -> tuple[bool, float, float, bool, int]:
     """Put the ends first that tell their length: they know their start, the others may guess."""
     at, length, size = end
-    return length is None, at, length or 0.0, size or 0
+    return length is None, at, length or 0.0, size is None, size or 0
 
 
 def _pairs(starts: Sequence[float], ends: Sequence[End]) -> Iterator[tuple[int, End]]:

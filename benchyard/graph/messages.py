@@ -68,7 +68,7 @@ def _read_columns(
     else:
         image = [images[name] for name in named["img"]]
     if "diff" in named:
-        length = np.array(decoded(_without_name(named["diff"], "diff")), np.float64)
+        length = np.array(decoded(_without_name(named["diff"], "diff"), exact=False), np.float64)
         if len(length) != len(image) or not bool(np.all((length >= 0.0) & (length < LONGEST))):
             raise ValueError("a length that is none")
     if "size" in named:
@@ -81,7 +81,7 @@ def _read_columns(
 
 def _sizes(column: Sequence[str], sizes: Sizes) -> Integers:
     try:
-        found = np.array(decoded(_without_name(column, "size")))
+        found = np.array(decoded(_without_name(column, "size"), exact=False))
     except ValueError:
         found = np.array(["with units"])
     if found.dtype == np.int64 and bool(np.all(found >= 0)):

@@ -123,28 +123,31 @@ class DrainingWorker(ProcessWorker, abc.ABC):
     async def _propose_crashed_state(
         self, flow_run: "FlowRun", message: str, client: "PrefectClient | None" = None
     ) -> None:
-        """Report a crash, but not one of an attempt that has been followed by another.
+        """Report a crash once, and not one of an attempt that has been followed by another.
 
         Prefect reports a process that failed when it ends, and once more some seconds later, when
-        all of it is cleared away: by then a retry may wait or run, and would be ended by that.
+        all of it is cleared away: by then a retry may wait or run, and would be ended by that. So
+        what has ended is left alone, too: a retry might come between the look and the report.
         """
         try:
-            followed = await self._is_followed(flow_run)
+            now = await self.client.read_flow_run(flow_run.id)
         except Exception:  # noqa: BLE001 - a crash is reported whatever the server does here
-            followed = False
-        if followed:
+            now = flow_run
+        if now.state is not None and now.state.is_final():
+            return
+        if _is_followed(flow_run, now):
             self._note(f"flow run {flow_run.id} was retried before its crash was reported again")
         else:
             await super()._propose_crashed_state(flow_run, message, client)
 
-    async def _is_followed(self, taken: "FlowRun") -> bool:
-        """Tell whether a flow run that this worker took has begun another attempt since."""
-        now = await self.client.read_flow_run(taken.id)
-        if now.state is None or now.state.is_final():
-            return False
-        attempts = now.run_count - taken.run_count
-        return now.state.is_scheduled() or attempts > (1 if now.state.is_running() else 0)
-
     def _release_limit_slot(self, flow_run_id: UUID) -> None:
         super()._release_limit_slot(flow_run_id)
         self._changed.set()
+
+
+def _is_followed(taken: "FlowRun", now: "FlowRun") -> bool:
+    """Tell whether a flow run that a worker took has begun another attempt since."""
+    if now is taken or now.state is None:
+        return False
+    attempts = now.run_count - taken.run_count
+    return now.state.is_scheduled() or attempts > (1 if now.state.is_running() else 0)

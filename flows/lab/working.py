@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from benchyard.clock import now
-from benchyard.labels import OWNER, kill_labelled, owner_is_alive
+from benchyard.labels import kill_leftovers
 from benchyard.model import JsonObject
 from benchyard.testbeds import this_testbed
 from flows.lab import api, lifeline
@@ -94,7 +94,7 @@ class Working:
     async def _prepare(self, ended: asyncio.Event) -> None:
         """Wait for what an earlier worker began; close what it lost; say who is here."""
         if self._testbed is not None:
-            killed = kill_labelled(OWNER, lambda owner: not owner_is_alive(owner))
+            killed = kill_leftovers()
             if killed:
                 note(f"killed processes that a dead lab had left: {killed}")
             while flow_runs_of_testbed(self._testbed) and not ended.is_set():

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchyard.json_text import decoded, encoded
@@ -22,6 +22,9 @@ values = st.recursive(
 
 
 @given(values)
+@example(-(2**63) - 1)
+@example([2**64, 10**40])
+@example(0.1234567890123456789)
 def test_what_was_written_reads_back(value: Json) -> None:
     text = encoded(value)
     assert json.loads(text) == value
@@ -32,6 +35,10 @@ def test_what_was_written_reads_back(value: Json) -> None:
 def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no number"):
         decoded(text.encode())
+
+
+def test_who_does_not_need_exact_integers_gets_them_fast() -> None:
+    assert decoded(b"[36893488147419103232, 5, 0.5]", exact=False) == [2.0**65, 5, 0.5]
 
 
 def test_broken_text_is_an_error() -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -10,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from benchyard import labels
-from benchyard.labels import kill_labelled, labelled, owner_is_alive, start_time, this_owner
+from benchyard.labels import (
+    kill_labelled,
+    kill_leftovers,
+    labelled,
+    owner_is_alive,
+    start_time,
+    this_owner,
+)
 from tests.conftest import eventually, is_gone
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -39,7 +47,7 @@ def test_all_that_carry_the_value_die_and_are_named(sleeper: Start) -> None:
     doomed = sorted(sleeper(**{LABEL: "mine"}).pid for _ in range(3))
 
     assert kill_labelled(LABEL, lambda value: value == "mine") == doomed
-    assert all(map(is_gone, doomed))
+    assert eventually(lambda: all(map(is_gone, doomed)))
 
 
 def test_foreign_processes_with_similar_names_are_untouched(sleeper: Start) -> None:
@@ -154,6 +162,41 @@ def test_a_pid_given_out_again_is_not_the_owner(sleeper: Start) -> None:
 def test_an_owner_that_cannot_be_seen_from_here_may_live(owner: str) -> None:
     """A lab in another container, or of another version: its processes are left alone."""
     assert owner_is_alive(owner.replace("{pid}", str(os.getpid())))
+
+
+@pytest.fixture
+def dead(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the label of an owner that is gone, under a name that no other lab here looks for."""
+    monkeypatch.setattr(labels, "OWNER", LABEL)
+    return "1:1:" + this_owner().rpartition(":")[2]
+
+
+def test_what_the_dead_left_is_killed_and_what_may_be_owned_is_not(
+    sleeper: Start, dead: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "GRACE", 0.1)
+    left = [sleeper(**{LABEL: owner}).pid for owner in (dead, dead + labels.WINDS_UP)]
+    kept = [sleeper(**{LABEL: owner}).pid for owner in (this_owner(), "1:1:elsewhere")]
+
+    assert kill_leftovers() == sorted(left)
+    assert eventually(lambda: all(map(is_gone, left)))
+    assert not any(map(is_gone, kept))
+
+
+def test_what_saves_something_after_its_owner_gets_a_moment(
+    dead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "GRACE", 30)
+    saves = subprocess.Popen(
+        ["/bin/sh", "-c", "sleep 0.2; touch saved"],
+        cwd=tmp_path,
+        env={**os.environ, LABEL: dead + labels.WINDS_UP},
+    )
+    threading.Thread(target=saves.wait).start()  # what is dead and not waited for has no label
+
+    assert kill_leftovers() == []
+    assert (tmp_path / "saved").exists()
+    assert saves.wait() == 0
 
 
 def test_process_that_executes_another_program_is_not_missed(tmp_path: Path) -> None:

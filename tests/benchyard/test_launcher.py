@@ -105,7 +105,7 @@ def test_a_child_has_three_descriptors_and_no_more() -> None:
 
     folder = f"/proc/{child.pid}/fd"
     # Its libraries may still be loading.
-    assert eventually(lambda: sorted(os.listdir(folder)) == ["0", "1", "2"], 2)  # noqa: PTH208
+    assert eventually(lambda: sorted(os.listdir(folder)) == ["0", "1", "2"], 30)  # noqa: PTH208
     pipe(child.stdin).close()
     child.wait()
 

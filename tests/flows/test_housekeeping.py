@@ -12,14 +12,13 @@ from prefect import State, flow
 from prefect.client.orchestration import get_client
 from prefect.states import Running
 
-from benchyard import places
+from benchyard import labels, places
 from benchyard.execution.layout import DONE, run_folder
 from benchyard.execution.testbed import hold_testbed
 from benchyard.housekeeping import Old, Report, Spool
 from benchyard.labels import this_owner
 from flows.housekeeping import housekeeping
 from tasks import busy
-from tasks import housekeeping as task
 from tasks.housekeeping import KEY, markdown
 from tests.conftest import MakeCase, eventually, is_gone, process
 
@@ -69,7 +68,7 @@ def test_old_runs_are_named_and_stay_unless_it_is_wanted(case: Path) -> None:
 def test_what_a_dead_lab_left_is_removed(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # By a label of its own: each lab that a test beside this one starts removes what it finds.
     label = "BENCHYARD_OWNER_HERE"
-    monkeypatch.setattr(task, "OWNER", label)
+    monkeypatch.setattr(labels, "OWNER", label)
     dead = "1:1:" + this_owner().rpartition(":")[2]
     with subprocess.Popen(["/bin/sleep", "300"], env={**os.environ, label: dead}) as left:
         told = keep_house(case)

@@ -14,9 +14,10 @@ from benchyard.counters import peaks
 from benchyard.counters.account import Account
 from benchyard.counters.group_usage import used_by_group
 from benchyard.counters.groups import Group, GroupReading, Members
+from benchyard.counters.parsing import process_stat
 from benchyard.counters.processes import ProcessReading, boot_ticks
 from tests.benchyard.counters.conftest import MIB, Worker
-from tests.conftest import open_below
+from tests.conftest import eventually, open_below
 
 V2 = {
     "cpu.stat": "usage_usec 2000000\nuser_usec 1500000\nsystem_usec 500000\n"
@@ -289,6 +290,9 @@ def test_bytes_of_a_group_whose_processes_just_run_are_told(
     start = group.read()
     subprocess.run(["/bin/true"], check=True)  # born elsewhere: that does no harm
     inside.write(tmp_path / "own", 2 * MIB)
+    # The clocks of group and process agree once it does nothing any more.
+    stat = Path(f"/proc/{inside.pid}/stat")
+    assert eventually(lambda: process_stat(stat.read_bytes()).state == "S")
     account = used(group, start)
     group.close()
     written = account.values["resource_disk_write_bytes"]

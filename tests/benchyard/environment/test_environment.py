@@ -14,6 +14,7 @@ import pytest
 from benchyard import environment as module
 from benchyard.environment import environment, environment_of
 from benchyard.environment.reading import Host
+from benchyard.environment.system import network
 from tests.benchyard.preflight.hosts import (
     CONTAINER,
     CPU,
@@ -23,6 +24,7 @@ from tests.benchyard.preflight.hosts import (
     SERVER,
     write_host,
 )
+from tests.conftest import eventually
 
 FACTS = {
     *("host", "kernel", "kernel_parameters", "os", "architecture", "boot", "cpu", "memory_bytes"),
@@ -63,10 +65,21 @@ def test_it_agrees_with_what_others_read() -> None:
     assert found["memory_bytes"] == psutil.virtual_memory().total
     assert found["cpu"]["logical_cores"] == psutil.cpu_count()
     assert found["cpu"]["physical_cores"] in (psutil.cpu_count(logical=False), None)
-    assert {interface["name"] for interface in found["network"]} == set(psutil.net_if_stats())
+    assert eventually(interfaces_agree, 60)
     assert datetime.fromisoformat(found["boot"]["at"]).timestamp() == psutil.boot_time()
     assert found["boot"]["id"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert found["python"].endswith(platform.python_version())
+
+
+def interfaces_agree() -> bool:
+    """Tell whether nobody's container came or went meanwhile; if so, they must be the same."""
+    before = set(psutil.net_if_stats())
+    each: Any = network(Host())
+    found = {one["name"] for one in each}
+    if before != set(psutil.net_if_stats()):
+        return False
+    assert found == before
+    return True
 
 
 def test_it_is_looked_up_once_and_cannot_be_spoilt(monkeypatch: pytest.MonkeyPatch) -> None:

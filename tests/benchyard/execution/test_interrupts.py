@@ -150,7 +150,7 @@ def test_one_sigint_finishes_the_step_and_answers_130(
         record = read_record(results / "run_1")
         assert [s.outcome.value for s in record.steps] == ["completed", "cancelled"]
         assert not list(results.glob("run_*/.done"))
-        assert eventually(lambda: nothing_runs(lab), 5)
+        assert eventually(lambda: nothing_runs(lab), 30)
 
 
 @pytest.mark.slow
@@ -167,7 +167,7 @@ def test_two_sigints_stop_now_and_leave_no_process(case_folder: MakeCase, tmp_pa
         assert "Traceback" not in stderr
         record = read_record(results / "run_1")
         assert [s.outcome.value for s in record.steps] == ["cancelled", "cancelled"]
-        assert eventually(lambda: nothing_runs(lab), 5)
+        assert eventually(lambda: nothing_runs(lab), 30)
 
 
 @pytest.mark.slow
@@ -179,6 +179,6 @@ def test_a_sigterm_leaves_no_process_and_the_next_call_goes_on(
         lab.communicate(timeout=60)
 
         assert lab.returncode == 130
-        assert eventually(lambda: nothing_runs(lab), 5)
+        assert eventually(lambda: nothing_runs(lab), 30)
         assert read_record(results / "run_1").outcome is Outcome.CANCELLED
         assert not list(results.glob("run_*/.done"))

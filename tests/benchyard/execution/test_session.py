@@ -20,7 +20,6 @@ from benchyard.execution import session as session_module
 from benchyard.execution.layout import done_runs
 from benchyard.execution.runlog import LOGGER
 from benchyard.execution.session import Session
-from benchyard.labels import this_owner
 from benchyard.model import Case, Outcome
 from benchyard.record import RunRecord, read_record
 from tests.benchyard.execution.conftest import Act, Call, Lab, step
@@ -463,18 +462,10 @@ def test_the_record_says_what_was_executed(lab: Lab) -> None:
 def test_leftovers_of_a_dead_lab_are_killed_and_noted(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[str] = []
-    dead = f"{os.getpid()}:1:{this_owner().rpartition(':')[2]}"
-
-    def kill(name: str, doomed: Callable[[str], bool]) -> list[int]:
-        calls.append(name)
-        return [4711] if name == session_module.OWNER and doomed(dead) else []
-
-    monkeypatch.setattr(session_module, "kill_labelled", kill)
+    monkeypatch.setattr(session_module, "kill_leftovers", lambda: [4711])
     case = lab.case(step("a"))
 
     lab.execute(case)
 
-    assert calls == [session_module.OWNER, session_module.RUN]
     text = (results(case) / "run_1/log.txt").read_text()
     assert "killed processes that a dead lab had left: [4711]" in text

@@ -63,6 +63,10 @@ def test_least_rate_is_below_the_rate_and_grows_with_evidence(
         assert least_rate(some * 10, of_all * 10) > least
 
 
+def test_what_never_failed_has_no_least_rate() -> None:
+    assert {least_rate(0, of_all) for of_all in range(1, 2000)} == {0.0}
+
+
 def test_least_rate_is_wilsons() -> None:
     """Worked example: 10 of 20 are 29.9 % at least."""
     assert abs(least_rate(10, 20) - 0.2993) < 0.0001

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from itertools import permutations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchyard.graph.matching import End, match, match_one
@@ -71,6 +71,8 @@ def test_names_do_not_mix() -> None:
 
 
 @given(st.lists(MOMENTS, max_size=5), st.lists(ENDS, max_size=5), st.randoms())
+@example([], [(0.0, 0.0, 0), (0.0, 0.0, None)], random.Random(1))
+@example([], [(0.0, 0.0, 0), (0.0, 0.0, None)], random.Random(2))
 def test_the_order_of_arrival_does_not_matter(
     starts: list[float], ends: list[End], chance: random.Random
 ) -> None:

@@ -76,7 +76,8 @@ def made(check: str, scene: Scene) -> Finding:
 # -- the engine
 
 
-def test_an_engine_that_answers_is_told() -> None:
+def test_an_engine_that_answers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchyard.preflight.scene._PATIENCE", 30)
     with _served(answer([{"Id": "f" * 64, "Names": ["/web"]}])) as root:
         engine = meet_engine(Host(root))
     assert engine.contact is Contact.ANSWERS

@@ -2,8 +2,9 @@
 
 import abc
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
+from unittest import mock
 from uuid import UUID
 
 import pytest
@@ -30,12 +31,18 @@ class ReportingWorker(DrainingWorker, abc.ABC):
         await self._propose_crashed_state(flow_run, "killed")
 
 
-def taken(*after: State[Any]) -> tuple[list[str], str]:
-    """Take a flow run, let the states follow, report its crash; return notes and last state."""
-    return asyncio.run(_taken(after))
+def taken(*after: State[Any], meanwhile: State[Any] | None = None) -> tuple[list[str], str]:
+    """Take a flow run, let the states follow, report its crash; return notes and last state.
+
+    Args:
+        meanwhile: Set once the worker has read the flow run's state.
+    """
+    return asyncio.run(_taken(after, meanwhile))
 
 
-async def _taken(after: Sequence[State[Any]]) -> tuple[list[str], str]:
+async def _taken(
+    after: Sequence[State[Any]], meanwhile: State[Any] | None
+) -> tuple[list[str], str]:
     notes: list[str] = []
     worker = ReportingWorker(
         pool="some", queues=[], name="me", limit=1, query_seconds=1, note=notes.append
@@ -44,8 +51,23 @@ async def _taken(after: Sequence[State[Any]]) -> tuple[list[str], str]:
         flow_run = await api.create_flow_run(some_flow, state=Pending())
         for state in after:
             await api.set_flow_run_state(flow_run.id, state, force=True)
-        await worker.report(api, flow_run)
+        with mock.patch.object(api, "read_flow_run", _read_and_set(api, meanwhile)):
+            await worker.report(api, flow_run)
         return notes, _state(await api.read_flow_run(flow_run.id))
+
+
+def _read_and_set(
+    api: PrefectClient, meanwhile: State[Any] | None
+) -> Callable[[UUID], Awaitable[FlowRun]]:
+    really = api.read_flow_run
+
+    async def read(flow_run_id: UUID) -> FlowRun:
+        found = await really(flow_run_id)
+        if meanwhile:
+            await api.set_flow_run_state(flow_run_id, meanwhile, force=True)
+        return found
+
+    return read
 
 
 def _state(flow_run: FlowRun) -> str:
@@ -69,3 +91,10 @@ def test_a_retry_is_not_ended_by_the_crash_before_it(retry: list[State[Any]]) ->
     notes, state = taken(Running(), Crashed(), AwaitingRetry(), *retry)
     assert state == (retry[-1].name if retry else "AwaitingRetry")
     assert "was retried" in notes[0]
+
+
+def test_a_retry_just_before_the_second_report_is_not_ended() -> None:
+    """Thirty kills with a retry as soon as the crash is seen: it fell between look and report."""
+    notes, state = taken(Running(), Crashed(), meanwhile=AwaitingRetry())
+    assert state == "AwaitingRetry"
+    assert notes == []

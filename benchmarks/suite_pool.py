@@ -53,7 +53,7 @@ def _lab(home: Path, cases: Path) -> Generator[dict[str, str]]:
     variables = environment(home / "prefect") | {"BENCHYARD_HOME": str(home)}
     command = benchyard("up", "--json", "--port", str(free_port()), "--root", cases)
     with subprocess.Popen(
-        [*command, "--name", "bench"],
+        [*command, "--name", "suite-pool"],
         cwd=_CHECKOUT,
         env=variables,
         stdin=subprocess.DEVNULL,

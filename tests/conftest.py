@@ -23,6 +23,7 @@ from hypothesis import settings
 
 from benchyard.labels import start_time
 from tests.databases import put_database
+from tests.ports import free_port
 
 pytest_plugins = ["pytester"]
 
@@ -49,6 +50,10 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 REQUIRE = "BENCHYARD_REQUIRE"
 #: Seconds between two looks at what takes long.
 _LONGEST_PAUSE = 0.25
+
+#: Seconds that Prefect may take to record what it was told: a request that waits for SQLite may
+#: take a minute.
+RECORDED = 150.0
 
 #: Property tests try so many examples while one works, and the usual hundred where all must hold.
 settings.register_profile("quick", max_examples=25, deadline=None)
@@ -169,7 +174,7 @@ def _no_image(name: str) -> str | None:
 
 def _quietly(*arguments: str) -> str | None:
     try:
-        ended = subprocess.run(arguments, capture_output=True, text=True, timeout=30, check=False)
+        ended = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return (ended.stderr.strip() or "it failed") if ended.returncode else None
@@ -338,12 +343,18 @@ def prefect_server() -> Generator[str]:
     )
     from prefect.testing import utilities  # noqa: PLC0415 - most tests do without Prefect
 
+    from flows.sparing import SPARING  # noqa: PLC0415 - most tests do without Prefect
+    from tasks import artifacts  # noqa: PLC0415 - most tests do without Prefect
+
     _give_websockets_their_own_chance()
     # Prefect removes it, after this home is gone.
     folder = tempfile.mkdtemp(prefix="benchyard-tests-")
     put_database(Path(folder, "prefect-test.db"))
     with (
+        mock.patch.dict(os.environ, SPARING),
+        mock.patch.object(artifacts, "SECONDS", 90.0),
         mock.patch.object(utilities, "mkdtemp", return_value=folder),
+        mock.patch.object(utilities, "_find_available_port", free_port),
         utilities.prefect_test_harness(server_startup_timeout=120),
         temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
     ):

@@ -23,7 +23,7 @@ from benchyard.execution.progress import Event, Waiting, listening
 from benchyard.model import Outcome
 from benchyard.record import RunRecord, read_record
 from flows.execute_case import execute_case
-from tests.conftest import MakeCase, ctrl_c, eventually, process, tree
+from tests.conftest import RECORDED, MakeCase, ctrl_c, eventually, process, tree
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,9 @@ class Flows:
         before = {run.id for run in flow_runs()}
         state = cast("State[Any]", execute_case(str(case), **options, return_state=True))
         (run,) = [run for run in flow_runs() if run.id not in before]
-        assert eventually(lambda: len(ended_tasks(run)) == tasks, 20), sorted(ended_tasks(run))
+        assert eventually(lambda: len(ended_tasks(run)) == tasks, RECORDED), sorted(
+            ended_tasks(run)
+        )
         return Seen(state, run, ended_tasks(run))
 
 
@@ -388,7 +390,7 @@ def test_a_secret_reaches_neither_prefects_database_nor_the_results(
     seen = flows.execute(case, ends[where], resources=(str(folder),))
 
     assert seen.state.is_failed() == (where != "stop")
-    assert eventually(lambda: any("run 1" in line for line in logs(seen.flow_run)), 20)
+    assert eventually(lambda: any("run 1" in line for line in logs(seen.flow_run)), RECORDED)
     database = Path(PREFECT_API_DATABASE_CONNECTION_URL.value().partition(":///")[2])
     stored = [*database.parent.glob(database.name + "*"), *(case / "results").rglob("*")]
     assert database in stored
@@ -402,6 +404,6 @@ def test_the_log_of_the_run_is_prefects_log_too(flows: Flows) -> None:
 
     seen = flows.execute(case, OF_A_RUN + 1 + 1)
 
-    assert eventually(lambda: any("run 1: ✓ completed" in m for m in logs(seen.flow_run)), 20)
+    assert eventually(lambda: any("run 1: ✓ completed" in m for m in logs(seen.flow_run)), RECORDED)
     lines = [line for line in logs(seen.flow_run) if "step 1 work: started" in line]
     assert lines == ["flow run 1 step 1 work: started"]

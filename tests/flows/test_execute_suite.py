@@ -24,7 +24,7 @@ from benchyard.errors import CaseFailedError, InputError
 from benchyard.execution.layout import done_runs
 from benchyard.record import read_record
 from flows.execute_suite import execute_suite
-from tests.conftest import MakeCase, ctrl_c, eventually, process
+from tests.conftest import RECORDED, MakeCase, ctrl_c, eventually, process
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]
 
@@ -200,14 +200,20 @@ def test_ctrl_c_ends_it_after_the_run_under_way(
     case_folder: MakeCase, root: Path, home: Path, tmp_path: Path, steps: int
 ) -> None:
     """Also in a case's last step: that case is done, and the next one does not begin."""
-    begun_file = tmp_path / "begun"
+    begun_file, pressed = tmp_path / "begun", tmp_path / "pressed"
+    script = f"touch {begun_file}; while [ ! -e {pressed} ]; do sleep 0.01; done"
     for name in ("a", "b"):
-        script = f"touch {begun_file}; sleep 1"
         case_folder(name, *(process(f"s{n}", script) for n in range(steps)))
-    begun = threading.Thread(target=lambda: eventually(begun_file.is_file, 30) and ctrl_c())
-    begun.start()
+
+    def press() -> None:
+        if eventually(begun_file.is_file, RECORDED):
+            ctrl_c()
+        pressed.touch()
+
+    pressing = threading.Thread(target=press)
+    pressing.start()
     state = run(root)
-    begun.join()
+    pressing.join()
     assert state.is_cancelled()
     assert "stopped by the user" in str(state.message)
     assert done_runs(root / "a" / "results") == ([1] if steps == 1 else [])
@@ -218,7 +224,7 @@ def test_ctrl_c_ends_it_after_the_run_under_way(
 # The signal is raised in this very process: what was open then is closed by nobody.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_suite_that_is_killed_says_what_it_had_done(
-    case_folder: MakeCase, root: Path, home: Path
+    case_folder: MakeCase, root: Path, home: Path, tmp_path: Path
 ) -> None:
     """SIGTERM is what a worker sends for a flow run that is cancelled in the UI.
 
@@ -230,12 +236,10 @@ def test_a_suite_that_is_killed_says_what_it_had_done(
 
     before = signal.signal(signal.SIGTERM, end)
     case_folder("a", process("s", "true"))
-    case_folder("b", process("s", "sleep 60"))
+    begun = tmp_path / "begun"
+    case_folder("b", process("s", f"touch {begun}; sleep 600"))
     killing = threading.Thread(
-        target=lambda: (
-            eventually((root / "b" / "results" / "run_1" / "log.txt").is_file, 30)
-            and os.kill(os.getpid(), signal.SIGTERM)
-        )
+        target=lambda: eventually(begun.is_file, RECORDED) and os.kill(os.getpid(), signal.SIGTERM)
     )
     killing.start()
     try:

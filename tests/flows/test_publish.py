@@ -6,12 +6,13 @@ from typing import Any, cast
 import pytest
 from prefect import State
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 
 from benchyard.places import spool_of
 from benchyard.publishing.spool import put
 from flows.publish import publish
 from tests.benchyard.publishing.conftest import names, write
-from tests.conftest import eventually
+from tests.conftest import RECORDED, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]
 
@@ -34,13 +35,15 @@ def test_what_waits_is_published(home: Path) -> None:
     assert state.is_completed()
     assert state.message == "local: 1 published"
     assert names(home / "archive" / "local") == ["a.json"]
-    assert "publish/local" in task_runs()
+    assert eventually(lambda: "publish/local" in task_runs(state), RECORDED)
 
 
-def task_runs() -> list[str]:
+def task_runs(state: State[Any]) -> list[str]:
+    flow_run = state.state_details.flow_run_id
+    assert flow_run is not None
+    one = FlowRunFilter(id=FlowRunFilterId(any_=[flow_run]))
     with get_client(sync_client=True) as client:
-        assert eventually(lambda: len(client.read_task_runs()) > 0)
-        return [run.name for run in client.read_task_runs()]
+        return [run.name for run in client.read_task_runs(flow_run_filter=one)]
 
 
 def test_what_was_rejected_fails_the_flow_run(tmp_path: Path) -> None:

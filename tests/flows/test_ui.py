@@ -6,7 +6,6 @@ With BENCHYARD_PICTURES naming a folder, the screenshots of the docs are taken a
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -19,7 +18,9 @@ from typing import Any, cast
 
 import pytest
 
+from flows.sparing import SPARING
 from tests.databases import put_database
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = [
@@ -70,11 +71,10 @@ class Ui:
 def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     scratch = tmp_path_factory.mktemp("ui")
     put_database(scratch / "prefect" / "prefect.db")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     url = f"http://127.0.0.1:{port}"
     environment = {
+        **SPARING,
         **os.environ,
         "PREFECT_HOME": str(scratch / "prefect"),
         "PREFECT_UI_API_URL": f"{url}/api",

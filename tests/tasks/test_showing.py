@@ -20,7 +20,7 @@ from benchyard.pages import key_of
 from flows.execute_case import execute_case
 from tasks.artifacts import Showcase
 from tasks.state_history import read_history
-from tests.conftest import MakeCase, eventually, process
+from tests.conftest import RECORDED, MakeCase, eventually, process
 
 pytestmark = pytest.mark.slow
 
@@ -110,7 +110,7 @@ def test_counts_of_artifacts_api_and_records_are_the_injected_ones(
     assert len([row for row in rows if row["Case"] == "injected"]) == 6
     assert "injected" in str(latest("retries").data)
     # The API's history of states.
-    assert eventually(lambda: agreement(case).agreed == 8, 20), agreement(case)
+    assert eventually(lambda: agreement(case).agreed == 8, RECORDED), agreement(case)
     assert agreement(case).differences == ()
     ids = {str(one.flow_run["id"]) for one in found}
     seen = {one.name: one for one in read_history(ids, None, all_of=False)}
@@ -134,7 +134,7 @@ def test_tries_that_were_done_again_stay_counted(
     flag.touch()
     assert execute(case).is_completed()
     assert counts(latest("retry-table-again"), "01-load") == [2, 1, 2, 1]
-    assert eventually(lambda: agreement(case).agreed == 2, 20)
+    assert eventually(lambda: agreement(case).agreed == 2, RECORDED)
 
 
 def test_result_page_has_the_summary_and_the_curves(

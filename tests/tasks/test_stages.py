@@ -23,7 +23,7 @@ from tasks.ending import final_state
 from tasks.flow_run import this_flow_run
 from tasks.policy import UNCACHED
 from tasks.stages import PrefectStages
-from tests.conftest import eventually
+from tests.conftest import RECORDED, eventually
 
 
 class FakeSession:
@@ -117,7 +117,7 @@ def task_run(handle: Handle) -> TaskRun:
             found.extend(client.read_task_runs(task_run_filter=chosen))
         return bool(found) and found[-1].state is not None and found[-1].state.is_final()
 
-    assert eventually(known, 20)
+    assert eventually(known, RECORDED)
     return found[-1]
 
 

@@ -12,7 +12,7 @@ import tasks.state_history
 from benchyard.failures import Seen
 from tasks.policy import UNCACHED
 from tasks.state_history import read_history
-from tests.conftest import eventually
+from tests.conftest import RECORDED, eventually
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +47,7 @@ def known(prefect_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
         seen = read_history([identifier], None, all_of=False)
         return len(seen) == 5 and all(one.state == "COMPLETED" for one in seen)
 
-    assert eventually(settled, 30)
+    assert eventually(settled, RECORDED)
     return identifier
 
 

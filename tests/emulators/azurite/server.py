@@ -70,7 +70,7 @@ class Azurite:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )  # fmt: skip
-        self._wait(30.0)
+        self._wait(120.0)
 
     def _wait(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds

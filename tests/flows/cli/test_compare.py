@@ -178,7 +178,8 @@ def test_runs_that_really_took_place_are_compared(
     options = ["--root", str(tmp_path), "--direct", "--cooldown", "0", "--runs", "2"]
     assert call(["run", *options]) == 0
     results = tmp_path / "cases" / "quick" / "results"
-    assert call(["compare", f"{results}@1", f"{results}@2"]) == 0
+    # A host on which a neighbour runs out of memory makes suspect what runs then.
+    assert call(["compare", "--include-suspect", f"{results}@1", f"{results}@2"]) == 0
     assert "1 and 1 runs cannot reach 1 %; 5 and 5 can" in capsys.readouterr().out
 
 

@@ -20,12 +20,14 @@ from tests.conftest import MakeCase, RunBenchyard, process
 
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
 FLOW_RUN = {"id": "97aa7af2-52ce-4686-82e0-615de07efa2d", "name": "bold-bat", "attempt": 1}
+#: Of one moment, so that no midnight falls between two tries.
+NOW = datetime.now(UTC)
 Ask = Callable[..., dict[str, Any]]
 
 
 def note(folder: Path, run: int, *errors: str, days_ago: float = 1.0, works: bool = True) -> None:
     """Note a try of a run whose step failed of each of these."""
-    began = (datetime.now(UTC) - timedelta(days=days_ago)).isoformat()
+    began = (NOW - timedelta(days=days_ago)).isoformat()
     failed = [
         Attempt(n, began, 0.0, 0.1, Outcome.FAILED, (), ErrorRecord("E", text))
         for n, text in enumerate(errors, 1)
@@ -149,7 +151,7 @@ def test_run_under_way_is_not_counted(
 ) -> None:
     results = case_folder("new", STEP) / "results"
     results.mkdir()
-    note_began(results, "new", 1, datetime.now(UTC).isoformat(), {})
+    note_began(results, "new", 1, NOW.isoformat(), {})
     assert call(["failures", "--root", str(tmp_path / "cases")]) == 0
     assert "1 run under way, not counted" in capsys.readouterr().out
 

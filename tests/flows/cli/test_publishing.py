@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from benchyard.errors import InputError, SinkUnavailableError
+from benchyard.execution.interrupts import hearing
 from benchyard.places import archive_of, spool_of
 from benchyard.publishing import carrier, service
 from benchyard.publishing.spool import put
@@ -165,12 +166,15 @@ def test_ctrl_c_finishes_what_is_under_way(
     for name in ("b.json", "c.json"):
         write(folder / name, "{}")
 
+    heard = threading.Event()
+
     def press(_: object) -> None:
         os.kill(os.getpid(), signal.SIGINT)  # as a terminal does it: to the process
-        time.sleep(0.1)
+        assert heard.wait(60)
 
     sink.before = press
-    code, out, _ = publish("--datadir", folder, "--archivedir", tmp_path / "old")
+    with hearing(heard.set):
+        code, out, _ = publish("--datadir", folder, "--archivedir", tmp_path / "old")
     assert code == 130
     assert out == "local: 1 published, 2 waiting; interrupted\n"
     assert len(names(tmp_path / "old")) == 1

@@ -52,11 +52,12 @@ def test_it_ends_the_dead_and_spares_the_living_and_others(
     monkeypatch.setattr(automations, "WITHIN_SECONDS", WITHIN)
     with get_client(sync_client=True) as api:
         ensure_heartbeat_automation(api)
-        time.sleep(2)  # the server's services learn of an automation by themselves
         dead, alive = make_running(api, "benchyard"), make_running(api, "benchyard")
         foreign = make_running(api, "theirs")
-        for flow_run in (dead, foreign):
-            beat(flow_run)
+        for _ in range(6):  # the server's services learn of an automation by themselves
+            for flow_run in (dead, alive, foreign):
+                beat(flow_run)
+            time.sleep(1)
 
         def dead_has_crashed() -> bool:
             beat(alive)

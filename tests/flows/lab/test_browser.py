@@ -12,7 +12,10 @@ from typing import Any, TypeVar
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import (
+    ElementClickInterceptedException,
+    StaleElementReferenceException,
+)
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -31,6 +34,7 @@ OPTIONS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-dev-shm-usage", "--window-size=1400,1100"),
 )
+_DRAWN_ANEW = (StaleElementReferenceException, ElementClickInterceptedException)
 PATIENCE_SECONDS = 120.0
 FoundT = TypeVar("FoundT")
 
@@ -68,16 +72,27 @@ class Browser:
 
     def find(self, look: Callable[[], FoundT | None]) -> FoundT:
         """Look again and again: the page is drawn by a program that asks the server first."""
-        waiting = WebDriverWait(
-            self.driver, PATIENCE_SECONDS, ignored_exceptions=[StaleElementReferenceException]
-        )
+        waiting = WebDriverWait(self.driver, PATIENCE_SECONDS, ignored_exceptions=_DRAWN_ANEW)
         return waiting.until(lambda _: look())  # pyright: ignore[reportReturnType] - None never ends it
 
     def elements(self, selector: str) -> list[WebElement]:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
-    def button(self, text: str, within: str = "body") -> WebElement:
-        return self.find(
+    def click(self, look: Callable[[], WebElement | None]) -> None:
+        """Click as soon as it can be: the page may be drawn anew between look and click."""
+
+        def clicked() -> bool | None:
+            element = look()
+            if element is None:
+                return None
+            element.click()
+            return True
+
+        self.find(clicked)
+
+    def press(self, text: str, within: str = "body") -> None:
+        """Press the button of that name."""
+        self.click(
             lambda: next((b for b in self.elements(f"{within} button") if b.text == text), None)
         )
 
@@ -111,12 +126,14 @@ def start_from_the_form(lab: RunningLab, browser: Browser) -> str:
         lambda: next((s for s in browser.elements("select") if "cases/shaky" in s.text), None)
     )
     Select(choice).select_by_visible_text("cases/shaky")
-    runs, _interval, cooldown = browser.elements("input[type=number]")
+    runs, _interval, cooldown = browser.find(
+        lambda: fields if len(fields := browser.elements("input[type=number]")) == 3 else None
+    )
     for field, text in ((runs, "2"), (cooldown, "0")):
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(text)
     browser.keep_picture("form.png")
-    browser.button("Submit").click()
+    browser.press("Submit")
     browser.find(lambda: newest(lab).get("id"))
     return str(newest(lab)["id"])
 
@@ -124,7 +141,7 @@ def start_from_the_form(lab: RunningLab, browser: Browser) -> str:
 def read_artifact(browser: Browser, key: str, *texts: str) -> None:
     """Go the way of a reader: the artifact's history by its key, then the newest version."""
     browser.open(f"/artifacts/key/{key}")
-    browser.find(lambda: browser.elements("a[href*='/artifacts/artifact/']"))[0].click()
+    browser.click(lambda: next(iter(browser.elements("a[href*='/artifacts/artifact/']")), None))
     browser.wait_for_text(*texts)
     browser.keep_picture(f"{key}.png")
 
@@ -139,9 +156,9 @@ def test_a_case_is_started_from_the_form_and_retried(
 
     (shell.home.parent / "mended").touch()
     browser.open(f"/runs/flow-run/{flow_run}")
-    browser.button("Retry").click()
+    browser.press("Retry")
     browser.keep_picture("retry.png")
-    browser.button("Retry", within="[role=dialog]").click()
+    browser.press("Retry", within="[role=dialog]")
     assert lab.wait_for(flow_run, "COMPLETED") == "COMPLETED"
 
     assert lab.ask(f"/flow_runs/{flow_run}")["run_count"] == 2

@@ -72,7 +72,7 @@ def draw(graph: Graph, title: str, kind: Format) -> bytes:
 
 
 def _figure(graph: Graph, title: str) -> Any:
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415 - see benchyard.pictures
 
     rows = [(nodes, _panels(nodes)) for kind in Kind if (nodes := graph.of(kind))]
     labels = [_labels(nodes) for nodes, _ in rows]
@@ -144,7 +144,7 @@ def _total(node: Node, operation: Operation) -> float:
 
 
 def _draw(axes: Any, panel: _Panel, tall: float) -> None:
-    from matplotlib.patches import Patch  # noqa: PLC0415
+    from matplotlib.patches import Patch  # noqa: PLC0415 - see benchyard.pictures
 
     count = len(panel.remarks)
     left = [0.0] * count
@@ -191,7 +191,7 @@ def _bars(
     hatch: bool = False,
 ) -> None:
     """Draw bars as one collection: a thousand rectangles would take seconds."""
-    from matplotlib.collections import PolyCollection  # noqa: PLC0415
+    from matplotlib.collections import PolyCollection  # noqa: PLC0415 - see benchyard.pictures
 
     corners = [
         ((x, y - 0.38), (x + wide, y - 0.38), (x + wide, y + 0.38), (x, y + 0.38))

@@ -68,7 +68,7 @@ def _size_of_change(series: Series) -> float:
 
 
 def _figure(found: Sequence[Series], title: str) -> Any:
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415 - see benchyard.pictures
 
     columns = 1 if len(found) == 1 else 2 if len(found) <= 4 else 3
     rows = math.ceil(len(found) / columns)
@@ -119,7 +119,7 @@ def _range(values: Sequence[float], usual: float) -> tuple[float, float]:
 
 def _set_dates(axes: Any, found: Sequence[Series], *, labels: bool, ticks: int) -> None:
     """Let all panels have the same dates, so that what happened at once stands in line."""
-    from matplotlib.dates import AutoDateLocator, DateFormatter  # noqa: PLC0415
+    from matplotlib.dates import AutoDateLocator, DateFormatter  # noqa: PLC0415 - see benchyard.pictures
 
     first = min(series.timings[0].started_at for series in found).astimezone(UTC)
     last = max(series.timings[-1].started_at for series in found).astimezone(UTC)
@@ -132,7 +132,7 @@ def _set_dates(axes: Any, found: Sequence[Series], *, labels: bool, ticks: int) 
 
 
 def _dress(axes: Any) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: PLC0415
+    from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: PLC0415 - see benchyard.pictures
 
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
     axes.yaxis.set_major_formatter(FuncFormatter(_tick))

@@ -144,11 +144,17 @@ def kill_family(is_owner: Callable[[str], bool]) -> list[int]:
     Returns:
         The pids that were killed.
     """
-    killed = kill_labelled(OWNER, lambda value: not _winds_up(value) and is_owner(value))
+
+    def doomed(value: str) -> bool:
+        return is_owner(value.removesuffix(WINDS_UP))
 
     def late(value: str) -> bool:
-        return _winds_up(value) and is_owner(value.removesuffix(WINDS_UP))
+        return _winds_up(value) and doomed(value)
 
+    # Before each run, and mostly nothing is left: one look at all processes is enough for that.
+    if not any(doomed(value) for _, value in labelled(OWNER)):
+        return []
+    killed = kill_labelled(OWNER, lambda value: doomed(value) and not _winds_up(value))
     deadline = time.monotonic() + GRACE
     while time.monotonic() < deadline and any(late(value) for _, value in labelled(OWNER)):
         time.sleep(0.01)

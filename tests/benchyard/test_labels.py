@@ -183,6 +183,19 @@ def test_what_the_dead_left_is_killed_and_what_may_be_owned_is_not(
     assert not any(map(is_gone, kept))
 
 
+@pytest.mark.usefixtures("dead")
+def test_where_nothing_is_left_one_look_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+
+    def look(name: str) -> list[tuple[int, str]]:
+        looks.append(name)
+        return [(1, this_owner()), (2, f"{this_owner()}{labels.WINDS_UP}")]
+
+    monkeypatch.setattr(labels, "labelled", look)
+    assert kill_leftovers() == []
+    assert looks == [LABEL]
+
+
 def test_what_saves_something_after_its_owner_gets_a_moment(
     dead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,11 +1,7 @@
-"""What people see: the flow run in Prefect's UI, in a real browser against a real server.
-
-With BENCHYARD_PICTURES naming a folder, the screenshots of the docs are taken anew.
-"""
+"""What people see: the flow run in Prefect's UI, in a real browser against a real server."""
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -19,18 +15,12 @@ from typing import Any, cast
 import pytest
 
 from flows.sparing import SPARING
+from tests.browsing import Browser
 from tests.databases import put_database
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
-BROWSER = [
-    *("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic"),
-    *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
-    *("--disable-sync", "--use-gl=angle", "--use-angle=swiftshader"),
-    *("--enable-unsafe-swiftshader", "--window-size=1400,900", "--virtual-time-budget=30000"),
-]
-
-pytestmark = [pytest.mark.slow, pytest.mark.requires("chromium")]
+pytestmark = [pytest.mark.slow, pytest.mark.requires("chromium", "chromedriver")]
 
 
 @dataclass
@@ -39,7 +29,7 @@ class Ui:
 
     url: str
     environment: dict[str, str]
-    scratch: Path
+    browser: Browser
 
     def execute(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "flows.cli", "run", *arguments, "--cooldown", "0"]
@@ -53,18 +43,6 @@ class Ui:
         )
         with urllib.request.urlopen(request) as answer:  # noqa: S310
             return cast("list[dict[str, Any]]", json.load(answer))[0]
-
-    def _browse(self, page: str, *options: str) -> str:
-        profile = self.scratch / f"profile-{time.monotonic_ns()}"
-        command = [*BROWSER, f"--user-data-dir={profile}", *options, f"{self.url}{page}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-        return done.stdout
-
-    def page(self, page: str) -> str:
-        return self._browse(page, "--dump-dom")
-
-    def picture(self, page: str, file: Path) -> None:
-        self._browse(page, f"--screenshot={file}")
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +70,11 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
         )
     try:
         _wait_for(f"{url}/api/health", server)
-        yield Ui(url, {**environment, "PREFECT_API_URL": f"{url}/api"}, scratch)
+        browser = Browser(url)
+        try:
+            yield Ui(url, {**environment, "PREFECT_API_URL": f"{url}/api"}, browser)
+        finally:
+            browser.driver.quit()
     finally:
         server.terminate()
         server.wait(30)
@@ -110,40 +92,29 @@ def _wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
     pytest.fail("the Prefect server did not come up")
 
 
-def _keep_picture(ui: Ui, page: str, name: str) -> Path:
-    wanted = os.environ.get("BENCHYARD_PICTURES")
-    file = ui.scratch / name
-    ui.picture(page, file)
-    if wanted:
-        shutil.copy(file, Path(wanted) / name)
-    return file
+def look_at(ui: Ui, picture: str, *texts: str) -> None:
+    """Look for texts among the task runs of the newest flow run, and take a picture of it."""
+    page = f"/runs/flow-run/{ui.newest_flow_run()['id']}"
+    ui.browser.page(page, *texts, tab="task-runs")
+    ui.browser.open(page)
+    ui.browser.find(lambda: next(iter(ui.browser.elements("canvas")), None))
+    ui.browser.keep_picture(picture)
 
 
 def test_flow_run_shows_the_graph_of_the_case(ui: Ui, tmp_path: Path) -> None:
     ui.execute("graph", "--root", "cases/examples", "--runs", "1", "--results", str(tmp_path))
-    run = ui.newest_flow_run()
-    page = ui.page(f"/runs/flow-run/{run['id']}?tab=Task+Runs")
-    assert run["name"] == "graph"
-    for name in ("run1/01-Begin", "run1/02-Left", "run1/03-Right", "run1/04-End", "summarize"):
-        assert name in page
-    picture = _keep_picture(ui, f"/runs/flow-run/{run['id']}", "graph.png")
-    assert picture.stat().st_size > 20_000
+    assert ui.newest_flow_run()["name"] == "graph"
+    steps = ("run1/01-Begin", "run1/02-Left", "run1/03-Right", "run1/04-End")
+    look_at(ui, "graph.png", *steps, "summarize")
 
 
 def test_tolerated_failure_is_seen_as_failed(ui: Ui, tmp_path: Path) -> None:
     ui.execute("failures", "--root", "cases/examples", "--runs", "1", "--results", str(tmp_path))
-    run = ui.newest_flow_run()
-    page = ui.page(f"/runs/flow-run/{run['id']}?tab=Task+Runs")
-    assert run["state_type"] == "COMPLETED"
-    assert "Failed" in page
-    _keep_picture(ui, f"/runs/flow-run/{run['id']}", "failures.png")
+    assert ui.newest_flow_run()["state_type"] == "COMPLETED"
+    look_at(ui, "failures.png", "run1/01-Tolerated\nFailed")
 
 
 def test_runs_follow_each_other(ui: Ui, tmp_path: Path) -> None:
-    ui.execute(
-        "tpch/sqlite[scale=0.01]", "--root", "cases", "--runs", "2", "--results", str(tmp_path)
-    )
-    run = ui.newest_flow_run()
-    page = ui.page(f"/runs/flow-run/{run['id']}?tab=Task+Runs")
-    assert "run2/03-q01" in page or "run1/03-q01" in page
-    _keep_picture(ui, f"/runs/flow-run/{run['id']}", "tpch.png")
+    case = "tpch/sqlite[scale=0.01]"
+    ui.execute(case, "--root", "cases", "--runs", "2", "--results", str(tmp_path))
+    look_at(ui, "tpch.png", "run1/03-q01\nCompleted", "run2/03-q01\nCompleted")

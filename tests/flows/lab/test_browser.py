@@ -1,44 +1,19 @@
-"""What a person does in Prefect's UI: start a case from the form, retry it, read the dashboard.
+"""What a person does in Prefect's UI: start a case from the form, retry it, read the dashboard."""
 
-With BENCHYARD_PICTURES naming a folder, the screenshots of the docs are taken anew.
-"""
-
-import os
-import shutil
-import time
-from collections.abc import Callable, Generator
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Generator
+from typing import Any
 
 import pytest
-from selenium import webdriver
-from selenium.common.exceptions import (
-    ElementClickInterceptedException,
-    StaleElementReferenceException,
-    TimeoutException,
-)
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
 
 from benchyard.execution.layout import done_runs
 from benchyard.record import read_record
+from tests.browsing import PATIENCE_SECONDS, Browser
 from tests.conftest import eventually
 from tests.flows.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.requires("chromium", "chromedriver")]
-
-OPTIONS = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--disable-dev-shm-usage", "--window-size=1400,1100"),
-)
-_DRAWN_ANEW = (StaleElementReferenceException, ElementClickInterceptedException)
-PATIENCE_SECONDS = 120.0
-FoundT = TypeVar("FoundT")
 
 
 @pytest.fixture(scope="module")
@@ -57,69 +32,9 @@ def lab(shell: Shell) -> Generator[RunningLab]:
         yield lab
 
 
-class Browser:
-    """Debian's Chromium at the UI of a lab."""
-
-    def __init__(self, lab: RunningLab) -> None:
-        options = Options()
-        options.binary_location = shutil.which("chromium") or "chromium"
-        for option in OPTIONS:
-            options.add_argument(option)
-        self._root = lab.url.removesuffix("/api")
-        service = Service(shutil.which("chromedriver"))
-        self.driver = webdriver.Chrome(options=options, service=service)
-
-    def open(self, page: str) -> None:
-        self.driver.get(self._root + page)
-
-    def find(self, look: Callable[[], FoundT | None]) -> FoundT:
-        """Look again and again: the page is drawn by a program that asks the server first."""
-        waiting = WebDriverWait(self.driver, PATIENCE_SECONDS, ignored_exceptions=_DRAWN_ANEW)
-        try:
-            return waiting.until(lambda _: look())  # pyright: ignore[reportReturnType] - None never ends it
-        except TimeoutException as error:
-            error.msg = f"{self.driver.current_url} shows:\n{self.text}"
-            raise
-
-    def elements(self, selector: str) -> list[WebElement]:
-        return self.driver.find_elements(By.CSS_SELECTOR, selector)
-
-    def click(self, look: Callable[[], WebElement | None]) -> None:
-        """Click as soon as it can be: the page may be drawn anew between look and click."""
-
-        def clicked() -> bool | None:
-            element = look()
-            if element is None:
-                return None
-            element.click()
-            return True
-
-        self.find(clicked)
-
-    def press(self, text: str, within: str = "body") -> None:
-        """Press the button of that name."""
-        self.click(
-            lambda: next((b for b in self.elements(f"{within} button") if b.text == text), None)
-        )
-
-    def wait_for_text(self, *texts: str) -> None:
-        self.find(lambda: all(text in self.text for text in texts) or None)
-
-    @property
-    def text(self) -> str:
-        """What the page shows."""
-        return self.driver.find_element(By.TAG_NAME, "body").text
-
-    def keep_picture(self, name: str) -> None:
-        folder = os.environ.get("BENCHYARD_PICTURES")
-        if folder:
-            time.sleep(2)  # what moves has come to rest
-            (Path(folder) / name).write_bytes(self.driver.get_screenshot_as_png())
-
-
 @pytest.fixture(scope="module")
 def browser(lab: RunningLab) -> Generator[Browser]:
-    made = Browser(lab)
+    made = Browser(lab.url.removesuffix("/api"))
     yield made
     made.driver.quit()
 

@@ -90,7 +90,7 @@ def _figures(
         Figure(f"a case beyond its steps, {count} cases in place", beyond, limit=SECONDS),
         Figure("  the same, the first fifth", [early]),
         Figure("  the same, the last fifth", [late]),
-        Figure("  whole suite, a case", [whole / count]),
+        Figure("  whole suite, a case in the mean", [whole / count], limit=SECONDS),
         Figure("memory of the suite, MB, the first fifth", [first], ""),
         Figure("  its growth to the last fifth, MB", [max(last - first, 0.0)], "", MEGABYTES),
         Figure(f"{_LARGE:,} cases beyond their steps, reckoned", [reckoned]),

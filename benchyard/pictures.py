@@ -1,7 +1,8 @@
 """Figures of matplotlib as bytes, the same whenever they are drawn from the same.
 
-matplotlib is imported when something is drawn, and only its object-oriented interface is used:
-no window, no state that outlives a call. Its keyword arguments have no types, hence ``Any``.
+matplotlib takes half a second to import, so a module that draws is imported when something is
+drawn. Only its object-oriented interface is used: no window, no state that outlives a call. Its
+keyword arguments have no types, hence ``Any``.
 """
 
 import io
@@ -10,7 +11,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from benchyard.errors import InputError
+
 Format = Literal["png", "svg"]
+SUFFIXES = (".png", ".svg")
 
 _DOTS_PER_INCH = 110
 #: What keeps the ids in an SVG the same, its labels texts, and names the texts that they are.
@@ -27,6 +31,18 @@ def format_of(file: Path) -> Format:
     return "svg" if file.suffix.lower() == ".svg" else "png"
 
 
+def check_picture(file: Path) -> None:
+    """Look whether a picture of that name can be drawn.
+
+    Raises:
+        InputError: If its ending is unknown, or its folder is not there.
+    """
+    if file.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{file}: a picture ends in {' or '.join(SUFFIXES)}")
+    if not file.absolute().parent.is_dir():
+        raise InputError(f"{file}: there is no folder {file.absolute().parent}")
+
+
 def picture(make_figure: Callable[[], Any], kind: Format, style: Mapping[str, Any]) -> bytes:
     """Return a figure as a file's content.
 
@@ -35,6 +51,7 @@ def picture(make_figure: Callable[[], Any], kind: Format, style: Mapping[str, An
         kind: The format.
         style: ``rcParams`` beside those that all pictures have.
     """
+    # Who only looks at a file's name, before there is anything to draw, does not wait for it.
     from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
 
     buffer = io.BytesIO()

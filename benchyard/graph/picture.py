@@ -5,6 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
 from benchyard.case.problems import printable
 from benchyard.graph.assembling import Graph
 from benchyard.graph.nodes import IMAGE_WORK, Kind, Node
@@ -72,8 +76,6 @@ def draw(graph: Graph, title: str, kind: Format) -> bytes:
 
 
 def _figure(graph: Graph, title: str) -> Any:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - see benchyard.pictures
-
     rows = [(nodes, _panels(nodes)) for kind in Kind if (nodes := graph.of(kind))]
     labels = [_labels(nodes) for nodes, _ in rows]
     left = 0.2 + _LETTER * max(len(label) for row in labels for label in row)
@@ -144,8 +146,6 @@ def _total(node: Node, operation: Operation) -> float:
 
 
 def _draw(axes: Any, panel: _Panel, tall: float) -> None:
-    from matplotlib.patches import Patch  # noqa: PLC0415 - see benchyard.pictures
-
     count = len(panel.remarks)
     left = [0.0] * count
     for operation, lengths in panel.values.items():
@@ -191,8 +191,6 @@ def _bars(
     hatch: bool = False,
 ) -> None:
     """Draw bars as one collection: a thousand rectangles would take seconds."""
-    from matplotlib.collections import PolyCollection  # noqa: PLC0415 - see benchyard.pictures
-
     corners = [
         ((x, y - 0.38), (x + wide, y - 0.38), (x + wide, y + 0.38), (x, y + 0.38))
         for y in places

@@ -6,15 +6,17 @@ from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
 
+from matplotlib.dates import AutoDateLocator, DateFormatter
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
 from benchyard.comparison.wording import change
-from benchyard.errors import InputError
 from benchyard.files import write_atomically
 from benchyard.history.series import Series, seconds, short_seconds
 from benchyard.history.sparkline import LEAST_RANGE
 from benchyard.history.wording import shortened
 from benchyard.pictures import format_of, picture
 
-SUFFIXES = (".png", ".svg")
 #: Entries that one picture has room for.
 MOST = 24
 _LINE, _LAST, _MEDIAN = "#3b6ea5", "#c2410c", "#8a8a8a"
@@ -24,18 +26,6 @@ _HEADING: Any = {"fontsize": 11, "weight": "bold"}
 _SMALL: Any = {"fontsize": 7, "color": _MEDIAN}
 _LEGEND = "dashed: median; orange: the newest, against the median before it"
 _STYLE = {"font.size": 9.0}
-
-
-def check_picture(file: Path) -> None:
-    """Look whether a picture of that name can be drawn.
-
-    Raises:
-        InputError: If its ending is unknown, or its folder is not there.
-    """
-    if file.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{file}: a picture ends in {' or '.join(SUFFIXES)}")
-    if not file.absolute().parent.is_dir():
-        raise InputError(f"{file}: there is no folder {file.absolute().parent}")
 
 
 def draw(found: Sequence[Series], title: str, file: Path) -> int:
@@ -68,8 +58,6 @@ def _size_of_change(series: Series) -> float:
 
 
 def _figure(found: Sequence[Series], title: str) -> Any:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - see benchyard.pictures
-
     columns = 1 if len(found) == 1 else 2 if len(found) <= 4 else 3
     rows = math.ceil(len(found) / columns)
     width, height = (7.2, 3.0) if columns == 1 else (3.4, 1.5)
@@ -119,8 +107,6 @@ def _range(values: Sequence[float], usual: float) -> tuple[float, float]:
 
 def _set_dates(axes: Any, found: Sequence[Series], *, labels: bool, ticks: int) -> None:
     """Let all panels have the same dates, so that what happened at once stands in line."""
-    from matplotlib.dates import AutoDateLocator, DateFormatter  # noqa: PLC0415 - see benchyard.pictures
-
     first = min(series.timings[0].started_at for series in found).astimezone(UTC)
     last = max(series.timings[-1].started_at for series in found).astimezone(UTC)
     margin = max((last - first) * 0.03, timedelta(minutes=1))
@@ -132,8 +118,6 @@ def _set_dates(axes: Any, found: Sequence[Series], *, labels: bool, ticks: int) 
 
 
 def _dress(axes: Any) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: PLC0415 - see benchyard.pictures
-
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
     axes.yaxis.set_major_formatter(FuncFormatter(_tick))
     axes.grid(visible=True, axis="y", linewidth=0.4, alpha=0.6)

@@ -13,7 +13,6 @@ from benchyard.case.problems import printable
 from benchyard.errors import InputError
 from benchyard.history.dates import parse_since
 from benchyard.history.document import entries_document, tests_document
-from benchyard.history.drawing import check_picture, draw
 from benchyard.history.reading import Window, read_entries, read_entry, read_tests
 from benchyard.history.series import Series
 from benchyard.history.sparkline import ASCII, BLOCKS
@@ -28,6 +27,7 @@ from benchyard.history.wording import (
     tests_table,
     timings_table,
 )
+from benchyard.pictures import check_picture
 from benchyard.sinks import Reader, open_reader
 from flows.cli.common import json_option, print_columns, print_json
 
@@ -160,6 +160,8 @@ def _draw(found: list[Series], test: str, file: Path) -> None:
     shown = [series for series in found if series.timings]
     if not shown:
         raise InputError(f"{file}: nothing to draw, there are no timings in this time")
+    from benchyard.history.drawing import draw  # noqa: PLC0415 - matplotlib takes half a second
+
     drawn = draw(shown, test, file)
     if drawn < len(shown):
         text = f"{file} shows the {drawn} entries that changed most, of {len(shown):,}"

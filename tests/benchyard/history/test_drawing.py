@@ -6,8 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.errors import InputError
-from benchyard.history.drawing import MOST, check_picture, draw
+from benchyard.history.drawing import MOST, draw
 from tests.benchyard.history.conftest import series
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -73,11 +72,3 @@ def test_any_names(tmp_path: Path, name: str) -> None:
     shown = [text for text in texts(tmp_path / "a.svg") if text[:1] == name[:1]]
     assert len(shown) == 2
     assert all(text.isprintable() and len(text) <= 60 for text in shown)
-
-
-def test_what_cannot_be_a_picture_is_refused(tmp_path: Path) -> None:
-    check_picture(tmp_path / "a.svg")
-    with pytest.raises(InputError, match=r"a\.txt: a picture ends in \.png or \.svg"):
-        check_picture(tmp_path / "a.txt")
-    with pytest.raises(InputError, match="there is no folder"):
-        check_picture(tmp_path / "b" / "a.png")

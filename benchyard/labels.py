@@ -157,7 +157,7 @@ def kill_family(is_owner: Callable[[str], bool]) -> list[int]:
     killed = kill_labelled(OWNER, lambda value: doomed(value) and not _winds_up(value))
     deadline = time.monotonic() + GRACE
     while time.monotonic() < deadline and any(late(value) for _, value in labelled(OWNER)):
-        time.sleep(0.01)
+        time.sleep(0.01)  # each look reads all processes
     return sorted({*killed, *kill_labelled(OWNER, late)})
 
 

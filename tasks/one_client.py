@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any
 
 import httpx
@@ -12,7 +13,6 @@ from prefect.utilities.asyncutils import run_coro_as_sync
 #: Waits before the first repetitions of what the server had no room for (s); the lock that another
 #: writer holds on SQLite is free again after some ten milliseconds.
 SOON = (0.02, 0.1, 0.5)
-_UNAVAILABLE = 503
 _TRIES = "benchyard_tries"
 
 
@@ -45,7 +45,7 @@ def soon_again(response: httpx.Response) -> None:
     between; the creation of a child flow run is one. The client would wait for 2 s. It does what a
     server asks for, so this asks; from the fourth time on it is left to itself.
     """
-    if response.status_code != _UNAVAILABLE or "Retry-After" in response.headers:
+    if response.status_code != HTTPStatus.SERVICE_UNAVAILABLE or "Retry-After" in response.headers:
         return
     tries: int = response.request.extensions.get(_TRIES, 0)
     response.request.extensions[_TRIES] = tries + 1
@@ -58,6 +58,7 @@ async def _soon_again(response: httpx.Response) -> None:
 
 
 def _hooks(client: PrefectClient | SyncPrefectClient) -> list[Any]:
-    # Given as a setting of the client it would be another one to Prefect, which it would not find.
-    inner = client._client  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - no other way
-    return inner.event_hooks["response"]
+    # Prefect finds a client by its settings: with a hook among them it would make another one. What
+    # it wraps has hooks of its own, but no public name.
+    wrapped = client._client  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    return wrapped.event_hooks["response"]

@@ -132,10 +132,10 @@ class DrainingWorker(ProcessWorker, abc.ABC):
         try:
             now = await self.client.read_flow_run(flow_run.id)
         except Exception:  # noqa: BLE001 - a crash is reported whatever the server does here
-            now = flow_run
-        if now.state is not None and now.state.is_final():
+            now = None
+        if now is not None and now.state is not None and now.state.is_final():
             return
-        if _is_followed(flow_run, now):
+        if now is not None and _is_followed(flow_run, now):
             self._note(f"flow run {flow_run.id} was retried before its crash was reported again")
         else:
             await super()._propose_crashed_state(flow_run, message, client)
@@ -147,7 +147,7 @@ class DrainingWorker(ProcessWorker, abc.ABC):
 
 def _is_followed(taken: "FlowRun", now: "FlowRun") -> bool:
     """Tell whether a flow run that a worker took has begun another attempt since."""
-    if now is taken or now.state is None:
+    if now.state is None:
         return False
     attempts = now.run_count - taken.run_count
     return now.state.is_scheduled() or attempts > (1 if now.state.is_running() else 0)

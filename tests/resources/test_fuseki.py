@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from resources._sparql.uploading import Upload, content_type
 from resources.fuseki import Fuseki
 from resources.oxigraph import Oxigraph
 from resources.query import Query
+from tests.answering import Quiet, serving
 
 TRIPLES = '<a:a> <a:b> "Empty" .\n<a:a> <a:b> "ä" .\n'
 
@@ -106,7 +107,7 @@ def test_a_file_that_is_not_there(workspace: Workspace) -> None:
 # -- sending a file
 
 
-class _Store(BaseHTTPRequestHandler):
+class _Store(Quiet, BaseHTTPRequestHandler):
     got: list[tuple[str, dict[str, str], bytes]]
     status = 200
     says = b'{"count": 2, "tripleCount": 2, "quadCount": 0}'
@@ -123,8 +124,6 @@ class _Store(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(self.says)
 
-    def log_message(self, *_: object) -> None: ...  # type: ignore[override]
-
 
 @pytest.fixture
 def store() -> Generator[tuple[type[_Store], int]]:
@@ -133,14 +132,9 @@ def store() -> Generator[tuple[type[_Store], int]]:
         hold = threading.Event()
 
     Store.hold.set()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Store)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield Store, server.server_port
-    Store.hold.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Store) as port:
+        yield Store, port
+        Store.hold.set()
 
 
 def test_a_file_is_sent_as_it_is(store: tuple[type[_Store], int], tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -17,6 +17,7 @@ from benchyard.errors import CommandFailedError, NotReadyError
 from benchyard.parameters import signature_of
 from benchyard.resource import CommandResult, NoSettings, Workspace, step_context
 from resources.query import Query
+from tests.answering import Quiet, serving
 
 JSON = "application/sparql-results+json"
 TWO = '{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"Empty"}},{}]}}'
@@ -62,21 +63,14 @@ def endpoint() -> Generator[Endpoint]:
     told = Endpoint()
     told.hold.set()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             told.send(self)
 
-        def log_message(self, *_: object) -> None: ...  # type: ignore[override]
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    told.url = f"http://localhost:{server.server_port}/sparql"
-    yield told
-    told.hold.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Handler) as port:
+        told.url = f"http://localhost:{port}/sparql"
+        yield told
+        told.hold.set()
 
 
 class Looking(Query):

@@ -1,12 +1,13 @@
 """An HTTP receiver on loopback that keeps what was posted to it."""
 
 import json
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.answering import Quiet, serving
 
 
 @dataclass
@@ -30,22 +31,13 @@ def receiving() -> Generator[Receiver]:
     """Receive until the end of the block."""
     receiver = Receiver("")
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             receiver.alerts.append(json.loads(body))
             self.send_response(204)
             self.end_headers()
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            del format, args
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        receiver.url = f"http://127.0.0.1:{server.server_port}/hook?token=s3cr3t-t0ken"
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield receiver
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as port:
+        receiver.url = f"http://127.0.0.1:{port}/hook?token=s3cr3t-t0ken"
+        yield receiver

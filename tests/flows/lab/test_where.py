@@ -4,8 +4,7 @@ import os
 import socket
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 from unittest import mock
 
 import pytest
@@ -14,30 +13,24 @@ from prefect.context import root_settings_context
 from benchyard.errors import BenchyardError, InputError
 from flows.lab import where
 from flows.lab.where import choose, own_server, reachable
+from tests.answering import Quiet, serving
 from tests.ports import free_port
 
 API_URL = "PREFECT_API_URL"
 
 
-class Health(BaseHTTPRequestHandler):
+class Health(Quiet, BaseHTTPRequestHandler):
     """Answers as a server that is well."""
 
     def do_GET(self) -> None:
         self.send_response(200)
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - inherited
-        """Print nothing."""
-
 
 @pytest.fixture
 def server() -> Generator[str]:
-    with HTTPServer(("127.0.0.1", 0), Health) as serving:
-        thread = Thread(target=serving.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{serving.server_port}/api"
-        serving.shutdown()
-        thread.join()
+    with serving(Health) as port:
+        yield f"http://127.0.0.1:{port}/api"
 
 
 Configure = Callable[[str, str], None]

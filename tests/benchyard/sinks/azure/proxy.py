@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
+from tests.answering import Quiet
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -53,7 +55,7 @@ def between(target: int) -> Generator[Proxy]:
         server.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Quiet, BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 5
 
@@ -88,6 +90,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     do_GET = do_POST = do_PUT = _pass  # noqa: N815 - as the base class wants them
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing."""

@@ -1,8 +1,7 @@
 import json
 import socket
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from benchyard.errors import InputError
 from benchyard.sinks.datastore import credentials
 from benchyard.sinks.datastore.connection import Connection
 from benchyard.sinks.datastore.settings import Settings
+from tests.answering import Quiet, serving
 
 
 @pytest.fixture(autouse=True)
@@ -37,16 +37,13 @@ def place(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
     monkeypatch.setattr(_metadata, "_GCE_METADATA_HOST", f"127.0.0.1:{port}")
 
 
-class Metadata(BaseHTTPRequestHandler):
+class Metadata(Quiet, BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200)
         self.send_header("metadata-flavor", "Google")
         self.send_header("content-type", "application/text")
         self.end_headers()
         self.wfile.write(b"project-of-the-machine")
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        pass
 
 
 def key_file(folder: Path) -> Path:
@@ -82,15 +79,9 @@ def test_without_any_it_is_said_what_to_do_and_nobody_is_waited_for() -> None:
 
 
 def test_the_machines_own_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    with HTTPServer(("127.0.0.1", 0), Metadata) as server:
-        place(monkeypatch, server.server_port)
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            found, project = credentials.find(30.0)
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Metadata) as port:
+        place(monkeypatch, port)
+        found, project = credentials.find(30.0)
     assert found is not None
     assert project == "project-of-the-machine"
 

@@ -33,6 +33,8 @@ OPTIONS = (
 _DRAWN_ANEW = (StaleElementReferenceException, ElementClickInterceptedException)
 PATIENCE_SECONDS = 120.0
 _LOADS = 4
+#: A picture of a page on which nothing is drawn is smaller.
+_EMPTY_BYTES = 20_000
 FoundT = TypeVar("FoundT")
 
 
@@ -55,13 +57,16 @@ class Browser:
         """Look again and again: the page is drawn by a program that asks the server first."""
         waiting = WebDriverWait(self.driver, seconds, ignored_exceptions=_DRAWN_ANEW)
         try:
-            return waiting.until(lambda _: look())  # pyright: ignore[reportReturnType] - None never ends it
+            return waiting.until(lambda _: look() or False)
         except TimeoutException as error:
             error.msg = f"{self.driver.current_url} shows:\n{self.text}"
             raise
 
     def elements(self, selector: str) -> list[WebElement]:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def first(self, selector: str) -> WebElement | None:
+        return next(iter(self.elements(selector)), None)
 
     def click(self, look: Callable[[], WebElement | None]) -> None:
         """Click as soon as it can be: the page may be drawn anew between look and click."""
@@ -103,12 +108,17 @@ class Browser:
     def _page(self, page: str, texts: tuple[str, ...], tab: str | None, seconds: float) -> str:
         self.open(page)
         if tab is not None:
-            self.click(lambda: next(iter(self.elements(f"li#{tab}")), None))
+            self.click(lambda: self.first(f"li#{tab}"))
         self.wait_for_text(*texts, seconds=seconds)
         return self.driver.page_source
 
     def keep_picture(self, name: str) -> None:
+        """Look whether there is something to be seen; keep it if pictures are wanted."""
+        self.find(lambda: len(self.driver.get_screenshot_as_png()) > _EMPTY_BYTES or None)
         folder = os.environ.get("BENCHYARD_PICTURES")
         if folder:
-            time.sleep(2)  # what moves has come to rest
+            time.sleep(2)  # nothing in the page tells that what moves has come to rest
             (Path(folder) / name).write_bytes(self.driver.get_screenshot_as_png())
+
+    def close(self) -> None:
+        self.driver.quit()

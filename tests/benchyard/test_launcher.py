@@ -103,9 +103,9 @@ def test_a_child_has_three_descriptors_and_no_more() -> None:
         os.set_inheritable(stream.fileno(), True)
         child = spawn(["cat"], folder=ROOT, stdin=subprocess.PIPE)
 
-    folder = f"/proc/{child.pid}/fd"
+    folder = Path(f"/proc/{child.pid}/fd")
     # Its libraries may still be loading.
-    assert eventually(lambda: sorted(os.listdir(folder)) == ["0", "1", "2"], 30)  # noqa: PTH208
+    assert eventually(lambda: sorted(one.name for one in folder.iterdir()) == ["0", "1", "2"], 30)
     pipe(child.stdin).close()
     child.wait()
 

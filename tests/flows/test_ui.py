@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -70,11 +71,8 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
         )
     try:
         _wait_for(f"{url}/api/health", server)
-        browser = Browser(url)
-        try:
+        with closing(Browser(url)) as browser:
             yield Ui(url, {**environment, "PREFECT_API_URL": f"{url}/api"}, browser)
-        finally:
-            browser.driver.quit()
     finally:
         server.terminate()
         server.wait(30)
@@ -97,7 +95,7 @@ def look_at(ui: Ui, picture: str, *texts: str) -> None:
     page = f"/runs/flow-run/{ui.newest_flow_run()['id']}"
     ui.browser.page(page, *texts, tab="task-runs")
     ui.browser.open(page)
-    ui.browser.find(lambda: next(iter(ui.browser.elements("canvas")), None))
+    ui.browser.find(lambda: ui.browser.first("canvas"))
     ui.browser.keep_picture(picture)
 
 

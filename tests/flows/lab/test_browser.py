@@ -1,6 +1,7 @@
 """What a person does in Prefect's UI: start a case from the form, retry it, read the dashboard."""
 
 from collections.abc import Generator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -34,9 +35,8 @@ def lab(shell: Shell) -> Generator[RunningLab]:
 
 @pytest.fixture(scope="module")
 def browser(lab: RunningLab) -> Generator[Browser]:
-    made = Browser(lab.url.removesuffix("/api"))
-    yield made
-    made.driver.quit()
+    with closing(Browser(lab.url.removesuffix("/api"))) as browser:
+        yield browser
 
 
 def newest(lab: RunningLab) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def start_from_the_form(lab: RunningLab, browser: Browser) -> str:
 def read_artifact(browser: Browser, key: str, *texts: str) -> None:
     """Go the way of a reader: the artifact's history by its key, then the newest version."""
     browser.open(f"/artifacts/key/{key}")
-    browser.click(lambda: next(iter(browser.elements("a[href*='/artifacts/artifact/']")), None))
+    browser.click(lambda: browser.first("a[href*='/artifacts/artifact/']"))
     browser.wait_for_text(*texts)
     browser.keep_picture(f"{key}.png")
 

@@ -117,6 +117,7 @@ class Case:
         point: Values of the matrix at this point; empty without a matrix.
         settings: Class name of a resource to its settings.
         requires: What the testbed must be.
+        repositories: Folders in the repositories of what is measured, from the case's folder on.
     """
 
     folder: Path
@@ -130,6 +131,7 @@ class Case:
         default_factory=dict[str, Mapping[str, Json]]
     )
     requires: Requires = Requires()
+    repositories: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

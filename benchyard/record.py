@@ -8,6 +8,7 @@ Versions of the format; older ones are read, and what they lack is empty:
 2: ``started_at``, ``ended_at`` and ``harness`` of each repetition and phase, ``suspect`` of each
    repetition, ``sampled`` of each step, ``preflight`` and ``adaptive`` of the run.
 3: ``tries`` of the run.
+4: ``subject`` of the run.
 """
 
 import json
@@ -23,11 +24,12 @@ from benchyard.json_text import decoded
 from benchyard.model import Json, JsonObject, Outcome
 
 FORMAT = "benchyard-run"
-VERSION = 3
-_OLDER = (1, 2)
+VERSION = 4
+_OLDER = (1, 2, 3)
 #: No counter, size or length is larger: beyond it, sums and squares would leave the floats.
 _LARGEST = 1e100
 RUN_FILE = "run.json"
+_OBJECTS = ("case", "resources", "environment", "collector", "adaptive", "subject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,7 @@ class RunRecord:
         adaptive: The rule by which the number of runs was chosen, declared before the first one;
             empty if it was fixed.
         tries: Earlier tries of this run, oldest first; empty for most.
+        subject: What was measured, as ``benchyard.subject`` tells; empty in older records.
     """
 
     case: Mapping[str, Json]
@@ -180,6 +183,7 @@ class RunRecord:
     preflight: tuple[Mapping[str, Json], ...] = ()
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
     tries: tuple[Mapping[str, Json], ...] = ()
+    subject: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     @property
     def began(self) -> datetime:
@@ -239,7 +243,7 @@ def _check_place(folder: Path, record: RunRecord) -> None:
 
 
 def _run(document: dict[str, Any]) -> RunRecord:
-    _check_objects(document, ("case", "resources", "environment", "collector", "adaptive"))
+    _check_objects(document, _OBJECTS)
     fields = {k: v for k, v in document.items() if k not in ("format", "version")}
     for name in ("outputs", "changed_inputs", "warnings", "preflight", "tries"):
         fields[name] = tuple(fields.get(name, ()))

@@ -152,6 +152,8 @@ class Resource(ABC, Generic[SettingsT]):
     Settings: ClassVar[type[Any]] = NoSettings
     #: Whether two commands may be under way on one instance at the same time.
     concurrent: ClassVar[bool] = False
+    #: Folders in the repositories of what is measured, from the class's module on.
+    repositories: ClassVar[Sequence[str]] = ()
 
     def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
         self.settings = settings
@@ -169,6 +171,30 @@ class Resource(ABC, Generic[SettingsT]):
             What was removed, for the log.
         """
         return []
+
+    @classmethod
+    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return what ``version`` and ``facts`` would tell now, as far as nothing is started.
+
+        By it a later ``benchyard run`` knows that another version would be measured.
+
+        Args:
+            settings: As the case gives them, references to secrets unresolved.
+
+        Returns:
+            ``version`` and ``image``, as far as they are known.
+        """
+        del settings
+        return {}
+
+    @classmethod
+    def command_line(cls, command: str, parameters: Mapping[str, Json]) -> Sequence[str]:
+        """Return the program that a command starts on this host, with its arguments; or nothing.
+
+        By it the repository is found that a measured program stands in.
+        """
+        del command, parameters
+        return ()
 
     @abstractmethod
     def version(self) -> str:

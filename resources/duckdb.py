@@ -2,11 +2,12 @@
 
 import importlib.metadata
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from benchyard.errors import InputError
-from benchyard.model import JsonObject
+from benchyard.model import Json, JsonObject
 from resources.embedded import EmbeddedDatabase
 
 if importlib.util.find_spec("duckdb") is None:
@@ -36,6 +37,12 @@ class DuckDB(EmbeddedDatabase[DuckDBSettings]):
     Settings: ClassVar[type[DuckDBSettings]] = DuckDBSettings
     _engine: ClassVar[str] = "DuckDB"
     _database: ClassVar[str] = "database.duckdb"
+
+    @classmethod
+    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the version, as ``version`` does."""
+        del settings
+        return {"version": importlib.metadata.version("duckdb")}
 
     def version(self) -> str:
         """Return the installed package's version, which is the library's."""

@@ -13,6 +13,7 @@ from typing import IO, ClassVar
 from benchyard.children import Child, spawn, tail
 from benchyard.errors import CommandFailedError
 from benchyard.labels import CHILD, RUN, kill_labelled
+from benchyard.model import Json
 from benchyard.resource import (
     CommandResult,
     InputFile,
@@ -164,7 +165,19 @@ class Process(ProgramResource[NoSettings]):
 
     def version(self) -> str:
         """Return the kernel's name, release and build."""
-        return f"{platform.system()} {platform.release()} {platform.version()}"
+        return _kernel()
+
+    @classmethod
+    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the kernel, as ``version`` does."""
+        del settings
+        return {"version": _kernel()}
+
+    @classmethod
+    def command_line(cls, command: str, parameters: Mapping[str, Json]) -> Sequence[str]:
+        """Return the arguments of ``execute``."""
+        given = parameters.get("arguments") if command == "execute" else None
+        return [str(one) for one in given] if isinstance(given, list) else ()
 
     @command
     def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
@@ -215,6 +228,10 @@ class Process(ProgramResource[NoSettings]):
 
     def _file_or_kept(self, name: str | None, suffix: str) -> Path:
         return self.workspace.new_file(name) if name else self._kept(suffix)
+
+
+def _kernel() -> str:
+    return f"{platform.system()} {platform.release()} {platform.version()}"
 
 
 def usage(ended: Ended) -> dict[str, int | float | None]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchyard.errors import CommandFailedError, NotReadyError
-from benchyard.model import JsonObject
+from benchyard.model import Json, JsonObject
 from benchyard.resource import (
     CommandResult,
     InputFile,
@@ -48,6 +48,12 @@ class Query(Resource[NoSettings]):
         self._client: Client | None = None
         self._latest: Client | None = None
         self._known: Mapping[str, str] = {}
+
+    @classmethod
+    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the version, as ``version`` does."""
+        del settings
+        return {"version": f"Python {platform.python_version()}"}
 
     def version(self) -> str:
         """Return the version of Python, whose HTTP client sends the queries."""

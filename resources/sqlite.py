@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from benchyard.errors import InputError
-from benchyard.model import JsonObject
+from benchyard.model import Json, JsonObject
 from resources.embedded import EmbeddedDatabase
 
 
@@ -32,6 +32,12 @@ class SQLite(EmbeddedDatabase[SQLiteSettings]):
     Settings: ClassVar[type[SQLiteSettings]] = SQLiteSettings
     _engine: ClassVar[str] = "SQLite"
     _database: ClassVar[str] = "database.sqlite"
+
+    @classmethod
+    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the version, as ``version`` does."""
+        del settings
+        return {"version": sqlite3.sqlite_version}
 
     def version(self) -> str:
         """Return the library's version; the worker runs the same Python."""

@@ -4,16 +4,19 @@ import importlib.metadata
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from benchyard.children import pipe, spawn
 from benchyard.errors import CommandFailedError
+from benchyard.model import Json
 from benchyard.resource import CommandResult, NoSettings, ScratchFolder, command
 from resources.process import Call, ProgramResource, run_label
 
 PROGRAM = "tpchgen-cli"
+#: Seconds that it may take to tell its version.
+_ANSWER_SECONDS = 20.0
 
 Table: TypeAlias = Literal[
     "customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"
@@ -22,6 +25,15 @@ Table: TypeAlias = Literal[
 
 class TPCH(ProgramResource[NoSettings]):
     """The generator of TPC-H's tables."""
+
+    @classmethod
+    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Ask the program, as ``version`` does."""
+        del settings
+        said = subprocess.run(
+            [find_program(), "--version"], capture_output=True, check=True, timeout=_ANSWER_SECONDS
+        )
+        return {"version": said.stdout.decode(errors="replace").strip()}
 
     def version(self) -> str:
         """Ask the program."""

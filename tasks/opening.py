@@ -5,12 +5,14 @@ from pathlib import Path
 
 import resources
 from benchyard.case.selection import one_case
+from benchyard.execution.beginning import campaigning
 from benchyard.execution.layout import results_folder
 from benchyard.execution.plan import Plan
 from benchyard.execution.progress import current_listener
 from benchyard.execution.request import Request
 from benchyard.execution.secrets import Provider, Secrets, no_secrets
 from benchyard.execution.setting import Setting
+from benchyard.files import sha256
 from benchyard.measuring import LocalCollector
 from benchyard.model import Json
 from benchyard.preflight.looking import findings
@@ -39,11 +41,13 @@ def open_case(
             what it needs.
     """
     rule = request.rule()
+    campaigning(request.campaign)
     check_sinks(request.publish)
     check_baseline(request.baseline)
     root = Path(request.root)
     registry = resources.find(Path(folder) for folder in request.resources)
     case = one_case(root, request.case, registry)
+    metadata = sha256(case.folder / "metadata.json")
     if not request.ignore_requirements:
         refuse_unfit([case])
     elsewhere = Path(request.results).resolve() if request.results else None
@@ -60,14 +64,18 @@ def open_case(
         flow_run=flow_run or {},
         secrets=Secrets(provider),
         sinks=request.publish,
+        metadata=metadata,
         listener=current_listener(),
     )
 
 
 def plan_of(request: Request) -> Plan:
     """Return which runs the request is for, and how they are executed."""
+    whole = tuple(range(1, (request.most_runs or request.runs) + 1))
     return Plan(
-        runs=request.only or tuple(range(1, (request.most_runs or request.runs) + 1)),
+        runs=request.only or whole,
+        whole=whole,
+        campaign=campaigning(request.campaign),
         rule=request.rule(),
         force=request.force,
         cooldown=request.cooldown,

@@ -22,7 +22,13 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         point=point,
         settings=fields.get("resources", {}),
         requires=_requires(fields.get("requires", {})),
+        repositories=_repositories(fields.get("subject", {})),
     )
+
+
+def _repositories(subject: dict[str, Any]) -> tuple[str, ...]:
+    named: str | list[str] = subject.get("repository", [])
+    return (named,) if isinstance(named, str) else tuple(named)
 
 
 def _requires(fields: dict[str, Any]) -> Requires:

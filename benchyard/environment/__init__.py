@@ -14,7 +14,7 @@ from benchyard.environment.krown import case_info
 from benchyard.environment.memory import huge_pages, meminfo, randomization, swap
 from benchyard.environment.processor import processor
 from benchyard.environment.reading import Facts, Host, known
-from benchyard.environment.repository import git_state
+from benchyard.environment.repository import git_state, work_tree_state
 from benchyard.environment.software import packages
 from benchyard.environment.storage import disks
 from benchyard.environment.system import (
@@ -27,7 +27,7 @@ from benchyard.environment.system import (
 )
 from benchyard.model import Json, JsonObject
 
-__all__ = ["case_info", "environment", "environment_of", "git_state"]
+__all__ = ["case_info", "environment", "environment_of", "git_state", "work_tree_state"]
 
 
 def environment() -> JsonObject:

@@ -1,5 +1,6 @@
-"""The state of the repository that a case lies in."""
+"""The state of the repository that something lies in."""
 
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -21,6 +22,23 @@ def git_state(folder: Path) -> JsonObject:
         return {"commit": None, "dirty": None}
     changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
     return {"commit": commit, "dirty": None if changes is None else bool(changes)}
+
+
+def work_tree_state(folder: Path) -> JsonObject | None:
+    """Return the commit that is checked out, and what its tracked files differ by.
+
+    Returns:
+        ``commit`` and ``changes``: "none", the digest of the differences, or null where git does
+        not tell them in time. None outside of a repository, and where that has no commit.
+    """
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if commit is None:
+        return None
+    top = _git(folder, "rev-parse", "--show-toplevel") or str(folder)
+    changes = _git(Path(top), "diff", "HEAD", "--binary", "--no-ext-diff", "--no-textconv")
+    if changes:
+        changes = f"sha256:{hashlib.sha256(changes.encode()).hexdigest()}"
+    return {"commit": commit, "changes": "none" if changes == "" else changes}
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

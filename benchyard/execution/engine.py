@@ -5,25 +5,34 @@ that of ``Stages``. This module knows only the order, the graph of steps, and wh
 """
 
 import queue
+from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from benchyard.errors import RecordError, RunInterruptedError
+from benchyard.errors import RunInterruptedError
+from benchyard.execution.beginning import (
+    Opened,
+    missing,
+    nothing_to_do,
+    open_campaign,
+    settled_campaign,
+)
 from benchyard.execution.interrupts import graceful, insist
-from benchyard.execution.layout import done_runs, restore_replaced, run_folder
+from benchyard.execution.layout import done_runs, run_folder
 from benchyard.execution.plan import Executed, Plan
 from benchyard.execution.precision import Precision
 from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting, tell
 from benchyard.execution.session import Session
 from benchyard.execution.setting import Setting
 from benchyard.execution.testbed import hold_testbed
-from benchyard.execution.wording import runs_and
 from benchyard.model import Case, Outcome, Step
 from benchyard.publishing import Outcome as Published
 from benchyard.publishing import Uploaded
 from benchyard.publishing.wording import problems
-from benchyard.record import RunRecord, read_record
+from benchyard.record import RunRecord
+from benchyard.subject import Subject
 
 #: Stands for a stage that was executed, so that a later one can wait for it.
 Handle = object
@@ -126,18 +135,31 @@ def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
             give_up=lambda: stop.asked,
         ),
     ):
-        restore_replaced(setting.results)
-        done = done_runs(setting.results)
-        todo = tuple(n for n in plan.runs if plan.force or n not in done)
-        tell(listener, CaseStarted(setting.case.title, todo, tuple(done)))
-        _warn_of_change(setting, done, todo)
-        precision = Precision(setting, plan, todo)
-        records, last = _execute_runs(precision.setting, plan, stages, todo, stop, precision)
+        opened, todo = _open(setting, plan)
+        tell(listener, CaseStarted(setting.case.title, todo, opened.done))
+        precision = Precision(setting, plan, todo, opened.campaign)
+        course = _Course(plan, stages, stop, precision, opened)
+        records, last = course.execute(precision.setting, todo)
         last = [stages.summarize(setting.case, setting.results, last)]
     _publish(setting, stages, last)
-    missing = len(records) < len(todo) and not precision.reached
-    interrupted = stop.asked and (missing or _cancelled(records))
+    interrupted = stop.asked and (course.left or _cancelled(records))
     return Executed(tuple(records), tuple(done_runs(setting.results)), interrupted)
+
+
+def _open(setting: Setting, plan: Plan) -> tuple[Opened, tuple[int, ...]]:
+    """Return the campaign that runs are added to, and the runs that are to be executed."""
+
+    def say(text: str) -> None:
+        tell(setting.listener, Notice(text))
+
+    title, there = setting.case.title, settled_campaign(setting.results)
+    subject: Subject = setting.subject() if there.records else {}
+    opened = open_campaign(title, there, plan.campaign, subject, say)
+    wanted = plan.whole or plan.runs if opened.changed else plan.runs
+    todo = tuple(wanted) if plan.force else missing(wanted, opened.done)
+    if not todo:
+        say(nothing_to_do(title, opened.campaign, len(plan.whole or plan.runs)))
+    return opened, todo
 
 
 def _publish(setting: Setting, stages: Stages, after: Sequence[Handle]) -> None:
@@ -151,52 +173,61 @@ def _publish(setting: Setting, stages: Stages, after: Sequence[Handle]) -> None:
         tell(setting.listener, Notice(problem))
 
 
-def _warn_of_change(setting: Setting, done: Sequence[int], todo: Sequence[int]) -> None:
-    """Say that finished runs are of another version of the case, which numbers would hide."""
-    old = [run for run in done if run not in todo and _hash(setting, run) != setting.case_hash]
-    if old:
-        text = f"{setting.case.title} has changed since {runs_and(old, 'was', 'were')} done"
-        again = "it" if len(old) == 1 else "them"
-        tell(setting.listener, Notice(f"{text}; --force does {again} again"))
-
-
-def _hash(setting: Setting, run: int) -> object:
-    try:
-        return read_record(run_folder(setting.results, run)).case.get("hash")
-    except RecordError:
-        return setting.case_hash  # KROWN's own results have no record: nothing to compare
-
-
 def _cancelled(records: Sequence[RunRecord]) -> bool:
     return any(record.outcome is Outcome.CANCELLED for record in records)
 
 
-def _execute_runs(
-    setting: Setting,
-    plan: Plan,
-    stages: Stages,
-    todo: Sequence[int],
-    stop: _Stop,
-    precision: Precision,
-) -> tuple[list[RunRecord], list[Handle]]:
-    records: list[RunRecord] = []
-    last: list[Handle] = []
-    for position, run in enumerate(todo):
-        # First the session, then the question: a Ctrl-C in between would reach neither.
-        stop.session = Session(setting, run)
-        if stop.asked or (plan.fail_fast and records and _failed(records[-1])):
-            break
-        if precision.after(records):
-            break
-        if plan.cooldown and (position or plan.rest_first):
-            tell(setting.listener, Waiting("cooling down", plan.cooldown))
-            last = [stages.cooldown(stop.session, plan.cooldown, last)]
-            if stop.asked:
+@dataclass
+class _Course:
+    """The runs of a case, one after another.
+
+    Attributes:
+        left: Whether runs are left that were to be executed and are not.
+    """
+
+    plan: Plan
+    stages: Stages
+    stop: _Stop
+    precision: Precision
+    opened: Opened
+    left: bool = False
+
+    def execute(
+        self, setting: Setting, runs: Sequence[int]
+    ) -> tuple[list[RunRecord], list[Handle]]:
+        """Execute runs, and return their records and the last handles."""
+        todo, records, last = deque(runs), list[RunRecord](), list[Handle]()
+        while todo:
+            # First the session, then the question: a Ctrl-C in between would reach neither.
+            session = self.stop.session = Session(setting, todo[0])
+            if self.stop.asked or self._enough(records):
                 break
-        record, handle = execute_run(stop.session, stages, last, ask=plan.wait_for_user)
-        records.append(record)
-        last = [handle]
-    return records, last
+            if self.plan.cooldown and (records or self.plan.rest_first):
+                last = self._rest(session, last)
+                if self.stop.asked:
+                    break
+            record, handle = execute_run(session, self.stages, last, ask=self.plan.wait_for_user)
+            records.append(record)
+            last = [handle]
+            todo.popleft()
+            if self._is_of_something_else(setting, record):
+                self.precision.forget(before=record)
+                todo = deque(missing(self.plan.whole or self.plan.runs, (record.run,)))
+        self.left = bool(todo) and not self.precision.reached
+        return records, last
+
+    def _enough(self, records: Sequence[RunRecord]) -> bool:
+        failed = bool(records) and _failed(records[-1])
+        return (self.plan.fail_fast and failed) or self.precision.after(records)
+
+    def _rest(self, session: Session, after: list[Handle]) -> list[Handle]:
+        tell(session.setting.listener, Waiting("cooling down", self.plan.cooldown))
+        return [self.stages.cooldown(session, self.plan.cooldown, after)]
+
+    def _is_of_something_else(self, setting: Setting, record: RunRecord) -> bool:
+        if record.outcome is not Outcome.COMPLETED:
+            return False
+        return self.opened.add(record, lambda text: tell(setting.listener, Notice(text)))
 
 
 def _failed(record: RunRecord) -> bool:

@@ -6,10 +6,11 @@ from typing import Any
 
 from benchyard.execution.attempts import declared_outputs
 from benchyard.execution.layout import WORK
-from benchyard.execution.workspaces import Declared, Stamp, changed, keep, kept_folder, stamps
+from benchyard.execution.workspaces import Declared, changed, keep, kept_folder
 from benchyard.files import remove_tree
 from benchyard.model import Case, Step
 from benchyard.resource import Resource
+from benchyard.subject.content import Stamp, stamps
 
 
 class Keeper:

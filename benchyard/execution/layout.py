@@ -9,6 +9,7 @@ from pathlib import Path
 from benchyard.clock import now
 from benchyard.files import remove_tree, sync_folder, sync_tree, write_atomically
 from benchyard.model import Case, Json, point_suffix
+from benchyard.record import RUN_FILE
 
 DONE = ".done"
 WORK = ".work"
@@ -56,22 +57,56 @@ def run_folder(results: Path, run: int) -> Path:
 
 
 def is_done(folder: Path) -> bool:
-    """Tell whether the run in ``folder`` was finished; without its checkpoint it did not happen."""
+    """Tell whether the run in ``folder`` was finished, and its record looks whole.
+
+    Without its checkpoint it did not happen. Whether its record is a valid one only
+    ``read_record`` tells; here it is neither missing, nor empty, nor cut off.
+    """
+    return is_marked(folder) and _looks_whole(folder / RUN_FILE)
+
+
+def is_marked(folder: Path) -> bool:
+    """Tell whether a run has its checkpoint, Benchyard's or KROWN's."""
     return (folder / DONE).is_file()
+
+
+def _looks_whole(record: Path) -> bool:
+    try:
+        with open(record, "rb", opener=_open_at_once) as stream:
+            first = stream.read(1)
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2))
+            return first == b"{" and stream.read().rstrip().endswith(b"}")
+    except OSError:
+        return False
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a named pipe without waiting for its writer."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def done_runs(results: Path) -> list[int]:
     """Return the numbers of the finished runs, ascending."""
-    return sorted(run for run, folder in _runs(results) if is_done(folder))
+    return [run for run, folder in run_folders(results) if is_done(folder)]
+
+
+def marked_runs(results: Path) -> list[int]:
+    """Return the numbers of the runs with a checkpoint, ascending, readable or not."""
+    return [run for run, folder in run_folders(results) if is_marked(folder)]
 
 
 def failed_runs(results: Path) -> list[int]:
     """Return the numbers of the runs that were recorded and are not done, ascending."""
-    return sorted(
+    return [
         run
-        for run, folder in _runs(results)
-        if not is_done(folder) and (folder / "run.json").is_file()
-    )
+        for run, folder in run_folders(results)
+        if not is_marked(folder) and (folder / RUN_FILE).is_file()
+    ]
+
+
+def run_folders(results: Path) -> list[tuple[int, Path]]:
+    """Return number and folder of each run, finished or not, by number."""
+    return sorted(_runs(results))
 
 
 def _runs(results: Path) -> Iterator[tuple[int, Path]]:
@@ -92,7 +127,7 @@ def begin_run(results: Path, run: int) -> Path:
     the new one is finished.
     """
     folder = run_folder(results, run)
-    if is_done(folder):
+    if is_marked(folder):
         remove_tree(_replaced(folder))
         folder.rename(_replaced(folder))
     remove_tree(folder)
@@ -130,19 +165,9 @@ def _replaced(folder: Path) -> Path:
     return folder.with_name(folder.name + ".replaced")
 
 
-def removable(results: Path) -> list[Path]:
-    """List what the lab made in a results folder, and nothing else."""
-    runs = [folder for _, folder in sorted(_runs(results))]
+def campaign_files(results: Path) -> list[Path]:
+    """List what the lab made in a folder with the runs of one campaign, and nothing else."""
+    runs = [folder for _, folder in run_folders(results)]
     replaced = [f for f in sorted(results.glob("run_*.replaced")) if _REPLACED.fullmatch(f.name)]
     summaries = [results / name for name in SUMMARY_FILES if (results / name).is_file()]
     return runs + replaced + summaries
-
-
-def clean(results: Path) -> list[Path]:
-    """Remove what ``removable`` lists, and the folder if that leaves it empty."""
-    gone = removable(results)
-    for path in gone:
-        remove_tree(path)
-    if results.is_dir() and not any(results.iterdir()):
-        results.rmdir()
-    return gone

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchyard.execution.adaptive import Adaptive
+from benchyard.execution.beginning import Campaigning
 from benchyard.model import Outcome
 from benchyard.record import RunRecord
 
@@ -14,6 +15,8 @@ class Plan:
 
     Args:
         runs: Numbers of the wanted runs; finished ones are not done again.
+        whole: Numbers of all runs of a campaign: what is wanted where a new one begins unforeseen.
+        campaign: Which campaign they belong to.
         rule: When there are enough of them; None if all are wanted.
         force: Do finished ones again.
         cooldown: Seconds of rest between two runs.
@@ -24,6 +27,8 @@ class Plan:
     """
 
     runs: Sequence[int]
+    whole: Sequence[int] = ()
+    campaign: Campaigning = Campaigning.AUTO
     rule: Adaptive | None = None
     force: bool = False
     cooldown: float = 15.0

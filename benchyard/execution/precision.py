@@ -1,16 +1,16 @@
 """Whether a case has runs enough, asked before each of them."""
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
-from benchyard.errors import RecordError
 from benchyard.execution.adaptive import declared, enough, other_rule
-from benchyard.execution.layout import done_runs, run_folder
+from benchyard.execution.campaigns import Campaign
 from benchyard.execution.plan import Plan
 from benchyard.execution.progress import Notice, tell
 from benchyard.execution.setting import Setting
-from benchyard.record import RunRecord, read_record
+from benchyard.record import RunRecord
+from benchyard.subject import differences, subject_of
 
 
 class Precision:
@@ -18,20 +18,25 @@ class Precision:
 
     Args:
         todo: Numbers of the runs that may be executed now.
+        campaign: The finished runs, which these are added to.
 
     Attributes:
         reached: Whether no further run is wanted.
         setting: As given, with other rules that earlier runs were made under, for the records.
     """
 
-    def __init__(self, setting: Setting, plan: Plan, todo: Sequence[int]) -> None:
+    def __init__(
+        self, setting: Setting, plan: Plan, todo: Sequence[int], campaign: Campaign
+    ) -> None:
         self._rule = plan.rule
+        self._from = datetime.min.replace(tzinfo=UTC)
         self.reached = False
         self.setting = setting
-        kept = [] if plan.force else done_runs(setting.results)
+        kept: Mapping[int, RunRecord] = {} if plan.force else campaign.records
         # Where each turn is one run, all that follow the last look find the same answer.
         self._is_first_to_find = not todo or todo[0] - 1 in kept
-        self._earlier = self._read_earlier([run for run in kept if run not in todo])
+        left = [record for run, record in kept.items() if run not in todo]
+        self._earlier = sorted(_alike(left, campaign), key=lambda record: record.began)
         warning = other_rule(self._rule, self._earlier)
         if warning is None:
             return
@@ -39,24 +44,10 @@ class Precision:
         if not plan.rest_first or other_rule(self._rule, self._earlier[-1:]):
             tell(setting.listener, Notice(f"{setting.case.title}: {warning}"))
 
-    def _read_earlier(self, runs: Sequence[int]) -> list[RunRecord]:
-        """Return the records that a rule has to do with, the oldest first."""
-        if self._rule is not None:
-            return self._read(runs)
-        # Of a fixed number the last record alone tells whether there ever was a rule.
-        with suppress(RecordError):
-            if any(record.adaptive for record in self._read(runs[-1:])):
-                return self._read(runs)
-        return []
-
-    def _read(self, runs: Sequence[int]) -> list[RunRecord]:
-        """Return the records of this version of the case, the oldest first."""
-        records: list[RunRecord] = []
-        for run in runs:
-            with suppress(RecordError):  # KROWN's have none, and ``stats`` names damaged ones
-                records.append(read_record(run_folder(self.setting.results, run)))
-        same = [r for r in records if r.case.get("hash") == self.setting.case_hash]
-        return sorted(same, key=lambda record: record.began)
+    def forget(self, before: RunRecord) -> None:
+        """Leave out all runs before one, which were of something else."""
+        self._earlier = []
+        self._from = before.began
 
     def after(self, records: Sequence[RunRecord]) -> bool:
         """Tell whether no further run is wanted.
@@ -66,9 +57,18 @@ class Precision:
         """
         if self._rule is None:
             return False
-        answer = enough(self._rule, [*self._earlier, *records])
+        own = [record for record in records if record.began >= self._from]
+        answer = enough(self._rule, [*self._earlier, *own])
         looked = answer.look is not None and answer.look == answer.done
         if looked and (records or self._is_first_to_find):
             tell(self.setting.listener, Notice(f"{self.setting.case.title}: {answer.why}"))
         self.reached = answer.stop
         return answer.stop
+
+
+def _alike(records: Iterable[RunRecord], campaign: Campaign) -> list[RunRecord]:
+    """Return the records of what the campaign's newest run measured."""
+    subject = campaign.subject
+    if subject is None:
+        return []
+    return [record for record in records if not differences(subject_of(record), subject)]

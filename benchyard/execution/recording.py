@@ -14,7 +14,7 @@ CASE_INFO = "case-info.txt"
 EVENTS_FILE = "events.jsonl"
 
 
-def case_facts(case: Case, case_hash: str) -> dict[str, Json]:
+def case_facts(case: Case, case_hash: Json) -> dict[str, Json]:
     """Return what identifies a case in a record."""
     return {
         "name": case.name,

@@ -16,6 +16,8 @@ class Request:
             fewest.
         most_runs: The most runs, where precision decides how many there shall be; else None.
         until: Relative precision of the steps' medians at which to stop; goes with ``most_runs``.
+        campaign: Which campaign the runs belong to: "auto" goes on with the one that is there
+            unless something else would be measured now, "new" begins one, "keep" goes on.
         only: Numbers of the runs to execute now; empty means all of them.
         interval: Seconds between two samples.
         cooldown: Seconds of rest between two runs.
@@ -37,6 +39,7 @@ class Request:
     runs: int = 3
     most_runs: int | None = None
     until: float | None = None
+    campaign: str = "auto"
     only: tuple[int, ...] = ()
     interval: float = 0.1
     cooldown: float = 15.0

@@ -16,7 +16,7 @@ from benchyard import __version__
 from benchyard.clock import Timeline, now
 from benchyard.collector import Account, Collector, Measured
 from benchyard.environment import environment, git_state
-from benchyard.errors import RecordError, ResourceError
+from benchyard.errors import InputError, RecordError, ResourceError
 from benchyard.execution.attempts import Bench
 from benchyard.execution.disturbance import disturbances
 from benchyard.execution.keeping import Keeper
@@ -31,10 +31,12 @@ from benchyard.execution.setting import Setting
 from benchyard.execution.stepbook import StepBook
 from benchyard.execution.stepping import Ground, Stepper
 from benchyard.execution.workspaces import account, kept_folder, mirror
+from benchyard.files import sha256
 from benchyard.labels import RUN, kill_labelled, kill_leftovers, this_owner
 from benchyard.model import Json, Outcome, Step
 from benchyard.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.resource import Workspace
+from benchyard.subject import Subject, content_of, with_told
 from benchyard.tries import earlier, note_began, note_ended, read_tries
 
 logger = logging.getLogger(LOGGER)
@@ -72,13 +74,19 @@ class Session:
             setting.secrets,
             self.stopping,
         )
+        self._subject: Subject = {}
         self._prepared = False
         self._finished = False
 
     # -- before the steps
 
     def prepare(self) -> None:
-        """Remove what dead labs left; make the run's empty folder and its view of the inputs."""
+        """Remove what dead labs left; make the run's empty folder and its view of the inputs.
+
+        Raises:
+            InputError: If the case was edited since it was read: this run would be of neither.
+        """
+        self._refuse_edited_case()
         killed = kill_leftovers()
         self.folder = begin_run(self.setting.results, self.run)
         self._reporter.open(self.folder / "log.txt")
@@ -95,9 +103,15 @@ class Session:
         self._reporter.tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
         self._shared = self.folder / WORK / "shared"
         mirror(self.case.shared, self._shared)
+        self._subject = self.setting.subject()
         classes = self.setting.registry.classes
         self._keeper = Keeper(self.case, classes, self._shared, self.folder)
         self._prepared = True
+
+    def _refuse_edited_case(self) -> None:
+        file, read = self.case.folder / "metadata.json", self.setting.metadata
+        if read and sha256(file) != read:
+            raise InputError(f"{file} was edited since this execution read it; start it again")
 
     def initialize(self) -> None:
         """Make the collector and the resources, and let these do their one-time work.
@@ -259,8 +273,9 @@ class Session:
         names = sorted({step.resource for step in self.case.steps})
         steps = self._book.records(self._account.sampled)
         warnings = [*self._warnings, *disturbances(steps)]
+        subject = with_told(self._subject, told)
         return RunRecord(
-            case=case_facts(self.case, self.setting.case_hash),
+            case=case_facts(self.case, content_of(subject)),
             run=self.run,
             outcome=self.outcome,
             started_at=self.started_at,
@@ -279,6 +294,7 @@ class Session:
             benchyard_version=__version__,
             preflight=self._preflight,
             adaptive=self.setting.adaptive,
+            subject=subject,
             tries=earlier(read_tries(self.setting.results, self.run)[0], self.run, self.started_at),
         )
 

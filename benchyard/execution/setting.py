@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from benchyard.clock import Clock
 from benchyard.collector import Collector, Measured
 from benchyard.execution.progress import Listener, ignore
 from benchyard.execution.secrets import Secrets
-from benchyard.execution.workspaces import content_hash
 from benchyard.model import Case, Json
 from benchyard.registry import Registry
+from benchyard.subject import Subject, current_subject
 
 MakeCollector = Callable[[Measured], Collector]
 Preflight = Callable[[], Sequence[Mapping[str, Json]]]
@@ -23,6 +22,7 @@ class Setting:
 
     Args:
         results: Folder with the runs of the case.
+        metadata: Digest of the metadata.json that the case was read from; empty where none was.
         interval: Seconds between two samples.
         flow_run: Prefect's id and name, empty without Prefect.
         make_collector: Makes what measures a run.
@@ -42,15 +42,15 @@ class Setting:
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
     flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
     sinks: tuple[str, ...] = ()
+    metadata: str = ""
     secrets: Secrets = field(default_factory=Secrets)
     listener: Listener = ignore
     clock: Clock = field(default_factory=Clock)
 
-    @cached_property
-    def case_hash(self) -> str:
-        """Digest of metadata.json and the inputs.
+    def subject(self) -> Subject:
+        """Return what a run would measure now.
 
-        Made at first use, which is under the testbed's lock: reading all inputs is work that must
-        not disturb what another lab measures.
+        Ask under the testbed's lock: reading all inputs is work that must not disturb what another
+        lab measures.
         """
-        return content_hash(self.case.folder)
+        return current_subject(self.case, self.registry)

@@ -5,19 +5,15 @@ sub-folders and a link for each file; what steps make lies there beside the link
 run's results afterwards if it was declared as an output, else away.
 """
 
-import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from benchyard.files import files_below, sha256
 from benchyard.model import Json
-
-#: Size, modification time and inode of a file: enough to notice that a run wrote to it.
-Stamp = tuple[int, int, int]
+from benchyard.subject.content import Stamp
 
 
 def mirror(inputs: Path, shared: Path) -> None:
@@ -37,48 +33,10 @@ def mirror(inputs: Path, shared: Path) -> None:
             (here / name).symlink_to(Path(parent, name))
 
 
-def stamps(inputs: Path) -> dict[str, Stamp]:
-    """Return the stamp of each input by its name below ``inputs``."""
-    if not inputs.is_dir():
-        return {}
-    return {str(f.relative_to(inputs)): _stamp(f) for f in inputs_below(inputs)}
-
-
-def inputs_below(inputs: Path) -> Iterator[Path]:
-    """Yield every input in sorted order, links to files included; none if there is no folder."""
-    for parent, folders, files in os.walk(inputs):
-        folders.sort()
-        yield from (Path(parent, name) for name in sorted(files) if Path(parent, name).is_file())
-
-
-def _stamp(file: Path) -> Stamp:
-    status = file.stat()
-    return status.st_size, status.st_mtime_ns, status.st_ino
-
-
 def changed(before: Mapping[str, Stamp], after: Mapping[str, Stamp]) -> tuple[str, ...]:
     """Return the inputs that a run altered, removed or added, sorted."""
     names = before.keys() | after.keys()
     return tuple(sorted(name for name in names if before.get(name) != after.get(name)))
-
-
-def content_hash(folder: Path) -> str:
-    """Return a digest of a case: metadata.json and every input, names and contents."""
-    shared = folder / "data" / "shared"
-    seen = (_stamp(folder / "metadata.json"), tuple(stamps(shared).items()))
-    return _content_hash(folder, seen)
-
-
-@lru_cache(maxsize=64)
-def _content_hash(folder: Path, _seen: object) -> str:
-    """Read everything, once for each state of the files."""
-    digest = hashlib.sha256()
-    shared = folder / "data" / "shared"
-    files = [folder / "metadata.json", *inputs_below(shared)]
-    for file in files:
-        name = os.fsencode(file.relative_to(folder))
-        digest.update(len(name).to_bytes(8, "big") + name + bytes.fromhex(sha256(file)))
-    return f"sha256:{digest.hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from benchyard.case.loading import Loaded
 from benchyard.case.problems import printable
 from benchyard.execution.wording import runs_and
-from benchyard.execution.workspaces import content_hash
 from benchyard.model import Case
 from benchyard.statistics.figures import plain
+from benchyard.subject import content_hash
 from benchyard.suite.known import Known, known_of
 from benchyard.suite.wish import Wish
 

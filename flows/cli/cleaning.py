@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from benchyard.errors import InputError
-from benchyard.execution.layout import clean, removable
+from benchyard.execution.campaigns import clean, removable
 from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Json
 from benchyard.statistics.figures import plural

@@ -73,6 +73,16 @@ class ContainerResource(Resource[ContainerSettingsT]):
         digests: Any = identity["digests"]
         return f"{identity['image']} ({digests[0] if digests else identity['id']})"
 
+    @classmethod
+    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return which image the engine has under its name now; nothing if it has none."""
+        name = str(settings.get("image") or cls._image)
+        client = connect()
+        try:
+            return {"image": images.identity(client, name)}
+        finally:
+            client.close()
+
     def facts(self) -> Mapping[str, Json]:
         """Return the image's identity, the engine, and the limits of the containers."""
         return self._facts

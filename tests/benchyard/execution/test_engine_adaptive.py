@@ -8,6 +8,7 @@ import pytest
 
 from benchyard.errors import InputError
 from benchyard.execution.adaptive import Adaptive
+from benchyard.execution.campaigns import read_campaign
 from benchyard.execution.layout import run_folder
 from benchyard.execution.plan import Plan
 from benchyard.execution.precision import Precision
@@ -153,7 +154,8 @@ def test_the_setting_for_the_records_has_the_earlier_rule(lab: Lab, script: Scri
     first, second = Adaptive(6, 14, 0.05), Adaptive(6, 16, 0.05)
     lab.execute(case, range(1, 3), rule=under(lab, first))
     under(lab, second)
-    precision = Precision(lab.setting(case), Plan(range(1, 17), second), range(3, 17))
+    setting, plan = lab.setting(case), Plan(range(1, 17), rule=second)
+    precision = Precision(setting, plan, range(3, 17), read_campaign(setting.results))
     assert precision.setting.adaptive["earlier_rules"] == [
         {"rule": first.to_json(), "runs": [1, 2]}
     ]

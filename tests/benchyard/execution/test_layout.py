@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.execution import layout
+from benchyard.execution.campaigns import clean, removable
 from benchyard.execution.layout import (
     DONE,
     WORK,
     begin_run,
-    clean,
     done_runs,
     failed_runs,
     finish_run,
     is_done,
+    marked_runs,
     point_slug,
-    removable,
     restore_replaced,
     results_folder,
     run_folder,
@@ -30,7 +30,7 @@ from benchyard.model import Case, Json, point_suffix
 def execute(results: Path, run: int, content: str = "") -> Path:
     """Make a finished run."""
     folder = begin_run(results, run)
-    (folder / "run.json").write_text(content or f"run {run}")
+    (folder / "run.json").write_text(content or f'{{"run": {run}}}')
     finish_run(folder)
     return folder
 
@@ -68,6 +68,18 @@ def test_runs_are_numbers_in_ascending_order(tmp_path: Path) -> None:
     assert done_runs(tmp_path) == [1, 2, 10]
 
 
+@pytest.mark.parametrize("record", [None, "", "{", '{"format": "benchyard-run"', "\0" * 40])
+def test_a_run_without_a_whole_record_is_not_done(tmp_path: Path, record: str | None) -> None:
+    folder = execute(tmp_path, 1)
+    if record is None:
+        (folder / "run.json").unlink()
+    else:
+        (folder / "run.json").write_text(record)
+    assert done_runs(tmp_path) == []
+    assert marked_runs(tmp_path) == [1]
+    assert failed_runs(tmp_path) == []
+
+
 def test_a_run_that_was_recorded_and_is_not_done_has_failed(tmp_path: Path) -> None:
     execute(tmp_path, 1)
     begin_run(tmp_path, 2)
@@ -86,10 +98,10 @@ def test_defect_32_beginning_a_run_removes_no_other(tmp_path: Path) -> None:
     for run in (1, 2, 3):
         execute(tmp_path, run)
     (tmp_path / "run_1" / DONE).unlink()
-    execute(tmp_path, 1, "again")
+    execute(tmp_path, 1, '{"is": "again"}')
     assert done_runs(tmp_path) == [1, 2, 3]
-    assert (tmp_path / "run_1" / "run.json").read_text() == "again"
-    assert (tmp_path / "run_2" / "run.json").read_text() == "run 2"
+    assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "again"}'
+    assert (tmp_path / "run_2" / "run.json").read_text() == '{"run": 2}'
 
 
 def test_what_an_unfinished_try_left_is_removed(tmp_path: Path) -> None:
@@ -108,37 +120,37 @@ def test_the_work_folder_goes_with_the_end_of_the_run(tmp_path: Path) -> None:
 
 
 def test_force_keeps_the_old_run_until_the_new_one_is_done(tmp_path: Path) -> None:
-    execute(tmp_path, 1, "old")
+    execute(tmp_path, 1, '{"is": "old"}')
     folder = begin_run(tmp_path, 1)
-    assert (tmp_path / "run_1.replaced" / "run.json").read_text() == "old"
+    assert (tmp_path / "run_1.replaced" / "run.json").read_text() == '{"is": "old"}'
     assert done_runs(tmp_path) == []
-    (folder / "run.json").write_text("new")
+    (folder / "run.json").write_text('{"is": "new"}')
     finish_run(folder)
     assert tree(tmp_path) == ["run_1", f"run_1/{DONE}", "run_1/run.json"]
-    assert (tmp_path / "run_1" / "run.json").read_text() == "new"
+    assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "new"}'
 
 
 def test_a_forced_run_that_never_ended_gives_the_old_one_back(tmp_path: Path) -> None:
-    execute(tmp_path, 1, "old")
-    execute(tmp_path, 2, "other")
+    execute(tmp_path, 1, '{"is": "old"}')
+    execute(tmp_path, 2, '{"is": "other"}')
     (begin_run(tmp_path, 1) / "half").touch()
     assert restore_replaced(tmp_path) == [1]
     assert done_runs(tmp_path) == [1, 2]
-    assert (tmp_path / "run_1" / "run.json").read_text() == "old"
+    assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "old"}'
     assert restore_replaced(tmp_path) == []
 
 
 def test_a_forced_run_tried_twice_still_gives_the_old_one_back(tmp_path: Path) -> None:
-    execute(tmp_path, 1, "old")
+    execute(tmp_path, 1, '{"is": "old"}')
     begin_run(tmp_path, 1)
     begin_run(tmp_path, 1)
     assert restore_replaced(tmp_path) == [1]
-    assert (tmp_path / "run_1" / "run.json").read_text() == "old"
+    assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "old"}'
 
 
 def test_a_forced_run_that_ended_keeps_the_new_one(tmp_path: Path) -> None:
     """The lab died between the checkpoint and the removal of the old run."""
-    execute(tmp_path, 1, "new")
+    execute(tmp_path, 1, '{"is": "new"}')
     (tmp_path / "run_1.replaced").mkdir()
     (tmp_path / "run_1.replaced" / DONE).touch()
     assert restore_replaced(tmp_path) == []
@@ -262,7 +274,7 @@ def test_a_slug_is_a_safe_name_of_one_folder(point: dict[str, Json]) -> None:
     assert set(slug) <= SAFE
     assert 0 < len(slug) <= 100
     assert not slug.startswith(".")
-    assert layout.removable(Path("/nowhere") / slug) == []
+    assert removable(Path("/nowhere") / slug) == []
 
 
 @settings(deadline=None)

@@ -11,14 +11,13 @@ from benchyard.execution.workspaces import (
     Declared,
     account,
     changed,
-    content_hash,
     keep,
     kept_folder,
     mirror,
-    stamps,
 )
 from benchyard.files import sha256
 from benchyard.resource import Workspace
+from benchyard.subject.content import stamps
 
 NO_OUTPUT = "outside of data/shared|would overwrite an input of that name"
 
@@ -241,39 +240,3 @@ def test_an_input_that_was_replaced_is_found(inputs: Path) -> None:
 
 
 # -- the hash of a case
-
-
-def test_the_hash_depends_on_names_and_contents_alone(tmp_path: Path, inputs: Path) -> None:
-    case = inputs.parent.parent
-    first = content_hash(case)
-    assert first.startswith("sha256:")
-    shutil.copytree(case, tmp_path / "copy", symlinks=True)
-    os.utime(tmp_path / "copy" / "metadata.json", (0, 0))
-    assert content_hash(tmp_path / "copy") == first
-    (case / "results").mkdir()
-    (case / "results" / "x").touch()
-    (case / "README.md").touch()
-    assert content_hash(case) == first
-
-
-@pytest.mark.parametrize("change", ["metadata", "content", "name", "added", "moved"])
-def test_the_hash_sees_every_change(inputs: Path, change: str) -> None:
-    case = inputs.parent.parent
-    first = content_hash(case)
-    match change:
-        case "metadata":
-            (inputs.parent.parent / "metadata.json").write_text("{ }")
-        case "content":
-            (inputs / "input.nt").write_text("IN")
-        case "name":
-            (inputs / "input.nt").rename(inputs / "input.nq")
-        case "added":
-            (inputs / "empty").touch()
-        case _:
-            (inputs / "sub" / "deep.csv").rename(inputs / "deep.csv")
-    assert content_hash(inputs.parent.parent) != first
-
-
-def test_a_case_without_inputs_has_a_hash(tmp_path: Path) -> None:
-    (tmp_path / "metadata.json").touch()
-    assert content_hash(tmp_path).startswith("sha256:")

@@ -1,0 +1,179 @@
+"""Which campaign a case's runs belong to: the one that is there, or a new one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from benchyard.errors import InputError
+from benchyard.execution.campaigns import (
+    Campaign,
+    finish_moving,
+    read_campaign,
+    set_aside,
+)
+from benchyard.execution.layout import restore_replaced
+from benchyard.execution.wording import runs_and
+from benchyard.files import shown
+from benchyard.record import RunRecord
+from benchyard.subject import Subject, commit_of, differences, in_words, subject_of
+
+Say = Callable[[str], None]
+
+
+class Campaigning(StrEnum):
+    """Which campaign is wished for."""
+
+    #: Go on with the one that is there, unless something else would be measured now.
+    AUTO = "auto"
+    #: Begin one.
+    NEW = "new"
+    #: Go on with the one that is there, whatever is measured now.
+    KEEP = "keep"
+
+
+def campaigning(text: str) -> Campaigning:
+    """Read which campaign is wished for.
+
+    Raises:
+        InputError: If it is none of them.
+    """
+    try:
+        return Campaigning(text)
+    except ValueError:
+        raise InputError(f"campaign '{text}': write {', '.join(Campaigning)}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a new campaign begins.
+
+    Args:
+        begins: Whether what is there is set aside.
+        changed: Whether that is since something else would be measured now.
+        said: What the user must know of it; nothing where it goes without saying.
+    """
+
+    begins: bool
+    changed: bool = False
+    said: tuple[str, ...] = ()
+
+
+def decide(title: str, campaign: Campaign, wished: Campaigning, subject: Subject) -> Decision:
+    """Decide whether a new campaign begins.
+
+    Args:
+        title: Of the case.
+        campaign: What is in its results folder.
+        subject: What would be measured now.
+    """
+    there = done_where(campaign)
+    damaged = tuple(
+        f"{title}: run {run} is done again: {why}" for run, why in campaign.unreadable.items()
+    )
+    if not campaign.records:
+        return Decision(begins=False, said=damaged)
+    if wished is Campaigning.NEW:
+        return Decision(begins=True, said=(f"{title}: a new campaign begins; before it: {there}",))
+    changes = in_words(campaign.changes(subject))
+    if not changes:
+        return Decision(begins=False, said=damaged)
+    if wished is Campaigning.KEEP:
+        said = f"{title} goes on with runs of something else ({there}): {changes}"
+        return Decision(begins=False, said=(said, *damaged))
+    said = f"{title} has changed since {there}: {changes}; a new campaign begins (--keep goes on)"
+    return Decision(begins=True, changed=True, said=(said,))
+
+
+def done_where(campaign: Campaign) -> str:
+    """Say which runs are done, where, when and of what: "runs 1-3 were done on HOST, DATE"."""
+    newest = campaign.newest
+    if newest is None:
+        return "no run was done"
+    subject = subject_of(newest)
+    runs = runs_and(sorted(campaign.records), "was", "were")
+    commit = commit_of(subject)
+    of = f", commit {commit}" if commit else ""
+    return f"{runs} done on {subject.get('host')}, {newest.began:%Y-%m-%d %H:%M}{of}"
+
+
+def nothing_to_do(title: str, campaign: Campaign, wanted: int) -> str:
+    """Say that all runs are done, where, when and of what."""
+    newest = campaign.newest
+    if newest is None:
+        return f"{title}: nothing to do"
+    where = done_where(campaign).partition(" done on ")[2]
+    return (
+        f"{title}: nothing to do: {min(len(campaign.records), wanted)} of {wanted} done on {where}"
+    )
+
+
+class Opened:
+    """The campaign that runs are added to, under the testbed's lock.
+
+    Args:
+        campaign: What was there when the execution began, and is gone on with.
+        changed: Whether a new one began since something else is measured now.
+    """
+
+    def __init__(self, campaign: Campaign, *, changed: bool, keeps: bool) -> None:
+        self.campaign = campaign
+        self.changed = changed
+        self._keeps = keeps
+        self._first: Subject | None = campaign.subject
+
+    @property
+    def done(self) -> tuple[int, ...]:
+        """Numbers of the runs that were finished before, ascending."""
+        return tuple(sorted(self.campaign.records))
+
+    def add(self, record: RunRecord, say: Say) -> bool:
+        """Add a finished run; if it is of something else, set all before it aside.
+
+        What a container's tag or a server means is only known once it was started.
+
+        Returns:
+            Whether the runs before it were set aside.
+        """
+        subject = subject_of(record)
+        first, self._first = self._first, subject
+        changes = () if first is None or self._keeps else differences(first, subject)
+        if not changes:
+            return False
+        earlier = set_aside(self.campaign.folder, keep=(record.run,))
+        where = "" if earlier is None else f", and the runs before it are in {shown(earlier)}"
+        title = record.case.get("title")
+        say(f"{title}: run {record.run} measured something else: {in_words(changes)}{where}")
+        self.campaign = Campaign(self.campaign.folder)
+        return True
+
+
+def open_campaign(
+    title: str, campaign: Campaign, wished: Campaigning, subject: Subject, say: Say
+) -> Opened:
+    """Decide which campaign runs belong to, tell of it, and set the earlier one aside.
+
+    Runs that KROWN made are set aside too: its durations and ours do not compare.
+    """
+    if campaign.krown:
+        earlier = set_aside(campaign.folder, keep=(*campaign.records, *campaign.unreadable))
+        runs = runs_and(campaign.krown, "is KROWN's", "are KROWN's")
+        say(f"{title}: {runs}, and {'' if earlier is None else shown(earlier)} has what was there")
+    decision = decide(title, campaign, wished, subject)
+    earlier = set_aside(campaign.folder) if decision.begins else None
+    for text in decision.said:
+        say(text if earlier is None else f"{text}; the earlier runs are in {shown(earlier)}")
+    left = Campaign(campaign.folder) if decision.begins else campaign
+    return Opened(left, changed=decision.changed, keeps=wished is Campaigning.KEEP)
+
+
+def settled_campaign(results: Path) -> Campaign:
+    """Finish what a killed lab left half done, and return the campaign that is there."""
+    finish_moving(results)
+    restore_replaced(results)
+    return read_campaign(results)
+
+
+def missing(wanted: Sequence[int], done: Sequence[int]) -> tuple[int, ...]:
+    """Return the wanted runs that are not done, in the order in which they are wanted."""
+    return tuple(run for run in wanted if run not in done)

@@ -1,0 +1,210 @@
+"""Campaigns: each a set of runs of one subject.
+
+``results/`` holds the newest one. When another begins, everything that the lab wrote there moves to
+``results/earlier/<UTC time>-<digest>/``: the time at which its first run began, and the beginning
+of its subject's digest ("krown" for results of KROWN's). A move that was interrupted is finished
+before anything else happens to the results.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from benchyard.errors import InputError, RecordError
+from benchyard.execution.layout import (
+    campaign_files,
+    marked_runs,
+    run_folder,
+    run_folders,
+)
+from benchyard.files import remove_tree, shown, sync_folder
+from benchyard.krown import krown_runs
+from benchyard.record import RunRecord, read_record
+from benchyard.subject import Difference, Subject, differences, subject_of
+
+EARLIER = "earlier"
+#: How a campaign of KROWN's is called, in the place of a digest.
+KROWN = "krown"
+_NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z-([0-9a-f]{12}|krown)(-[0-9]+)?")
+_MOVING = ".moving-"
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """The runs in one folder that were finished, as far as their records can be read.
+
+    Args:
+        folder: ``results/``, or a folder in ``results/earlier/``.
+        records: Of the finished runs, by number.
+        unreadable: Number of a finished run to the reason why it does not count.
+        krown: Numbers of the runs that KROWN made; they never count.
+    """
+
+    folder: Path
+    records: Mapping[int, RunRecord] = field(default_factory=dict[int, RunRecord])
+    unreadable: Mapping[int, str] = field(default_factory=dict[int, str])
+    krown: tuple[int, ...] = ()
+
+    @property
+    def newest(self) -> RunRecord | None:
+        """The record of the run that began last; None if there is none."""
+        return max(self.records.values(), key=lambda record: record.began, default=None)
+
+    @cached_property
+    def subject(self) -> Subject | None:
+        """What its newest run measured; None if there is none."""
+        return None if self.newest is None else subject_of(self.newest)
+
+    def changes(self, now: Subject) -> tuple[Difference, ...]:
+        """Tell in what its newest run's subject differs from what would be measured now."""
+        return () if self.subject is None else differences(self.subject, now)
+
+
+def read_campaign(folder: Path) -> Campaign:
+    """Read the records of the finished runs in a folder."""
+    records: dict[int, RunRecord] = {}
+    unreadable: dict[int, str] = {}
+    krown = tuple(number for number, _ in krown_runs(folder))
+    for number in marked_runs(folder):
+        if number in krown:
+            continue
+        try:
+            records[number] = read_record(run_folder(folder, number))
+        except RecordError as error:
+            unreadable[number] = str(error)
+    return Campaign(folder, records, unreadable, krown)
+
+
+def earlier_campaigns(results: Path) -> list[Path]:
+    """Return the folders of the campaigns before the one in ``results``, newest first."""
+    found = [place for place in _below(results / EARLIER) if _NAME.fullmatch(place.name)]
+    return sorted((place for place in found if place.is_dir()), reverse=True)
+
+
+def _below(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def is_earlier(folder: Path) -> bool:
+    """Tell whether a folder is, by its place, that of an earlier campaign."""
+    return folder.parent.name == EARLIER and _NAME.fullmatch(folder.name) is not None
+
+
+def chosen_campaigns(results: Path, wanted: str | None) -> list[Path]:
+    """Return the folders of the campaigns that a user names, newest first.
+
+    Args:
+        wanted: The beginning of a name in ``earlier/`` or of a digest, "all", or None for the
+            newest campaign.
+
+    Raises:
+        InputError: If none is called so.
+    """
+    earlier = earlier_campaigns(results)
+    if wanted is None:
+        return [results]
+    if wanted == "all":
+        return [results, *earlier]
+    found = [place for place in earlier if _is_called(place.name, wanted)]
+    if not found:
+        known = ", ".join(place.name for place in earlier) or "there is none"
+        raise InputError(f"{shown(results)} has no earlier campaign '{wanted}'; known: {known}")
+    return found
+
+
+def _is_called(name: str, wanted: str) -> bool:
+    digest = name.partition("-")[2]
+    return bool(wanted) and (name.startswith(wanted) or digest.startswith(wanted))
+
+
+def set_aside(results: Path, keep: Collection[int] = ()) -> Path | None:
+    """Move the campaign in ``results`` to the earlier ones, and return where it lies now.
+
+    Args:
+        keep: Numbers of runs that stay, since they are the new campaign's.
+
+    Returns:
+        Its folder; None if there was nothing to move.
+    """
+    if not any(run not in keep for run, _ in run_folders(results)):
+        return None
+    name = _free_name(results, _name_of(results, keep))
+    moving = results / EARLIER / f"{_MOVING}{name}"
+    moving.mkdir(parents=True)
+    return _move(results, moving, keep)
+
+
+def finish_moving(results: Path) -> None:
+    """Finish what a lab that was killed began to move; nothing new was begun since."""
+    for moving in sorted((results / EARLIER).glob(f"{_MOVING}*")):
+        _move(results, moving, ())
+
+
+def _move(results: Path, moving: Path, keep: Collection[int]) -> Path:
+    kept = {run_folder(results, run) for run in keep}
+    for path in campaign_files(results):
+        if path not in kept:
+            path.rename(moving / path.name)
+    sync_folder(moving)
+    target = moving.with_name(moving.name.removeprefix(_MOVING))
+    moving.rename(target)
+    sync_folder(target.parent)
+    sync_folder(results)
+    return target
+
+
+def _name_of(results: Path, keep: Collection[int]) -> str:
+    records = list(_records(results, keep))
+    if records:
+        began = min(record.began for record in records)
+        newest = max(records, key=lambda record: record.began)
+        digest = str(subject_of(newest).get("digest")).removeprefix("sha256:")[:_DIGITS]
+    else:
+        began = _first_change(results)
+        digest = KROWN if krown_runs(results) else "0" * _DIGITS
+    return f"{began.astimezone(UTC):%Y%m%dT%H%M%SZ}-{digest}"
+
+
+def _records(results: Path, keep: Collection[int]) -> Iterator[RunRecord]:
+    for run, folder in run_folders(results):
+        if run not in keep:
+            with suppress(RecordError, OverflowError):
+                record = read_record(folder)
+                if record.started_at:
+                    yield record
+
+
+def _first_change(results: Path) -> datetime:
+    seconds = min(folder.stat().st_mtime for _, folder in run_folders(results))
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _free_name(results: Path, name: str) -> str:
+    taken = {place.name for place in _below(results / EARLIER)}
+    names = (name, *(f"{name}-{number}" for number in range(2, len(taken) + 3)))
+    return next(one for one in names if not {one, f"{_MOVING}{one}"} & taken)
+
+
+def removable(results: Path) -> list[Path]:
+    """List what the lab made in a results folder, earlier campaigns included, and nothing else."""
+    folders = [results, *earlier_campaigns(results)]
+    return [path for folder in folders for path in campaign_files(folder)]
+
+
+def clean(results: Path) -> list[Path]:
+    """Remove what ``removable`` lists, and the folders that this leaves empty."""
+    gone, earlier = removable(results), earlier_campaigns(results)
+    for path in gone:
+        remove_tree(path)
+    for folder in (*earlier, results / EARLIER, results):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    return gone

@@ -1,0 +1,105 @@
+"""What would be measured now, and what was, once the resources have told of themselves."""
+
+import logging
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, cast
+
+from benchyard.environment import work_tree_state
+from benchyard.model import Case, Json, JsonObject, point_suffix
+from benchyard.registry import Registry
+from benchyard.resource import Resource
+from benchyard.subject.code import OWN_PACKAGES, code_of
+from benchyard.subject.content import content_hash
+from benchyard.subject.document import Subject, digested, told_version
+from benchyard.subject.places import package_facts, program_facts
+
+logger = logging.getLogger(__name__)
+
+
+def current_subject(case: Case, registry: Registry) -> Subject:
+    """Return what a run of a case would measure now, as far as that is known without starting it.
+
+    It reads all inputs, unless it read them before and nothing has touched them since.
+    """
+    names = sorted({step.resource for step in case.steps})
+    classes = {name: registry.classes[name] for name in names if name in registry.classes}
+    packages, repositories = _of_classes(classes)
+    programs: JsonObject = {}
+    for arguments in _command_lines(case, classes):
+        found, stands_in = program_facts(arguments)
+        programs |= found
+        repositories |= stands_in
+    return digested(
+        {
+            "case": {"hash": content_hash(case.folder), "point": point_suffix(case.point)},
+            "classes": {name: _code_digest(found) for name, found in classes.items()},
+            "packages": packages,
+            "versions": {
+                name: _installed(found, case.settings.get(name, {}))
+                for name, found in classes.items()
+            },
+            "programs": programs,
+            "repositories": repositories | _named_repositories(case, classes),
+            "host": platform.node(),
+        }
+    )
+
+
+def with_told(subject: Subject, told: Mapping[str, Mapping[str, Json]]) -> Subject:
+    """Return a subject with what the resources of a run told of themselves.
+
+    Args:
+        told: Class name of a resource to its facts, as ``run.json`` has them.
+    """
+    known = cast("Mapping[str, JsonObject]", subject.get("versions") or {})
+    versions: JsonObject = {
+        name: {**before, **_known(told_version(cast("Json", told.get(name))))}
+        for name, before in known.items()
+    }
+    return digested({**subject, "versions": versions})
+
+
+def _known(facts: JsonObject) -> JsonObject:
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+@cache
+def _code_digest(resource: type[Resource[Any]]) -> str:
+    """Digest the code that this process has imported: later changes are not what it executes."""
+    return code_of(resource).digest
+
+
+def _of_classes(classes: Mapping[str, type[Resource[Any]]]) -> tuple[JsonObject, JsonObject]:
+    """Return packages and repositories; shipped classes tell the versions of theirs themselves."""
+    own = [one for one in classes.values() if one.__module__.partition(".")[0] not in OWN_PACKAGES]
+    return package_facts(sorted({name for one in own for name in code_of(one).packages}))
+
+
+def _installed(resource: type[Resource[Any]], settings: Mapping[str, Json]) -> JsonObject:
+    try:
+        return told_version(dict(resource.installed(settings)))
+    except Exception:  # code of others, and of engines that are away: not knowing is an answer
+        logger.debug("%s cannot tell what is installed", resource.__name__, exc_info=True)
+        return told_version(None)
+
+
+def _command_lines(
+    case: Case, classes: Mapping[str, type[Resource[Any]]]
+) -> Iterator[Sequence[str]]:
+    for step in case.steps:
+        found = classes.get(step.resource)
+        line = found.command_line(step.command, step.parameters) if found is not None else ()
+        if line:
+            yield line
+
+
+def _named_repositories(case: Case, classes: Mapping[str, type[Resource[Any]]]) -> JsonObject:
+    """Return the state of the repositories that the case, or a class of it, names."""
+    named = {name: case.folder / name for name in case.repositories}
+    for found in classes.values():
+        home = code_of(found).files[0].parent if code_of(found).files else case.folder
+        named |= {name: home / name for name in found.repositories}
+    states = {name: work_tree_state(place) for name, place in named.items() if place.exists()}
+    return {f"repository {name}": state for name, state in states.items() if state is not None}

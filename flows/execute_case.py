@@ -1,6 +1,6 @@
 """The flow that executes a case: one flow run, flat tasks, resumable from its checkpoints."""
 
-from typing import Any
+from typing import Any, Literal
 
 from prefect import State, flow
 
@@ -28,6 +28,7 @@ def execute_case(
     runs: int = 3,
     most_runs: int | None = None,
     until: float | None = None,
+    campaign: Literal["auto", "new", "keep"] = "auto",
     only: tuple[int, ...] = (),
     interval: float = 0.1,
     cooldown: float = 15.0,
@@ -52,6 +53,9 @@ def execute_case(
         most_runs: The most runs, where precision decides how many there shall be.
         until: Relative precision of the steps' medians at which to stop, such as 0.01; goes with
             most_runs.
+        campaign: auto goes on with the runs that are done unless something else would be measured
+            now (case, classes, versions, commit, host); new begins a campaign and keeps the
+            earlier one; keep goes on whatever is measured.
         only: Numbers of the runs to execute now; empty means all of them.
         interval: Seconds between two samples of the host.
         cooldown: Seconds of rest between two runs.
@@ -73,6 +77,7 @@ def execute_case(
         runs=runs,
         most_runs=most_runs,
         until=until,
+        campaign=campaign if campaign != "new" or is_first_attempt() else "auto",
         only=only,
         interval=interval,
         cooldown=cooldown,

@@ -32,6 +32,7 @@ def execute_suite(
     changed: bool = False,
     stale: Annotated[float | None, Field(ge=0)] = None,
     force: bool = False,
+    campaign: Literal["auto", "new", "keep"] = "auto",
     fail_fast: bool = False,
     pool: str | None = None,
     wait: bool = True,
@@ -57,6 +58,9 @@ def execute_suite(
         stale: Only cases whose last finished run is older than so many days; they are done again.
             With changed, either will do. A case without runs is both.
         force: Do finished runs again.
+        campaign: auto goes on with the runs of each case unless something else would be measured
+            now; new begins a campaign of each and keeps the earlier ones; keep goes on whatever
+            is measured.
         fail_fast: Begin nothing more once a case has failed.
         pool: Work pool of the testbeds, such as testbeds; empty executes on the host of this flow
             run.
@@ -80,6 +84,7 @@ def execute_suite(
         changed=changed,
         stale=stale,
         force=force,
+        campaign=campaign,
         fail_fast=fail_fast,
         pool=pool,
         wait=wait,

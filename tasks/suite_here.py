@@ -71,7 +71,8 @@ def _request(wish: Wish, course: Course, taken: Taken, *, rest: bool) -> Request
     entry = course.entries[taken.turn.case]
     case = entry.case
     name = "" if case is None else f"{case.folder}{point_suffix(case.point)}"
-    return wish.request(name, taken.turn.runs, again=entry.again, rest=rest)
+    campaign = entry.campaign_of(first=taken.first)
+    return wish.request(name, taken.turn.runs, again=entry.again, rest=rest, campaign=campaign)
 
 
 def _note(course: Course, taken: Taken, state: State[Any]) -> None:

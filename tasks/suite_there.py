@@ -151,7 +151,13 @@ class _Dispatcher:
         entry = self._course.entries[taken.turn.case]
         name = self._names[taken.turn.case]
         rest = taken.place.host in self._used
-        request = self._wish.request(name, taken.turn.runs, again=entry.again, rest=rest)
+        request = self._wish.request(
+            name,
+            taken.turn.runs,
+            again=entry.again,
+            rest=rest,
+            campaign=entry.campaign_of(first=taken.first),
+        )
         self._tries += 1
         made = run_deployment(  # pyright: ignore[reportUnknownVariableType] - two ways in one
             self._deployment.id,

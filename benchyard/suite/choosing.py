@@ -7,10 +7,11 @@ from pathlib import Path
 
 from benchyard.case.loading import Loaded
 from benchyard.case.problems import printable
+from benchyard.execution.beginning import Campaigning
 from benchyard.execution.wording import runs_and
 from benchyard.model import Case
 from benchyard.statistics.figures import plain
-from benchyard.subject import content_hash
+from benchyard.subject import Subject, differences, in_words
 from benchyard.suite.known import Known, known_of
 from benchyard.suite.wish import Wish
 
@@ -25,7 +26,8 @@ class Entry:
         case: None if it is not valid.
         results: Folder with its runs.
         runs: Numbers of the runs to execute.
-        again: Whether there are finished ones among them.
+        again: Whether finished ones among them are done again in their place.
+        campaign: Which campaign they belong to.
         seconds: How long one run takes, by earlier ones; None if nobody knows.
         problems: What is wrong with it.
     """
@@ -36,8 +38,14 @@ class Entry:
     results: Path | None = None
     runs: tuple[int, ...] = ()
     again: bool = False
+    campaign: str = Campaigning.AUTO.value
     seconds: float | None = None
     problems: tuple[str, ...] = ()
+
+    def campaign_of(self, *, first: bool) -> str:
+        """Return which campaign a turn belongs to: only the first one of a case may begin one."""
+        begins = self.campaign == Campaigning.NEW
+        return self.campaign if first or not begins else Campaigning.AUTO.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +55,13 @@ class Chooser:
     Args:
         began: When the suite began at first: a run that was done later is its own, and is not
             done again when the suite is retried.
-        hash_of: Digest of what a case is now.
+        subject_now: Returns what a run of a case would measure now.
         know: What is known of the runs in a folder.
     """
 
     wish: Wish
     began: datetime
-    hash_of: Callable[[Path], str] = content_hash
+    subject_now: Callable[[Case], Subject]
     know: Callable[[Path], Known] = field(default=known_of)
 
     def choose(self, loaded: Iterable[Loaded], folder_of: Callable[[Case], Path]) -> list[Entry]:
@@ -76,42 +84,74 @@ class Chooser:
         known = self.know(results)
         wanted = range(1, self.wish.runs + 1)
         missing = [run for run in wanted if run not in known.ended]
-        again, why = self._again(case, known, wanted)
-        reasons = [why] if why else []
+        changes = self._changes(case, known)
+        decided = self._again(known, wanted, missing, changes)
+        reasons = [decided.why] if decided.why else []
         if missing and known.ended:
             reasons.append(runs_and(missing, "is missing", "are missing"))
         elif missing:
             reasons.append("no finished run")
-        runs = tuple(sorted({*missing, *again}))
-        why = "; ".join(reasons) if runs else self._why_not(known)
+        runs = tuple(sorted({*missing, *decided.runs}))
+        why = "; ".join(reasons) if runs else self._why_not(known, changes)
+        again = bool(decided.runs) and not decided.begins
+        campaign = Campaigning.NEW.value if decided.begins else self.wish.campaign
+        if campaign == Campaigning.NEW and not decided.begins:
+            campaign = Campaigning.AUTO.value  # it has begun: this is a retry of the suite
         seconds = known.seconds() if runs else None
-        return Entry(case.title, why, case, results, runs, bool(again), seconds)
+        return Entry(case.title, why, case, results, runs, again, campaign, seconds)
 
-    def _again(self, case: Case, known: Known, wanted: Sequence[int]) -> tuple[list[int], str]:
+    def _changes(self, case: Case, known: Known) -> str:
+        """Say in what the newest run differs from what would be measured now.
+
+        Of other hosts nothing but the case and its classes is known here.
+        """
+        wish = self.wish
+        before = known.subject() if known.ended and (wish.changed or not wish.pool) else None
+        if before is None or wish.campaign == Campaigning.KEEP:
+            return ""
+        now = self.subject_now(case)
+        if wish.pool:
+            now = {name: now[name] for name in ("case", "classes") if name in now}
+        return in_words(differences(before, now))
+
+    def _again(
+        self, known: Known, wanted: Sequence[int], missing: Sequence[int], changes: str
+    ) -> "_Again":
         """Return the finished runs that are to be done again, and why."""
         before = known.before(self.began)
         candidates = [run for run in wanted if run in before]
         if not candidates:
-            return [], ""
+            return _Again()
         if self.wish.force:
-            return candidates, "all are done again"
+            return _Again(candidates, "all are done again")
+        if len(before) < len(known.ended):
+            return _Again()  # this suite has begun its campaign already
         newest = max(before.values())
+        if self.wish.campaign == Campaigning.NEW:
+            return _Again(wanted, "a new campaign", begins=True)
         if self.wish.stale is not None and newest < self.began - timedelta(days=self.wish.stale):
             days = (self.began - newest).total_seconds() / 86_400
-            return candidates, f"the last run is {plain(days)} days old"
-        if self.wish.changed:
-            present = self.hash_of(case.folder)
-            others = [run for run in candidates if known.version(run) not in (present, None)]
-            if others:
-                return others, f"changed since {runs_and(others, 'was', 'were')} done"
-        return [], ""
+            return _Again(wanted, f"the last run is {plain(days)} days old", begins=True)
+        if changes and (self.wish.changed or missing):
+            return _Again(wanted, f"changed since the runs were done: {changes}", begins=True)
+        return _Again()
 
-    def _why_not(self, known: Known) -> str:
+    def _why_not(self, known: Known, changes: str) -> str:
         newest = max(known.ended.values())
         filters = ["not changed"] * self.wish.changed
         filters += ["not stale"] * (self.wish.stale is not None)
         what = " and ".join(filters) or "all runs are done"
-        return f"{what}; the last run is of {newest:%Y-%m-%d %H:%M}"
+        but = f", but of something else ({changes}): --changed measures anew" if changes else ""
+        return f"{what}; the last run is of {newest:%Y-%m-%d %H:%M}{but}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """Finished runs that are to be done again, and why; in a new campaign or in their place."""
+
+    runs: Sequence[int] = ()
+    why: str = ""
+    begins: bool = False
 
 
 def _invalid(item: Loaded) -> Entry:

@@ -69,6 +69,7 @@ class Taken:
     took: float | None = None
     flow_run: str = ""
     impossible: bool = False
+    first: bool = False
 
 
 class Course:
@@ -94,6 +95,7 @@ class Course:
         self._open = dict(enumerate(turns))
         self._lengths = {i: e.seconds for i, e in enumerate(entries) if e.seconds is not None}
         self._at: dict[int, str] = {}
+        self._begun: set[int] = set()
         self.under_way: list[Taken] = []
         self.ended: list[Taken] = []
 
@@ -170,6 +172,8 @@ class Course:
         del self._open[number]
         self._at[turn.case] = place.name
         taken = Taken(number, turn, place, self._expected(turn), self._monotonic())
+        taken.first = turn.case not in self._begun
+        self._begun.add(turn.case)
         self.under_way.append(taken)
         return taken
 
@@ -182,6 +186,8 @@ class Course:
         """Let a turn that never began be begun again, wherever there is room."""
         self.under_way.remove(taken)
         self._at.pop(taken.turn.case, None)
+        if taken.first:
+            self._begun.discard(taken.turn.case)
         self._open = dict(sorted([*self._open.items(), (taken.number, taken.turn)]))
 
     # -- ending

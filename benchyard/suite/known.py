@@ -10,6 +10,7 @@ from benchyard.errors import RecordError
 from benchyard.execution.layout import DONE, done_runs, run_folder
 from benchyard.record import read_record
 from benchyard.statistics import median
+from benchyard.subject import Subject, subject_of
 
 #: So many of the newest runs tell how long the next will take.
 _TELLING = 3
@@ -31,10 +32,12 @@ class Known:
         """Return those that were done before a moment."""
         return {run: ended for run, ended in self.ended.items() if ended < moment}
 
-    def version(self, run: int) -> str | None:
-        """Return the hash of the case that a run was made of; None if nobody knows."""
+    def subject(self) -> Subject | None:
+        """Return what the newest run measured; None if nobody knows."""
+        newest = max(self.ended, key=self.ended.__getitem__, default=None)
         with suppress(RecordError):
-            return str(read_record(run_folder(self.results, run)).case.get("hash"))
+            if newest is not None:
+                return subject_of(read_record(run_folder(self.results, newest)))
         return None
 
     def seconds(self) -> float | None:

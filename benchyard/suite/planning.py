@@ -12,6 +12,7 @@ from benchyard.execution.layout import results_folder
 from benchyard.execution.ordering import Order, Turn, turns
 from benchyard.model import Case
 from benchyard.registry import Registry
+from benchyard.subject import current_subject
 from benchyard.suite.choosing import Chooser, Entry
 from benchyard.suite.course import Limits
 from benchyard.suite.wish import Wish
@@ -61,7 +62,8 @@ def make_suite_plan(
         return results_folder(case, root, elsewhere)
 
     loaded = find_cases(root, wish.cases, wish.tags, registry)
-    entries = Chooser(wish, began).choose(loaded, folder_of)
+    chooser = Chooser(wish, began, lambda case: current_subject(case, registry))
+    entries = chooser.choose(loaded, folder_of)
     if not entries:
         raise InputError(f"no cases below {root.resolve()}")
     return SuitePlan(entries, *_ordered(wish, entries, chance))

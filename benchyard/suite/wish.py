@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from benchyard.errors import InputError
 from benchyard.execution.adaptive import MAX_RUNS
+from benchyard.execution.beginning import Campaigning, campaigning
 from benchyard.execution.request import Request
 
 #: A century; more is a slip of the pen, and Python's dates end somewhere.
@@ -23,10 +24,11 @@ class Wish:
         seed: Of the random order; None takes one by chance.
         runs: How many runs of each case there shall be in the end.
         budget: Hours after which nothing more is to be under way; None for as long as it takes.
-        changed: Only cases whose finished runs are of another version of the case.
+        changed: Only cases whose finished runs are of another subject.
         stale: Only cases whose last finished run is older than so many days; None for any. With
             ``changed`` a case is executed for either reason.
         force: Do finished runs again.
+        campaign: As in ``Request``; with "new", of each case once in the suite.
         pool: Work pool of the testbeds; None executes in place, on this host.
         baseline: Finished results to compare with afterwards, as ``benchyard compare`` takes them.
     """
@@ -42,6 +44,7 @@ class Wish:
     changed: bool = False
     stale: float | None = None
     force: bool = False
+    campaign: str = "auto"
     fail_fast: bool = False
     pool: str | None = None
     wait: bool = True
@@ -57,6 +60,7 @@ class Wish:
         Raises:
             InputError: With one sentence for all that is wrong.
         """
+        campaigning(self.campaign)
         wrong = [text for is_wrong, text in self._looked_at() if is_wrong]
         if wrong:
             raise InputError("; ".join(wrong))
@@ -77,9 +81,15 @@ class Wish:
                 self.force and (self.changed or stale is not None),
                 "force does all runs again, so leave out changed and stale, or force",
             ),
+            (
+                self.campaign == Campaigning.KEEP and (self.changed or stale is not None),
+                "keep goes on with the runs that are done: leave out changed and stale, or keep",
+            ),
         ]
 
-    def request(self, case: str, runs: tuple[int, ...], *, again: bool, rest: bool) -> Request:
+    def request(
+        self, case: str, runs: tuple[int, ...], *, again: bool, rest: bool, campaign: str
+    ) -> Request:
         """Return what one turn asks of ``execute-case``.
 
         Args:
@@ -87,10 +97,12 @@ class Wish:
             runs: Numbers of the runs.
             again: Do those of them again that are done.
             rest: Rest before the first of them too.
+            campaign: Which campaign they belong to.
         """
         return Request(
             case=case,
             runs=self.runs,
+            campaign=campaign,
             only=runs,
             interval=self.interval,
             cooldown=self.cooldown,

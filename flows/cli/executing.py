@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from threading import Event
 
 from benchyard.errors import CaseFailedError, RunInterruptedError
+from benchyard.execution.beginning import Campaigning
 from benchyard.execution.engine import execute_case
 from benchyard.execution.interrupts import hearing
 from benchyard.execution.ordering import Turn
@@ -62,7 +63,7 @@ def execute(
     ended = Ended()
     if not planned:
         return ended
-    stop = Event()
+    stop, begun = Event(), set[int]()
     with display, listening(display.hear), hearing(stop.set):
         act = _directly if direct else _through_prefect()
         for position, turn in enumerate(planned):
@@ -70,8 +71,12 @@ def execute(
                 ended.interrupted = True
                 break
             case = chosen[turn.case]
+            request = _request(base, case, turn, first=not position)
+            if turn.case in begun and base.campaign == Campaigning.NEW:
+                request = replace(request, campaign=Campaigning.AUTO.value)
+            begun.add(turn.case)
             try:
-                act(_request(base, case, turn, first=not position))
+                act(request)
             except CaseFailedError:
                 ended.failed = list(dict.fromkeys([*ended.failed, case.title]))
                 if base.fail_fast:

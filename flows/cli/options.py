@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from benchyard.execution.beginning import Campaigning
 from benchyard.execution.ordering import Order
 from flows.cli.seconds import Seconds
 
@@ -60,3 +61,19 @@ baseline_option = click.option(
     help="Compare with these finished results afterwards; exits with 3 if a case is worse.",
 )
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Tell more.")
+new_option = click.option(
+    "--new", "begins", is_flag=True, help="Begin a new campaign; the runs that are done are kept."
+)
+keep_option = click.option(
+    "--keep",
+    "keeps",
+    is_flag=True,
+    help="Go on with the runs that are done, even if something else is measured now.",
+)
+
+
+def wished_campaign(*, begins: bool, keeps: bool) -> Campaigning:
+    """Return which campaign ``--new`` and ``--keep`` ask for."""
+    if begins and keeps:
+        raise click.UsageError("--new and --keep exclude each other")
+    return Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO

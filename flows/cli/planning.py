@@ -7,10 +7,14 @@ from pathlib import Path
 
 import click
 
-from benchyard.execution.layout import done_runs
+from benchyard.case.problems import printable
+from benchyard.execution.beginning import Campaigning, decide, missing, nothing_to_do
+from benchyard.execution.campaigns import read_campaign
 from benchyard.execution.ordering import Order, Turn, turns
 from benchyard.files import shown
 from benchyard.model import Case, Json
+from benchyard.registry import Registry
+from benchyard.subject import Subject, current_subject
 from flows.cli.common import print_columns, print_json
 
 
@@ -23,12 +27,14 @@ class Planned:
         folders: Where the results of each go.
         turns: The runs, in order.
         seed: Of the random order; None where the order is another.
+        said: Position of a case and what the user must know of the campaign that is there.
     """
 
     cases: Sequence[Case]
     folders: Sequence[Path]
     turns: Sequence[Turn]
     seed: int | None
+    said: Sequence[tuple[int, str]] = ()
 
     @property
     def runs(self) -> list[tuple[int, int]]:
@@ -44,6 +50,8 @@ def make_plan(
     seed: int | None,
     *,
     force: bool,
+    wished: Campaigning,
+    registry: Registry,
 ) -> Planned:
     """Order the wanted runs of all cases.
 
@@ -51,24 +59,34 @@ def make_plan(
         wanted: Numbers of the runs that there shall be.
         seed: Of the random order; None takes one by chance.
         force: Finished runs too.
+        wished: Which campaign the runs belong to.
+        registry: The resource classes, for what would be measured now.
     """
     seed = random.randrange(2**31) if seed is None else seed  # noqa: S311 - an order, no secret
-    todo = [_todo(folder, wanted, force=force) for folder in folders]
-    return Planned(
-        cases, folders, turns(todo, order, seed), seed if order is Order.RANDOM else None
-    )
-
-
-def _todo(folder: Path, wanted: range, *, force: bool) -> list[int]:
-    done: list[int] = [] if force else done_runs(folder)
-    return [run for run in wanted if run not in done]
+    todo: list[Sequence[int]] = []
+    said: list[tuple[int, str]] = []
+    for place, (case, folder) in enumerate(zip(cases, folders, strict=True)):
+        there = read_campaign(folder)
+        subject: Subject = current_subject(case, registry) if there.records else {}
+        decision = decide(case.title, there, wished, subject)
+        anew = force or decision.begins
+        todo.append(tuple(wanted) if anew else missing(wanted, tuple(there.records)))
+        said += [(place, text) for text in decision.said]
+        if not todo[-1]:
+            said.append((place, nothing_to_do(case.title, there, len(wanted))))
+    drawn = seed if order is Order.RANDOM else None
+    return Planned(cases, folders, turns(todo, order, seed), drawn, said)
 
 
 def print_plan(plan: Planned, *, as_json: bool) -> None:
     """Print what would be executed."""
     if as_json:
-        print_json({"seed": plan.seed, "runs": [_run(plan, *place) for place in plan.runs]})
+        notes: list[Json] = [text for _, text in plan.said]
+        runs: list[Json] = [_run(plan, *place) for place in plan.runs]
+        print_json({"seed": plan.seed, "runs": runs, "notes": notes})
         return
+    for _, text in plan.said:
+        click.echo(printable(text), err=True)
     table = [("", "CASE", "RUN", "STEPS", "RESULTS")]
     for number, (place, run) in enumerate(plan.runs, 1):
         case, folder = plan.cases[place], shown(plan.folders[place])

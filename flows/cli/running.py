@@ -1,6 +1,7 @@
 """``benchyard run``: execute cases under measurement, through Prefect or directly."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -31,10 +32,13 @@ from flows.cli.common import (
 from flows.cli.display import make_display
 from flows.cli.options import (
     baseline_option,
+    keep_option,
+    new_option,
     no_wait_option,
     publish_option,
     schedule,
     verbose_option,
+    wished_campaign,
 )
 from flows.cli.outcome import print_outcome, read_summary
 from flows.cli.planning import Planned, make_plan, print_plan
@@ -83,6 +87,8 @@ class _Given(TypedDict):
 )
 @baseline_option
 @click.option("--wait-for-user", is_flag=True, help="Ask for Enter before each step.")
+@new_option
+@keep_option
 @click.option("--direct", is_flag=True, help="Execute without Prefect, for a quick look.")
 @verbose_option
 def command(
@@ -98,6 +104,8 @@ def command(
     *,
     as_json: bool,
     dry_run: bool,
+    begins: bool,
+    keeps: bool,
     direct: bool,
     verbose: bool,
     **given: Unpack[_Given],
@@ -106,10 +114,11 @@ def command(
 
     CASE is a folder with cases below it, a name, or a glob over names, with [name=value] for one
     point of a matrix; all below --root if left out. Finished runs are not done again, so the same
-    command goes on where an interrupted one ended.
+    command goes on where an interrupted one ended. Where the case, its classes, versions, commit or
+    host differ from those of the finished runs, a new campaign begins; the earlier one is kept.
     """
     most, rule = parse_runs(runs_wanted, until)
-    _, loaded = load_selected(root, cases, tags, resource_folders)
+    registry, loaded = load_selected(root, cases, tags, resource_folders)
     raise_problems(loaded)
     chosen = cases_of(loaded)
     if not chosen:
@@ -123,16 +132,35 @@ def command(
     if not given["ignore_requirements"]:
         refuse_unfit(chosen)
     wanted = range(1, most + 1)
-    plan = make_plan(chosen, folders, wanted, Order(order), seed, force=given["force"])
+    wished = wished_campaign(begins=begins, keeps=keeps)
+    plan = make_plan(
+        chosen,
+        folders,
+        wanted,
+        Order(order),
+        seed,
+        force=given["force"],
+        wished=wished,
+        registry=registry,
+    )
     if dry_run:
         print_plan(plan, as_json=as_json)
         return
     places = (root, results, resource_folders)
-    request = _request(most, rule, places, sinks, given)
+    request = replace(_request(most, rule, places, sinks, given), campaign=wished.value)
+    _say_of_idle(plan)
     ended = _execute(plan, request, direct=direct, verbose=verbose)
     print_outcome(plan.cases, plan.folders, as_json=as_json)
     ended.raise_if_not_done()
     raise_if_worse(given["baseline"], plan.cases, plan.folders, direct=direct)
+
+
+def _say_of_idle(plan: Planned) -> None:
+    """Say of cases with nothing left to do whose numbers are shown; of others the engine does."""
+    busy = {turn.case for turn in plan.turns}
+    for place, text in plan.said:
+        if place not in busy:
+            click.echo(printable(text), err=True)
 
 
 def _request(

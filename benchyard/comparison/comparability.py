@@ -15,6 +15,7 @@ from benchyard.comparison.facts import FACTS, OTHER_WORK, Weight, doubts
 from benchyard.comparison.selecting import RunSet, in_short
 from benchyard.model import Json, JsonObject
 from benchyard.record import RunRecord, StepRecord
+from benchyard.subject import differences, in_detail, in_words, subject_of
 
 _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{12})[0-9a-f]{28,}")
 _SIDES = ("baseline", "candidate")
@@ -53,9 +54,11 @@ def check(baseline: RunSet, candidate: RunSet) -> tuple[Mismatch, ...]:
     found = [
         *_facts(baseline, candidate),
         *_resources(baseline, candidate),
+        *_subjects(baseline, candidate),
         *_steps(baseline, candidate),
         *_doubts(baseline, candidate),
         *_left_out(baseline, candidate),
+        *_mixed(baseline, candidate),
     ]
     return tuple(sorted(found, key=lambda mismatch: list(Weight).index(mismatch.weight)))
 
@@ -103,6 +106,26 @@ def _shown(value: Json) -> str:
     if digest:
         return digest[1]
     return quote(text)
+
+
+def _mixed(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
+    """Refuse a side whose runs measured different things: one figure for them tells of neither."""
+    for name, side in zip(_SIDES, (baseline, candidate), strict=True):
+        newest = subject_of(side.everything[-1])
+        found = [differences(subject_of(record), newest) for record in side.everything]
+        if any(found):
+            words = in_words(dict.fromkeys(one for each in found for one in each))
+            what = f"what the runs of the {name} measured"
+            text = f"the runs of the {name} measured different things ({words})"
+            yield Mismatch(Weight.MUST_MATCH, what, (), (), printable(text))
+
+
+def _subjects(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
+    """Compare what was measured, as far as no fact below has it already."""
+    told = [[in_detail(subject_of(r)) for r in s.everything] for s in (baseline, candidate)]
+    for what in dict.fromkeys(what for side in told for parts in side for what in parts):
+        values = [_values(parts.get(what) for parts in side) for side in told]
+        yield from _compare(Weight.CHANGE, what, values)
 
 
 # -- resources: what is compared on purpose
@@ -205,12 +228,14 @@ def _doubts(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
 
 def _left_out(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
     for name, side in zip(_SIDES, (baseline, candidate), strict=True):
-        if side.other_version:
-            runs = in_short(side.other_version)
+        if side.others:
+            runs = in_short([record.run for record in side.others])
+            newest = subject_of(side.everything[-1])
+            found = in_words(differences(subject_of(side.others[-1]), newest))
             text = (
-                f"run {runs} of the {name} is of another version of the case than its newest run, "
-                "and left out; name the runs (FOLDER@1-5) to take it in"
+                f"run {runs} of the {name} measured something else than its newest run ({found}), "
+                "and is left out; name the runs (FOLDER@1-5) to compare it"
             )
-            sets = [list[Json](one.other_version) for one in (baseline, candidate)]
-            what = "runs of another version of the case"
-            yield Mismatch(Weight.WARNING, what, (sets[0],), (sets[1],), text)
+            sets = [list[Json](r.run for r in one.others) for one in (baseline, candidate)]
+            what = "runs that measured something else"
+            yield Mismatch(Weight.WARNING, what, (sets[0],), (sets[1],), printable(text))

@@ -95,7 +95,7 @@ def _side(side: RunSet) -> JsonObject:
         "results": str(side.folder),
         "runs": list(side.numbers),
         "failed_runs": [record.run for record in side.failed],
-        "other_version_runs": list(side.other_version),
+        "other_version_runs": [record.run for record in side.others],
     }
 
 

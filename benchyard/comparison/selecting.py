@@ -8,10 +8,12 @@ from pathlib import Path
 
 from benchyard.case.problems import printable
 from benchyard.errors import InputError, RecordError
-from benchyard.execution.layout import done_runs, failed_runs, run_folder
+from benchyard.execution.campaigns import earlier_campaigns, is_earlier
+from benchyard.execution.layout import failed_runs, marked_runs, run_folder
 from benchyard.files import shown
 from benchyard.model import Outcome
 from benchyard.record import RUN_FILE, RunRecord, read_record
+from benchyard.subject import Subject, differences, subject_of
 
 #: The largest number of a run that a set may name.
 MAX_RUN = 100_000
@@ -46,14 +48,14 @@ class RunSet:
         folder: The results folder.
         records: Of the finished runs, in order.
         failed: Of the runs that failed; interrupted ones are in neither.
-        other_version: Numbers of finished runs of another version of the case, left out.
+        others: Finished runs of another subject than the newest one's, left out.
     """
 
     title: str
     folder: Path
     records: tuple[RunRecord, ...]
     failed: tuple[RunRecord, ...] = ()
-    other_version: tuple[int, ...] = ()
+    others: tuple[RunRecord, ...] = ()
 
     @property
     def everything(self) -> tuple[RunRecord, ...]:
@@ -173,7 +175,12 @@ def _walk(folder: Path) -> Iterator[Path]:
         runs = [name for name in folders if _RUN_FOLDER.fullmatch(name)]
         if runs:
             yield Path(parent)
-        folders[:] = [name for name in folders if not name.startswith((".", "run_"))]
+        folders[:] = [name for name in folders if not _is_apart(Path(parent, name), folder)]
+
+
+def _is_apart(path: Path, asked: Path) -> bool:
+    """Tell whether a folder is not looked into: earlier campaigns only where they are asked for."""
+    return path.name.startswith((".", "run_")) or (path != asked and is_earlier(path))
 
 
 def _nothing(selection: Selection) -> str:
@@ -189,7 +196,7 @@ def _nothing(selection: Selection) -> str:
 
 def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     """Read one case's runs; None if nothing there has a record."""
-    done, failed = done_runs(results), failed_runs(results)
+    done, failed = marked_runs(results), failed_runs(results)
     if wanted is not None:
         _refuse_missing(results, wanted, {*done, *failed})
         done, failed = ([run for run in runs if run in wanted] for runs in (done, failed))
@@ -202,17 +209,17 @@ def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     if not records and not broken:
         return None
     # Runs that were named are wanted as they are: the check of comparability speaks of them.
-    version = None if wanted is not None else _newest_version([*records, *broken])
+    subject = None if wanted is not None else _newest_subject([*records, *broken])
     return RunSet(
         title=str((records or broken)[-1].case.get("title")),
         folder=results,
-        records=tuple(record for record in records if _is_of(record, version)),
+        records=tuple(record for record in records if _is_of(record, subject)),
         failed=tuple(
             record
             for record in broken
-            if record.outcome is not Outcome.CANCELLED and _is_of(record, version)
+            if record.outcome is not Outcome.CANCELLED and _is_of(record, subject)
         ),
-        other_version=tuple(record.run for record in records if not _is_of(record, version)),
+        others=tuple(record for record in records if not _is_of(record, subject)),
     )
 
 
@@ -230,12 +237,32 @@ def _record(folder: Path) -> RunRecord:
         raise InputError(str(error)) from error
 
 
-def _newest_version(records: Sequence[RunRecord]) -> str:
-    return str(max(records, key=lambda record: record.began).case.get("hash"))
+def _newest_subject(records: Sequence[RunRecord]) -> Subject:
+    return subject_of(max(records, key=lambda record: record.began))
 
 
-def _is_of(record: RunRecord, version: str | None) -> bool:
-    return version is None or str(record.case.get("hash")) == version
+def _is_of(record: RunRecord, subject: Subject | None) -> bool:
+    return subject is None or not differences(subject_of(record), subject)
+
+
+def read_before(candidate: Mapping[str, RunSet]) -> dict[str, RunSet]:
+    """Read of each case the campaign before the one that is in its results folder.
+
+    Raises:
+        InputError: If no case has one, or a record is damaged.
+    """
+    found: dict[str, RunSet] = {}
+    for title, run_set in candidate.items():
+        earlier = (_read(place, None) for place in earlier_campaigns(run_set.folder))
+        before = next((one for one in earlier if one is not None), None)
+        if before is not None:
+            found[title] = before
+    if not found:
+        raise InputError(
+            f"{_listed(candidate)}: no earlier campaign to compare with; give a CANDIDATE, or "
+            "make one with benchyard run --new"
+        )
+    return found
 
 
 def pair(baseline: Mapping[str, RunSet], candidate: Mapping[str, RunSet]) -> Pairs:

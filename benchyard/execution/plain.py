@@ -3,7 +3,7 @@
 import gc
 import queue
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os.path import lexists
 from pathlib import Path
@@ -11,14 +11,16 @@ from pathlib import Path
 from benchyard.errors import InputError, RecordError, StepFailedError
 from benchyard.execution.adaptive import enough, rule_of, warnings_of
 from benchyard.execution.engine import Handle
-from benchyard.execution.layout import DONE, done_runs, failed_runs, run_folder
+from benchyard.execution.layout import DONE, done_runs, failed_runs, marked_runs, run_folder
 from benchyard.execution.session import Session
 from benchyard.execution.wording import runs_and
 from benchyard.krown import krown_runs, read_results, runs_without_record, surely_krowns
 from benchyard.model import Case, JsonObject, Step
 from benchyard.publishing import Outcome, Uploaded, archive_uploaded, upload_runs
 from benchyard.record import RUN_FILE, RunRecord, read_record
+from benchyard.subject import Subject, differences, in_words, subject_of
 from benchyard.summary import Remarks, write_summary
+from benchyard.summary import summarize as describe
 
 #: What to do about a run whose record cannot be used.
 _AGAIN = "delete its folder and benchyard run does it again, or --force does all of them"
@@ -121,15 +123,15 @@ def summarize_if_older(title: str, results: Path) -> None:
 def summarize(title: str, results: Path, *, include_suspect: bool = False) -> list[int]:
     """Write the summary files of a case from the records of its finished runs.
 
-    Runs of another version of the case than the newest one's are left out, and named: their steps
-    may be others. So are runs that cannot be read. Where there is no record at all, runs that
-    KROWN made are summed up.
+    Runs of another subject than the newest one's are never pooled with it: each subject is
+    described for itself. Runs that cannot be read are left out, and named. Where there is no record
+    at all, runs that KROWN made are summed up.
 
     Returns:
         The numbers of the finished runs that cannot be read; the summary's warnings say why.
     """
     with _no_garbage():
-        folders = [run_folder(results, number) for number in done_runs(results)]
+        folders = [run_folder(results, number) for number in marked_runs(results)]
         recorded = [folder for folder in folders if lexists(folder / RUN_FILE)]
         if not recorded and krown_runs(results):
             return _summarize_krown(title, results, include_suspect=include_suspect)
@@ -152,34 +154,50 @@ def _summarize_own(
     title: str, results: Path, recorded: Sequence[Path], *, include_suspect: bool
 ) -> list[int]:
     runs, unreadable = _read(recorded)
-    newest = max((record.began for _, record in runs), default=None)
-    version = {_version(record) for _, record in runs if record.began == newest}
-    alike = [(f, record) for f, record in runs if _version(record) in version]
-    others = [record.run for _, record in runs if _version(record) not in version]
+    alike, *others = by_subject(runs) or [[]]
+    subject: Subject = subject_of(alike[0][1]) if alike else {}
     krowns = [number for number, folder in krown_runs(results) if surely_krowns(folder)]
     unsure = [number for number, folder in krown_runs(results) if not surely_krowns(folder)]
     unreadable |= _without_record(results)
     warnings = [
         *unreadable.values(),
         *warnings_of([record for _, record in alike]),
-        *_left_out(others, "of another version of the case", "; --force does it again"),
+        *(_told_apart(subject, [record for _, record in group]) for group in others),
         *_left_out(krowns, "made by KROWN", ""),
         *_left_out(unsure, "without a record (run.json)", ""),
     ]
     adaptive = _adaptive([record for _, record in alike])
+    apart = [
+        describe(title, [r for _, r in group], include_suspect=include_suspect) for group in others
+    ]
     write_summary(
         results,
         title,
         alike,
-        unfinished=[r for r in _unfinished(results) if _version(r) in version],
-        remarks=Remarks(warnings, sorted(unreadable), adaptive),
+        unfinished=[r for r in _unfinished(results) if not differences(subject_of(r), subject)],
+        remarks=Remarks(warnings, sorted(unreadable), adaptive, dict(subject), apart),
         include_suspect=include_suspect,
     )
     return sorted(unreadable)
 
 
-def _version(record: RunRecord) -> str:
-    return str(record.case.get("hash"))
+def by_subject(runs: Iterable[tuple[Path, RunRecord]]) -> list[list[tuple[Path, RunRecord]]]:
+    """Group runs by what they measured, the newest group first; numbers ascend in each."""
+    groups: list[tuple[Subject, list[tuple[Path, RunRecord]]]] = []
+    for folder, record in sorted(runs, key=lambda run: run[1].began, reverse=True):
+        subject = subject_of(record)
+        alike = [group for first, group in groups if not differences(first, subject)]
+        if alike:
+            alike[0].append((folder, record))
+        else:
+            groups.append((subject, [(folder, record)]))
+    return [sorted(group, key=lambda run: run[1].run) for _, group in groups]
+
+
+def _told_apart(subject: Subject, records: Sequence[RunRecord]) -> str:
+    runs = runs_and([record.run for record in records], "measured", "measured")
+    found = in_words(differences(subject_of(records[0]), subject))
+    return f"{runs} something else, told apart: {found}"
 
 
 def _read(folders: Sequence[Path]) -> tuple[list[tuple[Path, RunRecord]], dict[int, str]]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from benchyard.errors import RecordError
-from benchyard.execution.layout import done_runs, failed_runs, run_folder
+from benchyard.execution.layout import failed_runs, marked_runs, run_folder
 from benchyard.krown import surely_krowns
 from benchyard.record import RUN_FILE, read_record
 from benchyard.tries import TRIES_FILE, Try, read_tries, try_of
@@ -57,14 +57,14 @@ def _folders(base: Path) -> Iterator[Path]:
 
 
 def _has_tries(folder: Path) -> bool:
-    return (folder / TRIES_FILE).is_file() or bool(done_runs(folder) or failed_runs(folder))
+    return (folder / TRIES_FILE).is_file() or bool(marked_runs(folder) or failed_runs(folder))
 
 
 def _recorded(folder: Path, noted: set[int]) -> tuple[list[Try], list[str]]:
     """Return the tries of runs that are not noted, and what is wrong with their records."""
     tries: list[Try] = []
     problems: list[str] = []
-    for run in sorted({*done_runs(folder), *failed_runs(folder)} - noted):
+    for run in sorted({*marked_runs(folder), *failed_runs(folder)} - noted):
         place = run_folder(folder, run)
         if not (place / RUN_FILE).exists() and surely_krowns(place):
             continue  # it tells of no attempts

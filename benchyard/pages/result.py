@@ -6,6 +6,7 @@ from typing import Any
 
 from benchyard.execution.wording import duration
 from benchyard.pages.markdown import cell, embedded, table
+from benchyard.subject import about
 
 #: So many steps a page lists; summary.json has all.
 _MOST_STEPS = 200
@@ -36,6 +37,8 @@ def result_page(
     if len(steps) > _MOST_STEPS:
         parts.append(f"{len(steps) - _MOST_STEPS} more steps are in summary.json.\n")
     parts += [f"- {line}" for line in _remarks(summary)]
+    if summary.get("subject"):
+        parts.append(f"- measured {cell(about(summary['subject']))}")
     if drawn is not None:
         run, picture = drawn
         which = ", the median one" if run == summary.get("median_run") else ""

@@ -17,9 +17,11 @@ from benchyard.subject.content import content_hash
 from benchyard.subject.document import (
     Difference,
     Subject,
+    about,
     commit_of,
     content_of,
     differences,
+    in_detail,
     in_words,
     subject_of,
 )
@@ -28,11 +30,13 @@ from benchyard.subject.making import current_subject, with_told
 __all__ = [
     "Difference",
     "Subject",
+    "about",
     "commit_of",
     "content_hash",
     "content_of",
     "current_subject",
     "differences",
+    "in_detail",
     "in_words",
     "subject_of",
     "with_told",

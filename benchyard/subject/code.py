@@ -125,11 +125,17 @@ def _files_of(name: str, root: Path) -> list[Path]:
 
 
 def _named(tree: ast.Module, folder: Path) -> Iterator[Path]:
-    """Yield the scripts beside a module, or one folder below, that it names: it starts them."""
+    """Yield the scripts that a module may start, and the modules that it may import, by name.
+
+    Scripts lie beside it or one folder below, modules beside it.
+    """
     constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    texts = {text for text in constants if isinstance(text, str) and text.endswith(".py")}
-    for name in sorted(text for text in texts if "/" not in text):
-        yield from (found.resolve() for found in _beside(folder, name) if found.is_file())
+    texts = sorted({text for text in constants if isinstance(text, str)})
+    for text in texts:
+        if text.endswith(".py") and "/" not in text:
+            yield from (found.resolve() for found in _beside(folder, text) if found.is_file())
+        elif text.isidentifier() and (module := folder / f"{text}.py").is_file():
+            yield module.resolve()
 
 
 def _beside(folder: Path, name: str) -> Iterable[Path]:

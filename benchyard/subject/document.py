@@ -84,9 +84,31 @@ def differences(before: Subject, after: Subject) -> tuple[Difference, ...]:
     )
 
 
+def in_detail(subject: Subject) -> dict[str, Json]:
+    """Return the parts that only a subject has, each by how it is called."""
+    parts = ("classes", "packages", "programs", "repositories")
+    return {_name(path): value for path, value in _leaves(subject) if path[0] in parts}
+
+
 def in_words(found: Iterable[Difference]) -> str:
     """Write differences as one clause: "DuckDB 1.2.2 and 2.0.0, files of the case"."""
     return ", ".join(map(str, found))
+
+
+#: Characters of a version that are shown: images and kernels have long ones.
+_LONGEST_VERSION = 24
+
+
+def about(subject: Subject) -> str:
+    """Say in short what was measured where: "on HOST, commit 0123456789, DuckDB 1.2.2"."""
+    commit = commit_of(subject)
+    told = [f"on {subject.get('host')}", *([f"commit {commit}"] if commit else [])]
+    versions = subject.get("versions")
+    for name, facts in versions.items() if isinstance(versions, dict) else ():
+        version = facts.get("version") if isinstance(facts, dict) else None
+        if isinstance(version, str) and len(version) <= _LONGEST_VERSION:
+            told.append(f"{name} {version}")
+    return ", ".join(told)
 
 
 def content_of(subject: Subject) -> Json:

@@ -12,6 +12,8 @@ warnings say why.
 adaptive: only where precision decided how many runs there are: the ``rule`` declared before the
 first run, and what it came to (``stopped``, ``precise``, ``runs``, ``look``, ``why``, and each
 step's relative half-width).
+subject: what the runs measured, as in ``run.json``. other_subjects: of the runs in the same folder
+that measured something else, documents with the members above and ``steps``, newest first.
 files: only where another program made the runs, name to size and date (ns) of the files written
 beside, so that those of the other program are known.
 steps: in the order of the case, each with
@@ -33,6 +35,7 @@ A step with ``measure: false`` is listed without left_out and what follows it.
 
 Versions of the format:
 1: the first.
+3: subject, other_subjects.
 2: made_by, include_suspect, unreadable, adaptive, files; of each step left_out, suspect and advice;
    suspect executions are left out; metrics from samples; statistics have intervals and more;
    repetitions are null where each run has one.

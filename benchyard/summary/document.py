@@ -10,7 +10,7 @@ from benchyard.summary.counting import all_suspect, counting, left_out, middle
 from benchyard.summary.metrics import describe_metrics, levels_of
 
 FORMAT = "benchyard-summary"
-VERSION = 2
+VERSION = 3
 
 _ByRun = Mapping[int, StepRecord]
 

@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -36,11 +36,15 @@ class Remarks:
         warnings: What a reader should know.
         unreadable: Numbers of the finished runs that are left out since they cannot be read.
         adaptive: By which rule there are so many runs, and what it came to; None if it was fixed.
+        subject: What the runs measured; empty if nobody knows.
+        others: Documents of the runs beside them that measured something else, newest first.
     """
 
     warnings: Sequence[str] = ()
     unreadable: Sequence[int] = ()
     adaptive: JsonObject | None = None
+    subject: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    others: Sequence[JsonObject] = ()
 
 
 def write_summary(
@@ -79,6 +83,8 @@ def write_summary(
     document["warnings"] = [*own, *remarks.warnings, *notes]
     if remarks.adaptive is not None:
         document["adaptive"] = remarks.adaptive
+    document["subject"] = dict(remarks.subject)
+    document["other_subjects"] = list[Json](remarks.others)
     results.mkdir(parents=True, exist_ok=True)
     ours = [name for name in made if name not in kept]
     for name in ours:

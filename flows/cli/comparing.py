@@ -10,7 +10,7 @@ from benchyard.comparison.document import document, markdown
 from benchyard.comparison.facts import Weight
 from benchyard.comparison.planning import make_plan, plan_document, plan_summary, plan_table
 from benchyard.comparison.samples import DURATION
-from benchyard.comparison.selecting import RunSet, pair, parse_selection, read_run_sets
+from benchyard.comparison.selecting import RunSet, pair, parse_selection, read_before, read_run_sets
 from benchyard.comparison.wording import FIGURES, notes, remarks, summary, table
 from benchyard.errors import ExitCode, InputError
 from benchyard.files import shown
@@ -96,7 +96,8 @@ def command(
 
     BASELINE and CANDIDATE are each the results of a case, a case, or a folder with several of
     these, paired by the cases' names. FOLDER@1-5,8 takes some of the runs; both sides may be the
-    same folder then. Exits with 3 if the candidate is worse, and with 2 if they are not comparable.
+    same folder then. One folder alone compares its newest campaign with the one before. Exits with
+    3 if the candidate is worse, and with 2 if they are not comparable.
     """
     rule = Rule(metrics, threshold, level, include_suspect, force)
     if as_json and as_markdown:
@@ -108,9 +109,10 @@ def command(
             raise click.UsageError("--plan takes the BASELINE alone, and no --markdown")
         _plan(baseline, rule, sensitivity, as_json=as_json)
         return ExitCode.DONE
+    sides = _sides(baseline, candidate)
+    compared = compare(pair(*sides), rule)
     if candidate is None:
-        raise click.UsageError("Missing argument 'CANDIDATE'; it is compared with the baseline")
-    compared = compare(pair(_read(baseline), _read(candidate)), rule)
+        baseline, candidate = f"{baseline} before", baseline
     if as_json:
         print_json(document(compared, baseline, candidate))
     elif as_markdown:
@@ -122,6 +124,14 @@ def command(
 
 def _read(text: str) -> dict[str, RunSet]:
     return read_run_sets(parse_selection(text))
+
+
+def _sides(baseline: str, candidate: str | None) -> tuple[dict[str, RunSet], dict[str, RunSet]]:
+    """Return both sides; of one folder alone its campaign before the newest, and the newest."""
+    if candidate is not None:
+        return _read(baseline), _read(candidate)
+    newest = _read(baseline)
+    return read_before(newest), newest
 
 
 def _plan(baseline: str, rule: Rule, sensitivity: float, *, as_json: bool) -> None:

@@ -9,11 +9,14 @@ import click
 
 from benchyard.case.problems import printable, quote
 from benchyard.errors import RecordError
+from benchyard.execution.campaigns import earlier_campaigns, is_earlier
 from benchyard.execution.layout import failed_runs, run_folder
 from benchyard.execution.wording import duration
 from benchyard.files import shown
 from benchyard.model import Case, Json, Outcome
 from benchyard.record import read_record
+from benchyard.statistics.figures import plural
+from benchyard.subject import about
 from flows.cli.advice import digest
 from flows.cli.common import print_columns, print_json
 
@@ -26,7 +29,7 @@ def read_summary(results: Path) -> dict[str, Any]:
     """
     path = results / "summary.json"
     try:
-        return cast("dict[str, Any]", json.loads(path.read_text()))
+        return cast("dict[str, Any]", json.loads(path.read_bytes()))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -54,8 +57,8 @@ def print_outcome(chosen: Sequence[Case], folders: Sequence[Path], *, as_json: b
 
 
 def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
-    """Print one case's steps with their statistics."""
-    click.echo(click.style(f"\n{printable(case.title)}", bold=True))
+    """Print one case's steps with their statistics; a table for each thing that was measured."""
+    click.echo(click.style(f"\n{printable(_name(case, folder))}", bold=True))
     steps = summary.get("steps", [])
     if steps:
         _print_steps(steps)
@@ -65,7 +68,20 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
     _print_remarks(summary, steps)
     for run in failed_runs(folder):
         _remark(_failure(run_folder(folder, run)), "red")
+    if summary.get("subject"):
+        _remark(f"measured {about(summary['subject'])}")
+    for other in summary.get("other_subjects") or ():
+        numbers = ", ".join(str(run["run"]) for run in other["runs"])
+        click.echo(click.style(f"\n{printable(case.title)}, run {numbers}", bold=True))
+        _print_steps(other["steps"])
+    before = len(earlier_campaigns(folder))
+    if before:
+        _remark(f"earlier: {plural(before, 'campaign')}; benchyard stats --campaign all shows them")
     _remark(f"results: {shown(folder)}")
+
+
+def _name(case: Case, folder: Path) -> str:
+    return f"{case.title}, campaign {folder.name}" if is_earlier(folder) else case.title
 
 
 def _print_remarks(summary: dict[str, Any], steps: list[dict[str, Any]]) -> None:

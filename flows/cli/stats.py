@@ -8,7 +8,8 @@ import click
 
 from benchyard.case.loading import Loaded, raise_problems
 from benchyard.errors import RecordError
-from benchyard.execution.layout import done_runs
+from benchyard.execution.campaigns import chosen_campaigns
+from benchyard.execution.layout import marked_runs
 from benchyard.execution.plain import summarize
 from benchyard.krown import krown_runs
 from benchyard.model import Case
@@ -26,6 +27,11 @@ from flows.cli.outcome import print_outcome
 @selection
 @results_option
 @click.option(
+    "--campaign",
+    metavar="NAME",
+    help="An earlier campaign by the beginning of its date or digest, or all of them.",
+)
+@click.option(
     "--include-suspect",
     is_flag=True,
     help="Describe executions too that were disturbed; the summary says so.",
@@ -37,6 +43,7 @@ def command(
     root: Path,
     results: Path | None,
     *,
+    campaign: str | None,
     as_json: bool,
     include_suspect: bool,
 ) -> None:
@@ -45,10 +52,16 @@ def command(
     They come from the records alone (run.json), so they are never older than the runs. Results
     that KROWN's exectool made have no records: their metrics.csv is read instead. A case need not
     be executable here: its results are enough. A finished run that cannot be read is left out and
-    named, and the exit code is 1.
+    named, and the exit code is 1. Runs that measured something else than the newest one are told
+    apart from it.
     """
     _, loaded = load_selected(root, cases, tags, resource_folders)
-    chosen = [target for item in loaded for target in _targets(item, root, results)]
+    chosen = [
+        (case, place)
+        for item in loaded
+        for case, folder in _targets(item, root, results)
+        for place in chosen_campaigns(folder, campaign)
+    ]
     if not chosen:
         raise_problems(loaded)
     unreadable = sum(
@@ -79,7 +92,7 @@ def _targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[C
 
 
 def _has_runs(folder: Path) -> bool:
-    return bool(done_runs(folder) or krown_runs(folder))
+    return bool(marked_runs(folder) or krown_runs(folder))
 
 
 def _tell_of_invalid(loaded: Sequence[Loaded], shown: Sequence[Path]) -> None:

@@ -209,11 +209,22 @@ def test_runs_of_one_side_that_differ_among_themselves_are_told() -> None:
     )
 
 
-def test_runs_of_another_version_that_were_left_out_are_told() -> None:
-    other = replace(run_set(runs(1.0)), other_version=(1, 2, 5))
+def test_runs_of_something_else_that_were_left_out_are_told() -> None:
+    left_out = [run(number, **changed(host="b")) for number in (1, 2, 5)]
+    other = replace(run_set(runs(1.0)), others=tuple(left_out))
     [mismatch] = check(run_set(runs(1.0)), other)
-    assert mismatch.text.startswith("run 1-2,5 of the candidate is of another version of the case")
+    assert mismatch.text.startswith(
+        "run 1-2,5 of the candidate measured something else than its newest run (host b and "
+    )
     assert mismatch.to_json()["candidate"] == [[1, 2, 5]]
+
+
+def test_named_runs_that_measured_different_things_are_not_comparable() -> None:
+    mixed = run_set([*runs(1.0), run(2, step(1.0), **changed(host="b"))])
+    refused = [m for m in check(mixed, run_set(runs(1.0))) if m.weight is Weight.MUST_MATCH]
+    assert [m.text.partition(" (")[0] for m in refused] == [
+        "the runs of the baseline measured different things"
+    ]
 
 
 def test_the_gravest_comes_first() -> None:

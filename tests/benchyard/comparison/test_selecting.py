@@ -100,13 +100,13 @@ def test_failed_runs_are_kept_apart_and_interrupted_ones_left_out(tmp_path: Path
     assert [record.run for record in one.failed] == [2]
 
 
-def test_runs_of_another_version_are_left_out_unless_they_are_named(tmp_path: Path) -> None:
+def test_runs_of_something_else_are_left_out_unless_they_are_named(tmp_path: Path) -> None:
     old = runs(1.0, 1.0, **titled("tpch", hash="old"))
     place(tmp_path, [*old, *runs(2.0, first=3)])
     [one] = read_run_sets(Selection(tmp_path)).values()
-    assert (one.numbers, one.other_version) == ((3,), (1, 2))
+    assert (one.numbers, [r.run for r in one.others]) == ((3,), [1, 2])
     [named] = read_run_sets(Selection(tmp_path, (2, 3))).values()
-    assert (named.numbers, named.other_version) == ((2, 3), ())
+    assert (named.numbers, named.others) == ((2, 3), ())
 
 
 def test_a_run_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:

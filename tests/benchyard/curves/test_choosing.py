@@ -10,7 +10,7 @@ from benchyard.curves import run_to_draw
 def kept(results: Path, run: int, name: str) -> None:
     folder = results / f"run_{run}"
     folder.mkdir(exist_ok=True)
-    (folder / name).touch()
+    (folder / name).write_text("{}")
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,7 @@ def test_the_median_run_or_else_the_last(
 ) -> None:
     for run in done:
         kept(tmp_path, run, ".done")
+        kept(tmp_path, run, "run.json")
     for run in failed:
         kept(tmp_path, run, "run.json")
     assert run_to_draw(tmp_path, summary) == expected

@@ -51,6 +51,8 @@ def test_a_run_is_done_with_its_checkpoint(tmp_path: Path) -> None:
     assert folder == run_folder(tmp_path, 1) == tmp_path / "run_1"
     assert not is_done(folder)
     assert done_runs(tmp_path) == []
+    (folder / "run.json").write_text("{}")
+    assert not is_done(folder)
     finish_run(folder)
     assert is_done(folder)
     assert done_runs(tmp_path) == [1]

@@ -1,4 +1,4 @@
-"""Statistics never mix runs of different versions of a case."""
+"""Statistics never mix runs that measured different things."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ def _summary(results: Path) -> Any:
     return json.loads((results / "summary.json").read_text())
 
 
-def test_runs_of_an_older_version_are_left_out_and_named(lab: Lab) -> None:
+def test_runs_of_another_host_are_described_apart_and_named(lab: Lab) -> None:
     folder = lab.one(step("a")).case["folder"]
     results = Path(str(folder)) / "results"
     first = results / "run_1" / "run.json"
@@ -23,10 +23,15 @@ def test_runs_of_an_older_version_are_left_out_and_named(lab: Lab) -> None:
         if source.exists():
             (results / "run_2" / name).write_bytes(source.read_bytes())
     newer = document | {"run": 2, "started_at": "2999-01-01T00:00:00+00:00"}
-    newer["case"] = document["case"] | {"hash": "sha256:other"}
+    newer["subject"] = document["subject"] | {"host": "other"}
     (results / "run_2" / "run.json").write_text(json.dumps(newer))
 
     summarize("fake", results)
 
-    assert [run["run"] for run in _summary(results)["runs"]] == [2]
-    assert any("run 1 is of another version" in w for w in _summary(results)["warnings"])
+    summary = _summary(results)
+    assert [run["run"] for run in summary["runs"]] == [2]
+    assert summary["subject"]["host"] == "other"
+    [other] = summary["other_subjects"]
+    assert [run["run"] for run in other["runs"]] == [1]
+    told = f"host {document['subject']['host']} and other"
+    assert f"run 1 measured something else, told apart: {told}" in summary["warnings"]

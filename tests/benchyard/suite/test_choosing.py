@@ -14,7 +14,7 @@ from benchyard.case.loading import Loaded
 from benchyard.case.problems import Problem
 from benchyard.errors import InputError
 from benchyard.execution.layout import DONE, run_folder
-from benchyard.model import Case, Outcome
+from benchyard.model import Case, JsonObject, Outcome
 from benchyard.record import RunRecord, write_record
 from benchyard.registry import Registry
 from benchyard.suite.choosing import Chooser, Entry
@@ -39,7 +39,7 @@ def finish(
 
 
 def choose(results: Path, version: str = "old", began: datetime = NOW, **wish: Any) -> Entry:
-    chooser = Chooser(Wish(**wish), began, hash_of=lambda _: version)
+    chooser = Chooser(Wish(**wish), began, lambda _: {"case": {"hash": version}})
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: results)
     return entry
 
@@ -65,13 +65,58 @@ def test_what_is_missing_is_done(tmp_path: Path) -> None:
     assert (entry.runs, entry.why) == ((1, 3), "runs 1, 3 are missing")
 
 
-def test_a_changed_case_has_its_runs_of_another_version_done_again(tmp_path: Path) -> None:
-    finish(tmp_path, 1, version="old")
-    finish(tmp_path, 2, version="new")
-    finish(tmp_path, 3, version="old")
+def test_a_changed_case_begins_a_campaign(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, version="old")
     entry = choose(tmp_path, "new", changed=True)
-    assert (entry.runs, entry.again) == ((1, 3), True)
-    assert entry.why == "changed since runs 1, 3 were done"
+    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "new")
+    assert entry.why == "changed since the runs were done: files of the case old and new"
+    assert [entry.campaign_of(first=first) for first in (True, False)] == ["new", "auto"]
+
+
+def test_a_changed_case_is_named_where_nothing_is_asked_for(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, version="old")
+    entry = choose(tmp_path, "new")
+    assert entry.runs == ()
+    assert (
+        "but of something else (files of the case old and new): --changed measures anew"
+        in entry.why
+    )
+
+
+def test_what_is_missing_of_a_changed_case_is_not_added_to_the_old_runs(tmp_path: Path) -> None:
+    finish(tmp_path, 1, version="old")
+    entry = choose(tmp_path, "new")
+    assert (entry.runs, entry.campaign) == ((1, 2, 3), "new")
+
+
+def test_going_on_is_possible_with_a_changed_case(tmp_path: Path) -> None:
+    finish(tmp_path, 1, version="old")
+    entry = choose(tmp_path, "new", campaign="keep")
+    assert (entry.runs, entry.campaign) == ((2, 3), "keep")
+
+
+def test_each_suite_with_a_new_campaign_does_all_again(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run)
+    entry = choose(tmp_path, campaign="new")
+    assert (entry.runs, entry.campaign, entry.why) == ((1, 2, 3), "new", "a new campaign")
+
+
+def test_a_retry_of_a_suite_goes_on_with_the_campaign_that_it_began(tmp_path: Path) -> None:
+    finish(tmp_path, 1, days=-0.01)
+    entry = choose(tmp_path, campaign="new")
+    assert (entry.runs, entry.campaign) == ((2, 3), "auto")
+
+
+def test_of_testbeds_elsewhere_only_the_case_and_its_classes_are_compared(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run)
+    here: JsonObject = {"case": {"hash": "old"}, "host": "another"}
+    chooser = Chooser(Wish(pool="testbeds", changed=True), NOW, lambda _: here)
+    (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: tmp_path)
+    assert entry.why.startswith("not changed; ")
 
 
 def test_a_case_that_has_not_changed_is_left_out(tmp_path: Path) -> None:
@@ -82,10 +127,10 @@ def test_a_case_that_has_not_changed_is_left_out(tmp_path: Path) -> None:
     assert entry.why.startswith("not changed; ")
 
 
-def test_runs_whose_version_nobody_knows_have_not_changed(tmp_path: Path) -> None:
+def test_runs_that_do_not_tell_what_they_measured_have_not_changed(tmp_path: Path) -> None:
     for run in (1, 2, 3):
         finish(tmp_path, run)
-        (run_folder(tmp_path, run) / "run.json").unlink()
+        (run_folder(tmp_path, run) / "run.json").write_text("{}")
     assert choose(tmp_path, "new", changed=True).runs == ()
 
 
@@ -93,7 +138,7 @@ def test_a_case_is_stale_when_its_last_run_is_too_old(tmp_path: Path) -> None:
     for run in (1, 2, 3):
         finish(tmp_path, run, days=10 - run)
     entry = choose(tmp_path, stale=6.9)
-    assert (entry.runs, entry.again) == ((1, 2, 3), True)
+    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "new")
     assert entry.why == "the last run is 7 days old"
     assert choose(tmp_path, stale=7.1).runs == ()
 
@@ -106,21 +151,28 @@ def test_either_reason_will_do(tmp_path: Path) -> None:
     assert choose(tmp_path, changed=True, stale=30.0).why.startswith("not changed and not stale; ")
 
 
-@pytest.mark.parametrize("wish", [{"force": True}, {"stale": 7.0}, {"changed": True}])
-def test_a_retry_of_the_suite_does_not_repeat_what_it_has_done(
-    tmp_path: Path, wish: Mapping[str, Any]
-) -> None:
+def test_a_retry_of_the_suite_does_not_repeat_what_it_has_done(tmp_path: Path) -> None:
     """Runs that ended after the suite began at first are its own."""
     finish(tmp_path, 1, days=-0.01, version="new")
     finish(tmp_path, 2, days=10)
     finish(tmp_path, 3, days=10)
-    assert choose(tmp_path, "new", **wish).runs == (2, 3)
+    entry = choose(tmp_path, "new", force=True)
+    assert (entry.runs, entry.again, entry.campaign) == ((2, 3), True, "auto")
+
+
+@pytest.mark.parametrize("wish", [{"stale": 7.0}, {"changed": True}, {"campaign": "new"}])
+def test_a_retry_of_the_suite_begins_no_second_campaign(
+    tmp_path: Path, wish: Mapping[str, Any]
+) -> None:
+    finish(tmp_path, 1, days=-0.01, version="new")
+    entry = choose(tmp_path, "new", **wish)
+    assert (entry.runs, entry.campaign) == ((2, 3), "auto")
 
 
 def test_an_invalid_case_is_told_and_hides_no_other(tmp_path: Path) -> None:
     problem = Problem(Path("bad/metadata.json"), "$.name", "must be a string")
     loaded = [Loaded(Path("x"), "bad", (), (problem, problem)), Loaded(Path("y"), "c", (CASE,))]
-    bad, good = Chooser(Wish(), NOW).choose(loaded, lambda _: tmp_path)
+    bad, good = Chooser(Wish(), NOW, lambda _: {}).choose(loaded, lambda _: tmp_path)
     assert bad.runs == ()
     assert bad.problems
     assert bad.why.startswith("it is not valid: bad/metadata.json: $.name: must be a string (and 1")
@@ -180,14 +232,15 @@ def test_wanted_runs_are_within_what_was_asked_for(
     chooser = Chooser(
         Wish(runs=runs, stale=stale, changed=changed),
         NOW,
-        hash_of=lambda _: "new",
+        lambda _: {"case": {"hash": "new"}},
         know=lambda results: Known(results, ended),
     )
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: Path("/nowhere"))
     missing = set(range(1, runs + 1)) - done
     assert missing <= set(entry.runs) <= set(range(1, runs + 1))
     assert list(entry.runs) == sorted(set(entry.runs))
-    assert entry.again == bool(set(entry.runs) - missing)
+    assert (entry.campaign == "new") == bool(set(entry.runs) - missing)
+    assert not entry.again
     assert entry.why
 
 

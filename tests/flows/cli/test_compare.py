@@ -168,7 +168,7 @@ def test_a_side_that_is_not_there_is_wrong_input(
     assert "is no folder" in refused(capsys, old, tmp_path / "absent")
     assert "has no run 9; it has 1-8" in refused(capsys, old, f"{old}@9")
     assert "run 1-8 of " in refused(capsys, old, old)
-    assert "Missing argument 'CANDIDATE'" in refused(capsys, old)
+    assert "tpch: no earlier campaign to compare with; give a CANDIDATE" in refused(capsys, old)
 
 
 def test_runs_that_really_took_place_are_compared(

@@ -25,6 +25,7 @@ def root(case_folder: MakeCase, tmp_path: Path) -> Path:
 def finish(folder: Path, run: int) -> None:
     (folder / f"run_{run}").mkdir(parents=True)
     (folder / f"run_{run}" / ".done").touch()
+    (folder / f"run_{run}" / "run.json").write_text("{}")
 
 
 def listed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ def done(case: Path, *runs: int) -> None:
         folder = case / "results" / f"run_{run}"
         folder.mkdir(parents=True)
         (folder / ".done").touch()
+        (folder / "run.json").write_text("{}")
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

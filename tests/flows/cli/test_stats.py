@@ -277,10 +277,14 @@ def test_other_commands_do_not_fail_by_a_run_that_cannot_be_read(
         record(folder, run, 1.0)
     (folder / "results" / "run_1" / "run.json").write_text("{")
     assert call(["list", str(folder)]) == 0
-    assert call(["run", "--direct", "--runs", "2", "--cooldown", "0", str(folder)]) == 0
-    assert "warning: run 1 is left out: " in capsys.readouterr().out
-    assert call(["run", "--direct", "--runs", "3", "--cooldown", "0", str(folder)]) == 0
-    assert "warning: run 1 is left out: " in capsys.readouterr().out
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["case", "1", "1"]
+    again = ["run", "--direct", "--runs", "2", "--cooldown", "0", "--keep", str(folder)]
+    assert call(again) == 0
+    said = capsys.readouterr()
+    assert "case: run 1 is done again: " in said.err
+    assert "run 2" not in said.err.partition("case: 1 run to do, 1 done before")[2]
+    assert call(again) == 0
+    assert "case: nothing to do: 2 of 2 done on " in capsys.readouterr().err
 
 
 def test_a_finished_run_of_ours_without_its_record_is_not_called_krowns(

@@ -28,13 +28,10 @@ class Cgroup:
         name: Its path below the hierarchies' roots, such as ``/docker/1f0c``.
         folders: Controller (``cpu``, ``cpuacct``, ``memory``, ``blkio``, ``pids``) to its folder in
             that controller's version 1 hierarchy; "" to its folder in the unified (version 2) one.
-        around: Whether its processes are all in groups below it; what a group counts for itself
-            alone tells nothing then.
     """
 
     name: str
     folders: Mapping[str, Path] = field(default_factory=dict[str, Path])
-    around: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +93,24 @@ def cgroup_at(folder: Path, *, proc: Path = _PROC) -> Cgroup:
             if controller not in folders and (mount.folder / within).is_dir():
                 folders[controller] = mount.folder / within
     return Cgroup(str(PurePosixPath("/") / within), folders)
+
+
+def place_of(name: str, *, proc: Path = _PROC) -> Path | None:
+    """Return where a group is, or will be, in the hierarchy that counts CPU time.
+
+    Args:
+        name: Its path below the hierarchies' roots.
+
+    Returns:
+        None if no mounted hierarchy shows that place.
+    """
+    mounts = _mounts(proc)
+    for controller in ("cpuacct", UNIFIED):
+        for mount in mounts:
+            folder = mount.folder_of(PurePosixPath(name))
+            if controller in mount.controllers and folder is not None:
+                return folder
+    return None
 
 
 def levels_of(pid: int, controller: str, *, proc: Path = _PROC) -> Sequence[Path]:

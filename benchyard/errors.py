@@ -71,12 +71,43 @@ class CommandFailedError(ResourceError):
         return self.message
 
 
+class ProgramFailedError(CommandFailedError):
+    """A program's own answer that it failed; ``expect_failure`` means this, and nothing else.
+
+    Either it ended by itself with another exit code than it should, or, as a server does, refused
+    what it was asked. What never began, was killed or went away has not answered.
+    """
+
+
 class CommandTimedOutError(ResourceError):
     """A command was stopped at its deadline."""
 
 
 class CheckFailedError(ResourceError):
     """A command succeeded and its output is not what the case says it must be."""
+
+
+#: What a shell, and Docker, add to the number of a signal. Source: bash(1), EXIT STATUS.
+SIGNALLED = 128
+_SIGNALS = 64
+
+
+def program_failed(message: str, exit_status: int) -> CommandFailedError:
+    """Return the error for a program that ended with an exit code that it should not.
+
+    Args:
+        exit_status: As in ``CommandFailedError``. A code by which shells tell of a signal counts as
+            that signal, and 0 is no failure of the program's own.
+    """
+    if exit_status <= 0 or SIGNALLED < exit_status <= SIGNALLED + _SIGNALS:
+        return CommandFailedError(message, exit_status)
+    return ProgramFailedError(message, exit_status)
+
+
+def retold(error: CommandFailedError, message: str) -> CommandFailedError:
+    """Return a failure in other words: whose it is stays."""
+    kind = ProgramFailedError if isinstance(error, ProgramFailedError) else CommandFailedError
+    return kind(message, error.exit_status)
 
 
 class StepFailedError(BenchyardError):

@@ -27,7 +27,7 @@ from benchyard.cgroups import Cgroup
 from benchyard.errors import CommandFailedError
 from benchyard.files import inside
 from benchyard.model import Json
-from benchyard.usage import Ended
+from benchyard.usage import Ended, Life
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -262,6 +262,14 @@ class Resource(ABC, Generic[SettingsT]):
         """Return what the kernel accounted for children that were waited for; it only grows.
 
         See ``pids``; a child is in one of both at any time, so that its usage is never lost.
+        """
+        del step
+        return ()
+
+    def lives(self, step: str | None = None) -> Sequence[Life]:
+        """Return the accounts of programs that began and ended in control groups; it only grows.
+
+        See ``pids``; what is told here stands in place of what ``cgroups`` tell of the interval.
         """
         del step
         return ()

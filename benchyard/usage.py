@@ -1,8 +1,9 @@
 """What the kernel accounted for processes that have ended, and what a resource owns."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from benchyard.cgroups import Cgroup
 
@@ -50,6 +51,21 @@ class Ended:
         return f"killed by {name}"
 
 
+class Life(Protocol):
+    """A program that began and ended, and the account that was kept of it alone."""
+
+    def told(
+        self, began_ticks: int, devices: Collection[str] | None
+    ) -> tuple[Mapping[str, float | None], Mapping[str, str]]:
+        """Return metric to value, and to why it is None.
+
+        Args:
+            began_ticks: When the interval began, as the kernel writes the start of processes.
+            devices: The disks that count, each as ``major:minor``; None for all.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Owned:
     """What belongs to a resource.
@@ -58,8 +74,11 @@ class Owned:
         pids: Roots of its process trees that live now.
         cgroups: Its cgroups.
         ended: Children that ended and were waited for, in that order; it only grows.
+        lives: Programs that began and ended in control groups; it only grows. What one tells
+            stands in place of what the groups tell that it was beside, or in.
     """
 
     pids: Sequence[int] = ()
     cgroups: Sequence[Cgroup] = ()
     ended: Sequence[Ended] = ()
+    lives: Sequence[Life] = ()

@@ -12,6 +12,7 @@ from benchyard.resource import (
     current_step,
 )
 from resources._containers.base import SHARED, ContainerResource
+from resources._containers.crew import Call
 from resources._containers.following import Follower
 from resources._containers.programs import ProgramContainer
 from resources._containers.readiness import Readiness
@@ -120,6 +121,9 @@ class Container(ServerContainer[AnyContainerSettings]):
     ) -> CommandResult:
         """Execute a program in the container that runs, and wait for its end.
 
+        The engine's work before and after it is part of what is measured; the value ``run_s`` is
+        the time from the program's begin to its end, None if these were not seen.
+
         Args:
             arguments: Program and arguments; no shell reads them.
             working_folder: Absolute, in the container; by default the container's own.
@@ -137,10 +141,8 @@ class Container(ServerContainer[AnyContainerSettings]):
             self._up(),
             arguments,
             Follower(self._stdout(stdout_file), self._kept("stderr")),
-            environment=environment,
-            user=user,
-            folder=working_folder,
-            exit_code=exit_code,
+            Call(environment or {}, user, working_folder, is_watched=True),
+            exit_code,
         )
         return self._with_output(result, output_file)
 
@@ -156,8 +158,9 @@ class Container(ServerContainer[AnyContainerSettings]):
     ) -> CommandResult:
         """Run a fresh container of the image to its end.
 
-        Its start is part of what is measured; the value ``run_s`` is the time from its start to
-        its end by the engine's clock, None if it ended before the engine had noted its start.
+        Its start is part of what is measured; the value ``run_s`` is the time from the program's
+        begin to its end. Where these were not seen, it is by the engine's clock; None if it ended
+        before the engine had noted its start.
 
         Args:
             arguments: What follows the entrypoint; the image's own command if empty.

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
-from benchyard.errors import CommandFailedError, NotReadyError
+from benchyard.errors import CommandFailedError, NotReadyError, ProgramFailedError
 from benchyard.model import Json, JsonObject
 from benchyard.resource import (
     CommandResult,
@@ -205,7 +205,8 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
         except DiedError as error:
             raise CommandFailedError(f"{self._engine} did not answer: {error}") from error
         if "error" in answer:
-            raise CommandFailedError(f"{self._engine}: {answer['error']}")
+            kind = ProgramFailedError if answer["refused"] else CommandFailedError
+            raise kind(f"{self._engine}: {answer['error']}")
         return answer["values"]
 
     def _living(self) -> Worker:

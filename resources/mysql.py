@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import ClassVar, Literal, TextIO
 
-from benchyard.errors import CommandFailedError, InputError
+from benchyard.errors import CommandFailedError, InputError, ProgramFailedError, retold
 from benchyard.resource import CommandResult, InputFile, OutputFile, command
 from resources._containers.engine import EngineError
 from resources._containers.settings import ContainerSettings
@@ -139,7 +139,7 @@ class MySQL(DatabaseServer[MySQLSettings]):
             chosen = ", ".join(mysql_client.quoted(name) for name, _ in known.values())
             for _, _, kind, said in self._asked(f"{what} TABLE {chosen};\n"):
                 if kind.lower() == "error":
-                    raise CommandFailedError(f"MySQL: {said}")
+                    raise ProgramFailedError(f"MySQL: {said}")
         return CommandResult({})
 
     # -- loading
@@ -167,7 +167,7 @@ class MySQL(DatabaseServer[MySQLSettings]):
         except CommandFailedError as error:
             if not self._up().running:
                 raise
-            raise source.refused(len(columns), str(error)) from error
+            raise retold(error, str(source.refused(len(columns), str(error)))) from error
         [warning] = self._asked(mysql_client.FIRST_WARNING) or [[]]
         [[rows, warnings]] = self._asked(mysql_client.LOADED)
         if int(warnings):
@@ -175,7 +175,7 @@ class MySQL(DatabaseServer[MySQLSettings]):
             said = warning[2] if warning else f"{warnings} warnings"
             row = mysql_client.row_of(said)
             line = source.line_of(row) if row else None
-            raise CommandFailedError(f"MySQL: {source.refused(len(columns), said, line)}")
+            raise ProgramFailedError(f"MySQL: {source.refused(len(columns), said, line)}")
         return int(rows)
 
     def _catalogue(self, tables: Sequence[str]) -> Catalogue:
@@ -246,7 +246,9 @@ class MySQL(DatabaseServer[MySQLSettings]):
                 raise self._refused(ended) from ended
             said = mysql_client.explained(ended.complaints, names or {})
             self._resume()
-            raise CommandFailedError(f"MySQL: {said}") from ended
+            refused = mysql_client.is_refusal(ended.complaints)
+            kind = ProgramFailedError if refused else CommandFailedError
+            raise kind(f"MySQL: {said}") from ended
         return answer
 
 

@@ -196,7 +196,7 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
             return self._refused(ended)
         complaint = psql.Complaint(ended.complaints)
         error = source.refused(width, complaint.said, complaint.copy_line)
-        return CommandFailedError(f"PostgreSQL: {error}")
+        return complaint.error(f"PostgreSQL: {error}")
 
     def _roll_back(self) -> None:
         self._tell("ROLLBACK;\n")
@@ -278,7 +278,7 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
             where = f"{name}:{complaint.line}: "
         else:
             where = f"{name}: " if name else ""
-        return CommandFailedError(f"PostgreSQL: {where}{complaint.said}")
+        return complaint.error(f"PostgreSQL: {where}{complaint.said}")
 
     def _remove_answers(self, found: Sequence[Statement]) -> None:
         for number in range(len(found)):

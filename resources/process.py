@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, ClassVar
 
 from benchyard.children import Child, spawn, tail
-from benchyard.errors import CommandFailedError
+from benchyard.errors import CommandFailedError, program_failed
 from benchyard.labels import CHILD, RUN, kill_labelled
 from benchyard.model import Json
 from benchyard.resource import (
@@ -270,7 +270,7 @@ def _failure(call: Call, ended: Ended) -> CommandFailedError:
     """Name the program alone: its arguments may hold secrets."""
     said = tail(call.stderr) or "nothing"
     wanted = f", and {call.exit_code} was expected" if call.exit_code else ""
-    return CommandFailedError(
+    return program_failed(
         f"'{call.arguments[0]}' failed: {ended.describe()}{wanted}; on stderr: {said}",
         ended.exit_status,
     )

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchyard.errors import CommandFailedError, NotReadyError
+from benchyard.errors import CommandFailedError, NotReadyError, retold
 from benchyard.model import Json, JsonObject
 from benchyard.resource import (
     CommandResult,
@@ -277,7 +277,7 @@ def _refuse(values: JsonObject, endpoint: str, *, empty: bool) -> None:
 
 
 def _failed(what: str, error: CommandFailedError) -> CommandFailedError:
-    return CommandFailedError(f"{what}: {error}", error.exit_status)
+    return retold(error, f"{what}: {error}")
 
 
 def _suffix(content_type: str) -> str:

@@ -23,9 +23,12 @@ SUMS = (
     "resource_throttled_count",
     "resource_throttled_s",
 )
+#: What is so at the end, and no difference.
+LEVELS = ("resource_memory_bytes", "resource_process_count")
+_GROUP_PEAK = "resource_memory_peak_bytes"
 #: Peaks happen at different instants, and stalls at the same: these do not add up.
 SINGLE = (
-    "resource_memory_peak_bytes",
+    _GROUP_PEAK,
     *(
         f"resource_psi_{kind}_{who}_s"
         for kind in ("cpu", "memory", "io")
@@ -94,6 +97,21 @@ def together(parts: Sequence[Account]) -> Account:
     for part in parts:
         if PROCESS_PEAK in part.values:
             whole.tell(PROCESS_PEAK, part.values[PROCESS_PEAK], _why(PROCESS_PEAK, parts))
+    return whole
+
+
+def in_turn(parts: Sequence[Account]) -> Account:
+    """Return what parts used that followed one another: the peak is the highest of theirs.
+
+    A level is that at the end of the last one.
+    """
+    whole = Account()
+    for metric in dict.fromkeys(metric for part in parts for metric in part.values):
+        told = [part.values.get(metric) for part in parts]
+        value = told[-1] if metric in LEVELS else sum_of(told)
+        if metric == _GROUP_PEAK and value is not None:
+            value = max(each for each in told if each is not None)
+        whole.tell(metric, value, _why(metric, parts))
     return whole
 
 

@@ -30,15 +30,17 @@ from benchyard.counters.processes import (
     used_by,
     vanished,
 )
+from benchyard.counters.values import sum_of
 
 _PRESSURE = {
     f"psi_{kind}": (f"resource_psi_{kind}_some_s", f"resource_psi_{kind}_full_s")
     for kind in ("cpu", "memory", "io")
 }
+CPU = ("resource_cpu_s", "resource_cpu_user_s", "resource_cpu_system_s")
 #: File of a group to the metrics that it tells.
 _COUNTERS: Mapping[str, tuple[str, ...]] = {
-    "cpu": ("resource_cpu_s",),
-    "cpu_split": ("resource_cpu_user_s", "resource_cpu_system_s"),
+    "cpu": CPU[:1],
+    "cpu_split": CPU[1:],
     "throttling": ("resource_throttled_count", "resource_throttled_s"),
     "faults": ("resource_page_fault_minor_count", "resource_page_fault_major_count"),
     "oom": ("resource_oom_kill_count",),
@@ -46,7 +48,7 @@ _COUNTERS: Mapping[str, tuple[str, ...]] = {
 }
 _BYTES = ("resource_disk_read_bytes", "resource_disk_write_bytes")
 _OPERATIONS = ("resource_disk_read_count", "resource_disk_write_count")
-_NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
+NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _PEAK = "resource_memory_peak_bytes"
 
 #: How far apart the CPU time of a group and that of its processes may be at most, for they are not
@@ -75,7 +77,7 @@ def used_by_group(
     _tell_levels(account, end)
     unknown = _unknown(start, end, began_ticks)
     if unknown:
-        for metric in (*sum(_COUNTERS.values(), ()), *_BYTES, *_OPERATIONS, *_NETWORK, _PEAK):
+        for metric in (*sum(_COUNTERS.values(), ()), *_BYTES, *_OPERATIONS, *NETWORK, _PEAK):
             account.tell(metric, None, f"its control group: {unknown}")
         return account
     _tell_counters(account, start, end)
@@ -113,6 +115,39 @@ def _tell_counters(account: Account, start: GroupReading | None, end: GroupReadi
     for name, metrics in _COUNTERS.items():
         for metric, a, b in zip(metrics, before[name], after[name], strict=True):
             account.tell(metric, difference(a, b), _why(end, name))
+    tell_cpu(account, account.values["resource_cpu_s"], _why(end, "cpu"))
+
+
+def tell_cpu(account: Account, total_s: float | None, why: str) -> None:
+    """Note the CPU time, and part it into user and system as the ticks were parted.
+
+    Version 1 counts the whole in nanoseconds and the parts in ticks, by who is caught at one. What
+    the kernel does for version 2 and for processes is done here, too: the parts are scaled to it.
+    Source: Linux, kernel/sched/cputime.c (``cputime_adjust``).
+
+    Args:
+        total_s: None if it is not known.
+        why: The reason then.
+    """
+    account.tell(CPU[0], total_s, why)
+    parts = [account.values.get(metric) for metric in CPU[1:]]
+    ticks = sum_of(parts)
+    if total_s is None or ticks is None:
+        return
+    for metric, part in zip(CPU[1:], parts, strict=True):
+        scaled = total_s * part / ticks if part is not None and ticks else None
+        account.tell(metric, scaled, "its control group: no tick of the clock fell into its time")
+
+
+def cpu_total_s(raw: Mapping[str, bytes | None]) -> float | None:
+    """Return the CPU time that a group counted so far.
+
+    Args:
+        raw: At least the file ``cpu`` of ``groups.FILES``.
+    """
+    content = raw.get("cpu") or b""
+    total_s = parsing.cpu_of_v2(content).total_s
+    return parsing.cpu_usage_of_v1(content) if total_s is None else total_s
 
 
 def _counters(raw: Mapping[str, bytes | None]) -> dict[str, tuple[float | None, ...]]:
@@ -124,7 +159,7 @@ def _counters(raw: Mapping[str, bytes | None]) -> dict[str, tuple[float | None, 
         split = parsing.cpu_stat_of_v1(told["cpu_ticks"])[1:3]
     is_2 = version_2.total_s is not None
     return {
-        "cpu": (version_2.total_s if is_2 else parsing.cpu_usage_of_v1(told["cpu"]),),
+        "cpu": (cpu_total_s(raw),),
         "cpu_split": version_2[1:3] if is_2 else split,
         "throttling": parsing.throttling(told["throttling"]),
         "faults": parsing.faults(told["faults"]),
@@ -151,7 +186,7 @@ def _tell_network(account: Account, start: GroupReading | None, end: GroupReadin
     earlier = start.network if start else Traffic()
     traffic = carried(earlier, end.network, began_inside=start is None)
     why = why_unknown(earlier, end.network)
-    account.tell_all(_NETWORK, traffic, f"its control group: {why}")
+    account.tell_all(NETWORK, traffic, f"its control group: {why}")
 
 
 def _tell_disk(

@@ -34,13 +34,6 @@ FILES: Mapping[str, Places] = {
     "psi_memory": ((UNIFIED, "memory.pressure"),),
     "psi_io": ((UNIFIED, "io.pressure"),),
 }
-#: What a group counts for itself alone, not for those below it.
-#: Source: Linux, mm/memcontrol.c (``memcg_memory_event``), kernel/sched/core.c
-#: (``cpu_cfs_stat_show``).
-LOCAL = (("memory", "memory.oom_control"), ("cpu", "cpu.stat"))
-#: The same of version 2, where the file has other things, too.
-_LOCAL_PARTS = {"throttling": (UNIFIED, "cpu.stat")}
-_BELOW = "a group counts it for itself alone, and the processes are in groups below"
 PEAK: Places = (("memory", "memory.max_usage_in_bytes"), (UNIFIED, "memory.peak"))
 #: It ends in the id that was given out last, to any process or thread of the host.
 _NEWEST = Path("/proc/loadavg")
@@ -84,10 +77,16 @@ class GroupReading(NamedTuple):
 
 
 class Group:
-    """One control group, its files kept open while it exists; thread-safe."""
+    """One control group, its files kept open while it exists; thread-safe.
 
-    def __init__(self, cgroup: Cgroup) -> None:
+    Args:
+        keeps_peaks: False leaves the peak of its memory alone: each reading begins it anew, for
+            everybody who reads it in version 1.
+    """
+
+    def __init__(self, cgroup: Cgroup, *, keeps_peaks: bool = True) -> None:
         self.cgroup = cgroup
+        self._keeps_peaks = keeps_peaks
         self._generation = 0
         #: The largest peak of earlier groups at this path.
         self._earlier_peak: int | None = None
@@ -98,11 +97,9 @@ class Group:
     def _open(self) -> None:
         self._generation += 1
         folders = self.cgroup.folders
-        self._files = {
-            name: _first(folders, _telling(name, places) if self.cgroup.around else places)
-            for name, places in FILES.items()
-        }
-        self._peak_file = PeakFile(next(_paths(folders, PEAK), None))
+        self._files = {name: _first(folders, places) for name, places in FILES.items()}
+        peak = next(_paths(folders, PEAK), None) if self._keeps_peaks else None
+        self._peak_file = PeakFile(peak)
         self._peaks = PeakBook(self._peak_file)
         # The processes of the hierarchy that counts CPU time: they are checked against it.
         own = folders.get("cpuacct") or folders.get(UNIFIED) or next(iter(folders.values()), None)
@@ -160,8 +157,6 @@ class Group:
         )
 
     def _problem(self, name: str) -> str | None:
-        if self.cgroup.around and _telling(name, FILES[name]) != FILES[name]:
-            return _BELOW
         file = self._files[name]
         return f"{file.name}: {file.problem}" if file.problem else None
 
@@ -187,12 +182,6 @@ def _paths(folders: Mapping[str, Path], places: Places) -> Iterator[Path]:
 def _first(folders: Mapping[str, Path], places: Places) -> KernelFile:
     """Open the first file that is there; if none is, the first one tells what is wrong."""
     return KernelFile(next(_paths(folders, places), None))
-
-
-def _telling(name: str, places: Places) -> Places:
-    """Leave out the places where a group counts nothing of the groups below it."""
-    local = {*LOCAL, _LOCAL_PARTS.get(name)}
-    return tuple(place for place in places if place not in local)
 
 
 def _is_gone(raw: Mapping[str, bytes | None]) -> bool:

@@ -1,25 +1,26 @@
 """What a resource owns at an instant: its control groups and its process trees together."""
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from benchyard.cgroups import Cgroup
-from benchyard.counters.account import Account, together, unknown
+from benchyard.counters.account import Account, in_turn, together, unknown
 from benchyard.counters.group_usage import used_by_group
 from benchyard.counters.groups import Group, GroupReading
 from benchyard.counters.trees import Trees, TreesReading, used_by_trees
-from benchyard.usage import Owned
+from benchyard.usage import Life, Owned
 
 _Identity: TypeAlias = tuple[tuple[str, Path], ...]
 
 
 class OwnedReading(NamedTuple):
-    """Control groups by what they are, and process trees; empty if nothing is owned."""
+    """Control groups by what they are, process trees, and what ended; empty if nothing is owned."""
 
     groups: Mapping[_Identity, GroupReading]
     trees: TreesReading | None
+    lives: Sequence[Life] = ()
 
 
 class OwnedReader:
@@ -34,7 +35,7 @@ class OwnedReader:
         """Read all that belongs to a resource."""
         groups = {_identity(cgroup): self._group(cgroup).read() for cgroup in owned.cgroups}
         inside = frozenset[int]().union(*(reading.pids for reading in groups.values()))
-        return OwnedReading(groups, self._trees.read(owned, inside))
+        return OwnedReading(groups, self._trees.read(owned, inside), owned.lives)
 
     def peaks(self) -> dict[str, int | None]:
         """Return the name of each control group seen so far to the peak of its memory."""
@@ -73,8 +74,29 @@ def used_by_owned(
     ]
     lost = start.groups.keys() - end.groups.keys()
     parts += [unknown("its control group belongs to it no more") for _ in lost]
-    trees = _used_by_trees(start.trees, end.trees, began_ticks, is_alone=not parts)
-    return together([*parts, trees] if trees else parts)
+    lives = end.lives[len(start.lives) :]
+    is_alone = not parts and not lives
+    trees = _used_by_trees(start.trees, end.trees, began_ticks, is_alone=is_alone)
+    whole = together([*parts, trees] if trees else parts)
+    if lives:
+        _prefer(whole, lives, began_ticks, devices)
+    return whole
+
+
+def _prefer(
+    whole: Account, lives: Sequence[Life], began_ticks: int, devices: Collection[str] | None
+) -> None:
+    """Put what programs used that ended in the place of what is known of those beside them."""
+    each: list[Account] = []
+    for life in lives:
+        account = Account()
+        values, reasons = life.told(began_ticks, devices)
+        for metric, value in values.items():
+            account.tell(metric, value, reasons.get(metric, ""))
+        each.append(account)
+    told = in_turn(each)
+    for metric, value in told.values.items():
+        whole.tell(metric, value, told.reasons.get(metric, ""))
 
 
 def _used_by_trees(

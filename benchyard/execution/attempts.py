@@ -10,10 +10,10 @@ from typing import Any, cast
 from benchyard.clock import Timeline, iso, seconds
 from benchyard.collector import Collector, Reading
 from benchyard.errors import (
-    BenchyardError,
     CheckFailedError,
     CommandFailedError,
     CommandTimedOutError,
+    ProgramFailedError,
     ResourceError,
 )
 from benchyard.execution.checks import check_output
@@ -194,12 +194,15 @@ def _judge_expected(timed: Repetition, error: Exception | None, bench: Bench) ->
     if error is None:
         missing = CommandFailedError("the command succeeded, and the case expects it to fail")
         return replace(timed, outcome=Outcome.FAILED, error=bench.describe(missing))
-    timed = replace(timed, error=bench.describe(error))
+    told = bench.describe(error)
+    timed = replace(timed, error=told)
     if isinstance(error, CommandTimedOutError):
         return replace(timed, outcome=Outcome.TIMED_OUT)
-    # A bug in a resource class is not the failure that a case expects.
-    expected = isinstance(error, BenchyardError)
-    return timed if expected else replace(timed, outcome=Outcome.FAILED)
+    if isinstance(error, ProgramFailedError):
+        return timed
+    # What never began, was killed or went away, and a bug, would pass for any failure.
+    message = f"{told.message}; the case expects the program itself to fail, and this is not that"
+    return replace(timed, outcome=Outcome.FAILED, error=replace(told, message=message))
 
 
 def _result(step: Step, answer: object) -> CommandResult:

@@ -32,7 +32,8 @@ def owned_by(resource: Resource[Any], step: str | None = None) -> Owned:
         ended = tuple(resource.ended(*which))
         # One that ended in between is in both lists, and must count once.
         gone = {one.pid for one in ended[known:]}
-        return Owned(tuple(pid for pid in living if pid not in gone), tuple(cgroups), ended)
+        living = tuple(pid for pid in living if pid not in gone)
+        return Owned(living, tuple(cgroups), ended, tuple(resource.lives(*which)))
     except Exception:
         logger.warning("%s cannot say what it owns", type(resource).__name__, exc_info=True)
         return Owned()

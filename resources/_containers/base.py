@@ -15,16 +15,21 @@ from benchyard.errors import CommandFailedError, ResourceError
 from benchyard.labels import CHILD, OWNER
 from benchyard.model import Json, JsonObject
 from benchyard.resource import CommandResult, Resource, Workspace, current_step
+from benchyard.usage import Life
 from resources._containers import images
-from resources._containers.crew import Crew
+from resources._containers.crew import Call, Crew
 from resources._containers.engine import Client, EngineError, connect
-from resources._containers.exits import describe_code
 from resources._containers.following import Follower
 from resources._containers.ground import OWNER_LABEL, Ground
 from resources._containers.leftovers import remove_leftovers
 from resources._containers.live import LiveContainer
-from resources._containers.outcomes import output, remove_if_empty, values, wanted
-from resources._containers.owngroup import remove_left
+from resources._containers.outcomes import (
+    execution_failed,
+    output,
+    remove_if_empty,
+    run_failed,
+    values,
+)
 from resources._containers.settings import ContainerSettings, size
 from resources._containers.specification import LOOPBACK, Mount, Specification
 
@@ -54,7 +59,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         self._facts: JsonObject = {}
         # By which every process in our containers is known, on this host.
         self._label = uuid.uuid4().hex
-        self._ground = Ground(workspace.labels, self._label[:12])
+        self._ground = Ground(workspace.labels)
         self._crew = Crew(self._title, self._label, self._ground, self.changed)
 
     # -- what it is
@@ -108,7 +113,6 @@ class ContainerResource(Resource[ContainerSettingsT]):
             read_only=settings.read_only,
             tmpfs={where: f"size={size(given)}" for where, given in settings.tmpfs.items()},
             labels=labels,
-            cgroup_parent=self._ground.cgroup_parent,
         )
 
     def _mounts(self) -> list[Mount]:
@@ -129,11 +133,11 @@ class ContainerResource(Resource[ContainerSettingsT]):
 
     @classmethod
     def remove_leftovers(cls) -> list[str]:
-        """Remove what dead labs left at the engine, and their control groups."""
+        """Remove what dead labs left at the engine."""
         try:
             client = connect()
         except EngineError:
-            return remove_left()
+            return []
         try:
             return remove_leftovers(client)
         finally:
@@ -166,7 +170,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Make the run's network, a control group, volumes."""
+        """Make the run's network and volumes."""
         self._ground.lay()
         for target in self.settings.volumes:
             self._add_volume(target)
@@ -219,9 +223,14 @@ class ContainerResource(Resource[ContainerSettingsT]):
         self._crew.abort()
 
     def cgroups(self, step: str | None = None) -> Sequence[Cgroup]:
-        """Return our group around the containers, or the group of each that runs."""
+        """Return the group of each container that runs."""
         del step
         return self._crew.groups()
+
+    def lives(self, step: str | None = None) -> Sequence[Life]:
+        """Return the accounts of containers that ran to their end, and of executed programs."""
+        del step
+        return self._crew.lives
 
     # -- containers
 
@@ -261,11 +270,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         finally:
             remove_if_empty(container.follower, self.workspace.kept)
         if ended.code != exit_code or ended.error or (ended.out_of_memory and not exit_code):
-            raise CommandFailedError(
-                f"'{spec.image}' failed: {ended.describe()}{wanted(exit_code)}; it said: "
-                f"{container.said()}",
-                ended.code,
-            )
+            raise run_failed(spec.image, ended, exit_code, container.said())
         container.follower.refuse_lost()
         return CommandResult(values(ended), output(container.follower))
 
@@ -274,10 +279,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         container: LiveContainer,
         arguments: Sequence[str],
         follower: Follower,
-        *,
-        environment: Mapping[str, str] | None = None,
-        user: str = "",
-        folder: str | None = None,
+        call: Call | None = None,
         exit_code: int = 0,
     ) -> CommandResult:
         """Execute a program in a container that runs, and see that it ends as it must.
@@ -285,32 +287,20 @@ class ContainerResource(Resource[ContainerSettingsT]):
         Raises:
             CommandFailedError: If it ends in another way.
         """
-        killed = self._ground.oom_kills(container)
+        call = call or Call()
         try:
-            with container.program(
-                list(arguments), environment=dict(environment or {}), user=user, folder=folder
-            ) as program:
-                follower.follow(program.pieces())
-                self._crew.refuse_aborted(container.spec)
-                code = program.exit_code(lambda: container.running and not self._crew.aborted)
-        except EngineError:
-            # In a container that is killed the engine executes nothing any more.
-            self._crew.refuse_aborted(container.spec)
-            raise
+            ended = self._crew.execute(container, list(arguments), follower, call)
         finally:
             remove_if_empty(follower, self.workspace.kept)
-        out_of_memory = self._ground.oom_kills(container) > killed
-        self._crew.refuse_aborted(container.spec)
-        if code != exit_code:
-            how = "out of memory: the kernel killed it at the container's limit"
-            raise CommandFailedError(
-                f"'{arguments[0]}' failed in the container of '{container.spec.image}': "
-                f"{how if out_of_memory else describe_code(code)}{wanted(exit_code)}; it said: "
-                f"{follower.said()}",
-                code,
+        if ended.code != exit_code or not ended.has_begun:
+            raise execution_failed(
+                arguments[0], container.spec.image, ended, exit_code, follower.said()
             )
         follower.refuse_lost()
-        return CommandResult({"exit_code": code}, output(follower))
+        told: dict[str, Json] = {"exit_code": ended.code}
+        if call.is_watched:
+            told["run_s"] = ended.run_s
+        return CommandResult(told, output(follower))
 
 
 def _is_free(port: int) -> bool:

@@ -4,16 +4,56 @@ import threading
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchyard.cgroups import Cgroup
-from benchyard.errors import CommandFailedError
+from benchyard.counters.lives import NEVER
+from benchyard.errors import SIGNALLED, CommandFailedError
 from benchyard.labels import CHILD, kill_labelled
+from benchyard.usage import Life
 from resources._containers.engine import EngineError, answers
 from resources._containers.exits import Exit
+from resources._containers.following import Follower
 from resources._containers.ground import Ground
 from resources._containers.live import LiveContainer
 from resources._containers.specification import Specification
+
+#: Seconds after which the end of a container is known.
+A_MOMENT = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """How a program is executed in a container.
+
+    Args:
+        user: Name or id; the container's own if empty.
+        folder: Where it begins; the container's own if None.
+        is_watched: Whether it is what the step is about: then its own time and use are told.
+    """
+
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+    user: str = ""
+    folder: str | None = None
+    is_watched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """How a program ended that was executed in a container.
+
+    Args:
+        code: Exit code; 128 + number for a signal.
+        run_s: Seconds from its begin to its end; None if that was not watched, or not seen.
+        out_of_memory: Whether the kernel killed a process meanwhile, at the container's limit.
+        has_begun: False if the engine could not execute it.
+    """
+
+    code: int
+    run_s: float | None
+    out_of_memory: bool
+    has_begun: bool
 
 
 class Crew:
@@ -32,6 +72,8 @@ class Crew:
         self._changed = changed
         self._lock = threading.Lock()
         self._containers: list[LiveContainer] = []
+        #: The accounts of what ended; it only grows.
+        self.lives: list[Life] = []
         #: Whether it was killed; then it starts nothing any more.
         self.aborted = False
 
@@ -53,8 +95,11 @@ class Crew:
             self._containers.append(container)
         return container
 
-    def start(self, container: LiveContainer) -> None:
+    def start(self, container: LiveContainer) -> int | None:
         """Start a container, and find out where the kernel keeps its account.
+
+        Returns:
+            The id of its first process on this host; None if it ended, or is elsewhere.
 
         Raises:
             CommandFailedError: If the crew was aborted.
@@ -65,8 +110,9 @@ class Crew:
         if self.aborted:
             # abort() may have looked before there was something to kill.
             container.kill()
-        self._ground.account_for(container)
+        pid = self._ground.account_for(container)
         self._changed()
+        return pid
 
     def run_to_end(self, container: LiveContainer) -> Exit:
         """Start a container and wait for its end.
@@ -75,18 +121,68 @@ class Crew:
             CommandFailedError: If the crew was aborted.
             EngineError: If the engine cannot, or went away.
         """
-        self.start(container)
+        sight = self._ground.sight_of(container)
         try:
+            if (pid := self.start(container)) is not None:
+                sight.hint(pid)
             ended = container.wait()
         except EngineError:
             # Of a container that is killed the engine may have nothing to say any more.
             self.refuse_aborted(container.spec)
             raise
         finally:
+            life, span = sight.close()
+            self.lives.append(life)
             self._changed()
         self.refuse_aborted(container.spec)
         assert ended is not None  # noqa: S101 - it was waited for without a deadline
-        return ended
+        return ended if span.seconds is None else replace(ended, run_s=span.seconds)
+
+    def execute(
+        self, container: LiveContainer, arguments: list[str], follower: Follower, call: Call
+    ) -> Executed:
+        """Execute a program in a container that runs, and wait for its end.
+
+        Raises:
+            CommandFailedError: If the crew was aborted, or the container ended.
+            EngineError: If the engine cannot, or went away.
+        """
+        if not container.running:
+            raise container.over()
+        killed = self._ground.oom_kills(container)
+        sight = self._ground.sight_in(container) if call.is_watched else None
+        try:
+            with container.program(
+                arguments, environment=call.environment, user=call.user, folder=call.folder
+            ) as program:
+                follower.follow(program.pieces())
+                self.refuse_aborted(container.spec)
+                code = program.exit_code(lambda: container.running and not self.aborted)
+        except (EngineError, CommandFailedError) as error:
+            # In a container that is killed the engine executes nothing any more.
+            self.refuse_aborted(container.spec)
+            self._refuse_over(container, error)
+            raise
+        finally:
+            life, span = sight.close() if sight else (None, NEVER)
+        self.refuse_aborted(container.spec)
+        if code > SIGNALLED:
+            self._refuse_over(container)
+        # Whatever else the engine began there meanwhile, such as a health check, is not meant.
+        if life is not None and sight is not None and sight.pid == program.pid:
+            self.lives.append(life)
+        else:
+            span = NEVER
+        out_of_memory = self._ground.oom_kills(container) > killed
+        return Executed(code, span.seconds, out_of_memory, has_begun=program.pid is not None)
+
+    @staticmethod
+    def _refuse_over(container: LiveContainer, error: Exception | None = None) -> None:
+        """See that a container runs on, whose end may be known a moment after its programs'."""
+        with suppress(EngineError):
+            container.wait(A_MOMENT)
+        if not container.running:
+            raise container.over() from error
 
     def refuse_aborted(self, spec: Specification) -> None:
         """See that the crew was not killed.

@@ -23,6 +23,8 @@ class Program(Line):
         super().__init__(opened)
         self._api = api
         self._id = identity
+        #: Its process id, as the engine counts; None as long as it is not known to have begun.
+        self.pid: int | None = None
 
     def exit_code(self, still: Callable[[], bool] = lambda: True) -> int:
         """Wait for its end, which may come after its streams'; return how it ended.
@@ -37,7 +39,7 @@ class Program(Line):
         while True:
             with telling("nobody can tell how the program in the container ended"):
                 told = self._api.exec_inspect(self._id)
-            code = told.get("ExitCode")
+            code, self.pid = told.get("ExitCode"), told.get("Pid") or None
             if not told.get("Running") and code is not None:
                 return code
             if not still():

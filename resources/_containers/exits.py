@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-#: What a shell, and the engine, add to the number of a signal. Source: bash(1), EXIT STATUS.
-SIGNALLED = 128
+from benchyard.errors import SIGNALLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Exit:
 
 def describe_code(code: int) -> str:
     """Say in words what an exit code means."""
-    if SIGNALLED < code < SIGNALLED + 65:
+    if SIGNALLED < code <= SIGNALLED + 64:
         return f"exit code {code} (signal {code - SIGNALLED})"
     return f"exit code {code}"
 

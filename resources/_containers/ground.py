@@ -1,4 +1,4 @@
-"""What the containers of a resource stand on: a network, a control group, volumes, the engine."""
+"""What the containers of a resource stand on: a network, volumes, the engine, their accounts."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from benchyard.cgroups import Cgroup
+from benchyard.counters.lives import Sight, cpu_folder
 from benchyard.model import JsonObject
 from resources._containers.engine import Client, EngineError, answers, connect, facts, telling
+from resources._containers.groups import expected_place, group_of, oom_kills
 from resources._containers.live import LiveContainer
 from resources._containers.networks import ensure_network, leave_network
-from resources._containers.owngroup import OwnGroup, group_of, oom_kills, own_group
 
 #: The label that names the lab; everything that has it is ours.
 OWNER_LABEL = "benchyard.owner"
@@ -22,14 +23,10 @@ class Ground:
 
     Args:
         labels: Of the run; all that is made here carries them.
-        word: Tells the control group of this resource from others of the same lab.
     """
 
-    def __init__(self, labels: Mapping[str, str], word: str) -> None:
+    def __init__(self, labels: Mapping[str, str]) -> None:
         self._labels = labels
-        self._word = word
-        self._own: OwnGroup | None = None
-        self._proved = False
         self._groups: dict[str, Cgroup] = {}
         self.network: str | None = None
         #: Name to where it is mounted.
@@ -49,20 +46,13 @@ class Ground:
         """What the engine says of itself."""
         return facts(self.engine)
 
-    @property
-    def cgroup_parent(self) -> str | None:
-        """The control group in which those of the containers are to be made, if it is ours."""
-        return self._own.parent if self._own else None
-
     def lay(self) -> None:
-        """Make the network and the control group.
+        """Make the network.
 
         Raises:
             EngineError: If the engine cannot.
         """
         self.network = ensure_network(self.engine, self._labels)
-        owner = self._labels.get(OWNER_LABEL, "")
-        self._own = own_group(owner, self._word, self.engine_facts["cgroup_driver"])
 
     def add_volume(self, target: str) -> None:
         """Make an empty volume for a folder of the containers.
@@ -85,8 +75,6 @@ class Ground:
             if self.network is not None or self.volumes:
                 self._remove_from_engine()
         finally:
-            if self._own is not None:
-                self._own.remove()
             if "engine" in self.__dict__:
                 self.engine.close()
 
@@ -106,33 +94,35 @@ class Ground:
 
     # -- accounts
 
-    def account_for(self, container: LiveContainer) -> None:
-        """Find out where the kernel keeps the account of a container that was just started."""
-        found = _group_of(container)
-        if found is not None:
-            self._groups[container.id] = found
-        if self._own is not None and not self._proved:
-            # Of a container that is gone already, only what it used can tell where it was.
-            self._proved = self._own.holds(found) if found else self._own.was_used()
-            if not self._proved:
-                # The engine lives in another world of control groups than we do.
-                self._own.remove()
-                self._own = None
+    def account_for(self, container: LiveContainer) -> int | None:
+        """Find out where the kernel keeps the account of a container that was just started.
+
+        Returns:
+            The id of its first process on this host; None if it ended, or is elsewhere.
+        """
+        pid = container.pid()
+        found = group_of(pid) if pid else None
+        # An engine elsewhere counts its own processes: here the number means somebody else.
+        if found is None or container.id not in found.name:
+            return None
+        self._groups[container.id] = found
+        return pid
 
     def groups(self, running: Sequence[LiveContainer]) -> Sequence[Cgroup]:
-        """Return our group around the containers, or the group of each that runs."""
-        if self._own is not None:
-            return (self._own.cgroup,)
+        """Return the group of each container that runs."""
         return [self._groups[one.id] for one in running if one.id in self._groups]
+
+    def sight_of(self, container: LiveContainer) -> Sight:
+        """Watch for the begin and the end of a container that is about to start."""
+        place = expected_place(container.id, self.engine_facts["cgroup_driver"])
+        return Sight(place, is_alone=True)
+
+    def sight_in(self, container: LiveContainer) -> Sight:
+        """Watch for a program that is about to be executed in a container which runs."""
+        group = self._groups.get(container.id)
+        return Sight(cpu_folder(group) if group else None, is_alone=False)
 
     def oom_kills(self, container: LiveContainer) -> int:
         """Return how many processes of a container were killed for want of memory, if known."""
         group = self._groups.get(container.id)
         return oom_kills(group) if group is not None else 0
-
-
-def _group_of(container: LiveContainer) -> Cgroup | None:
-    pid = container.pid()
-    found = group_of(pid) if pid else None
-    # An engine elsewhere counts its own processes: here the number means somebody else.
-    return found if found is not None and container.id in found.name else None

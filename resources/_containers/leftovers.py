@@ -7,11 +7,10 @@ from typing import Any
 from benchyard.labels import owner_is_alive
 from resources._containers.engine import Client, EngineError, telling
 from resources._containers.ground import OWNER_LABEL
-from resources._containers.owngroup import remove_left
 
 
 def remove_leftovers(client: Client, is_alive: Callable[[str], bool] = owner_is_alive) -> list[str]:
-    """Remove containers, volumes and networks whose lab is dead, and their control groups.
+    """Remove containers, volumes and networks whose lab is dead.
 
     Returns:
         What was removed, in words.
@@ -36,7 +35,7 @@ def remove_leftovers(client: Client, is_alive: Callable[[str], bool] = owner_is_
         with suppress(EngineError), telling(""):
             api.remove_network(network["Id"])
             removed.append(f"network {network['Name']}")
-    return removed + remove_left(is_alive)
+    return removed
 
 
 def _dead(

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from benchyard.errors import NotReadyError
+from benchyard.errors import CommandFailedError, NotReadyError
 from benchyard.model import JsonObject
 from resources._containers.engine import (
     Client,
@@ -226,6 +226,17 @@ class LiveContainer:
         return NotReadyError(
             f"the container of '{self.spec.image}' died while {doing}: {how}; it said: "
             f"{self.said()}"
+        )
+
+    def over(self) -> CommandFailedError:
+        """Return the error for a command that was to be executed in it, and it has ended."""
+        try:
+            ended = self.ended
+        except EngineError as error:
+            return CommandFailedError(str(error))
+        how = f"ended: {ended.describe()}" if ended else "was not started"
+        return CommandFailedError(
+            f"the container of '{self.spec.image}' {how}; it said: {self.said()}"
         )
 
     # -- further programs in it

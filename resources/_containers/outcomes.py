@@ -3,8 +3,10 @@
 from contextlib import suppress
 from pathlib import Path
 
+from benchyard.errors import CommandFailedError, program_failed
 from benchyard.model import Json
-from resources._containers.exits import Exit
+from resources._containers.crew import Executed
+from resources._containers.exits import Exit, describe_code
 from resources._containers.following import Follower
 
 
@@ -13,7 +15,42 @@ def values(ended: Exit) -> dict[str, Json]:
     return {"exit_code": ended.code, "run_s": ended.run_s, "out_of_memory": ended.out_of_memory}
 
 
-def wanted(exit_code: int) -> str:
+def run_failed(image: str, ended: Exit, exit_code: int, said: str) -> CommandFailedError:
+    """Return the error for a container that did not end as it must.
+
+    Args:
+        exit_code: The one that it must end with.
+        said: The end of what it said.
+    """
+    how = f"'{image}' failed: {ended.describe()}{_wanted(exit_code)}; it said: {said}"
+    if ended.error or ended.out_of_memory:
+        return CommandFailedError(how, ended.code)
+    return program_failed(how, ended.code)
+
+
+def execution_failed(
+    program: str, image: str, ended: Executed, exit_code: int, said: str
+) -> CommandFailedError:
+    """Return the error for a program in a container that did not end as it must.
+
+    Args:
+        exit_code: As for ``run_failed``.
+        said: As for ``run_failed``.
+    """
+    where = f"in the container of '{image}'"
+    if not ended.has_begun:
+        # Then its output is the engine's.
+        return CommandFailedError(f"cannot execute '{program}' {where}: {said}", ended.code)
+    how = describe_code(ended.code)
+    if ended.out_of_memory:
+        how = "out of memory: the kernel killed it at the container's limit"
+    message = f"'{program}' failed {where}: {how}{_wanted(exit_code)}; it said: {said}"
+    if ended.out_of_memory:
+        return CommandFailedError(message, ended.code)
+    return program_failed(message, ended.code)
+
+
+def _wanted(exit_code: int) -> str:
     """Return the part of an error that tells which exit code was expected, if not 0."""
     return f", and {exit_code} was expected" if exit_code else ""
 

@@ -68,7 +68,6 @@ class Specification:
         working_folder: Absolute, in the container.
         tmpfs: Where to options, such as ``size=64m``.
         labels: By which the lab recognises it.
-        cgroup_parent: Control group that its own lies in; the engine's usual one if None.
     """
 
     image: str
@@ -91,7 +90,6 @@ class Specification:
     tmpfs: Mapping[str, str] = field(default_factory=dict[str, str])
     health: HealthCheck | None = None
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
-    cgroup_parent: str | None = None
 
 
 def engine_config(spec: Specification) -> JsonObject:
@@ -139,7 +137,6 @@ def _host_config(spec: Specification) -> JsonObject:
         ],
         "ReadonlyRootfs": spec.read_only,
         "Tmpfs": dict(spec.tmpfs),
-        "CgroupParent": spec.cgroup_parent,
         # Its output is attached to and goes to the run's files; written twice, it would cost twice.
         "LogConfig": {"Type": "none", "Config": {}},
     }

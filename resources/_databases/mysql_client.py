@@ -11,8 +11,8 @@ from resources._databases.dialog import Client
 from resources._databases.files import Source
 
 _ERROR = re.compile(
-    r"^ERROR(?: \d+ \(\w+\))?(?: at line (?P<line>\d+))?(?: in file: '(?P<file>.*?)')?: "
-    r"(?P<said>.*)",
+    r"^ERROR(?: (?P<number>\d+) \(\w+\))?(?: at line (?P<line>\d+))?"
+    r"(?: in file: '(?P<file>.*?)')?: (?P<said>.*)",
     re.MULTILINE,
 )
 _ROW = re.compile(r"\b(?:at row|[Rr]ow) (\d+)")
@@ -127,6 +127,16 @@ def explained(complaints: str, names: dict[str, str]) -> str:
         return complaints.strip()
     name = names.get(found["file"] or "")
     return f"{name}:{found['line']}: {found['said']}" if name else found["said"]
+
+
+def is_refusal(complaints: str) -> bool:
+    """Tell whether the server refused a statement; else the client lost it.
+
+    Source: MySQL's reference manual, "Client Error Message Reference": 2000 to 2999.
+    """
+    found = _ERROR.search(complaints)
+    number = int(found["number"] or 0) if found else 0
+    return number // 1000 not in {0, 2}
 
 
 def row_of(warning: str) -> int | None:

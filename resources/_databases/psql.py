@@ -9,13 +9,14 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from benchyard.errors import CommandFailedError, ProgramFailedError
 from resources._databases.dialog import Client
 from resources._databases.files import Catalogue, Source
 from resources._embedded.embedded_file import literal, quoted
 
 #: In the words of an error, in English whatever the image speaks.
 _ERROR = re.compile(
-    r"^(?:psql:(?P<file>.*?):(?P<line>\d+): )?(?:ERROR|FATAL|PANIC|error): +(?P<said>.*)$",
+    r"^(?:psql:(?P<file>.*?):(?P<line>\d+): )?(?P<kind>ERROR|FATAL|PANIC|error): +(?P<said>.*)$",
     re.MULTILINE,
 )
 _MORE = re.compile(r"^(?:DETAIL|HINT): +(.*)$", re.MULTILINE)
@@ -113,9 +114,15 @@ class Complaint:
         copy_line = _COPY_LINE.search(complaints)
         #: The error, its detail and its hint; nothing if it did not complain.
         self.said = "; ".join([first["said"], *more]) if first else complaints.strip()
+        #: Whether the server refused a statement; else it, or the client, cannot go on.
+        self.is_refusal = first is not None and first["kind"] == "ERROR"
         #: Name, without folders, of the script that it happened in.
         self.script = PurePosixPath(first["file"]).name if first and first["file"] else ""
         #: Line of the script where the statement ends.
         self.line = int(first["line"]) if first and first["line"] else None
         #: Line of the file that was loaded.
         self.copy_line = int(copy_line[1]) if copy_line else None
+
+    def error(self, message: str) -> CommandFailedError:
+        """Return the error for it, in words of its own."""
+        return (ProgramFailedError if self.is_refusal else CommandFailedError)(message)

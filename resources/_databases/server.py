@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
+from benchyard.errors import SIGNALLED, CommandFailedError, NotReadyError, ResourceError
 from benchyard.resource import (
     CommandResult,
     InputFile,
@@ -17,7 +17,6 @@ from benchyard.resource import (
 )
 from resources._containers.base import ContainerSettingsT
 from resources._containers.engine import EngineError
-from resources._containers.exits import SIGNALLED
 from resources._containers.live import LiveContainer
 from resources._containers.readiness import Asking, Readiness, TcpPort
 from resources._containers.servers import ServerContainer

@@ -2,7 +2,8 @@
 
 It takes one argument, a JSON object: ``engine``, ``database`` (its file) and ``settings``. It
 answers with one JSON line once the database is open, and with one to each line that it reads:
-``{"values": …}`` or ``{"error": …}``. It ends when its input does.
+``{"values": …}`` or ``{"error": …, "refused": …}``, the latter whether it was the database that
+refused. It ends when its input does.
 
 This folder is no package: its modules are found because the program lies beside them, and they
 import nothing but the standard library and one engine, so that the child starts fast and its
@@ -56,7 +57,9 @@ def _answer(engine: Engine, request: dict[str, Any]) -> dict[str, Any]:
         return {"values": _fulfil(engine, request)}
     except Exception as error:  # noqa: BLE001 - as above; the next request finds a clean engine
         engine.roll_back()
-        return {"error": str(error) or type(error).__name__}
+        # What the system denies is no refusal of the database's own.
+        refused = not isinstance(error, (OSError, MemoryError))
+        return {"error": str(error) or type(error).__name__, "refused": refused}
 
 
 def _fulfil(engine: Engine, request: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from benchyard.errors import CommandFailedError, NotReadyError
+from benchyard.errors import CommandFailedError, NotReadyError, ProgramFailedError
 from benchyard.model import JsonObject
 from benchyard.resource import Workspace
 from resources._workers import Worker
@@ -42,5 +42,6 @@ class Client(Worker):
 
 def _values(answer: dict[str, Any]) -> JsonObject:
     if "error" in answer:
-        raise CommandFailedError(answer["error"])
+        kind = ProgramFailedError if answer["refused"] else CommandFailedError
+        raise kind(answer["error"])
     return answer["values"]

@@ -3,7 +3,7 @@
 from abc import ABC
 from typing import ClassVar
 
-from benchyard.errors import CommandFailedError
+from benchyard.errors import CommandFailedError, retold
 from benchyard.resource import CommandResult, InputFile, Workspace, command
 from resources._containers.servers import ServerContainer
 from resources._containers.settings import ContainerSettings
@@ -53,6 +53,6 @@ class HttpStore(ServerContainer[ContainerSettings], ABC):
         try:
             return CommandResult(self._upload.send(file, content_type(rdf_file)))
         except CommandFailedError as error:
-            raise CommandFailedError(f"{type(self).__name__}, '{rdf_file}': {error}") from error
+            raise retold(error, f"{type(self).__name__}, '{rdf_file}': {error}") from error
         finally:
             self._upload = None

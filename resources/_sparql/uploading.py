@@ -7,7 +7,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, responses
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.errors import CommandFailedError
+from benchyard.errors import CommandFailedError, ProgramFailedError
 from benchyard.model import JsonObject
 
 #: Bytes of a store's answer that are read; more is of no use to anybody.
@@ -63,7 +63,7 @@ class Upload:
         finally:
             self._connection.close()
         if not 200 <= response.status < 300:
-            raise CommandFailedError(_refusal(response, said))
+            raise ProgramFailedError(_refusal(response, said))
         return {"bytes": size, **_counted(said)}
 
     def cancel(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import resources
-from benchyard.errors import CommandFailedError
+from benchyard.errors import CommandFailedError, ProgramFailedError
 from benchyard.resource import Workspace, step_context
 from resources.embedded import EmbeddedDatabase
 
@@ -320,3 +320,12 @@ def test_both_engines_agree(open_database: Open, workspace: Workspace, put: Put)
         if ours[0] != "s":
             for mine, other in zip(ours[2:], theirs[2:], strict=True):
                 assert math.isclose(float(mine), float(other))
+
+
+def test_a_refused_statement_is_the_databases_own_answer(database: Database) -> None:
+    with pytest.raises(ProgramFailedError):
+        database.execute("SELECT * FROM nowhere")
+    # What the lab refuses has never come to the database.
+    with pytest.raises(CommandFailedError) as caught:
+        database.load("gone.csv", "t")
+    assert not isinstance(caught.value, ProgramFailedError)

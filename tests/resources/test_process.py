@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.errors import CommandFailedError
+from benchyard.errors import CommandFailedError, ProgramFailedError
 from benchyard.labels import start_time
 from benchyard.resource import CommandResult, NoSettings, Workspace, command, step_context
 from resources.process import Process
@@ -280,3 +280,20 @@ def test_abort_between_two_programs_is_not_forgotten(workspace: Workspace) -> No
         assert "aborted" in str(fail(twice.execute_later))
         twice.begin("01-a")
         twice.execute(["true"])
+
+
+def test_only_an_exit_code_of_its_own_is_the_failure_of_a_program(process: Process) -> None:
+    own = fail(lambda: process.execute(python("raise SystemExit(3)")))
+    assert isinstance(own, ProgramFailedError)
+    assert own.exit_status == 3
+    killed = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    others = [
+        lambda: process.execute(["no-such-program"]),
+        lambda: process.execute(python(killed)),
+        # So shells tell of a child that was killed, for want of memory for instance.
+        lambda: process.execute(python("raise SystemExit(137)")),
+        lambda: process.execute(python("pass"), exit_code=3),
+        lambda: process.execute(python("pass"), output_file="never-written"),
+    ]
+    for call in others:
+        assert not isinstance(fail(call), ProgramFailedError)

@@ -19,6 +19,10 @@ class RefusedError(Exception):
     """There is no whole answer; the text says why."""
 
 
+class StatusError(RefusedError):
+    """The endpoint refused: that is its own answer, by the status."""
+
+
 def ask(request: Mapping[str, Any]) -> dict[str, Any]:
     """Post a query and save the answer.
 
@@ -86,7 +90,7 @@ def _refuse(response: HTTPResponse) -> None:
         said = response.read(_TOLD).decode(errors="replace").strip() or "nothing more"
         where = response.getheader("Location")
         name = f"{status} {responses.get(status, '')}".strip()
-        raise RefusedError(f"HTTP {name}{f' to {where}' if where else ''}; it said: {said}")
+        raise StatusError(f"HTTP {name}{f' to {where}' if where else ''}; it said: {said}")
     coding = response.getheader("Content-Encoding", "identity")
     if coding != "identity":
         raise RefusedError(f"the answer is encoded ({coding}); leave out 'Accept-Encoding'")

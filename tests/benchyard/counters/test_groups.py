@@ -469,24 +469,3 @@ def test_operations_count_where_the_kernel_counts_them(tmp_path: Path) -> None:
     group.close()
     assert account.values["resource_disk_read_count"] == 3
     assert account.values["resource_disk_write_count"] == 4
-
-
-def test_a_group_around_others_tells_nothing_that_counts_for_itself_alone(tmp_path: Path) -> None:
-    cgroup = write(tmp_path / "unified")
-    group = Group(Cgroup(cgroup.name, cgroup.folders, around=True))
-    account = whole(used_by_group(group.read(), group.read(), 0))
-    group.close()
-    assert account.values["resource_throttled_count"] is None
-    assert "below" in account.reasons["resource_throttled_s"]
-    # Version 2 counts these for all below.
-    assert account.values["resource_cpu_s"] is not None
-    assert account.values["resource_oom_kill_count"] == 0
-
-
-def test_kills_below_a_group_of_version_1_are_not_told_as_zero(cgroup: Cgroup) -> None:
-    group = Group(Cgroup(cgroup.name, cgroup.folders, around=True))
-    account = whole(used_by_group(group.read(), group.read(), 0))
-    group.close()
-    assert account.values["resource_oom_kill_count"] is None
-    assert "below" in account.reasons["resource_oom_kill_count"]
-    assert account.values["resource_cpu_s"] is not None

@@ -5,7 +5,12 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError, ResourceError
+from benchyard.errors import (
+    CommandFailedError,
+    CommandTimedOutError,
+    ProgramFailedError,
+    ResourceError,
+)
 from benchyard.execution.progress import AttemptFailed, StepEnded
 from benchyard.model import Outcome
 from benchyard.record import StepRecord, read_record
@@ -249,7 +254,7 @@ def test_what_a_command_says_is_in_the_record(lab: Lab) -> None:
 def test_expect_failure_is_completed_by_a_failure(lab: Lab) -> None:
     def fail(_call: Call) -> None:
         lab.clock.advance(2.0)
-        raise CommandFailedError("refused, as it must", 1)
+        raise ProgramFailedError("refused, as it must", 1)
 
     lab.script.on("Alpha.work", fail)
 
@@ -274,6 +279,26 @@ def test_a_bug_in_a_class_is_not_the_failure_that_was_expected(lab: Lab) -> None
     lab.script.on("Alpha.work", TypeError("a bug"))
 
     assert lab.one(step("a", expect_failure=True)).outcome is FAILED
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CommandFailedError("the container ended: exit code 9"),
+        CommandFailedError("killed by SIGKILL", -9),
+        ResourceError("the engine does not answer"),
+        CommandTimedOutError("late"),
+    ],
+)
+def test_what_is_no_answer_of_the_program_is_not_the_failure_that_was_expected(
+    lab: Lab, error: Exception
+) -> None:
+    lab.script.on("Alpha.work", error)
+
+    record = lab.one(step("a", expect_failure=True, retries=0))
+
+    assert record.outcome is FAILED
+    assert str(error) in message(record.steps[0])
 
 
 def test_a_resource_that_does_not_start_is_not_the_failure_that_was_expected(lab: Lab) -> None:

@@ -22,7 +22,7 @@ GETRUSAGE = 98 if platform.machine() == "x86_64" else 165
 BURNS = f"""
 $| = 1;
 if (!fork) {{
-  my $x = 'x' x ({MEGABYTES} << 20); my $end = (times)[0] + 4; my $i = 0;
+  my $n = {MEGABYTES} << 20; my $x = 'x' x $n; my $end = (times)[0] + 4; my $i = 0;
   while ((times)[0] < $end) {{ $i++ for 1 .. 1e5 }}
   open F, '/proc/self/status'; my ($kib) = map {{ /VmHWM:\\s+(\\d+)/ }} <F>;
   printf '{{"memory_bytes": %d, ', $kib * 1024; exit;
@@ -84,24 +84,21 @@ def told(folder: Path, name: str) -> Any:
 def test_defect_12_a_program_is_accounted_for_to_its_end(
     case_folder: MakeCase, record: Any, command: str, *, runs: bool
 ) -> None:
-    # The engine's own work inside the container is counted, too: that of an idle program is, alone.
     folder = case_folder(
         "burns",
-        step("idle", command, "1"),
         step("burn", command, BURNS),
         resources={"Container": {"image": BASE, "command": WAITS, "runs": runs}},
     )
     document = record(folder)
-    idle, found = used(document, 0), used(document, 1)
-    own = told(folder, "02-burn")
-    # At most, since the engine's work costs several times as much while the host is slow.
-    assert found["resource_cpu_s"] >= own["cpu_s"] * (1 - SHARE)
-    assert found["resource_cpu_s"] <= own["cpu_s"] * (1 + SHARE) + 10 * idle["resource_cpu_s"]
+    found, own = used(document, 0), told(folder, "01-burn")
+    assert found["resource_cpu_s"] == pytest.approx(own["cpu_s"], rel=SHARE)
+    parts = found["resource_cpu_user_s"] + found["resource_cpu_system_s"]
+    assert parts == pytest.approx(found["resource_cpu_s"])
     assert found["resource_memory_peak_bytes"] == pytest.approx(own["memory_bytes"], rel=SHARE)
     assert found["resource_disk_write_bytes"] is None or found["resource_disk_write_bytes"] >= 0
 
 
-def test_the_traffic_of_a_server_is_that_of_its_namespace(
+def test_the_traffic_of_a_container_that_ended_is_its_own(
     case_folder: MakeCase, record: Any
 ) -> None:
     folder = case_folder(
@@ -113,8 +110,9 @@ def test_the_traffic_of_a_server_is_that_of_its_namespace(
     )
     found = used(record(folder), 0)
     assert told(folder, "01-take") == 50_000_000
-    # Packets have headers, of up to 66 bytes for 1,448.
-    assert 50e6 <= found["resource_network_sent_bytes"] <= 50e6 * 1.05
+    # Packets have headers, of up to 66 bytes for 1,448; the server beside it sends as much.
+    assert 50e6 <= found["resource_network_received_bytes"] <= 50e6 * 1.05
+    assert found["resource_network_sent_bytes"] < 5e6
 
 
 def test_limits_and_image_are_in_the_record_and_no_secret(
@@ -158,7 +156,7 @@ def test_a_kill_for_want_of_memory_is_never_told_as_zero(
     code = "my $x = 'x' x (300 << 20)"
     folder = case_folder(
         "killed",
-        {**step("grow", "run_to_end", code), "expect_failure": True},
+        {**step("grow", "run_to_end", code), "may_fail": True, "retries": 0},
         resources={"Container": {"image": BASE, "runs": False, "memory": "64MB"}},
     )
     assert used(record(folder), 0)["resource_oom_kill_count"] != 0

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from benchyard.labels import OWNER, labelled, this_owner
-from resources._containers.owngroup import PREFIX
 from resources.container import Container
 from tests.conftest import MakeCase, RunBenchyard, eventually
 from tests.resources._containers.conftest import BASE, WAITS, docker, shell
@@ -26,7 +25,7 @@ MOMENTS = 20
 
 
 def owned_by(pid: int) -> list[str]:
-    """Return what is left of a lab: at the engine, in control groups, among processes."""
+    """Return what is left of a lab: at the engine, among processes."""
     left: list[str] = []
     for kind in ("container", "network", "volume"):
         every = ["-a"] if kind == "container" else []
@@ -37,9 +36,6 @@ def owned_by(pid: int) -> list[str]:
                 labels = (told.get("Config") or told)["Labels"]
                 if labels["benchyard.owner"].startswith(f"{pid}:"):
                     left.append(f"{kind} {one}")
-    # Where they are made; elsewhere groups of others vanish while they are looked through.
-    roots = Path("/sys/fs/cgroup")
-    left += [str(path) for at in ("", "*/") for path in roots.glob(f"{at}{PREFIX}{pid}-*")]
     return left + [f"process {one}" for one, by in labelled(OWNER) if by.startswith(f"{pid}:")]
 
 

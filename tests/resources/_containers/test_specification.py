@@ -45,7 +45,6 @@ def test_everything_that_can_be_asked_for() -> None:
             tmpfs={"/t": "size=1"},
             health=HealthCheck(("true",), 1.5, 2, 3),
             labels={"l": "m"},
-            cgroup_parent="/group",
         )
     )
     host = config["HostConfig"]
@@ -63,7 +62,6 @@ def test_everything_that_can_be_asked_for() -> None:
     assert (host["Memory"], host["MemorySwap"], host["ShmSize"]) == (1000, 1000, 64)
     assert host["Ulimits"] == [{"Name": "nofile", "Soft": 1, "Hard": 2}]
     assert (host["ReadonlyRootfs"], host["Tmpfs"]) == (True, {"/t": "size=1"})
-    assert host["CgroupParent"] == "/group"
     assert host["PortBindings"] == {
         "80/tcp": [{"HostIp": "127.0.0.1", "HostPort": ""}],
         "81/tcp": [{"HostIp": "127.0.0.1", "HostPort": "8081"}],

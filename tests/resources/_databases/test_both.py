@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError
+from benchyard.errors import CommandFailedError, ProgramFailedError
 from benchyard.resource import step_context
 from tests.conftest import eventually
 from tests.resources._containers.conftest import docker, inspected
@@ -281,6 +281,31 @@ def test_no_half_answer_is_left(database: Database) -> None:
     assert "half.sql:2: " in said
     assert not (database.workspace.shared / "half.csv").exists()
     assert list(database.workspace.own.iterdir()) == []
+
+
+def test_a_refused_statement_is_the_databases_own_answer(database: Database) -> None:
+    put(database, "short.csv", "a,b\n1\n")
+    refused = [
+        lambda: database.execute("SELECT * FROM nowhere"),
+        lambda: database.execute("SELECT 1; SELEC 2"),
+        lambda: database.load("short.csv", "short"),
+    ]
+    for call in refused:
+        with pytest.raises(ProgramFailedError):
+            call()
+    # What the lab refuses has never come to the database.
+    with pytest.raises(CommandFailedError) as caught:
+        database.load("gone.csv", "t")
+    assert not isinstance(caught.value, ProgramFailedError)
+
+
+def test_a_server_that_died_has_refused_nothing(tmp_path: Path, database: Database) -> None:
+    with running(type(database).__name__, tmp_path / "other") as other:
+        docker("kill", container_of(other))
+        for _ in range(2):
+            with pytest.raises(CommandFailedError, match="signal 9") as caught:
+                other.execute("SELECT 1")
+            assert not isinstance(caught.value, ProgramFailedError)
 
 
 def test_files_outside_of_the_case_are_refused(database: Database) -> None:

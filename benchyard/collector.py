@@ -69,11 +69,11 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class StepWindow:
-    """When a step was under way, for booking samples.
+    """When a step was under way, with all that belongs to it.
 
     Args:
         index: The step's position in the case, from 1.
-        start_ns: Monotonic nanoseconds; the step's phases are inside.
+        start_ns: Monotonic nanoseconds; the phases that the step needed are inside.
         end_ns: Monotonic nanoseconds.
         decisive_ns: Start of the attempt that decided the step, monotonic nanoseconds.
     """
@@ -126,8 +126,12 @@ class Collector(Protocol):
         """
         ...
 
-    def used(self, start: Reading, end: Reading) -> Used:
-        """Tell what happened between the readings at both ends of a command or phase."""
+    def used(self, start: Reading, end: Reading, *, step: int | None = None) -> Used:
+        """Tell what happened between the readings at both ends of a command or phase.
+
+        Args:
+            step: Index of the step whose command it was; None for a phase, which is no step's.
+        """
         ...
 
     def stop(self, steps: Sequence[StepWindow]) -> Account:

@@ -20,7 +20,7 @@ from benchyard.launching import launcher_pid
 from benchyard.model import Json
 from benchyard.preflight.suspicion import suspicions
 from benchyard.samplers.curves import CurvesAccount, write_curves
-from benchyard.samplers.rows import Boundary
+from benchyard.samplers.rows import Boundary, Execution
 from benchyard.samplers.sampler import Sampler, SamplerAccount, start_sampler
 from benchyard.samplers.watched import host_files
 from benchyard.usage import Owned
@@ -59,7 +59,7 @@ class LocalCollector:
         self._raw = run.folder / RAW_FILE
         self._asked = False
         self._sampler: Sampler | None = None
-        self._boundaries: list[Boundary] = []
+        self._executions: list[Execution] = []
         self._account: Account | None = None
         self._stopping = threading.Lock()
 
@@ -92,13 +92,11 @@ class LocalCollector:
         harness = self._harness.read(memory=True)
         return LocalReading(self._counters.read(owned), harness, drawn)
 
-    def used(self, start: Reading, end: Reading) -> Used:
+    def used(self, start: Reading, end: Reading, *, step: int | None = None) -> Used:
         """See ``Collector``."""
         before, after = cast("LocalReading", start), cast("LocalReading", end)
-        for reading in (before, after):
-            if reading.drawn:
-                values = self._counters.krown(reading.counters)
-                self._boundaries.append(Boundary(reading.at_ns, values))
+        if step is not None and before.drawn:
+            self._executions.append(Execution(step, self._edge(before), self._edge(after)))
         metrics = self._counters.used(before.counters, after.counters)
         duration = seconds(after.at_ns - before.at_ns)
         return Used(
@@ -106,6 +104,9 @@ class LocalCollector:
             used_by_lab(before.harness, after.harness),
             suspicions(metrics, duration, self._cores),
         )
+
+    def _edge(self, reading: LocalReading) -> Boundary:
+        return Boundary(reading.at_ns, self._counters.krown(reading.counters))
 
     def stop(self, steps: Sequence[StepWindow]) -> Account:
         """See ``Collector``."""
@@ -120,7 +121,7 @@ class LocalCollector:
         if self._sampler is not None:
             ended = self._sampler.end()
             try:
-                curves = write_curves(self._raw, self._run, self._boundaries, steps)
+                curves = write_curves(self._raw, self._run, self._executions, steps)
             except MeasurementError as error:
                 # Curves are not worth a run; what its steps used is known all the same.
                 ended = replace(ended, error=str(error))
@@ -134,7 +135,7 @@ class LocalCollector:
             "name": "local",
             "interval_s": self._run.interval_s,
             "samples": curves.samples,
-            "boundaries": len(self._boundaries),
+            "boundaries": 2 * len(self._executions),
             "missed": None if ended.error else curves.missed,
             "gaps": [list[Json](gap) for gap in curves.gaps],
             "notes": list[Json](curves.notes),

@@ -19,7 +19,7 @@ from benchyard.model import Json
 from benchyard.samplers import owned, watched
 from benchyard.samplers.columns import HostColumns
 from benchyard.samplers.raw import Gone, Late, Note, Opened, Tick, read_raw
-from benchyard.samplers.rows import Booking, Boundary, MetricsRows, StepLevels, Values
+from benchyard.samplers.rows import Booking, Boundary, Execution, MetricsRows, StepLevels, Values
 
 METRICS_FILE = "metrics.csv"
 RESOURCES_FILE = "resources.csv"
@@ -38,7 +38,7 @@ class CurvesAccount:
         notes: What could not be recorded.
         files: Names of the files written.
         sampled: Index of a step to its ``samples`` and ``levels``: of the rows booked on it, from
-            the start of the attempt that decided it to the step's end.
+            the start of the attempt that decided it on.
     """
 
     samples: int
@@ -50,12 +50,12 @@ class CurvesAccount:
 
 
 def write_curves(
-    raw: Path, run: Measured, boundaries: Iterable[Boundary], windows: Sequence[StepWindow]
+    raw: Path, run: Measured, executions: Sequence[Execution], windows: Sequence[StepWindow]
 ) -> CurvesAccount:
     """Write ``metrics.csv``, and ``resources.csv`` if anything was owned; then remove ``raw``.
 
     Args:
-        boundaries: In any order; each becomes a row of ``metrics.csv`` among the samples.
+        executions: In any order; their edges become rows of ``metrics.csv`` among the samples.
         windows: When each step was under way.
 
     Raises:
@@ -65,7 +65,7 @@ def write_curves(
         with ExitStack() as files:
             stream = files.enter_context(writing_atomically(run.folder / METRICS_FILE))
             resources = _Resources(run, files)
-            writing = _Writing(run, boundaries, windows, stream, resources)
+            writing = _Writing(run, executions, windows, stream, resources)
             account = writing.write(raw)
     except OSError as error:
         where = error.filename or run.folder / METRICS_FILE
@@ -117,15 +117,16 @@ class _Writing:
     def __init__(
         self,
         run: Measured,
-        boundaries: Iterable[Boundary],
+        executions: Sequence[Execution],
         windows: Sequence[StepWindow],
         stream: IO[bytes],
         resources: _Resources,
     ) -> None:
         self._origin_ns = run.origin_ns
-        self._boundaries = sorted(boundaries, key=lambda boundary: boundary.at_ns)
+        edges = [(one.step, edge) for one in executions for edge in (one.begins, one.ends)]
+        self._edges = sorted(edges, key=lambda edge: edge[1].at_ns)
         self._windows = {window.index: window for window in windows}
-        self._booking = Booking(windows)
+        self._booking = Booking(executions)
         self._rows = MetricsRows(run)
         self._stream = stream
         self._resources = resources
@@ -139,16 +140,16 @@ class _Writing:
 
     def write(self, raw: Path) -> CurvesAccount:
         self._stream.write(_header(METRICS_COLUMNS))
-        boundaries = iter(self._boundaries)
-        waiting = next(boundaries, None)
+        edges = iter(self._edges)
+        waiting = next(edges, None)
         for tick in self._ticks(raw):
-            while waiting is not None and waiting.at_ns < tick.at_ns:
-                self._boundary(waiting)
-                waiting = next(boundaries, None)
+            while waiting is not None and waiting[1].at_ns < tick.at_ns:
+                self._edge(*waiting)
+                waiting = next(edges, None)
             self._sample(tick)
         while waiting is not None:
-            self._boundary(waiting)
-            waiting = next(boundaries, None)
+            self._edge(*waiting)
+            waiting = next(edges, None)
         return self._account()
 
     def _ticks(self, raw: Path) -> Iterator[Tick]:
@@ -191,15 +192,13 @@ class _Writing:
         if texts:
             self._resources.write(tick.at_ns, step, texts)
 
-    def _boundary(self, boundary: Boundary) -> None:
-        step = self._booking.step(boundary.at_ns, boundary=True)
-        if step is not None:
-            self._row(boundary.at_ns, step, boundary.parts)
+    def _edge(self, step: int, boundary: Boundary) -> None:
+        self._row(boundary.at_ns, step, boundary.parts)
 
     def _row(self, at_ns: int, step: int, parts: Sequence[Values]) -> None:
         self._stream.write(self._rows.line(at_ns, step, parts).encode(errors="replace"))
         window = self._windows.get(step)
-        if window is not None and window.decisive_ns <= at_ns <= window.end_ns:
+        if window is not None and window.decisive_ns <= at_ns:
             self._levels[step].add(parts[1])
 
     def _account(self) -> CurvesAccount:

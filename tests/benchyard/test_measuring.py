@@ -55,7 +55,8 @@ def measured(
     before = one.boundary(owned or Owned(), begins=True)
     work()
     after = one.boundary(owned or Owned(), begins=False)
-    return StepWindow(index, start, time.monotonic_ns(), start), one.used(before, after)
+    used = one.used(before, after, step=index)
+    return StepWindow(index, start, time.monotonic_ns(), start), used
 
 
 def read(folder: Path) -> list[dict[str, str]]:
@@ -107,7 +108,9 @@ def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
     assert [int(row["index"]) for row in found] == list(range(1, len(found) + 1))
     times = [float(row["timestamp"]) for row in found]
     assert times == sorted(times)
-    assert len(found) == int(str(account.facts["samples"])) + 2
+    sampled = cast("dict[str, int]", account.sampled[1])["samples"]
+    assert len(found) == sampled
+    assert 2 < sampled <= int(str(account.facts["samples"])) + 2
     assert account.facts["files"] == [METRICS_FILE]
     assert account.facts["interval_s"] == 0.05
     assert account.facts["error"] is None
@@ -129,14 +132,14 @@ def test_statistics_need_no_samples_again(tmp_path: Path) -> None:
 def test_defect_08_memory_is_never_zero(tmp_path: Path) -> None:
     one = collector(tmp_path)
     one.start()
-    one.stop([])
+    one.stop([measured(one, 1, nothing)[0]])
     assert min(int(row["memory_ram"]) for row in read(tmp_path)) > 0
 
 
 def test_counters_start_at_zero(tmp_path: Path) -> None:
     one = collector(tmp_path)
     one.start()
-    one.stop([])
+    one.stop([measured(one, 1, nothing)[0]])
     first = read(tmp_path)[0]
     assert {float(first[name]) for name in COUNTERS if first[name]} == {0.0}
 
@@ -154,9 +157,26 @@ def test_defect_06_a_step_shorter_than_the_interval_keeps_its_rows(tmp_path: Pat
 def test_defect_39_the_last_interval_is_not_lost(tmp_path: Path) -> None:
     one = collector(tmp_path, interval=60)
     one.start()
-    window, _ = measured(one, 1, nothing)
-    one.stop([window])
-    assert len(read(tmp_path)) == 4  # the first sample, two boundaries, and the last sample
+    account = one.stop([measured(one, 1, nothing)[0]])
+    assert account.facts["samples"] == 2  # the first one and the last
+    assert len(read(tmp_path)) == 2  # the edges of the step
+
+
+def test_what_phases_and_pauses_use_is_in_no_row(tmp_path: Path) -> None:
+    one = collector(tmp_path, interval=0.01)
+    one.start()
+    begun = time.monotonic_ns()
+    before = one.boundary(Owned(), begins=True)
+    time.sleep(0.1)  # a database starts
+    one.used(before, one.boundary(Owned(), begins=False))
+    short, _ = measured(one, 1, nothing)
+    time.sleep(0.1)  # and is stopped
+    account = one.stop([StepWindow(1, begun, short.end_ns, begun)])
+    assert int(str(account.facts["samples"])) > 2
+    times = [float(row["timestamp"]) for row in read(tmp_path)]
+    assert account.facts["boundaries"] == 2 <= len(times)
+    assert times[-1] - times[0] <= (short.end_ns - short.start_ns) / 1e9
+    assert cast("dict[str, Any]", account.sampled[1])["samples"] == len(times)
 
 
 def test_defect_39_stop_joins_the_sampler(tmp_path: Path) -> None:
@@ -206,7 +226,7 @@ def test_work_before_the_first_sample_is_no_part_of_the_curves(tmp_path: Path) -
     account = one.stop([])
     assert used.metrics["host_cpu_user_s"] is not None
     assert account.facts["boundaries"] == 0
-    assert len(read(tmp_path)) == account.facts["samples"]
+    assert read(tmp_path) == []
 
 
 def test_the_sampler_carries_our_label(tmp_path: Path) -> None:
@@ -261,7 +281,7 @@ def test_a_sampler_that_died_is_told_and_its_samples_are_kept(tmp_path: Path) ->
     assert "SIGKILL" in str(account.facts["error"])
     assert account.facts["missed"] is None
     assert account.facts["samples"] == 1
-    assert len(read(tmp_path)) == 3
+    assert len(read(tmp_path)) == 2
 
 
 def test_curves_that_cannot_be_written_do_not_take_the_rest_along(

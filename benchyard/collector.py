@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from benchyard.model import Json
+from benchyard.stops import Stop
 from benchyard.usage import Owned
 
 Metrics = Mapping[str, float | None]
@@ -93,10 +94,12 @@ class Account:
             not known and why, what sampling cost.
         sampled: Index of a step to what its samples show, in the attempt that decided it:
             ``samples`` (their number) and ``levels`` (name to ``min`` and ``max``).
+        stops: When processes of the lab were stopped, and went on.
     """
 
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
     sampled: Mapping[int, Mapping[str, Json]] = field(default_factory=dict[int, Mapping[str, Json]])
+    stops: Sequence[Stop] = ()
 
 
 class Collector(Protocol):

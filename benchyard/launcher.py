@@ -22,7 +22,8 @@ its three streams. On the line go:
 2. to the lab (pid, 0, False), or (0, error number, whether it is about the folder);
 3. from the lab, once it saw the child end, one byte: until then a zombie keeps the pid;
 4. to the lab the account: (wait status, seconds of user and of system time, peak in KiB, minor and
-   major faults, blocks of 512 bytes read and written, this process's own peak in KiB).
+   major faults, blocks of 512 bytes read and written, this process's own peak in KiB), and then
+   each instant (monotonic ns) not yet told at which this process went on after it was stopped.
 
 If the lab lets go of the line, the child is waited for and forgotten. If the control socket
 closes, the lab is dead; then this process ends, and the guard kills the children.
@@ -32,6 +33,7 @@ import marshal
 import os
 import resource
 import select
+import time
 from _socket import CMSG_SPACE, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL, socket
 
 #: The first byte of a part of an order.
@@ -42,6 +44,8 @@ PART = 60_000
 ANSWER = 4096
 
 _DESCRIPTORS = 4
+#: Stops of this process that are remembered until somebody can be told; the last ones.
+_MOST_STOPS = 100
 _SIGKILL = 9
 _NOWHERE = (FileNotFoundError, NotADirectoryError)
 
@@ -84,6 +88,8 @@ class Launcher:
         self._left: dict[int, int] = {}
         self._poll = select.poll()
         self._poll.register(control.fileno(), select.POLLIN)
+        self._continued: list[int] = []
+        _signal.signal(_signal.SIGCONT, self._go_on)
 
     def serve(self) -> None:
         """Do what the lab asks for; return when it is dead."""
@@ -130,10 +136,14 @@ class Launcher:
         self._poll.unregister(descriptor)
         if _heard(line):
             _, status, used = os.wait4(pid, 0)
-            _say(line, (status, *_numbers(used), peak))
+            told, self._continued = self._continued, []
+            _say(line, (status, *_numbers(used), peak, *told))
         else:
             self._leave(pid)
         line.close()
+
+    def _go_on(self, _number: int, _frame: object) -> None:
+        self._continued = [*self._continued, time.monotonic_ns()][-_MOST_STOPS:]
 
     def _leave(self, pid: int) -> None:
         try:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from benchyard import stops
 from benchyard.errors import CommandFailedError
 from benchyard.labels import OWNER, this_owner
 from benchyard.launcher import ANSWER, LAST, MORE, PART
@@ -112,7 +113,11 @@ class Line:
         self._close()
         if not answer:
             raise CommandFailedError(_GONE)
-        return Spent(*marshal.loads(answer))  # noqa: S302 - our own launcher says it
+        told = marshal.loads(answer)  # noqa: S302 - our own launcher says it
+        fields = len(Spent._fields)
+        for at_ns in told[fields:]:
+            stops.note("the process that starts the lab's children", at_ns)
+        return Spent(*told[:fields])
 
 
 def launch(order: Order) -> Line:

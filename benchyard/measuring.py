@@ -23,6 +23,7 @@ from benchyard.samplers.curves import CurvesAccount, write_curves
 from benchyard.samplers.rows import Boundary, Execution
 from benchyard.samplers.sampler import Sampler, SamplerAccount, start_sampler
 from benchyard.samplers.watched import host_files
+from benchyard.stops import Stop, known
 from benchyard.usage import Owned
 
 #: What the sampler writes while the run goes on; gone after it.
@@ -128,7 +129,8 @@ class LocalCollector:
         facts = self._facts(ended, curves)
         self._harness.close()
         self._counters.close()
-        return Account(facts, curves.sampled)
+        stops = [Stop("the lab's sampler", *stop) for stop in curves.stops]
+        return Account(facts, curves.sampled, [*known(self._run.origin_ns), *stops])
 
     def _facts(self, ended: SamplerAccount, curves: CurvesAccount) -> dict[str, Json]:
         return {

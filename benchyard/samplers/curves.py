@@ -18,7 +18,7 @@ from benchyard.krown_csv import COLUMNS as METRICS_COLUMNS
 from benchyard.model import Json
 from benchyard.samplers import owned, watched
 from benchyard.samplers.columns import HostColumns
-from benchyard.samplers.raw import Gone, Late, Note, Opened, Tick, read_raw
+from benchyard.samplers.raw import Gone, Late, Note, Opened, Stopped, Tick, read_raw
 from benchyard.samplers.rows import Booking, Boundary, Execution, MetricsRows, StepLevels, Values
 
 METRICS_FILE = "metrics.csv"
@@ -36,6 +36,7 @@ class CurvesAccount:
         missed: Deadlines without a sample.
         gaps: When (s since the run's start) deadlines were missed, and how many.
         notes: What could not be recorded.
+        stops: When the sampler itself was stopped (monotonic ns): at the earliest, and until when.
         files: Names of the files written.
         sampled: Index of a step to its ``samples`` and ``levels``: of the rows booked on it, from
             the start of the attempt that decided it on.
@@ -45,6 +46,7 @@ class CurvesAccount:
     missed: int
     gaps: Sequence[tuple[float, int]] = ()
     notes: Sequence[str] = ()
+    stops: Sequence[tuple[int, int]] = ()
     files: Sequence[str] = ()
     sampled: Mapping[int, Mapping[str, Json]] = field(default_factory=dict[int, Mapping[str, Json]])
 
@@ -137,6 +139,7 @@ class _Writing:
         self._samples = self._missed = 0
         self._gaps: list[tuple[float, int]] = []
         self._notes: list[str] = []
+        self._stops: list[tuple[int, int]] = []
 
     def write(self, raw: Path) -> CurvesAccount:
         self._stream.write(_header(METRICS_COLUMNS))
@@ -155,21 +158,27 @@ class _Writing:
     def _ticks(self, raw: Path) -> Iterator[Tick]:
         """Yield the samples; take in all the rest."""
         for record in read_raw(raw):
-            match record:
-                case Tick():
-                    yield record
-                case Opened():
-                    update = self._update_of(record)
-                    if update is not None:
-                        self._updates[record.ident] = update
-                case Gone(ident):
-                    self._updates.pop(ident, _ignore)(None)
-                case Late(due_ns, missed):
-                    self._missed += missed
-                    self._gaps.append((seconds(due_ns - self._origin_ns), missed))
-                    del self._gaps[MOST_TOLD:]
-                case Note(text):
-                    self._notes = [*self._notes, text][:MOST_TOLD]
+            if isinstance(record, Tick):
+                yield record
+            else:
+                self._take_in(record)
+
+    def _take_in(self, record: Opened | Gone | Late | Note | Stopped) -> None:
+        match record:
+            case Opened():
+                update = self._update_of(record)
+                if update is not None:
+                    self._updates[record.ident] = update
+            case Gone(ident):
+                self._updates.pop(ident, _ignore)(None)
+            case Late(due_ns, missed):
+                self._missed += missed
+                self._gaps.append((seconds(due_ns - self._origin_ns), missed))
+                del self._gaps[MOST_TOLD:]
+            case Note(text):
+                self._notes = [*self._notes, text][:MOST_TOLD]
+            case Stopped(since_ns, until_ns):
+                self._stops = [*self._stops, (since_ns, until_ns)][-MOST_TOLD:]
 
     def _update_of(self, opened: Opened) -> _Update | None:
         name = opened.name
@@ -208,6 +217,7 @@ class _Writing:
             missed=self._missed,
             gaps=self._gaps,
             notes=self._notes,
+            stops=self._stops,
             files=names,
             sampled={index: levels.to_json() for index, levels in self._levels.items()},
         )

@@ -219,6 +219,28 @@ def test_stop_while_the_sampler_starts_leaves_none(
     assert start_time(made[0].pid) is None
 
 
+def test_a_stop_of_the_sampler_is_told(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    pid = sampler_pid(tmp_path)
+
+    def stopped() -> None:
+        os.kill(pid, signal.SIGSTOP)
+        assert eventually(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED, 60)
+        os.kill(pid, signal.SIGCONT)
+
+    window, _ = measured(one, 1, stopped)
+    (stop,) = [s for s in one.stop([window]).stops if s.who == "the lab's sampler"]
+    assert stop.since_ns <= window.end_ns
+    assert stop.until_ns >= window.start_ns
+
+
+def test_without_a_stop_none_is_told(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    assert one.stop([measured(one, 1, lambda: burn(0.3))[0]]).stops == []
+
+
 def test_work_before_the_first_sample_is_no_part_of_the_curves(tmp_path: Path) -> None:
     one = collector(tmp_path)
     _, used = measured(one, 1, nothing)

@@ -22,8 +22,9 @@ its three streams. On the line go:
 2. to the lab (pid, 0, False), or (0, error number, whether it is about the folder);
 3. from the lab, once it saw the child end, one byte: until then a zombie keeps the pid;
 4. to the lab the account: (wait status, seconds of user and of system time, peak in KiB, minor and
-   major faults, blocks of 512 bytes read and written, this process's own peak in KiB), and then
-   each instant (monotonic ns) not yet told at which this process went on after it was stopped.
+   major faults, blocks of 512 bytes read and written, this process's own peak in KiB, nanoseconds
+   that the child's first thread was on a CPU and waited for one, -1 if not known), and then each
+   instant (monotonic ns) not yet told at which this process went on after it was stopped.
 
 If the lab lets go of the line, the child is waited for and forgotten. If the control socket
 closes, the lab is dead; then this process ends, and the guard kills the children.
@@ -135,9 +136,10 @@ class Launcher:
         line, pid, peak = self._lines.pop(descriptor)
         self._poll.unregister(descriptor)
         if _heard(line):
+            waited = _waited(pid)
             _, status, used = os.wait4(pid, 0)
             told, self._continued = self._continued, []
-            _say(line, (status, *_numbers(used), peak, *told))
+            _say(line, (status, *_numbers(used), peak, *waited, *told))
         else:
             self._leave(pid)
         line.close()
@@ -190,6 +192,22 @@ def _numbers(used: resource.struct_rusage) -> tuple[float, ...]:
     times = (used.ru_utime, used.ru_stime)
     faults = (used.ru_minflt, used.ru_majflt)
     return (*times, used.ru_maxrss, *faults, used.ru_inblock, used.ru_oublock)
+
+
+def _waited(pid: int) -> tuple[int, int]:
+    """Return how long the first thread of a zombie was on a CPU, and waited for one (ns).
+
+    Source: Linux, Documentation/scheduler/sched-stats.rst.
+    """
+    try:
+        file = os.open("/proc/%d/schedstat" % pid, os.O_RDONLY)  # noqa: UP031 - smaller
+        try:
+            on, waited, *_ = os.read(file, 128).split()
+        finally:
+            os.close(file)
+        return int(on), int(waited)
+    except (OSError, ValueError):
+        return -1, -1
 
 
 def _kill(group: int) -> None:

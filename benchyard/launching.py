@@ -52,6 +52,8 @@ class Spent(NamedTuple):
         peak_kib: Largest resident set, or ``floor_kib`` where that was larger.
         read_blocks: Blocks of 512 bytes, as are those written.
         floor_kib: The largest resident set of the launcher itself.
+        on_cpu_ns: How long the child's first thread was on a CPU; -1 if that is not known.
+        waited_ns: How long that thread waited for one; -1 if that is not known.
     """
 
     status: int
@@ -63,6 +65,8 @@ class Spent(NamedTuple):
     read_blocks: int
     written_blocks: int
     floor_kib: int
+    on_cpu_ns: int
+    waited_ns: int
 
 
 class Line:

@@ -411,3 +411,24 @@ def test_each_stop_of_the_launcher_is_told_once() -> None:
 
 def test_a_child_of_the_launcher_hears_signals_as_usual() -> None:
     assert said("sh", "-c", "kill -CONT $$; echo on") == b"on\n"
+
+
+# -- waiting for a CPU
+
+
+def test_what_a_child_waited_for_a_cpu_is_the_kernels_own_account() -> None:
+    script = "import time\nwhile time.process_time() < 0.1: pass\n"
+    script += "print(open('/proc/self/schedstat').read().split()[1])"
+    arguments = [sys.executable, "-S", "-c", script]
+    child = spawn(arguments, folder=ROOT, stdout=subprocess.PIPE)
+    with pipe(child.stdout) as stream:
+        told_s = int(stream.read()) / 1e9
+    waited_s = child.wait().cpu_wait_s
+    assert waited_s is not None
+    # It ends after it told: what is added is waiting at the end of its life.
+    assert told_s <= waited_s
+
+
+def test_of_a_child_that_lets_others_work_nobody_knows_what_it_waited() -> None:
+    burns = f"{sys.executable} -S -c 'sum(range(10**6))'; true"
+    assert spawn(["sh", "-c", burns], folder=ROOT).wait().cpu_wait_s is None

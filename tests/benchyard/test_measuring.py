@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -14,18 +14,19 @@ from typing import Any, cast
 import psutil
 import pytest
 
+from benchyard.children import spawn
 from benchyard.collector import Collector, Measured, StepWindow, Used
 from benchyard.counters.parsing import process_stat
 from benchyard.errors import MeasurementError
 from benchyard.krown_csv import COUNTERS
 from benchyard.labels import OWNER, WINDS_UP, labelled, start_time, this_owner
 from benchyard.measuring import RAW_FILE, LocalCollector
-from benchyard.preflight.suspicion import suspicions
+from benchyard.preflight.suspicion import WAIT_VARIABLE, suspicions
 from benchyard.samplers import process, sampler
 from benchyard.samplers.curves import METRICS_FILE, RESOURCES_FILE
 from benchyard.samplers.process import PROCESSES
 from benchyard.samplers.raw import Tick, read_raw
-from benchyard.usage import Owned
+from benchyard.usage import Ended, Owned
 from tests.benchyard.counters.conftest import Worker
 from tests.conftest import eventually
 
@@ -399,6 +400,57 @@ def test_what_an_owned_process_uses_is_told_apart_from_the_host(tmp_path: Path) 
     cpu = used.metrics["resource_cpu_s"]
     assert cpu is not None
     assert 0.1 <= cpu < 0.2
+
+
+NEIGHBOUR = [sys.executable, "-S", "-c", "while True: pass"]
+
+
+@pytest.fixture
+def neighbours() -> Generator[None]:
+    """Keep all CPUs busy, each with two programs that have nothing to do with the lab."""
+    each = [subprocess.Popen(NEIGHBOUR) for _ in range(2 * (os.cpu_count() or 1))]
+    yield
+    for one in each:
+        one.kill()
+        one.wait()
+
+
+def burned(one: LocalCollector) -> Used:
+    """Measure a program that is to burn half a second of CPU time."""
+    ended: list[Ended] = []
+    burns = "import time\nwhile time.process_time() < 0.5: pass"
+    before = one.boundary(Owned(ended=ended), begins=True)
+    ended.append(spawn([sys.executable, "-S", "-c", burns], folder=Path("/")).wait())
+    return one.used(before, one.boundary(Owned(ended=ended), begins=False), step=1)
+
+
+@pytest.mark.usefixtures("neighbours")
+@pytest.mark.parametrize("share", ["0.05", "1"])
+def test_a_step_beside_busy_neighbours_is_suspect_unless_that_is_switched_off(
+    share: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WAIT_VARIABLE, share)
+    one = collector(tmp_path)
+    used = burned(one)
+    own = used.metrics["resource_cpu_wait_s"]
+    waited = [words for words in used.suspect if words.startswith("it waited for a CPU for")]
+    assert own is not None
+    assert own > 0.05 * 0.5
+    assert len(waited) == (share == "0.05")
+    assert one.stop([]).facts["cpu_wait_share"] == float(share)
+
+
+@pytest.mark.usefixtures("neighbours")
+def test_what_goes_on_side_by_side_is_no_neighbour_of_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WAIT_VARIABLE, "0.05")
+    one = collector(tmp_path)
+    one.boundary(Owned(), begins=True)
+    assert not [words for words in burned(one).suspect if "waited" in words]
+    one.boundary(Owned(), begins=False)
+    assert [words for words in burned(one).suspect if "waited" in words]
+    one.stop([])
 
 
 def test_the_labs_own_share_is_told(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from benchyard.usage import Ended
 
 #: Bytes of stderr that an error message quotes.
 TAIL = 2000
+#: How much of a child's CPU time must be its first thread's for its wait to be the child's.
+_FIRST_THREADS = 0.95
 
 
 class Child:
@@ -129,7 +131,15 @@ def _account(pid: int, spent: Spent) -> Ended:
         write_bytes=spent.written_blocks * 512,
         pid=pid,
         peak_floor_bytes=spent.floor_kib * 1024,
+        cpu_wait_s=_waited(spent),
     )
+
+
+def _waited(spent: Spent) -> float | None:
+    """Return how long a child waited for a CPU; nobody knows where others worked for it, too."""
+    total_s = spent.user_s + spent.system_s
+    alone = 0 < spent.on_cpu_ns >= _FIRST_THREADS * total_s * 1e9
+    return spent.waited_ns / 1e9 if alone else None
 
 
 def spawn(

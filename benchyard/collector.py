@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from benchyard.model import Json
+from benchyard.stops import Stop
 from benchyard.usage import Owned
 
 Metrics = Mapping[str, float | None]
@@ -69,11 +70,11 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class StepWindow:
-    """When a step was under way, for booking samples.
+    """When a step was under way, with all that belongs to it.
 
     Args:
         index: The step's position in the case, from 1.
-        start_ns: Monotonic nanoseconds; the step's phases are inside.
+        start_ns: Monotonic nanoseconds; the phases that the step needed are inside.
         end_ns: Monotonic nanoseconds.
         decisive_ns: Start of the attempt that decided the step, monotonic nanoseconds.
     """
@@ -93,10 +94,12 @@ class Account:
             not known and why, what sampling cost.
         sampled: Index of a step to what its samples show, in the attempt that decided it:
             ``samples`` (their number) and ``levels`` (name to ``min`` and ``max``).
+        stops: When processes of the lab were stopped, and went on.
     """
 
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
     sampled: Mapping[int, Mapping[str, Json]] = field(default_factory=dict[int, Mapping[str, Json]])
+    stops: Sequence[Stop] = ()
 
 
 class Collector(Protocol):
@@ -126,8 +129,12 @@ class Collector(Protocol):
         """
         ...
 
-    def used(self, start: Reading, end: Reading) -> Used:
-        """Tell what happened between the readings at both ends of a command or phase."""
+    def used(self, start: Reading, end: Reading, *, step: int | None = None) -> Used:
+        """Tell what happened between the readings at both ends of a command or phase.
+
+        Args:
+            step: Index of the step whose command it was; None for a phase, which is no step's.
+        """
         ...
 
     def stop(self, steps: Sequence[StepWindow]) -> Account:

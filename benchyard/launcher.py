@@ -22,7 +22,9 @@ its three streams. On the line go:
 2. to the lab (pid, 0, False), or (0, error number, whether it is about the folder);
 3. from the lab, once it saw the child end, one byte: until then a zombie keeps the pid;
 4. to the lab the account: (wait status, seconds of user and of system time, peak in KiB, minor and
-   major faults, blocks of 512 bytes read and written, this process's own peak in KiB).
+   major faults, blocks of 512 bytes read and written, this process's own peak in KiB, nanoseconds
+   that the child's first thread was on a CPU and waited for one, -1 if not known), and then each
+   instant (monotonic ns) not yet told at which this process went on after it was stopped.
 
 If the lab lets go of the line, the child is waited for and forgotten. If the control socket
 closes, the lab is dead; then this process ends, and the guard kills the children.
@@ -32,6 +34,7 @@ import marshal
 import os
 import resource
 import select
+import time
 from _socket import CMSG_SPACE, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL, socket
 
 #: The first byte of a part of an order.
@@ -42,6 +45,8 @@ PART = 60_000
 ANSWER = 4096
 
 _DESCRIPTORS = 4
+#: Stops of this process that are remembered until somebody can be told; the last ones.
+_MOST_STOPS = 100
 _SIGKILL = 9
 _NOWHERE = (FileNotFoundError, NotADirectoryError)
 
@@ -84,6 +89,8 @@ class Launcher:
         self._left: dict[int, int] = {}
         self._poll = select.poll()
         self._poll.register(control.fileno(), select.POLLIN)
+        self._continued: list[int] = []
+        _signal.signal(_signal.SIGCONT, self._go_on)
 
     def serve(self) -> None:
         """Do what the lab asks for; return when it is dead."""
@@ -129,11 +136,16 @@ class Launcher:
         line, pid, peak = self._lines.pop(descriptor)
         self._poll.unregister(descriptor)
         if _heard(line):
+            waited = _waited(pid)
             _, status, used = os.wait4(pid, 0)
-            _say(line, (status, *_numbers(used), peak))
+            told, self._continued = self._continued, []
+            _say(line, (status, *_numbers(used), peak, *waited, *told))
         else:
             self._leave(pid)
         line.close()
+
+    def _go_on(self, _number: int, _frame: object) -> None:
+        self._continued = [*self._continued, time.monotonic_ns()][-_MOST_STOPS:]
 
     def _leave(self, pid: int) -> None:
         try:
@@ -180,6 +192,22 @@ def _numbers(used: resource.struct_rusage) -> tuple[float, ...]:
     times = (used.ru_utime, used.ru_stime)
     faults = (used.ru_minflt, used.ru_majflt)
     return (*times, used.ru_maxrss, *faults, used.ru_inblock, used.ru_oublock)
+
+
+def _waited(pid: int) -> tuple[int, int]:
+    """Return how long the first thread of a zombie was on a CPU, and waited for one (ns).
+
+    Source: Linux, Documentation/scheduler/sched-stats.rst.
+    """
+    try:
+        file = os.open("/proc/%d/schedstat" % pid, os.O_RDONLY)  # noqa: UP031 - smaller
+        try:
+            on, waited, *_ = os.read(file, 128).split()
+        finally:
+            os.close(file)
+        return int(on), int(waited)
+    except (OSError, ValueError):
+        return -1, -1
 
 
 def _kill(group: int) -> None:

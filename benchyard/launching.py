@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from benchyard import stops
 from benchyard.errors import CommandFailedError
 from benchyard.labels import OWNER, this_owner
 from benchyard.launcher import ANSWER, LAST, MORE, PART
@@ -51,6 +52,8 @@ class Spent(NamedTuple):
         peak_kib: Largest resident set, or ``floor_kib`` where that was larger.
         read_blocks: Blocks of 512 bytes, as are those written.
         floor_kib: The largest resident set of the launcher itself.
+        on_cpu_ns: How long the child's first thread was on a CPU; -1 if that is not known.
+        waited_ns: How long that thread waited for one; -1 if that is not known.
     """
 
     status: int
@@ -62,6 +65,8 @@ class Spent(NamedTuple):
     read_blocks: int
     written_blocks: int
     floor_kib: int
+    on_cpu_ns: int
+    waited_ns: int
 
 
 class Line:
@@ -112,7 +117,11 @@ class Line:
         self._close()
         if not answer:
             raise CommandFailedError(_GONE)
-        return Spent(*marshal.loads(answer))  # noqa: S302 - our own launcher says it
+        told = marshal.loads(answer)  # noqa: S302 - our own launcher says it
+        fields = len(Spent._fields)
+        for at_ns in told[fields:]:
+            stops.note("the process that starts the lab's children", at_ns)
+        return Spent(*told[:fields])
 
 
 def launch(order: Order) -> Line:

@@ -15,14 +15,15 @@ from benchyard.clock import seconds
 from benchyard.collector import Account, Measured, Reading, StepWindow, Used
 from benchyard.counters.counters import Counters, Snapshot
 from benchyard.errors import MeasurementError
-from benchyard.harness import HarnessMeter, HarnessReading, used_by_lab
+from benchyard.harness import HarnessMeter, HarnessReading, lab_cpu_s, used_by_lab
 from benchyard.launching import launcher_pid
 from benchyard.model import Json
-from benchyard.preflight.suspicion import suspicions
+from benchyard.preflight.suspicion import suspicions, wait_share
 from benchyard.samplers.curves import CurvesAccount, write_curves
-from benchyard.samplers.rows import Boundary
+from benchyard.samplers.rows import Boundary, Execution
 from benchyard.samplers.sampler import Sampler, SamplerAccount, start_sampler
 from benchyard.samplers.watched import host_files
+from benchyard.stops import Stop, known
 from benchyard.usage import Owned
 
 #: What the sampler writes while the run goes on; gone after it.
@@ -31,11 +32,19 @@ RAW_FILE = "samples.raw"
 
 @dataclass(frozen=True, slots=True)
 class LocalReading:
-    """The counters, and the lab's own processes, at one instant."""
+    """The counters, and the lab's own processes, at one instant.
+
+    Args:
+        drawn: Whether there are curves already.
+        number: How many readings there were before.
+        others: How many commands and phases are under way beside the one that this is about.
+    """
 
     counters: Snapshot
     harness: HarnessReading
     drawn: bool
+    number: int
+    others: int
 
     @property
     def at_ns(self) -> int:
@@ -54,12 +63,15 @@ class LocalCollector:
     def __init__(self, run: Measured) -> None:
         self._run = run
         self._cores = os.cpu_count() or 1
+        self._waiting = wait_share()
+        self._readings = self._under_way = 0
+        self._counting = threading.Lock()
         self._counters = Counters()
         self._harness = HarnessMeter({"flow": os.getpid(), **run.lab})
         self._raw = run.folder / RAW_FILE
         self._asked = False
         self._sampler: Sampler | None = None
-        self._boundaries: list[Boundary] = []
+        self._executions: list[Execution] = []
         self._account: Account | None = None
         self._stopping = threading.Lock()
 
@@ -85,27 +97,40 @@ class LocalCollector:
     def boundary(self, owned: Owned, *, begins: bool) -> Reading:
         """See ``Collector``."""
         # What lies before the first sample (one-time work) is no part of the curves.
-        drawn = self._sampler is not None
+        place = (self._sampler is not None, *self._count(begins=begins))
         if begins:
             snapshot = self._counters.read(owned)
-            return LocalReading(snapshot, self._harness.read(memory=False), drawn)
+            return LocalReading(snapshot, self._harness.read(memory=False), *place)
         harness = self._harness.read(memory=True)
-        return LocalReading(self._counters.read(owned), harness, drawn)
+        return LocalReading(self._counters.read(owned), harness, *place)
 
-    def used(self, start: Reading, end: Reading) -> Used:
+    def _count(self, *, begins: bool) -> tuple[int, int]:
+        """Count a reading; return its number, and how much else is under way."""
+        with self._counting:
+            others = self._under_way - (not begins)
+            self._under_way += 1 if begins else -1
+            self._readings += 1
+            return self._readings, others
+
+    def used(self, start: Reading, end: Reading, *, step: int | None = None) -> Used:
         """See ``Collector``."""
         before, after = cast("LocalReading", start), cast("LocalReading", end)
-        for reading in (before, after):
-            if reading.drawn:
-                values = self._counters.krown(reading.counters)
-                self._boundaries.append(Boundary(reading.at_ns, values))
+        if step is not None and before.drawn:
+            self._executions.append(Execution(step, self._edge(before), self._edge(after)))
         metrics = self._counters.used(before.counters, after.counters)
-        duration = seconds(after.at_ns - before.at_ns)
-        return Used(
+        harness = used_by_lab(before.harness, after.harness)
+        alone = not before.others and after.number == before.number + 1
+        suspect = suspicions(
             metrics,
-            used_by_lab(before.harness, after.harness),
-            suspicions(metrics, duration, self._cores),
+            seconds(after.at_ns - before.at_ns),
+            self._cores,
+            lab_s=lab_cpu_s(harness) if alone else None,
+            waiting=self._waiting,
         )
+        return Used(metrics, harness, suspect)
+
+    def _edge(self, reading: LocalReading) -> Boundary:
+        return Boundary(reading.at_ns, self._counters.krown(reading.counters))
 
     def stop(self, steps: Sequence[StepWindow]) -> Account:
         """See ``Collector``."""
@@ -120,21 +145,23 @@ class LocalCollector:
         if self._sampler is not None:
             ended = self._sampler.end()
             try:
-                curves = write_curves(self._raw, self._run, self._boundaries, steps)
+                curves = write_curves(self._raw, self._run, self._executions, steps)
             except MeasurementError as error:
                 # Curves are not worth a run; what its steps used is known all the same.
                 ended = replace(ended, error=str(error))
         facts = self._facts(ended, curves)
         self._harness.close()
         self._counters.close()
-        return Account(facts, curves.sampled)
+        stops = [Stop("the lab's sampler", *stop) for stop in curves.stops]
+        return Account(facts, curves.sampled, [*known(self._run.origin_ns), *stops])
 
     def _facts(self, ended: SamplerAccount, curves: CurvesAccount) -> dict[str, Json]:
         return {
             "name": "local",
             "interval_s": self._run.interval_s,
+            "cpu_wait_share": self._waiting,
             "samples": curves.samples,
-            "boundaries": len(self._boundaries),
+            "boundaries": 2 * len(self._executions),
             "missed": None if ended.error else curves.missed,
             "gaps": [list[Json](gap) for gap in curves.gaps],
             "notes": list[Json](curves.notes),

@@ -27,6 +27,8 @@ class Ended:
         pid: Its process id, which may belong to another process by now.
         peak_floor_bytes: What the process that started it had held: the kernel books that as the
             child's own, so no smaller peak is known.
+        cpu_wait_s: How long it waited for a CPU while it could have worked; None unless nearly all
+            was done by its first thread, of which alone the kernel tells that.
     """
 
     exit_status: int
@@ -39,6 +41,7 @@ class Ended:
     write_bytes: int = 0
     pid: int = 0
     peak_floor_bytes: int = 0
+    cpu_wait_s: float | None = None
 
     def describe(self) -> str:
         """Say in words how it ended."""

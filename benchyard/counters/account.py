@@ -37,6 +37,8 @@ SINGLE = (
 )
 #: Of process trees alone; of several processes the largest.
 PROCESS_PEAK = "resource_process_peak_rss_bytes"
+#: Of process trees alone, and of nothing beside them.
+CPU_WAIT = "resource_cpu_wait_s"
 #: So many reasons of one metric are told in words: a reader wants to know the kinds, not each case.
 MOST_REASONS = 5
 
@@ -97,6 +99,9 @@ def together(parts: Sequence[Account]) -> Account:
     for part in parts:
         if PROCESS_PEAK in part.values:
             whole.tell(PROCESS_PEAK, part.values[PROCESS_PEAK], _why(PROCESS_PEAK, parts))
+        if CPU_WAIT in part.values:
+            alone = part.values[CPU_WAIT] if len(parts) == 1 else None
+            whole.tell(CPU_WAIT, alone, _why(CPU_WAIT, parts))
     return whole
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from benchyard.counters.account import PROCESS_PEAK, SINGLE, SUMS, Account
+from benchyard.counters.account import CPU_WAIT, PROCESS_PEAK, SINGLE, SUMS, Account
 from benchyard.counters.networks import Traffic, carried, read_network, why_unknown
 from benchyard.counters.parsing import TICKS_PER_S
 from benchyard.counters.peaks import PeakBook, PeakOf, ProcessPeak
@@ -28,6 +28,7 @@ _NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _MIXED = "resident sets of several processes share pages and do not add up"
 _CANNOT_BEGIN_ANEW = "a process's peak cannot begin anew, and an earlier one was higher"
 _NEEDS_GROUP = "only a control group of its own tells this of processes"
+_WAITS = "the kernel tells it of the first thread of a child that ended, and others worked as well"
 
 
 class TreesReading(NamedTuple):
@@ -102,6 +103,7 @@ def used_by_trees(start: TreesReading | None, end: TreesReading, began_ticks: in
     account.tell_all((*SUMS, *SINGLE), None, _NEEDS_GROUP)
     since = start or _NOTHING
     problem = since.problem or end.problem
+    account.tell(CPU_WAIT, _waited(since, end), _WAITS)
     before, after = lives(since.processes), lives(end.processes)
     ended = end.ended[since.ended_count : end.ended_count]
     if not end.problem:
@@ -123,6 +125,14 @@ def used_by_trees(start: TreesReading | None, end: TreesReading, began_ticks: in
     except UnknownUsageError as error:
         account.tell(PROCESS_PEAK, None, str(error))
     return account
+
+
+def _waited(start: TreesReading, end: TreesReading) -> float | None:
+    """Return how long children that came and ended waited for a CPU, if nobody else was there."""
+    waits = [one.cpu_wait_s for one in end.ended[start.ended_count : end.ended_count]]
+    known = [wait for wait in waits if wait is not None]
+    whole = known and len(known) == len(waits) and not start.processes and not end.processes
+    return sum(known) if whole else None
 
 
 def _tell_levels(account: Account, processes: Iterable[Life]) -> None:

@@ -128,7 +128,7 @@ def _execute_once(
             error = raised
         end = bench.timeline.now_ns()
     after = bench.collector.boundary(owned_by(resource, step.label), begins=False)
-    timed = _timed(kind, (start, end), (before, after), bench)
+    timed = _timed(step, kind, (start, end), (before, after), bench)
     return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))
 
 
@@ -141,11 +141,11 @@ def _forget_outputs(step: Step, resource: Resource[Any]) -> None:
 
 
 def _timed(
-    kind: str, span: tuple[int, int], readings: tuple[Reading, Reading], bench: Bench
+    step: Step, kind: str, span: tuple[int, int], readings: tuple[Reading, Reading], bench: Bench
 ) -> Repetition:
     start, end = span
     before, after = readings
-    used = bench.collector.used(before, after)
+    used = bench.collector.used(before, after, step=step.index)
     return Repetition(
         kind=kind,
         start_s=bench.timeline.since_start(start),

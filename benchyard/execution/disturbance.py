@@ -1,9 +1,11 @@
 """What disturbed the numbers of a run, in words: for its warnings."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from benchyard.harness import lab_cpu_s
-from benchyard.record import Repetition, StepRecord
+from benchyard.record import Attempt, Repetition, StepRecord
+from benchyard.stops import Stop
 
 #: Share of a core that the lab may use during a step before a reader is warned.
 SHARE_OF_A_CORE = 0.01
@@ -11,6 +13,34 @@ SHARE_OF_A_CORE = 0.01
 SHARE_OF_THE_STEP = 0.05
 #: Steps that a warning names; there may be hundreds.
 _NAMED = 5
+#: Nanoseconds by which this process may hear later than it went on that it was stopped: where a
+#: step is in another thread than the one that hears signals.
+_HEARD_LATE_NS = 1_000_000_000
+
+
+def with_stops(
+    steps: Iterable[StepRecord], stops: Sequence[Stop], origin_ns: int
+) -> tuple[StepRecord, ...]:
+    """Return the steps, those executions suspect during which a part of the lab was stopped.
+
+    Args:
+        origin_ns: The run's start, monotonic nanoseconds.
+    """
+
+    def repetition(made: Repetition) -> Repetition:
+        begun = origin_ns + round(made.start_s * 1e9)
+        ended = begun + round(made.duration_s * 1e9) + _HEARD_LATE_NS
+        inside = [stop for stop in stops if stop.since_ns <= ended and stop.until_ns >= begun]
+        who = dict.fromkeys(stop.who for stop in inside)
+        words = [f"{one} was stopped (Ctrl-Z, SIGSTOP) and went on" for one in who]
+        return replace(made, suspect=(*made.suspect, *words))
+
+    def attempt(one: Attempt) -> Attempt:
+        return replace(one, repetitions=tuple(map(repetition, one.repetitions)))
+
+    if not stops:
+        return tuple(steps)
+    return tuple(replace(step, attempts=tuple(map(attempt, step.attempts))) for step in steps)
 
 
 def disturbances(steps: Sequence[StepRecord]) -> list[str]:

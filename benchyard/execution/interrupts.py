@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
+from benchyard import stops
+
 #: What is to be called at the first Ctrl-C, the innermost last. Only the main thread is heard.
 _wishes: list[Callable[[], None]] = []
 
@@ -28,7 +30,7 @@ def hearing(first: Callable[[], None]) -> Generator[None]:
 def graceful(first: Callable[[], None]) -> Generator[None]:
     """Call ``first`` at the first Ctrl-C inside, and raise ``KeyboardInterrupt`` at the second.
 
-    What is around it hears the first one too.
+    What is around it hears the first one too. Stops of this process (Ctrl-Z) are noted meanwhile.
 
     SIGTERM and SIGHUP are as the second, where nobody else handles them. Further ones are not
     heard: they would cut short what the second began, the cleaning up.
@@ -60,7 +62,7 @@ def graceful(first: Callable[[], None]) -> Generator[None]:
     handlers |= {n: told_to_end for n in ends if signal.getsignal(n) is signal.SIG_DFL}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
-        with hearing(first):
+        with stops.hear(), hearing(first):
             yield
     finally:
         for number, handler in before.items():

@@ -18,7 +18,7 @@ from benchyard.collector import Account, Collector, Measured
 from benchyard.environment import environment, git_state
 from benchyard.errors import InputError, RecordError, ResourceError
 from benchyard.execution.attempts import Bench
-from benchyard.execution.disturbance import disturbances
+from benchyard.execution.disturbance import disturbances, with_stops
 from benchyard.execution.keeping import Keeper
 from benchyard.execution.layout import WORK, begin_run, finish_run
 from benchyard.execution.live import LiveResources, Phases, used_classes
@@ -272,6 +272,7 @@ class Session:
         told = self._resources.facts() if self._resources is not None else {}
         names = sorted({step.resource for step in self.case.steps})
         steps = self._book.records(self._account.sampled)
+        steps = with_stops(steps, self._account.stops, self._timeline.origin_ns)
         warnings = [*self._warnings, *disturbances(steps)]
         subject = with_told(self._subject, told)
         return RunRecord(

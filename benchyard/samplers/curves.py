@@ -18,8 +18,8 @@ from benchyard.krown_csv import COLUMNS as METRICS_COLUMNS
 from benchyard.model import Json
 from benchyard.samplers import owned, watched
 from benchyard.samplers.columns import HostColumns
-from benchyard.samplers.raw import Gone, Late, Note, Opened, Tick, read_raw
-from benchyard.samplers.rows import Booking, Boundary, MetricsRows, StepLevels, Values
+from benchyard.samplers.raw import Gone, Late, Note, Opened, Stopped, Tick, read_raw
+from benchyard.samplers.rows import Booking, Boundary, Execution, MetricsRows, StepLevels, Values
 
 METRICS_FILE = "metrics.csv"
 RESOURCES_FILE = "resources.csv"
@@ -36,26 +36,28 @@ class CurvesAccount:
         missed: Deadlines without a sample.
         gaps: When (s since the run's start) deadlines were missed, and how many.
         notes: What could not be recorded.
+        stops: When the sampler itself was stopped (monotonic ns): at the earliest, and until when.
         files: Names of the files written.
         sampled: Index of a step to its ``samples`` and ``levels``: of the rows booked on it, from
-            the start of the attempt that decided it to the step's end.
+            the start of the attempt that decided it on.
     """
 
     samples: int
     missed: int
     gaps: Sequence[tuple[float, int]] = ()
     notes: Sequence[str] = ()
+    stops: Sequence[tuple[int, int]] = ()
     files: Sequence[str] = ()
     sampled: Mapping[int, Mapping[str, Json]] = field(default_factory=dict[int, Mapping[str, Json]])
 
 
 def write_curves(
-    raw: Path, run: Measured, boundaries: Iterable[Boundary], windows: Sequence[StepWindow]
+    raw: Path, run: Measured, executions: Sequence[Execution], windows: Sequence[StepWindow]
 ) -> CurvesAccount:
     """Write ``metrics.csv``, and ``resources.csv`` if anything was owned; then remove ``raw``.
 
     Args:
-        boundaries: In any order; each becomes a row of ``metrics.csv`` among the samples.
+        executions: In any order; their edges become rows of ``metrics.csv`` among the samples.
         windows: When each step was under way.
 
     Raises:
@@ -65,7 +67,7 @@ def write_curves(
         with ExitStack() as files:
             stream = files.enter_context(writing_atomically(run.folder / METRICS_FILE))
             resources = _Resources(run, files)
-            writing = _Writing(run, boundaries, windows, stream, resources)
+            writing = _Writing(run, executions, windows, stream, resources)
             account = writing.write(raw)
     except OSError as error:
         where = error.filename or run.folder / METRICS_FILE
@@ -117,15 +119,16 @@ class _Writing:
     def __init__(
         self,
         run: Measured,
-        boundaries: Iterable[Boundary],
+        executions: Sequence[Execution],
         windows: Sequence[StepWindow],
         stream: IO[bytes],
         resources: _Resources,
     ) -> None:
         self._origin_ns = run.origin_ns
-        self._boundaries = sorted(boundaries, key=lambda boundary: boundary.at_ns)
+        edges = [(one.step, edge) for one in executions for edge in (one.begins, one.ends)]
+        self._edges = sorted(edges, key=lambda edge: edge[1].at_ns)
         self._windows = {window.index: window for window in windows}
-        self._booking = Booking(windows)
+        self._booking = Booking(executions)
         self._rows = MetricsRows(run)
         self._stream = stream
         self._resources = resources
@@ -136,39 +139,46 @@ class _Writing:
         self._samples = self._missed = 0
         self._gaps: list[tuple[float, int]] = []
         self._notes: list[str] = []
+        self._stops: list[tuple[int, int]] = []
 
     def write(self, raw: Path) -> CurvesAccount:
         self._stream.write(_header(METRICS_COLUMNS))
-        boundaries = iter(self._boundaries)
-        waiting = next(boundaries, None)
+        edges = iter(self._edges)
+        waiting = next(edges, None)
         for tick in self._ticks(raw):
-            while waiting is not None and waiting.at_ns < tick.at_ns:
-                self._boundary(waiting)
-                waiting = next(boundaries, None)
+            while waiting is not None and waiting[1].at_ns < tick.at_ns:
+                self._edge(*waiting)
+                waiting = next(edges, None)
             self._sample(tick)
         while waiting is not None:
-            self._boundary(waiting)
-            waiting = next(boundaries, None)
+            self._edge(*waiting)
+            waiting = next(edges, None)
         return self._account()
 
     def _ticks(self, raw: Path) -> Iterator[Tick]:
         """Yield the samples; take in all the rest."""
         for record in read_raw(raw):
-            match record:
-                case Tick():
-                    yield record
-                case Opened():
-                    update = self._update_of(record)
-                    if update is not None:
-                        self._updates[record.ident] = update
-                case Gone(ident):
-                    self._updates.pop(ident, _ignore)(None)
-                case Late(due_ns, missed):
-                    self._missed += missed
-                    self._gaps.append((seconds(due_ns - self._origin_ns), missed))
-                    del self._gaps[MOST_TOLD:]
-                case Note(text):
-                    self._notes = [*self._notes, text][:MOST_TOLD]
+            if isinstance(record, Tick):
+                yield record
+            else:
+                self._take_in(record)
+
+    def _take_in(self, record: Opened | Gone | Late | Note | Stopped) -> None:
+        match record:
+            case Opened():
+                update = self._update_of(record)
+                if update is not None:
+                    self._updates[record.ident] = update
+            case Gone(ident):
+                self._updates.pop(ident, _ignore)(None)
+            case Late(due_ns, missed):
+                self._missed += missed
+                self._gaps.append((seconds(due_ns - self._origin_ns), missed))
+                del self._gaps[MOST_TOLD:]
+            case Note(text):
+                self._notes = [*self._notes, text][:MOST_TOLD]
+            case Stopped(since_ns, until_ns):
+                self._stops = [*self._stops, (since_ns, until_ns)][-MOST_TOLD:]
 
     def _update_of(self, opened: Opened) -> _Update | None:
         name = opened.name
@@ -191,15 +201,13 @@ class _Writing:
         if texts:
             self._resources.write(tick.at_ns, step, texts)
 
-    def _boundary(self, boundary: Boundary) -> None:
-        step = self._booking.step(boundary.at_ns, boundary=True)
-        if step is not None:
-            self._row(boundary.at_ns, step, boundary.parts)
+    def _edge(self, step: int, boundary: Boundary) -> None:
+        self._row(boundary.at_ns, step, boundary.parts)
 
     def _row(self, at_ns: int, step: int, parts: Sequence[Values]) -> None:
         self._stream.write(self._rows.line(at_ns, step, parts).encode(errors="replace"))
         window = self._windows.get(step)
-        if window is not None and window.decisive_ns <= at_ns <= window.end_ns:
+        if window is not None and window.decisive_ns <= at_ns:
             self._levels[step].add(parts[1])
 
     def _account(self) -> CurvesAccount:
@@ -209,6 +217,7 @@ class _Writing:
             missed=self._missed,
             gaps=self._gaps,
             notes=self._notes,
+            stops=self._stops,
             files=names,
             sampled={index: levels.to_json() for index, levels in self._levels.items()},
         )

@@ -47,12 +47,11 @@ TICK = struct.Struct("<qB")
 PART = struct.Struct("<II")
 MISSED = struct.Struct("<qQ")
 #: Kinds of records.
-OPENED, GONE, TICKED, LATE, NOTE = b"O", b"G", b"T", b"M", b"N"
+OPENED, GONE, TICKED, LATE, NOTE, STOPPED = b"O", b"G", b"T", b"M", b"N", b"S"
 #: Classes of files: read at each deadline; processes; devices whose driver is slow to answer.
 STEADY, PROCESSES, DEVICES = 1, 2, 4
 
-#: Owner and what.
-Key = tuple[bytes, bytes]
+Key = tuple[bytes, bytes]  # owner and what
 
 #: At most so long (ns) do samples wait in memory, and new descendants to be found.
 FLUSH_NS = 500_000_000
@@ -65,8 +64,8 @@ SHARE = 400
 #: The kernel hands out long lists in parts of at most a page, each of whole lines.
 PAGE = 4096
 _LONGEST_LINE = 512
-#: The signal of a pipe with something to read, or without a writer. Source: fcntl(2), O_ASYNC.
-_HEARD = (signal.SIGIO,)
+#: Signals of a pipe with something to read or without a writer (fcntl(2), O_ASYNC), and of a stop.
+_HEARD, _STOPPED = (signal.SIGIO,), (signal.SIGCONT,)
 
 
 def next_deadline(due_ns: int, now_ns: int, interval_ns: int) -> tuple[int, int]:
@@ -223,7 +222,7 @@ class Sampling:
         self._trees: Trees | None = None
         self._unread = b""
         self._begun = False
-        self.missed = 0
+        self.missed = self._flushed_ns = 0
 
     def run(self, interval_ns: int) -> None:
         """Sample from ``begin`` until the input ends, and once more then."""
@@ -249,6 +248,9 @@ class Sampling:
                 ended = self._ends_before(due)
 
     def _flush(self, at_ns: int) -> None:
+        if signal.sigtimedwait(_STOPPED, 0):
+            self._recorder.put(STOPPED, MISSED.pack(self._flushed_ns, at_ns))
+        self._flushed_ns = at_ns
         self._recorder.flush()
         if self._recorder.samples == 1:
             tell("ready")
@@ -326,12 +328,10 @@ def main(arguments: Sequence[str]) -> None:
     """Sample into the file ``arguments[0]`` every ``arguments[1]`` seconds."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    # A command, and the end of the input, come with a signal that ends the sleep.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD + _STOPPED)
     fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
-    # Nothing here makes cycles.
-    gc.disable()
+    gc.disable()  # nothing here makes cycles
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     try:
         recorder = Recorder(os.open(arguments[0], flags, 0o666))

@@ -9,6 +9,7 @@ payload (u32), payload.
 each thing whose content changed its number (u32), length (u32) and content.
 ``M`` late: the first deadline that passed by (i64, ns) and how many did (u64).
 ``N`` note: text.
+``S`` the process itself was stopped: the last instant before (i64, ns) and the first after (u64).
 
 A record that is cut off (SIGKILL, full disk) ends the file; so does damage.
 """
@@ -61,7 +62,14 @@ class Note(NamedTuple):
     text: str
 
 
-Record: TypeAlias = "Opened | Gone | Tick | Late | Note"
+class Stopped(NamedTuple):
+    """The sampling process was stopped."""
+
+    since_ns: int
+    until_ns: int
+
+
+Record: TypeAlias = "Opened | Gone | Tick | Late | Note | Stopped"
 
 
 def read_raw(path: Path) -> Iterator[Record]:
@@ -118,5 +126,7 @@ def _other(kind: bytes, payload: bytes) -> Record:
             return Late(*MISSED.unpack_from(payload))
         case process.NOTE:
             return Note(payload.decode(errors="replace"))
+        case process.STOPPED:
+            return Stopped(*MISSED.unpack_from(payload))
         case _:
             raise ValueError("it is no record")

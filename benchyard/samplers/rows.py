@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from benchyard.clock import seconds
-from benchyard.collector import Measured, StepWindow
+from benchyard.collector import Measured
 from benchyard.krown_csv import COLUMNS as CSV_COLUMNS
 from benchyard.krown_csv import IDENTITY, VERSION
 from benchyard.model import Json
@@ -24,13 +24,11 @@ _SUMS = ("cpu_user_system", "memory_ram_swap")
 COLUMNS = tuple(name for name in CSV_COLUMNS if name not in (*IDENTITY, *_SUMS))
 #: How many values each of the four parts has.
 LENGTHS = (4, 2, 7, 8)
-#: Later than any instant of a run (ns).
-_NEVER = 1 << 63
 _LEVELS = ("memory_ram", "memory_swap", "memory_ram_swap")
 
 
 class Boundary(NamedTuple):
-    """The host's counters at the edge of a command or phase.
+    """The host's counters at the edge of a command.
 
     Args:
         at_ns: Monotonic nanoseconds.
@@ -49,49 +47,48 @@ class Boundary(NamedTuple):
         )
 
 
+class Execution(NamedTuple):
+    """One execution of a step's command.
+
+    Args:
+        step: The step's index.
+    """
+
+    step: int
+    begins: Boundary
+    ends: Boundary
+
+
 class Booking:
-    """Which step an instant belongs to; quickest when asked in the order of time."""
+    """Which step an instant belongs to.
 
-    def __init__(self, windows: Iterable[StepWindow]) -> None:
-        self._windows = sorted(windows, key=lambda window: window.start_ns)
-        self._starts = [window.start_ns for window in self._windows]
-        #: The last answer holds from the first instant until the second.
-        self._holds = (0, 0)
-        self._step: int | None = None
+    That is the step whose command is under way, of several the latest begun. Outside of all
+    commands it is none: what happens there (a database starts, a user thinks, the engine turns
+    round) is in no measurement.
+    """
 
-    def step(self, at_ns: int, *, boundary: bool = False) -> int | None:
-        """Return the index of the step that a reading is booked on.
+    def __init__(self, executions: Iterable[Execution]) -> None:
+        begun = sorted(executions, key=lambda one: one.begins.at_ns)
+        #: From each of these instants on until the next it is the step beside it.
+        self._from: list[int] = []
+        self._steps: list[int | None] = []
+        # The latest begun is on top; what has ended below it is taken off when it comes up.
+        running: list[Execution] = []
+        starts = iter([*begun, None])
+        following = next(starts)
+        for at_ns in sorted({t for one in begun for t in (one.begins.at_ns, one.ends.at_ns + 1)}):
+            while following is not None and following.begins.at_ns <= at_ns:
+                running.append(following)
+                following = next(starts)
+            while running and running[-1].ends.at_ns < at_ns:
+                running.pop()
+            self._from.append(at_ns)
+            self._steps.append(running[-1].step if running else None)
 
-        That is the step under way, of several the latest begun; before all it is the first one,
-        after all the last. Between two steps it is none: what happens there (a user thinks, the
-        engine turns round) is in no measurement. A boundary stands just outside of what it
-        bounds: if it lies between two steps, it belongs to the one whose edge is nearer.
-        """
-        if not boundary and self._holds[0] <= at_ns < self._holds[1]:
-            return self._step
-        if not self._windows:
-            return 1
-        count = bisect_right(self._starts, at_ns)
-        for window in reversed(self._windows[:count]):
-            if at_ns <= window.end_ns:
-                return self._hold(window.index, at_ns, window.end_ns + 1, boundary=boundary)
-        if boundary:
-            return min(self._windows, key=lambda w: _distance(w, at_ns)).index
-        outside = not 0 < count < len(self._windows)
-        step = self._windows[max(0, count - 1)].index if outside else None
-        return self._hold(step, at_ns, _NEVER, boundary=boundary)
-
-    def _hold(self, step: int | None, at_ns: int, until_ns: int, *, boundary: bool) -> int | None:
-        """Remember an answer for as long as it holds: until a step begins at the latest."""
-        if not boundary:
-            following = bisect_right(self._starts, at_ns)
-            until = min([until_ns, *self._starts[following : following + 1]])
-            self._step, self._holds = step, (at_ns, until)
-        return step
-
-
-def _distance(window: StepWindow, at_ns: int) -> int:
-    return min(abs(at_ns - window.start_ns), abs(at_ns - window.end_ns))
+    def step(self, at_ns: int) -> int | None:
+        """Return the index of the step that a sample is booked on; None if it is no step's."""
+        place = bisect_right(self._from, at_ns)
+        return self._steps[place - 1] if place else None
 
 
 class MetricsRows:

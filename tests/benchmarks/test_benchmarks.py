@@ -22,6 +22,7 @@ PROGRAMS = (
     "gaps",
     "graph",
     "local_store",
+    "neighbours",
     "overhead",
     pytest.param("publish_azure", marks=pytest.mark.requires("azurite")),
     "publish_datastore",

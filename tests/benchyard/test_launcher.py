@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard import launcher, launching
+from benchyard import launcher, launching, stops
 from benchyard.children import Child, pipe, spawn
 from benchyard.errors import CommandFailedError
 from benchyard.labels import CHILD, OWNER, labelled, this_owner
@@ -389,3 +390,45 @@ def test_a_program_that_cannot_start_is_told_either_way(start: Start, tmp_path: 
         start(["/etc/passwd"], {}, [0, 1, 2])
     with pytest.raises(OSError, match="Exec format error"):
         start([str(tmp_path / "words")], {}, [0, 1, 2])
+
+
+# -- stops
+
+
+def test_each_stop_of_the_launcher_is_told_once() -> None:
+    begun, launcher = time.monotonic_ns(), own_launcher()
+    for _ in range(2):
+        os.kill(launcher, signal.SIGSTOP)
+        assert eventually(lambda: status(launcher, "State").startswith("T"), 60)
+        os.kill(launcher, signal.SIGCONT)
+        assert eventually(lambda: not status(launcher, "State").startswith("T"), 60)
+        spawn(["true"], folder=ROOT).wait()
+    spawn(["true"], folder=ROOT).wait()
+    told = stops.known(begun)
+    assert [stop.who for stop in told] == ["the process that starts the lab's children"] * 2
+    assert begun < told[0].until_ns < told[1].until_ns < time.monotonic_ns()
+
+
+def test_a_child_of_the_launcher_hears_signals_as_usual() -> None:
+    assert said("sh", "-c", "kill -CONT $$; echo on") == b"on\n"
+
+
+# -- waiting for a CPU
+
+
+def test_what_a_child_waited_for_a_cpu_is_the_kernels_own_account() -> None:
+    script = "import time\nwhile time.process_time() < 0.1: pass\n"
+    script += "print(open('/proc/self/schedstat').read().split()[1])"
+    arguments = [sys.executable, "-S", "-c", script]
+    child = spawn(arguments, folder=ROOT, stdout=subprocess.PIPE)
+    with pipe(child.stdout) as stream:
+        told_s = int(stream.read()) / 1e9
+    waited_s = child.wait().cpu_wait_s
+    assert waited_s is not None
+    # It ends after it told: what is added is waiting at the end of its life.
+    assert told_s <= waited_s
+
+
+def test_of_a_child_that_lets_others_work_nobody_knows_what_it_waited() -> None:
+    burns = f"{sys.executable} -S -c 'sum(range(10**6))'; true"
+    assert spawn(["sh", "-c", burns], folder=ROOT).wait().cpu_wait_s is None

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -14,18 +14,19 @@ from typing import Any, cast
 import psutil
 import pytest
 
+from benchyard.children import spawn
 from benchyard.collector import Collector, Measured, StepWindow, Used
 from benchyard.counters.parsing import process_stat
 from benchyard.errors import MeasurementError
 from benchyard.krown_csv import COUNTERS
 from benchyard.labels import OWNER, WINDS_UP, labelled, start_time, this_owner
 from benchyard.measuring import RAW_FILE, LocalCollector
-from benchyard.preflight.suspicion import suspicions
+from benchyard.preflight.suspicion import WAIT_VARIABLE, suspicions
 from benchyard.samplers import process, sampler
 from benchyard.samplers.curves import METRICS_FILE, RESOURCES_FILE
 from benchyard.samplers.process import PROCESSES
 from benchyard.samplers.raw import Tick, read_raw
-from benchyard.usage import Owned
+from benchyard.usage import Ended, Owned
 from tests.benchyard.counters.conftest import Worker
 from tests.conftest import eventually
 
@@ -55,7 +56,8 @@ def measured(
     before = one.boundary(owned or Owned(), begins=True)
     work()
     after = one.boundary(owned or Owned(), begins=False)
-    return StepWindow(index, start, time.monotonic_ns(), start), one.used(before, after)
+    used = one.used(before, after, step=index)
+    return StepWindow(index, start, time.monotonic_ns(), start), used
 
 
 def read(folder: Path) -> list[dict[str, str]]:
@@ -107,7 +109,9 @@ def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
     assert [int(row["index"]) for row in found] == list(range(1, len(found) + 1))
     times = [float(row["timestamp"]) for row in found]
     assert times == sorted(times)
-    assert len(found) == int(str(account.facts["samples"])) + 2
+    sampled = cast("dict[str, int]", account.sampled[1])["samples"]
+    assert len(found) == sampled
+    assert 2 < sampled <= int(str(account.facts["samples"])) + 2
     assert account.facts["files"] == [METRICS_FILE]
     assert account.facts["interval_s"] == 0.05
     assert account.facts["error"] is None
@@ -129,14 +133,14 @@ def test_statistics_need_no_samples_again(tmp_path: Path) -> None:
 def test_defect_08_memory_is_never_zero(tmp_path: Path) -> None:
     one = collector(tmp_path)
     one.start()
-    one.stop([])
+    one.stop([measured(one, 1, nothing)[0]])
     assert min(int(row["memory_ram"]) for row in read(tmp_path)) > 0
 
 
 def test_counters_start_at_zero(tmp_path: Path) -> None:
     one = collector(tmp_path)
     one.start()
-    one.stop([])
+    one.stop([measured(one, 1, nothing)[0]])
     first = read(tmp_path)[0]
     assert {float(first[name]) for name in COUNTERS if first[name]} == {0.0}
 
@@ -154,9 +158,26 @@ def test_defect_06_a_step_shorter_than_the_interval_keeps_its_rows(tmp_path: Pat
 def test_defect_39_the_last_interval_is_not_lost(tmp_path: Path) -> None:
     one = collector(tmp_path, interval=60)
     one.start()
-    window, _ = measured(one, 1, nothing)
-    one.stop([window])
-    assert len(read(tmp_path)) == 4  # the first sample, two boundaries, and the last sample
+    account = one.stop([measured(one, 1, nothing)[0]])
+    assert account.facts["samples"] == 2  # the first one and the last
+    assert len(read(tmp_path)) == 2  # the edges of the step
+
+
+def test_what_phases_and_pauses_use_is_in_no_row(tmp_path: Path) -> None:
+    one = collector(tmp_path, interval=0.01)
+    one.start()
+    begun = time.monotonic_ns()
+    before = one.boundary(Owned(), begins=True)
+    time.sleep(0.1)  # a database starts
+    one.used(before, one.boundary(Owned(), begins=False))
+    short, _ = measured(one, 1, nothing)
+    time.sleep(0.1)  # and is stopped
+    account = one.stop([StepWindow(1, begun, short.end_ns, begun)])
+    assert int(str(account.facts["samples"])) > 2
+    times = [float(row["timestamp"]) for row in read(tmp_path)]
+    assert account.facts["boundaries"] == 2 <= len(times)
+    assert times[-1] - times[0] <= (short.end_ns - short.start_ns) / 1e9
+    assert cast("dict[str, Any]", account.sampled[1])["samples"] == len(times)
 
 
 def test_defect_39_stop_joins_the_sampler(tmp_path: Path) -> None:
@@ -199,6 +220,28 @@ def test_stop_while_the_sampler_starts_leaves_none(
     assert start_time(made[0].pid) is None
 
 
+def test_a_stop_of_the_sampler_is_told(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    pid = sampler_pid(tmp_path)
+
+    def stopped() -> None:
+        os.kill(pid, signal.SIGSTOP)
+        assert eventually(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED, 60)
+        os.kill(pid, signal.SIGCONT)
+
+    window, _ = measured(one, 1, stopped)
+    (stop,) = [s for s in one.stop([window]).stops if s.who == "the lab's sampler"]
+    assert stop.since_ns <= window.end_ns
+    assert stop.until_ns >= window.start_ns
+
+
+def test_without_a_stop_none_is_told(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    assert one.stop([measured(one, 1, lambda: burn(0.3))[0]]).stops == []
+
+
 def test_work_before_the_first_sample_is_no_part_of_the_curves(tmp_path: Path) -> None:
     one = collector(tmp_path)
     _, used = measured(one, 1, nothing)
@@ -206,7 +249,7 @@ def test_work_before_the_first_sample_is_no_part_of_the_curves(tmp_path: Path) -
     account = one.stop([])
     assert used.metrics["host_cpu_user_s"] is not None
     assert account.facts["boundaries"] == 0
-    assert len(read(tmp_path)) == account.facts["samples"]
+    assert read(tmp_path) == []
 
 
 def test_the_sampler_carries_our_label(tmp_path: Path) -> None:
@@ -261,7 +304,7 @@ def test_a_sampler_that_died_is_told_and_its_samples_are_kept(tmp_path: Path) ->
     assert "SIGKILL" in str(account.facts["error"])
     assert account.facts["missed"] is None
     assert account.facts["samples"] == 1
-    assert len(read(tmp_path)) == 3
+    assert len(read(tmp_path)) == 2
 
 
 def test_curves_that_cannot_be_written_do_not_take_the_rest_along(
@@ -357,6 +400,57 @@ def test_what_an_owned_process_uses_is_told_apart_from_the_host(tmp_path: Path) 
     cpu = used.metrics["resource_cpu_s"]
     assert cpu is not None
     assert 0.1 <= cpu < 0.2
+
+
+NEIGHBOUR = [sys.executable, "-S", "-c", "while True: pass"]
+
+
+@pytest.fixture
+def neighbours() -> Generator[None]:
+    """Keep all CPUs busy, each with two programs that have nothing to do with the lab."""
+    each = [subprocess.Popen(NEIGHBOUR) for _ in range(2 * (os.cpu_count() or 1))]
+    yield
+    for one in each:
+        one.kill()
+        one.wait()
+
+
+def burned(one: LocalCollector) -> Used:
+    """Measure a program that is to burn half a second of CPU time."""
+    ended: list[Ended] = []
+    burns = "import time\nwhile time.process_time() < 0.5: pass"
+    before = one.boundary(Owned(ended=ended), begins=True)
+    ended.append(spawn([sys.executable, "-S", "-c", burns], folder=Path("/")).wait())
+    return one.used(before, one.boundary(Owned(ended=ended), begins=False), step=1)
+
+
+@pytest.mark.usefixtures("neighbours")
+@pytest.mark.parametrize("share", ["0.05", "1"])
+def test_a_step_beside_busy_neighbours_is_suspect_unless_that_is_switched_off(
+    share: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WAIT_VARIABLE, share)
+    one = collector(tmp_path)
+    used = burned(one)
+    own = used.metrics["resource_cpu_wait_s"]
+    waited = [words for words in used.suspect if words.startswith("it waited for a CPU for")]
+    assert own is not None
+    assert own > 0.05 * 0.5
+    assert len(waited) == (share == "0.05")
+    assert one.stop([]).facts["cpu_wait_share"] == float(share)
+
+
+@pytest.mark.usefixtures("neighbours")
+def test_what_goes_on_side_by_side_is_no_neighbour_of_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WAIT_VARIABLE, "0.05")
+    one = collector(tmp_path)
+    one.boundary(Owned(), begins=True)
+    assert not [words for words in burned(one).suspect if "waited" in words]
+    one.boundary(Owned(), begins=False)
+    assert [words for words in burned(one).suspect if "waited" in words]
+    one.stop([])
 
 
 def test_the_labs_own_share_is_told(tmp_path: Path) -> None:

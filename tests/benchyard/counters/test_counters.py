@@ -9,7 +9,7 @@ import pytest
 
 from benchyard.cgroups import Cgroup
 from benchyard.collector import Reading
-from benchyard.counters.account import MOST_REASONS, SINGLE, SUMS, Account, Reasons
+from benchyard.counters.account import CPU_WAIT, MOST_REASONS, SINGLE, SUMS, Account, Reasons
 from benchyard.counters.counters import Counters
 from benchyard.counters.trees import PROCESS_PEAK
 from benchyard.usage import Ended, Owned
@@ -77,8 +77,8 @@ def test_the_same_metrics_whatever_is_owned(cgroup: Cgroup, inside: Worker, work
     all_of_them = {*SUMS, *SINGLE}
     for owned, more in (
         (Owned(cgroups=[cgroup]), set[str]()),
-        (Owned(pids=[worker.pid]), {PROCESS_PEAK}),
-        (Owned(pids=[worker.pid, inside.pid], cgroups=[cgroup]), {PROCESS_PEAK}),
+        (Owned(pids=[worker.pid]), {PROCESS_PEAK, CPU_WAIT}),
+        (Owned(pids=[worker.pid, inside.pid], cgroups=[cgroup]), {PROCESS_PEAK, CPU_WAIT}),
     ):
         used = counters.used(counters.read(owned), counters.read(owned))
         assert {n for n in used if n.startswith("resource_")} == all_of_them | more

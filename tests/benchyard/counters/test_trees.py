@@ -10,7 +10,7 @@ import pytest
 
 from benchyard.children import spawn
 from benchyard.counters import peaks
-from benchyard.counters.account import Account
+from benchyard.counters.account import CPU_WAIT, Account
 from benchyard.counters.networks import Traffic
 from benchyard.counters.processes import boot_ticks
 from benchyard.counters.trees import Trees, TreesReading, used_by_trees
@@ -231,3 +231,17 @@ def test_a_kernel_that_keeps_no_lists_of_children() -> None:
     assert account.values["resource_cpu_s"] is None
     assert account.reasons["resource_cpu_s"] == "this kernel keeps no lists"
     assert account.values["resource_process_count"] is None
+
+
+def test_what_children_waited_for_a_cpu_is_known_if_it_is_of_each() -> None:
+    told = [Ended(0, 1.0, 0.0, 2**50, cpu_wait_s=wait) for wait in (0.5, 0.25, None)]
+    window = Window(Trees(), Owned())
+    assert window.used(Owned(ended=told[:2])).values[CPU_WAIT] == 0.75
+    account = window.used(Owned(ended=told))
+    assert account.values[CPU_WAIT] is None
+    assert "first thread" in account.reasons[CPU_WAIT]
+
+
+def test_beside_living_processes_nobody_knows_what_was_waited(worker: Worker) -> None:
+    owned = Owned(pids=[worker.pid], ended=[Ended(0, 1.0, 0.0, 2**50, cpu_wait_s=0.5)])
+    assert Window(Trees(), Owned()).used(owned).values[CPU_WAIT] is None

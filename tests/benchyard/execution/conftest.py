@@ -75,6 +75,7 @@ class FakeCollector:
         self.edges: list[bool] = []
         self.watched: list[tuple[str, Owned]] = []
         self.windows: list[StepWindow] = []
+        self.measured: list[int | None] = []
         self.running = False
         self.suspect: tuple[str, ...] = ()
 
@@ -95,7 +96,8 @@ class FakeCollector:
         self._clock.advance(self._cost / 2)
         return FakeReading(at, at)
 
-    def used(self, start: Reading, end: Reading) -> Used:
+    def used(self, start: Reading, end: Reading, *, step: int | None = None) -> Used:
+        self.measured.append(step)
         ticks = end.at_ns / 1e9 - start.at_ns / 1e9
         return Used({"ticks": ticks, "level": 7.0}, {"flow_cpu_s": 0.0}, self.suspect)
 

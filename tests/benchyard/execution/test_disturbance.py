@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 
-from benchyard.execution.disturbance import disturbances
+import pytest
+
+from benchyard.execution.disturbance import disturbances, with_stops
 from benchyard.model import Outcome
 from benchyard.record import Attempt, Repetition, StepRecord
+from benchyard.stops import Stop
 
 
 def step(
@@ -61,3 +64,30 @@ def test_suspect_step_is_named_with_its_reasons() -> None:
 
 def test_what_is_not_measured_is_not_warned_of() -> None:
     assert disturbances([step(lab=1.0, suspect=("swap",), measure=False)]) == []
+
+
+SECOND = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("since_s", "until_s", "suspect"),
+    [
+        *((-2, -1, False), (-1, 0, True), (1, 1, True), (-5, 9, True)),
+        # It was heard late, by another thread than that of the step.
+        *((2.9, 2.9, True), (3.1, 3.1, False)),
+    ],
+)
+def test_a_stop_makes_suspect_what_it_falls_into(
+    since_s: float, until_s: float, suspect: bool
+) -> None:
+    origin = 7 * SECOND
+    since, until = (origin + round(at * SECOND) for at in (since_s, until_s))
+    before = step(suspect=("swap",))
+    (after,) = with_stops([before], [Stop("the lab", since, until)] * 2, origin)
+    words = "the lab was stopped (Ctrl-Z, SIGSTOP) and went on"
+    assert after.suspect == (("swap", words) if suspect else ("swap",))
+
+
+def test_without_a_stop_steps_stay_as_they_are() -> None:
+    before = step()
+    assert with_stops([before], [], 0)[0] is before

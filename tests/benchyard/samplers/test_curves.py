@@ -10,12 +10,11 @@ import pytest
 from benchyard.collector import Measured, StepWindow
 from benchyard.errors import MeasurementError
 from benchyard.krown_csv import COLUMNS as METRICS_COLUMNS
-from benchyard.krown_csv import COUNTERS
 from benchyard.samplers import curves, process
 from benchyard.samplers.curves import METRICS_FILE, RESOURCES_FILE, write_curves
 from benchyard.samplers.owned import HEADER
 from benchyard.samplers.process import FRAME, MAGIC, MISSED, PART, TICK
-from benchyard.samplers.rows import COLUMNS, Boundary
+from benchyard.samplers.rows import COLUMNS, Boundary, Execution
 from benchyard.samplers.sampler import start_sampler
 from benchyard.samplers.watched import host_files
 from benchyard.usage import Owned
@@ -62,6 +61,14 @@ def boundary(at_ns: int, memory: int = 0) -> Boundary:
     return Boundary(at_ns, tuple(known.get(name) for name in COLUMNS))
 
 
+def execution(step: int, start: int, end: int, memory: int = 0) -> Execution:
+    return Execution(step, boundary(start, memory), boundary(end, memory))
+
+
+#: A step that lasts longer than whatever is sampled.
+ALWAYS = execution(1, 0, 1000 * SECOND)
+
+
 def test_a_host_without_hardware_disks_draws_all_devices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,7 +78,7 @@ def test_a_host_without_hardware_disks_draws_all_devices(
         opened(0, b"db cgroup:/g io.stat"),
         tick(5 * SECOND, i0=b"7:0 rbytes=5 wbytes=6 rios=1 wios=1\n"),
     )
-    write_curves(raw, measured(tmp_path), [], [])
+    write_curves(raw, measured(tmp_path), [ALWAYS], [])
     (row,) = read(tmp_path, RESOURCES_FILE)
     assert (row["disk_read_bytes"], row["disk_write_bytes"]) == ("5", "6")
 
@@ -80,29 +87,28 @@ def test_a_real_run(tmp_path: Path) -> None:
     origin = time.monotonic_ns()
     sampler = start_sampler(tmp_path / "raw", 0.02, host_files())
     sampler.watch("Data, base", Owned(pids=(os.getpid(),)))
-    start = time.monotonic_ns()
     time.sleep(0.7)
-    end = time.monotonic_ns()
     account = sampler.end()
-    windows = [StepWindow(1, start, end, start)]
-    made = write_curves(tmp_path / "raw", measured(tmp_path, origin), [], windows)
+    step = execution(1, origin, time.monotonic_ns())
+    windows = [StepWindow(1, origin, time.monotonic_ns(), origin)]
+    made = write_curves(tmp_path / "raw", measured(tmp_path, origin), [step], windows)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == [METRICS_FILE, RESOURCES_FILE]
     assert made.files == (METRICS_FILE, RESOURCES_FILE)
     assert made.samples == account.samples
     assert made.missed == account.missed
     assert made.notes == []
-    rows = read(tmp_path)
-    assert tuple(rows[0]) == METRICS_COLUMNS
+    first, *rows, last = read(tmp_path)
+    assert (first["memory_ram"], last["memory_ram"]) == ("0", "0")  # the edges, made up above
+    assert tuple(first) == METRICS_COLUMNS
     assert len(rows) == made.samples
     assert {(row["name"], row["run"], row["version"]) for row in rows} == {
         ("case[a=1,b=2]", "3", "3")
     }
-    assert [int(row["index"]) for row in rows] == list(range(1, len(rows) + 1))
+    assert [int(row["index"]) for row in rows] == list(range(2, len(rows) + 2))
     times = [float(row["timestamp"]) for row in rows]
     assert times == sorted(times)
     assert min(int(row["memory_ram"]) for row in rows) > 0
-    assert {float(rows[0][name]) for name in COUNTERS if rows[0][name]} == {0.0}
     drawn = read(tmp_path, RESOURCES_FILE)
     assert tuple(drawn[0]) == HEADER
     assert {(r["resource"], r["what"], r["name"]) for r in drawn} == {
@@ -112,27 +118,41 @@ def test_a_real_run(tmp_path: Path) -> None:
     assert all(int(row["memory_bytes"]) > 0 for row in drawn)
 
 
-def test_boundaries_are_rows_among_the_samples(tmp_path: Path) -> None:
+def test_the_edges_of_commands_are_rows_among_the_samples(tmp_path: Path) -> None:
     raw = written(tmp_path, tick(10), tick(20), tick(30))
-    windows = [StepWindow(1, 0, 14, 0), StepWindow(2, 16, 40, 16)]
-    boundaries = [boundary(at_ns) for at_ns in (15, 40, 5, 20, 10)]
-    write_curves(raw, measured(tmp_path), boundaries, windows)
+    executions = [execution(2, 16, 40), execution(1, 5, 12), execution(1, 13, 15)]
+    write_curves(raw, measured(tmp_path), executions, [])
     rows = read(tmp_path)
     assert [float(row["timestamp"]) * 1e9 for row in rows] == pytest.approx(
-        [5, 10, 10, 15, 20, 20, 30, 40]
+        [5, 10, 12, 13, 15, 16, 20, 30, 40]
     )
-    assert [row["step"] for row in rows] == ["1"] * 4 + ["2"] * 4
+    assert [row["step"] for row in rows] == ["1"] * 5 + ["2"] * 4
 
 
-def test_defect_17_what_lies_between_steps_is_no_row(tmp_path: Path) -> None:
+def test_of_steps_side_by_side_each_has_its_own_edges(tmp_path: Path) -> None:
+    raw = written(tmp_path, tick(15), tick(25), tick(35))
+    write_curves(raw, measured(tmp_path), [execution(1, 10, 30), execution(2, 20, 40)], [])
+    found = [(round(float(row["timestamp"]) * 1e9), row["step"]) for row in read(tmp_path)]
+    assert found == [
+        *((10, "1"), (15, "1"), (20, "2"), (25, "2")),
+        *((30, "1"), (35, "2"), (40, "2")),
+    ]
+
+
+def test_defect_17_what_lies_outside_of_commands_is_no_row(tmp_path: Path) -> None:
     raw = written(
-        tmp_path, opened(0, b"db cgroup:/a memory.current"), tick(10, i0=b"5"), tick(20), tick(30)
+        tmp_path,
+        opened(0, b"db cgroup:/a memory.current"),
+        tick(5, i0=b"5"),
+        *(tick(at) for at in (10, 20, 30, 50)),
     )
-    windows = [StepWindow(1, 0, 12, 0), StepWindow(2, 28, 40, 28)]
-    made = write_curves(raw, measured(tmp_path), [], windows)
-    assert made.samples == 3
-    for name in (METRICS_FILE, RESOURCES_FILE):
-        assert [row["step"] for row in read(tmp_path, name)] == ["1", "2"]
+    executions = [execution(1, 8, 12), execution(2, 28, 40)]
+    windows = [StepWindow(1, 0, 12, 0), StepWindow(2, 28, 60, 28)]
+    made = write_curves(raw, measured(tmp_path), executions, windows)
+    assert made.samples == 5
+    assert [row["step"] for row in read(tmp_path)] == ["1"] * 3 + ["2"] * 3
+    assert [row["step"] for row in read(tmp_path, RESOURCES_FILE)] == ["1", "2"]
+    assert [made.sampled[step]["samples"] for step in (1, 2)] == [3, 3]
 
 
 def test_levels_of_the_attempt_that_decided(tmp_path: Path) -> None:
@@ -144,12 +164,12 @@ def test_levels_of_the_attempt_that_decided(tmp_path: Path) -> None:
         tick(30, i0=meminfo(60)),
         tick(50, i0=meminfo(99)),
     )
-    windows = [StepWindow(1, 0, 40, 15), StepWindow(3, 45, 46, 45)]
-    boundaries = [boundary(15, 40 * 1024), boundary(41, 1024)]
-    made = write_curves(raw, measured(tmp_path), boundaries, windows)
+    executions = [execution(1, 5, 12, 99 * 1024), execution(1, 15, 40, 40 * 1024)]
+    windows = [StepWindow(1, 0, 40, 14), StepWindow(3, 45, 46, 45)]
+    made = write_curves(raw, measured(tmp_path), executions, windows)
     level = {"min": 40 * 1024, "max": 60 * 1024}
     assert made.sampled[1] == {
-        "samples": 3,
+        "samples": 4,
         "levels": {
             "memory_ram": level,
             "memory_swap": {"min": 0, "max": 0},
@@ -170,8 +190,8 @@ def test_what_did_not_change_is_as_it_was_and_what_was_not_read_is_no_row(tmp_pa
         frame(process.GONE, PART.pack(1, 0)),
         tick(3 * SECOND, 3),
     )
-    write_curves(raw, measured(tmp_path), [], [])
-    assert [row["memory_ram"] for row in read(tmp_path)] == [str(5 * 1024)] * 3
+    write_curves(raw, measured(tmp_path), [ALWAYS], [])
+    assert [row["memory_ram"] for row in read(tmp_path)][1:-1] == [str(5 * 1024)] * 3
     drawn = [(row["timestamp"], row["what"]) for row in read(tmp_path, RESOURCES_FILE)]
     assert drawn == [("1.0", "cgroup"), ("1.0", "tree"), ("2.0", "cgroup"), ("3.0", "tree")]
 
@@ -225,7 +245,7 @@ def test_memory_does_not_grow_with_the_samples(tmp_path: Path) -> None:
         ticks = (tick(at, i0=meminfo(at % 90), i1=b"%d" % at) for at in range(count))
         raw = written(tmp_path, *files, *ticks)
         tracemalloc.start()
-        write_curves(raw, measured(tmp_path), [], [])
+        write_curves(raw, measured(tmp_path), [ALWAYS], [])
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0] + 100_000

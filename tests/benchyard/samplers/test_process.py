@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.samplers import descendants, process
-from benchyard.samplers.raw import Gone, Late, Note, Opened, Record, Tick, read_raw
+from benchyard.samplers.raw import Gone, Late, Note, Opened, Record, Stopped, Tick, read_raw
 from tests.conftest import eventually, is_gone
 
 LIVES = "import sys; print(flush=True); sys.stdin.read()"
@@ -113,6 +113,8 @@ def test_deadlines_that_pass_by_are_recorded(tmp_path: Path) -> None:
         account = one.end()
     late = [record for record in one.records() if isinstance(record, Late)]
     assert account["missed"] == sum(record.missed for record in late) >= 5
+    (stopped,) = [record for record in one.records() if isinstance(record, Stopped)]
+    assert stopped.since_ns <= late[0].due_ns <= stopped.until_ns
     assert all((record.due_ns - late[0].due_ns) % 20_000_000 == 0 for record in late)
 
 

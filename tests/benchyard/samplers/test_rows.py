@@ -1,21 +1,20 @@
 """Booking samples on steps, differences since the first one, and cells."""
 
 import csv
-from bisect import bisect_right
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.collector import Measured, StepWindow
+from benchyard.collector import Measured
 from benchyard.krown_csv import COLUMNS as CSV_COLUMNS
-from benchyard.samplers import rows
 from benchyard.samplers.rows import (
     COLUMNS,
     LENGTHS,
     Booking,
     Boundary,
+    Execution,
     MetricsRows,
     StepLevels,
     Values,
@@ -29,11 +28,8 @@ def number(text: str) -> int | float | None:
     return int(text) if text.lstrip("-").isdecimal() else float(text)
 
 
-def window(index: int, start: int, end: int) -> StepWindow:
-    return StepWindow(index, start, end, start)
-
-
-WINDOWS = [window(1, 100, 200), window(2, 300, 400)]
+def execution(index: int, start: int, end: int) -> Execution:
+    return Execution(index, Boundary(start, ()), Boundary(end, ()))
 
 
 def run(case: str = "c", number: int = 4, origin_ns: int = 0) -> Measured:
@@ -51,61 +47,47 @@ def row(line: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("at_ns", "step"),
-    [(0, 1), (100, 1), (200, 1), (201, None), (299, None), (300, 2), (400, 2), (999, 2)],
+    [
+        *((0, None), (99, None), (100, 1), (200, 1), (201, None)),
+        *((299, None), (300, 2), (400, 2), (401, None), (999, None)),
+    ],
 )
-def test_defect_17_a_sample_belongs_to_the_step_under_way_and_to_none_between(
+def test_defect_17_a_sample_belongs_to_the_command_under_way_and_outside_to_none(
     at_ns: int, step: int | None
 ) -> None:
-    assert Booking(WINDOWS).step(at_ns) == step
+    assert Booking([execution(1, 100, 200), execution(2, 300, 400)]).step(at_ns) == step
 
 
-@pytest.mark.parametrize(("at_ns", "step"), [(0, 1), (201, 1), (299, 2), (350, 2), (401, 2)])
-def test_a_boundary_belongs_to_the_nearer_edge(at_ns: int, step: int) -> None:
-    assert Booking(WINDOWS).step(at_ns, boundary=True) == step
+def test_what_lies_between_two_executions_of_a_step_is_no_steps() -> None:
+    booking = Booking([execution(1, 20, 30), execution(1, 0, 10)])
+    assert [booking.step(at_ns) for at_ns in (5, 15, 25)] == [1, None, 1]
 
 
 @pytest.mark.parametrize(("at_ns", "step"), [(0, 1), (10, 2), (15, 3), (21, 2), (99, 1)])
 def test_of_parallel_steps_it_is_the_latest_begun(at_ns: int, step: int) -> None:
-    windows = [window(3, 12, 20), window(1, 0, 100), window(2, 10, 50)]
-    assert Booking(windows).step(at_ns) == step
+    found = Booking([execution(3, 12, 20), execution(1, 0, 100), execution(2, 10, 50)])
+    assert found.step(at_ns) == step
 
 
-def test_without_any_step_samples_are_booked_on_the_first() -> None:
-    assert Booking([]).step(5) == 1
+def test_without_any_step_samples_are_booked_on_none() -> None:
+    assert Booking([]).step(5) is None
 
 
 def test_defect_09_a_failed_step_shifts_no_booking() -> None:
-    windows = [window(1, 0, 10), window(2, 11, 20), window(4, 21, 30)]
-    assert [Booking(windows).step(t) for t in (5, 15, 25)] == [1, 2, 4]
+    booking = Booking([execution(1, 0, 10), execution(2, 11, 20), execution(4, 21, 30)])
+    assert [booking.step(t) for t in (5, 15, 25)] == [1, 2, 4]
 
 
 @given(
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=6),
-    st.lists(st.tuples(st.integers(-5, 100), st.booleans())),
+    st.integers(-5, 100),
 )
-def test_what_a_booking_remembers_changes_no_answer(
-    spans: list[tuple[int, int]], asked: list[tuple[int, bool]]
-) -> None:
-    windows = [window(i, start, start + length) for i, (start, length) in enumerate(spans, 1)]
-    remembering = Booking(windows)
-    for at_ns, boundary in sorted(asked):
-        fresh = Booking(windows).step(at_ns, boundary=boundary)
-        assert remembering.step(at_ns, boundary=boundary) == fresh
-
-
-def test_many_samples_between_two_steps_are_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[int] = []
-
-    def look(starts: list[int], at_ns: int) -> int:
-        looked.append(at_ns)
-        return bisect_right(starts, at_ns)
-
-    monkeypatch.setattr(rows, "bisect_right", look)
-    booking = Booking([window(at, 10 * at, 10 * at + 1) for at in range(1, 1001)])
-    for at_ns in (*[5] * 1000, *[5005] * 1000, *[10**6] * 1000):
-        booking.step(at_ns)
-    assert {*looked} == {5, 5005, 10**6}
-    assert len(looked) < 10
+def test_of_all_under_way_it_is_the_latest_begun(spans: list[tuple[int, int]], at_ns: int) -> None:
+    each = [execution(i, start, start + length) for i, (start, length) in enumerate(spans, 1)]
+    on = [one for one in each if one.begins.at_ns <= at_ns <= one.ends.at_ns]
+    latest = max((one.begins.at_ns for one in on), default=None)
+    wanted = {one.step for one in on if one.begins.at_ns == latest} or {None}
+    assert Booking(each).step(at_ns) in wanted
 
 
 def test_where_counters_fall_a_cell_is_empty() -> None:

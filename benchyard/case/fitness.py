@@ -103,9 +103,8 @@ class Fitness:
 
 def _fit(step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
     parameters: JsonObject = step.get("parameters", {})
-    unknown = _Fit(maybe=frozenset(_texts(parameters)))
     if resource is None or "command" not in step:
-        return unknown
+        return _Fit(maybe=frozenset(_texts(parameters)))
     name, known = step["command"], commands_of(resource)
     found: list[Finding] = []
     if name not in known:
@@ -113,7 +112,7 @@ def _fit(step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
         found.append((("command",), what + hint(name, known)))
         name = near_miss(name, known, _MEANT)
         if name is None:
-            return _Fit(tuple(found), None, unknown.maybe)
+            return _Fit(tuple(found), None, frozenset(_texts(parameters)))
     method = known[name]
     signature = signature_of(method)
     for path, message in _known_findings(_command_checker(method), signature, parameters):

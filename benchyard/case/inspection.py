@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from benchyard.case.building import build_case
 from benchyard.case.fitness import Fitness
+from benchyard.case.problems import MOST_PROBLEMS
 from benchyard.case.repair import JsonPath, Meant, value_at, without
 from benchyard.case.schema_errors import Finding
 from benchyard.case.shape import (
@@ -28,9 +29,6 @@ from benchyard.case.waiting import Waiting
 from benchyard.model import Case, Json, JsonObject, point_suffix
 from benchyard.registry import Registry
 
-#: So many different findings are told of one file; more would help nobody, and may be millions.
-MOST_FINDINGS = 500
-
 
 def inspect(
     document: JsonObject, folder: Path, registry: Registry
@@ -41,7 +39,7 @@ def inspect(
         folder: Where it lies.
     """
     read, misspelt = as_meant(document)
-    wrong = [*islice(shape_findings(read), MOST_FINDINGS)]
+    wrong = shape_findings(read)
     sound, removed = _sound(read, wrong)
     matrix = matrix_findings(sound, read)
     cases: list[Case] = []
@@ -62,9 +60,9 @@ def _first(findings: Iterable[Finding]) -> list[Finding]:
     found: dict[Finding, None] = {}
     for finding in findings:
         found[finding] = None
-        if len(found) > MOST_FINDINGS:
+        if len(found) > MOST_PROBLEMS:
             found.popitem()
-            found[(), f"has more problems than these {MOST_FINDINGS:,}; mend them first"] = None
+            found[(), f"has more problems than these {MOST_PROBLEMS:,}; mend them first"] = None
             break
     return [*found]
 
@@ -107,11 +105,11 @@ def _at_points(
 ) -> Iterator[Finding]:
     """Yield what is wrong at the points of the matrix; keep the document of each that is right."""
     matrix = cast("dict[str, list[Json]]", document.get("matrix", {}))
-    # Of a case that is too large the first point stands for all, if there are not too many steps.
-    too_large = size_finding(document)
-    if too_large and too_large[0] == ("steps",):
+    # Of a case with too many points the first one stands for all, unless it is too large itself.
+    first = {name: values[:1] for name, values in matrix.items()}
+    if size_finding({**document, "matrix": first}):
         return
-    for point in islice(points(matrix), 1 if too_large else None):
+    for point in islice(points(matrix), 1 if size_finding(document) else None):
         filled = look.template.at(point)
         right = True
         for path, message in look.findings(filled):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from benchyard.case.problems import hint, near_miss, quote
+from benchyard.case.problems import MOST_PROBLEMS, hint, near_miss, quote
 from benchyard.case.schema_errors import Finding
 from benchyard.model import Json, folder_of
 from benchyard.registry import Registry
@@ -15,6 +15,8 @@ from benchyard.resource import Resource
 _OWN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 #: Key among a resource's settings that says its class.
 CLASS = "class"
+#: Of so many names of its own a case has suggestions.
+_MOST_OWN = 100
 #: From this similarity on, what follows an unknown name is checked as if the near one stood there.
 _MEANT = 0.7
 
@@ -48,7 +50,8 @@ class Names:
         if name in self.registry.unavailable:
             reason = self.registry.unavailable[name]
             return None, f"the resource '{quote(name)}' is unavailable: {reason}"
-        names = {**self.registry.classes, **self.own}
+        # Among many names of its own a case gets no suggestion: each is compared with each.
+        names = {**self.registry.classes, **(self.own if len(self.own) <= _MOST_OWN else {})}
         near = near_miss(name, names, _MEANT)
         meant = names[near] if near else None
         return meant, f"unknown resource '{quote(name)}'{hint(name, names)}"
@@ -65,7 +68,7 @@ def names_of(resources: Mapping[str, Any], registry: Registry) -> Names:
     own: dict[str, ResourceClass | None] = {}
     found: list[Finding] = []
     for name, given in settings.items():
-        if CLASS in given:
+        if CLASS in given and len(found) <= MOST_PROBLEMS:
             own[name], message = plain.found(str(given[CLASS]))
             if message:
                 found.append((("resources", name, CLASS), message))

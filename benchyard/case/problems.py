@@ -14,6 +14,8 @@ from benchyard.files import shown
 NEAR = 0.8
 #: Similarity from which a name is worth suggesting when the given one is certainly wrong.
 WORTH_SUGGESTING = 0.5
+#: So many different problems are told of one file; more help nobody, and may be millions.
+MOST_PROBLEMS = 500
 #: Longest piece of a user's value that a message quotes.
 _QUOTE = 60
 #: Most names that a message lists.

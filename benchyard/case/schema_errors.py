@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from functools import cache
+from itertools import chain, islice
 from typing import Any, cast
 
 from jsonschema import Draft202012Validator, ValidationError, validators
@@ -29,8 +30,13 @@ def validator(schema: JsonObject) -> Draft202012Validator:
 
 def _pattern(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[ValidationError]:
     """Take ``$`` for the very end, as JSON Schema does; Python's is before a last newline too."""
-    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", wanted), instance):
+    if isinstance(instance, str) and not _compiled(wanted).search(instance):
         yield ValidationError(f"{instance!r} does not match {wanted!r}")
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\$$", r"\\Z", pattern))
 
 
 def _unique_items(_: Any, wanted: Any, instance: Any, __: Any) -> Iterator[ValidationError]:
@@ -73,8 +79,8 @@ def _inlined(schema: Json, definitions: JsonObject) -> Json:
 
 def findings(compiled: Draft202012Validator, value: Json) -> Iterator[Finding]:
     """Yield path and message of everything that is wrong with ``value``."""
-    for error in islice(cast("Any", compiled).iter_errors(value), _MOST_ERRORS):
-        yield from _explain(error)
+    errors = islice(cast("Any", compiled).iter_errors(value), _MOST_ERRORS)
+    yield from islice(chain.from_iterable(map(_explain, errors)), _MOST_ERRORS)
 
 
 def _explain(error: ValidationError) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ MATRIX = re.compile(r"\$\{matrix\.([^{}]*)\}")
 #: More points than anybody executes; a slip in a matrix must not fill memory.
 MAX_POINTS = 10_000
 #: More steps, those of all points together, than one case can be of; each costs a kilobyte.
-MAX_STEPS = 50_000
+MAX_STEPS = 10_000
 #: Bytes that all points of a matrix may make of what refers to it.
 MAX_EXPANDED = 100 * 10**6
 #: What a container and each of its members take beside their texts; bytes, about.
@@ -62,19 +62,20 @@ class Template:
 
     def __init__(self, document: JsonObject) -> None:
         self._document = document
-        # Ids of containers that hold a reference; the document keeps them alive.
+        # Ids of all that holds a reference; the document keeps them alive.
         self._moving: set[int] = set()
         self._find(document)
 
     def _find(self, value: Json) -> bool:
         if isinstance(value, str):
-            return "${matrix." in value
-        if not isinstance(value, list | dict):
-            return False
-        found = [self._find(item) for item in _items(value)]
-        if any(found):
+            moves = "${matrix." in value
+        elif isinstance(value, list | dict):
+            moves = any([self._find(item) for item in _items(value)])  # noqa: C419 - look at all
+        else:
+            moves = False
+        if moves:
             self._moving.add(id(value))
-        return id(value) in self._moving
+        return moves
 
     def at(self, point: Mapping[str, Json]) -> JsonObject:
         """Return the document at a point."""
@@ -82,11 +83,13 @@ class Template:
 
 
 def _fill(value: Json, point: Mapping[str, Json], moving: set[int] | None) -> Json:
+    if moving is not None and id(value) not in moving:
+        return value
     if isinstance(value, str):
         return _fill_text(value, point) if "${matrix." in value else value
-    if isinstance(value, list | dict) and (moving is None or id(value) in moving):
-        if isinstance(value, list):
-            return [_fill(item, point, moving) for item in value]
+    if isinstance(value, list):
+        return [_fill(item, point, moving) for item in value]
+    if isinstance(value, dict):
         return {name: _fill(item, point, moving) for name, item in value.items()}
     return value
 

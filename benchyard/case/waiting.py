@@ -5,11 +5,11 @@ from typing import Any
 
 from benchyard.case.building import step_id
 from benchyard.case.graph import Order, order_of
-from benchyard.case.problems import hint, near_miss, quote
+from benchyard.case.problems import MOST_PROBLEMS, hint, near_miss, quote
 from benchyard.case.schema_errors import Finding
 
 #: Names of so many neighbours are compared with an unknown one.
-_NEIGHBOURS = 50
+_NEIGHBOURS = 25
 #: Longest cycle that a message shows in full.
 _SHOWN = 20
 
@@ -49,6 +49,8 @@ class Waiting:
 
     def _unknown(self, position: int, place: int, needed: str) -> Iterator[int]:
         """Note an unknown need; yield the step that was most likely meant."""
+        if len(self.findings) > MOST_PROBLEMS:
+            return
         around = self.ids[max(0, position - _NEIGHBOURS) : position + _NEIGHBOURS]
         message = f"there is no step with the id '{quote(needed)}'{hint(needed, around)}"
         self.findings.append((("steps", position, "needs", place), message))

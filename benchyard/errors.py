@@ -46,6 +46,21 @@ class CaseError(InputError):
         return "\n".join(self.problems)
 
 
+class SettingsError(InputError):
+    """What a case sets on a resource cannot be.
+
+    Args:
+        wrong: Name of a setting and what is wrong with it, for each.
+    """
+
+    def __init__(self, wrong: Sequence[tuple[str, str]]) -> None:
+        super().__init__(tuple(wrong))
+        self.wrong = tuple(wrong)
+
+    def __str__(self) -> str:
+        return "; ".join(message for _, message in self.wrong)
+
+
 class ResourceError(BenchyardError):
     """A resource could not do what it was asked to."""
 

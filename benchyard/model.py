@@ -115,7 +115,8 @@ class Case:
     Args:
         folder: Where ``metadata.json`` lies, absolute.
         point: Values of the matrix at this point; empty without a matrix.
-        settings: Class name of a resource to its settings.
+        settings: Name of a resource to its settings.
+        classes: Own name of a resource to its class; all others are named as their classes are.
         requires: What the testbed must be.
         repositories: Folders in the repositories of what is measured, from the case's folder on.
     """
@@ -130,8 +131,13 @@ class Case:
     settings: Mapping[str, Mapping[str, Json]] = field(
         default_factory=dict[str, Mapping[str, Json]]
     )
+    classes: Mapping[str, str] = field(default_factory=dict[str, str])
     requires: Requires = Requires()
     repositories: tuple[str, ...] = ()
+
+    def class_of(self, resource: str) -> str:
+        """Return the name of the class that a resource's name stands for."""
+        return self.classes.get(resource, resource)
 
     @property
     def title(self) -> str:
@@ -156,6 +162,11 @@ def plain(value: Json) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)
+
+
+def folder_of(resource: str) -> str:
+    """Return the folder of a resource's results: its name in lower case without _."""
+    return resource.lower().replace("_", "")
 
 
 def slug(text: str) -> str:

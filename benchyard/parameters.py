@@ -88,6 +88,8 @@ class Signature:
         """
         for name in self.naming_files:
             value = parameters[name] if name in parameters else self.defaults.get(name)
+            if value is None:
+                continue
             if value == "" and self.defaults.get(name) == "":
                 continue  # an empty text that is the default means that there is none
             yield from _files_in(self.annotations[name], value, (name,))

@@ -14,7 +14,7 @@ times itself: the lab does, around the command alone.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -194,6 +194,22 @@ class Resource(ABC, Generic[SettingsT]):
         By it the repository is found that a measured program stands in.
         """
         del command, parameters
+        return ()
+
+    @classmethod
+    def refusals(
+        cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
+    ) -> Iterable[tuple[tuple[str | int, ...], str]]:
+        """Say why a step cannot work; asked when a case is checked, for each step.
+
+        Args:
+            settings: As the case has them, possibly wrong and with references.
+            parameters: As the step has them, possibly wrong and with references.
+
+        Returns:
+            The place in the step, such as ``("command",)``, and a sentence for each reason.
+        """
+        del settings, command, parameters
         return ()
 
     @abstractmethod

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from benchyard.case.naming import plainly_named
 from benchyard.case.sizes import size
 from benchyard.model import RETRIES_OF_MAY_FAIL, Case, Check, JsonObject, Requires, Step
 
@@ -12,6 +13,7 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
     """Make the case of one matrix point from a document that has been validated and filled."""
     fields = cast("dict[str, Any]", document)
     name = fields["name"]
+    names = plainly_named(fields.get("resources", {}))
     return Case(
         folder=folder,
         id=fields.get("@id", f"urn:benchyard:case:{name}"),
@@ -20,7 +22,8 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         steps=build_steps(fields["steps"]),
         tags=tuple(fields.get("tags", ())),
         point=point,
-        settings=fields.get("resources", {}),
+        settings=names.settings,
+        classes=names.classes,
         requires=_requires(fields.get("requires", {})),
         repositories=_repositories(fields.get("subject", {})),
     )

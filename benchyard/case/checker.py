@@ -6,7 +6,8 @@ form that was valid once is valid always. Only the good news is remembered: what
 looked at in full, for its own message.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any, cast
 
 from jsonschema import Draft202012Validator
@@ -15,7 +16,7 @@ from benchyard.case.schema_errors import Finding, findings, validator
 from benchyard.model import Json, JsonObject
 
 #: Keywords of JSON Schema that look at a scalar's value and not only at its type.
-_VALUE_KEYWORDS = frozenset({"enum", "const", "pattern", "minLength", "maxLength", "format"}) | {
+_VALUE_KEYWORDS = frozenset({"const", "pattern", "minLength", "maxLength", "format"}) | {
     "minimum",
     "maximum",
     "exclusiveMinimum",
@@ -24,6 +25,9 @@ _VALUE_KEYWORDS = frozenset({"enum", "const", "pattern", "minLength", "maxLength
     "uniqueItems",
     "propertyNames",
 }
+
+#: So many forms are remembered; a case with more values than that begins anew.
+_REMEMBERED = 10_000
 
 Reduce = Callable[[Json], Hashable]
 
@@ -34,12 +38,13 @@ class Checker:
     Args:
         schema: What documents must be.
         reduce: Reduces a document to what the schema can tell apart; None takes the types of all
-            values where the schema looks at nothing else, and the whole document where it does.
+            values, and values where the schema lists some, or the whole document if it looks at
+            values in other ways.
     """
 
     def __init__(self, schema: JsonObject, reduce: Reduce | None = None) -> None:
         self._compiled: Draft202012Validator = validator(schema)
-        self._reduce = reduce or (repr if _looks_at_values(schema) else types_of)
+        self._reduce = reduce or (repr if _looks_at_values(schema) else _by(schema))
         self._valid: set[Hashable] = set()
 
     def findings(self, value: Json) -> list[Finding]:
@@ -49,8 +54,30 @@ class Checker:
             return []
         found = list(findings(self._compiled, value))
         if not found:
+            if len(self._valid) >= _REMEMBERED:
+                self._valid.clear()
             self._valid.add(reduced)
         return found
+
+
+def _by(schema: Any) -> Reduce:
+    """Make what reduces a document to its types, and to values where the schema lists some."""
+    if not isinstance(schema, dict) or "enum" not in repr(cast("Any", schema)):
+        return types_of
+    fields = cast("dict[str, Any]", schema)
+    if "anyOf" in fields and len(fields) == 1:
+        branches = [_by(branch) for branch in fields["anyOf"]]
+        return lambda value: tuple([reduce(value) for reduce in branches])
+    if "properties" in fields:
+        known = {name: _by(inner) for name, inner in fields["properties"].items()}
+        return partial(_members, known, _by(fields.get("additionalProperties")))
+    return repr
+
+
+def _members(known: Mapping[str, Reduce], more: Reduce, value: Json) -> Hashable:
+    if not isinstance(value, dict):
+        return types_of(value)
+    return tuple([(name, known.get(name, more)(item)) for name, item in value.items()])
 
 
 def types_of(value: Json) -> Hashable:

@@ -1,25 +1,26 @@
 """Whether the steps fit the resource classes and the files that are there."""
 
-import os
-import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.building import step_id
 from benchyard.case.checker import Checker
-from benchyard.case.graph import ancestors
-from benchyard.case.problems import hint, quote
+from benchyard.case.inputs import Inputs, check_file_findings, file_findings
+from benchyard.case.naming import Names, ResourceClass, folder_findings, names_of
+from benchyard.case.problems import hint, near_miss, quote
+from benchyard.case.repair import JsonPath, meant, without
 from benchyard.case.schema_errors import Finding
-from benchyard.case.shape import needs_of
-from benchyard.errors import BenchyardError
-from benchyard.files import inside
+from benchyard.case.waiting import Waiting
+from benchyard.errors import BenchyardError, SettingsError
 from benchyard.model import Json, JsonObject
-from benchyard.parameters import NamedFile, settings_of, signature_of
+from benchyard.parameters import NamedFile, Signature, settings_of, signature_of
 from benchyard.registry import Registry
-from benchyard.resource import READ, FileRole, Resource, commands_of
+from benchyard.resource import commands_of
+
+#: From this similarity on, parameters of an unknown command are checked as if it were the near one.
+_MEANT = 0.7
 
 
 @cache
@@ -28,184 +29,177 @@ def _command_checker(method: Callable[..., Any]) -> Checker:
 
 
 @cache
-def _settings_checker(resource: type[Resource[Any]]) -> Checker:
+def _settings_checker(resource: ResourceClass) -> Checker:
     return Checker(settings_of(resource.Settings).schema())
 
 
-def fitness_findings(document: JsonObject, shared: Path, registry: Registry) -> Iterator[Finding]:
-    """Yield what is wrong with resources, commands, parameters and files of a filled document.
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How one step fits its class.
 
     Args:
-        document: Has passed the findings of ``shape``.
+        findings: Their paths begin in the step.
+        files: None if nobody knows what the step takes.
+        maybe: Texts that may name what it makes then.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    files: tuple[NamedFile, ...] | None = None
+    maybe: frozenset[str] = frozenset()
+
+
+class Fitness:
+    """Looks at all points of one case; what they have in common is looked at once.
+
+    Args:
         shared: The case's ``data/shared``.
         registry: The resource classes that there are.
+        lasting: Steps that the points have in common; they must live as long as this.
     """
-    fields = cast("dict[str, Any]", document)
-    for name, settings in fields.get("resources", {}).items():
-        for path, message in _settings_findings(name, settings, registry):
-            yield ("resources", name, *path), message
-    steps: list[dict[str, Any]] = fields["steps"]
-    files: dict[int, list[NamedFile]] = {}
-    for position, step in enumerate(steps):
-        method = _method(step, registry)
-        if isinstance(method, tuple):
-            yield ("steps", position, method[0]), method[1]
-            continue
-        wrong = _command_checker(method).findings(step.get("parameters", {}))
-        for path, message in wrong:
-            yield ("steps", position, "parameters", *path), _about(step, path, message)
-        files[position] = list(signature_of(method).files(step.get("parameters", {})))
-    yield from _file_findings(steps, files, shared)
 
+    def __init__(
+        self, shared: Path, registry: Registry, lasting: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
+        self._inputs = Inputs(shared)
+        self._registry = registry
+        self._lasting = {id(step): step for step in lasting}
+        self._fits: dict[tuple[int, ResourceClass | None], _Fit] = {}
 
-def _about(step: dict[str, Any], path: tuple[str | int, ...], message: str) -> str:
-    """Name the command where the message is about its parameters as a whole."""
-    return message if path else f"{step['resource']}.{step['command']} {message}"
+    def findings(self, document: JsonObject, waiting: Waiting) -> Iterator[Finding]:
+        """Yield what is wrong with resources, commands, parameters and files of one point.
 
-
-def _settings_findings(name: str, settings: Json, registry: Registry) -> Iterator[Finding]:
-    known = registry.classes.get(name)
-    if known is None:
-        yield (), _unknown_resource(name, registry)
-    else:
-        found = _settings_checker(known).findings(settings)
-        yield from found or _refused(known, settings)
-
-
-def _refused(resource: type[Resource[Any]], settings: Json) -> Iterator[Finding]:
-    """Let a settings class refuse values; those with references are not known yet."""
-    if "${" in repr(settings):
-        return
-    try:
-        resource.Settings(**cast("dict[str, Any]", settings))
-    except (ValueError, TypeError, BenchyardError) as error:
-        yield (), str(error)
-
-
-def _unknown_resource(name: str, registry: Registry) -> str:
-    if name in registry.unavailable:
-        return f"the resource '{name}' is unavailable: {registry.unavailable[name]}"
-    return f"unknown resource '{name}'{hint(name, registry.classes)}"
-
-
-def _method(step: dict[str, Any], registry: Registry) -> Callable[..., Any] | tuple[str, str]:
-    resource = registry.classes.get(step["resource"])
-    if resource is None:
-        return "resource", _unknown_resource(step["resource"], registry)
-    known = commands_of(resource)
-    if step["command"] not in known:
-        what = f"{step['resource']} has no command '{step['command']}'"
-        return "command", what + hint(step["command"], known)
-    return known[step["command"]]
-
-
-def _file_findings(
-    steps: list[dict[str, Any]], files: Mapping[int, list[NamedFile]], shared: Path
-) -> Iterator[Finding]:
-    makers = _makers(files)
-    needs = needs_of(steps)
-    ids = [step_id(step, index) for index, step in enumerate(steps, 1)]
-    for position, named in files.items():
-        earlier = ancestors(needs, ids[position])
-        before = {i for i, identifier in enumerate(ids) if identifier in earlier}
-        for file in named:
-            message = _file_problem(file, shared, makers, before)
+        Args:
+            document: Of the right shape; steps and keys that had none are left out.
+            waiting: The order of its steps.
+        """
+        fields = cast("dict[str, Any]", document)
+        names = names_of(fields.get("resources", {}), self._registry)
+        steps: list[dict[str, Any]] = fields.get("steps", [])
+        used = {step["resource"]: None for step in steps if "resource" in step}
+        yield from _resource_findings(names, used)
+        fits: list[_Fit] = []
+        for position, step in enumerate(steps):
+            resource, message = names.found(step["resource"]) if "resource" in step else (None, "")
             if message:
-                yield ("steps", position, "parameters", *file.path), message
-    yield from _races(makers, needs, ids)
-    for position, step in enumerate(steps):
-        for path, message in _check_file_findings(step, files.get(position), shared):
-            yield ("steps", position, "check", path), message
+                yield ("steps", position, "resource"), message
+            fit = self._fit(step, resource)
+            fits.append(fit)
+            for path, said in (*fit.findings, *_refused_command(step, resource, names)):
+                yield ("steps", position, *path), said
+        maybe = set[str]().union(*{fit.maybe for fit in fits})
+        yield from file_findings([fit.files or () for fit in fits], waiting, self._inputs, maybe)
+        for position, (step, fit) in enumerate(zip(steps, fits, strict=True)):
+            for member, said in check_file_findings(step, fit.files, self._inputs):
+                yield ("steps", position, "check", member), said
+
+    def _fit(self, step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
+        if id(step) not in self._lasting:
+            return _fit(step, resource)
+        key = id(step), resource
+        if key not in self._fits:
+            self._fits[key] = _fit(step, resource)
+        return self._fits[key]
 
 
-def _races(
-    makers: Mapping[str, set[int]], needs: Mapping[str, list[str]], ids: list[str]
+def _fit(step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
+    parameters: JsonObject = step.get("parameters", {})
+    if resource is None or "command" not in step:
+        return _Fit(maybe=frozenset(_texts(parameters)))
+    name, known = step["command"], commands_of(resource)
+    found: list[Finding] = []
+    if name not in known:
+        what = f"{step['resource']} has no command '{quote(name)}'"
+        found.append((("command",), what + hint(name, known)))
+        name = near_miss(name, known, _MEANT)
+        if name is None:
+            return _Fit(tuple(found), None, frozenset(_texts(parameters)))
+    method = known[name]
+    signature = signature_of(method)
+    for path, message in _known_findings(_command_checker(method), signature, parameters):
+        # A message about the parameters as a whole names the command.
+        said = message if path else f"{step['resource']}.{name} {message}"
+        found.append((("parameters", *path), said))
+    return _Fit(tuple(found), tuple(_files(signature, parameters)))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value if isinstance(value, list) else value.values():
+            yield from _texts(item)
+
+
+def _known_findings(checker: Checker, signature: Signature, members: JsonObject) -> list[Finding]:
+    """Return what is wrong with parameters or settings, misspelt ones read as they are meant."""
+    read = meant(members, frozenset(signature.annotations))
+    if signature.open or not read.keys:
+        return checker.findings(members)
+    told = [((key,), f"is unknown here; did you mean '{near}'?") for near, key in read.keys.items()]
+    return [*read.findings(checker.findings(read.members)), *told]
+
+
+def _files(signature: Signature, parameters: JsonObject) -> Iterator[NamedFile]:
+    read = meant(parameters, frozenset(signature.annotations))
+    for file in signature.files(parameters if signature.open else read.members):
+        first = str(file.path[0])
+        yield NamedFile(file.role, file.name, (read.keys.get(first, first), *file.path[1:]))
+
+
+def _refused_command(
+    step: dict[str, Any], resource: ResourceClass | None, names: Names
 ) -> Iterator[Finding]:
-    """Yield outputs that two steps make at the same time."""
-    for name, positions in makers.items():
-        for first, second in combinations(sorted(positions), 2):
-            ordered = ids[first] in ancestors(needs, ids[second])
-            if not (ordered or ids[second] in ancestors(needs, ids[first])):
-                message = f"steps {first + 1} and {second + 1} make '{name}' side by side"
-                yield ("steps", second), message + "; give each its own, or let one need the other"
+    """Let the class refuse a command that cannot work with its settings and parameters."""
+    if resource is None or step.get("command") not in commands_of(resource):
+        return
+    settings = names.settings.get(step["resource"], {})
+    yield from resource.refusals(settings, step["command"], step.get("parameters", {}))
 
 
-def _makers(files: Mapping[int, list[NamedFile]]) -> dict[str, set[int]]:
-    """Return what the steps make, normalised, and the positions of its makers."""
-    made: dict[str, set[int]] = {}
-    for position, named in files.items():
-        for file in named:
-            if file.role not in READ:
-                made.setdefault(os.path.normpath(file.name), set()).add(position)
-    return made
+def _resource_findings(names: Names, used: Mapping[str, None]) -> Iterator[Finding]:
+    yield from names.findings
+    for name, settings in names.settings.items():
+        resource, message = names.found(name)
+        if message:
+            yield ("resources", name), message
+        if resource is not None:
+            for path, said in _settings_findings(resource, settings):
+                yield ("resources", name, *path), said
+    for name in used.keys() - names.settings.keys():
+        resource, message = names.found(name)
+        if resource is not None and message is None:
+            for _, said in _settings_findings(resource, {}):
+                yield ("resources", name), said
+    yield from folder_findings({**names.own, **used})
 
 
-def _file_problem(
-    file: NamedFile, shared: Path, makers: Mapping[str, set[int]], before: set[int]
-) -> str | None:
-    if "${env:" in file.name or "${secret:" in file.name:
-        return f"'{file.name}' holds a reference; the name of a file must stand in the case"
-    there = look(shared, file.name)
-    if isinstance(there, str):
-        return there
-    if file.role not in READ:
-        return f"'{file.name}' would overwrite an input of that name" if there else None
-    if there and (shared / file.name).exists():  # a link may lead nowhere
-        return None
-    made_by = _made_by(file.name, makers)
-    if made_by & before:
-        return None
-    if not made_by:
-        return f"there is no file '{file.name}' in {shared}, and no step makes it"
-    first = min(made_by) + 1
-    return f"step {first} makes '{file.name}', but this step does not wait for it (needs)"
+def _settings_findings(resource: ResourceClass, settings: JsonObject) -> Iterator[Finding]:
+    signature = settings_of(resource.Settings)
+    found = _known_findings(_settings_checker(resource), signature, settings)
+    yield from found
+    # Values with references are not known yet, and what has a wrong type was told of.
+    references = [(name,) for name, value in settings.items() if "${" in repr(value)]
+    left_out: set[JsonPath] = {path for path, _ in found} | set(references)
+    read = meant(without(settings, [p for p in left_out if p]), frozenset(signature.annotations))
+    for path, message in read.findings(_refused(resource, read.members)):
+        # What was left out cannot be missing.
+        if not path or (*path[:1],) not in {part[:1] for part in left_out}:
+            yield path, message
 
 
-def _made_by(name: str, makers: Mapping[str, set[int]]) -> set[int]:
-    """Find the steps that make a file, itself or as part of a folder."""
-    path = Path(os.path.normpath(name))
-    candidates = (str(candidate) for candidate in (path, *path.parents))
-    return set[int]().union(*(makers.get(candidate, ()) for candidate in candidates))
-
-
-def look(shared: Path, name: str) -> bool | str:
-    """Tell whether a file is in ``shared``, or say why its name cannot be one inside it."""
-    if not name:
-        return "must name a file"
-    outside = f"'{name}' leads out of data/shared; use a path inside it"
-    if name.startswith("/") or ".." in name.split("/"):
-        return outside
-    if os.path.normpath(name) == ".":
-        return f"'{name}' names data/shared itself; name a file in it"
+def _refused(resource: ResourceClass, settings: JsonObject) -> Iterator[Finding]:
+    """Let a settings class refuse values."""
     try:
-        status = os.lstat(f"{shared}/{name}")
-        # A plain name that is no link cannot lead out: the costly look is for the others.
-        suspicious = "/" in name or stat.S_ISLNK(status.st_mode)
-    except FileNotFoundError:
-        suspicious = "/" in name
-        status = None
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or error
-        return f"'{quote(name)}' cannot be a file name: {reason}"
-    if suspicious and inside(shared, name) is None:
-        return outside
-    return status is not None
+        resource.Settings(**settings)
+    except SettingsError as error:
+        for name, message in error.wrong:
+            yield (name,), message
+    except (ValueError, BenchyardError) as error:
+        yield (), str(error)
+    except TypeError as error:
+        if not _lacks(resource, settings):
+            yield (), str(error)
 
 
-def _check_file_findings(
-    step: dict[str, Any], files: list[NamedFile] | None, shared: Path
-) -> Iterator[tuple[str, str]]:
-    check: dict[str, Any] = step.get("check") or {}
-    expected = check.get("equal")
-    if expected is not None:
-        there = look(shared, expected)
-        if isinstance(there, str):
-            yield "equal", there
-        elif not (shared / expected).exists():
-            yield "equal", f"there is no file '{expected}' in {shared}"
-    outputs = [f.name for f in files or () if f.role is FileRole.OUTPUT]
-    wanted = check.get("file")
-    if files is not None and wanted is not None and wanted not in outputs:
-        yield "file", f"the step makes no output '{wanted}'{hint(wanted, outputs)}"
-    if check and wanted is None and len(outputs) > 1:
-        yield "file", f"is needed here: the step makes {' and '.join(outputs)}"
+def _lacks(resource: ResourceClass, settings: JsonObject) -> bool:
+    return not settings.keys() >= set(settings_of(resource.Settings).required)

@@ -1,20 +1,16 @@
 """From files to cases: every problem of every case at once, and no case hides another."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
-from benchyard.case.building import build_case
-from benchyard.case.fitness import fitness_findings
+from benchyard.case.inspection import inspect
 from benchyard.case.problems import Problem, json_path
 from benchyard.case.reading import read_metadata
 from benchyard.case.schema_errors import Finding
-from benchyard.case.shape import matrix_findings, point_findings, schema_findings
-from benchyard.case.templates import fill, points
 from benchyard.errors import CaseError
-from benchyard.model import Case, Json, JsonObject, point_suffix
+from benchyard.model import Case, JsonObject
 from benchyard.registry import Registry
 
 METADATA = "metadata.json"
@@ -85,13 +81,9 @@ def load(file: Path, registry: Registry) -> Loaded:
         return Loaded(file, file.parent.name, problems=(document,))
     name = document.get("name")
     title = name if isinstance(name, str) and name.strip() else file.parent.name
-    found = [*schema_findings(document)]
-    if not found:
-        found = [*matrix_findings(document)]
-    loaded = Loaded(file, title, problems=_problems(file, found))
-    if not found:
-        loaded = _load_points(file, title, document, registry)
-    return replace(loaded, tags=_tags(document))
+    cases, found = inspect(document, file.parent, registry)
+    problems = _problems(file, found)
+    return Loaded(file, title, () if problems else tuple(cases), problems, _tags(document))
 
 
 def _tags(document: JsonObject) -> frozenset[str]:
@@ -104,37 +96,8 @@ def _tags(document: JsonObject) -> frozenset[str]:
     )
 
 
-def _load_points(file: Path, title: str, document: JsonObject, registry: Registry) -> Loaded:
-    matrix = cast("dict[str, Sequence[Json]]", document.get("matrix", {}))
-    found: list[Finding] = []
-    cases: list[Case] = []
-    body = {key: value for key, value in document.items() if key != "matrix"}
-    for point in points(matrix):
-        filled = cast("JsonObject", fill(body, point)) if matrix else document
-        # Without a matrix the document itself has just been checked against the schema.
-        wrong = list(schema_findings(filled)) if matrix else []
-        wrong = wrong or list(_findings_at(filled, file.parent, registry))
-        found.extend((path, message + _at(point, message)) for path, message in wrong)
-        if not wrong:
-            cases.append(build_case(file.parent, filled, point))
-    problems = _problems(file, found)
-    return Loaded(file, title, () if problems else tuple(cases), problems)
-
-
-def _findings_at(document: JsonObject, folder: Path, registry: Registry) -> Iterator[Finding]:
-    found = [*point_findings(document)]
-    yield from found
-    if not found:
-        yield from fitness_findings(document, folder / "data" / "shared", registry)
-
-
-def _at(point: JsonObject, message: str) -> str:
-    """Name the point where a message depends on it."""
-    return f" (at {point_suffix(point)})" if any(str(v) in message for v in point.values()) else ""
-
-
 def _problems(file: Path, found: Iterable[Finding]) -> tuple[Problem, ...]:
-    made = (Problem(file, json_path(path), message) for path, message in found)
+    made = [Problem(file, json_path(path), message) for path, message in found]
     return tuple(dict.fromkeys(made))
 
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import chain, islice
 from typing import Any, cast
 
 from jsonschema import Draft202012Validator, ValidationError, validators
@@ -12,6 +14,8 @@ from benchyard.model import Json, JsonObject
 
 Finding = tuple[tuple[str | int, ...], str]
 
+#: So many errors of one document are looked at: each costs a kilobyte, a file may have millions.
+_MOST_ERRORS = 1_000
 _ARTICLES = {"integer": "an integer", "object": "an object", "array": "an array", "null": "null"}
 
 
@@ -26,8 +30,13 @@ def validator(schema: JsonObject) -> Draft202012Validator:
 
 def _pattern(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[ValidationError]:
     """Take ``$`` for the very end, as JSON Schema does; Python's is before a last newline too."""
-    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", wanted), instance):
+    if isinstance(instance, str) and not _compiled(wanted).search(instance):
         yield ValidationError(f"{instance!r} does not match {wanted!r}")
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\$$", r"\\Z", pattern))
 
 
 def _unique_items(_: Any, wanted: Any, instance: Any, __: Any) -> Iterator[ValidationError]:
@@ -39,8 +48,20 @@ def _unique_items(_: Any, wanted: Any, instance: Any, __: Any) -> Iterator[Valid
             yield ValidationError(f"{instance!r} has non-unique elements")
 
 
+def _any_of(compiled: Any, branches: Any, instance: Any, _: Any) -> Iterator[ValidationError]:
+    """Look at a few errors of each branch: jsonschema keeps one for each item of a long list."""
+    found: list[ValidationError] = []
+    for index, branch in enumerate(branches):
+        errors = [*islice(compiled.descend(instance, branch, schema_path=index), _MOST_ERRORS)]
+        if not errors:
+            return
+        found.extend(errors)
+    yield ValidationError("is not valid under any of the given schemas", context=found)
+
+
+_KEYWORDS = {"pattern": _pattern, "uniqueItems": _unique_items, "anyOf": _any_of}
 _Validator: type[Draft202012Validator] = cast("Any", validators).extend(
-    Draft202012Validator, {"pattern": _pattern, "uniqueItems": _unique_items}
+    Draft202012Validator, _KEYWORDS
 )
 
 
@@ -58,8 +79,8 @@ def _inlined(schema: Json, definitions: JsonObject) -> Json:
 
 def findings(compiled: Draft202012Validator, value: Json) -> Iterator[Finding]:
     """Yield path and message of everything that is wrong with ``value``."""
-    for error in cast("Any", compiled).iter_errors(value):
-        yield from _explain(error)
+    errors = islice(cast("Any", compiled).iter_errors(value), _MOST_ERRORS)
+    yield from islice(chain.from_iterable(map(_explain, errors)), _MOST_ERRORS)
 
 
 def _explain(error: ValidationError) -> Iterator[Finding]:

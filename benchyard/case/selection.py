@@ -87,7 +87,7 @@ def _select(text: str, every: _Lazy, registry: Registry) -> list[Loaded]:
     chosen = [item for item in chosen if item is not None]
     if not chosen:
         titles = [title for item in every.all() for title in _titles(item)]
-        raise InputError(f"no case is '{text}'{hint(text, titles[:1000])}")
+        raise InputError(f"no case is '{text}'{hint(text, titles[:1000], 1000)}")
     return chosen
 
 
@@ -140,7 +140,8 @@ def _titles(loaded: Loaded) -> list[str]:
 
 
 def _join(first: Loaded, second: Loaded) -> Loaded:
-    cases = first.cases + tuple(c for c in second.cases if c not in first.cases)
+    there = {case.title for case in first.cases}
+    cases = first.cases + tuple(c for c in second.cases if c.title not in there)
     return Loaded(first.file, first.name, cases, first.problems)
 
 

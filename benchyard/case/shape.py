@@ -7,17 +7,25 @@ from functools import cache
 from typing import Any, cast
 
 from benchyard import schemas
-from benchyard.case.building import step_id
 from benchyard.case.checker import Checker
-from benchyard.case.graph import find_cycle
 from benchyard.case.problems import hint, near_miss, quote
+from benchyard.case.repair import Meant, meant, unknown_keys
 from benchyard.case.schema_errors import Finding
 from benchyard.case.sizes import size
-from benchyard.case.templates import MAX_POINTS, points, undefined
+from benchyard.case.templates import (
+    MAX_EXPANDED,
+    MAX_POINTS,
+    MAX_STEPS,
+    expanded,
+    number_of_points,
+    points,
+    undefined,
+)
 from benchyard.model import Json, JsonObject, point_suffix
 
 _CRITERIA = ("rows", "sha256", "equal", "pattern")
-
+#: Longer patterns take seconds to compile; nobody reads them either.
+_LONGEST_PATTERN = 10_000
 
 #: Keys whose strings the schema only wants to be there and not empty.
 _FREE_TEXT = frozenset(
@@ -34,6 +42,20 @@ _BOUNDS = (0, 1, 1_000_000, 31_536_000)
 @cache
 def _checker() -> Checker:
     return Checker(schemas.load("case"), _reduced)
+
+
+@cache
+def _step_checker() -> Checker:
+    whole = cast("dict[str, Any]", schemas.load("case"))
+    step: dict[str, Any] = whole["$defs"]["step"]
+    return Checker({**step, "$defs": whole["$defs"]}, _reduced)
+
+
+@cache
+def _member_checker() -> Checker:
+    """Make what checks single members of a case."""
+    whole = cast("dict[str, Any]", schemas.load("case"))
+    return Checker({name: part for name, part in whole.items() if name != "required"}, _reduced)
 
 
 def _reduced(document: Json) -> Hashable:
@@ -55,9 +77,16 @@ def _reduced_member(name: str, value: Json) -> Hashable:
         return list
     if name in _OPAQUE and isinstance(value, dict):
         return dict
+    if name == "resources" and isinstance(value, dict):
+        return tuple([(key, _reduced_settings(item)) for key, item in value.items()])
     if name == "matrix" and isinstance(value, dict):
         return tuple([(key, _reduced_values(values)) for key, values in value.items()])
     return _reduced(value)
+
+
+def _reduced_settings(settings: Json) -> Hashable:
+    named = settings.get("class", "x") if isinstance(settings, dict) else settings
+    return isinstance(settings, dict), str if _is_plain(named) else repr(named)
 
 
 def _is_plain(value: Json) -> bool:
@@ -79,27 +108,89 @@ def _known_keys() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(schema["properties"]), frozenset(schema["$defs"]["step"]["properties"])
 
 
-def schema_findings(document: JsonObject) -> Iterator[Finding]:
-    """Yield what the JSON Schema and a look at the names of keys find."""
-    yield from _checker().findings(document)
-    yield from _near_misses(document)
+def shape_findings(document: JsonObject) -> list[Finding]:
+    """Return what the JSON Schema finds."""
+    return _checker().findings(document)
 
 
-def matrix_findings(document: JsonObject) -> Iterator[Finding]:
-    """Yield uses of undefined matrix names, and a matrix that is too large."""
+def changed_findings(filled: JsonObject, before: JsonObject) -> Iterator[Finding]:
+    """Yield what the JSON Schema finds in the parts that a point of the matrix changed.
+
+    Args:
+        before: The document that was filled; the parts that it has too are known.
+    """
+    for key, value in filled.items():
+        if key != "steps" and value is not before[key]:
+            yield from _member_checker().findings({key: value})
+    known = cast("list[Json]", before.get("steps", []))
+    for position, step in enumerate(cast("list[Json]", filled.get("steps", []))):
+        if step is not known[position]:
+            for path, message in _step_checker().findings(step):
+                yield ("steps", position, *path), message
+
+
+def as_meant(document: JsonObject) -> tuple[JsonObject, Mapping[tuple[str | int, ...], Meant]]:
+    """Read misspelt keys of a case and its steps as what they are near to.
+
+    Returns:
+        The document, and by its path each object in which a key was misspelt.
+    """
+    case_keys, step_keys = _known_keys()
+    whole = meant(document, case_keys)
+    objects: dict[tuple[str | int, ...], Meant] = {(): whole} if whole.keys else {}
+    steps = whole.members.get("steps")
+    if not isinstance(steps, list):
+        return whole.members, objects
+    read: list[Json] = []
+    for position, step in enumerate(steps):
+        one = meant(step, step_keys) if isinstance(step, dict) else None
+        if one is not None and one.keys:
+            objects["steps", position] = one
+        read.append(step if one is None else one.members)
+    return {**whole.members, "steps": read} if objects else document, objects
+
+
+def matrix_findings(document: JsonObject, written: JsonObject) -> Iterator[Finding]:
+    """Yield uses of undefined matrix names, and a matrix that is too large.
+
+    Args:
+        document: What of the case has the right shape.
+        written: The whole; names that have no right values are defined too.
+    """
     matrix = cast("dict[str, list[Json]]", document.get("matrix", {}))
-    size = 1
-    for values in matrix.values():
-        size *= len(values)
-    if size > MAX_POINTS:
-        yield ("matrix",), f"has {size:,} points, more than {MAX_POINTS:,}"
+    too_large = size_finding(document)
+    if too_large:
+        yield too_large
     else:
         yield from _twin_points(matrix)
     for path, _ in undefined(cast("JsonObject", matrix), {}, ("matrix",)):
         yield path, "a value of the matrix cannot refer to the matrix"
-    for path, name in undefined(document, matrix):
-        known = hint(name, matrix) if matrix else "; the case has no matrix"
-        yield path, f"'${{matrix.{name}}}' is not defined{known}"
+    names = written.get("matrix", {})
+    if not isinstance(names, dict):
+        return
+    for path, name in undefined(document, names):
+        known = hint(name, names) if names else "; the case has no matrix"
+        yield path, f"'${{matrix.{quote(name)}}}' is not defined{known}"
+
+
+def size_finding(document: JsonObject) -> Finding | None:
+    """Say what makes a case too large to be looked at, if something does."""
+    matrix = cast("dict[str, list[Json]]", document.get("matrix", {}))
+    number = number_of_points(matrix)
+    if number > MAX_POINTS:
+        return ("matrix",), f"has {number:,} points, more than {MAX_POINTS:,}"
+    steps = len(cast("list[Json]", document.get("steps", [])))
+    if number * steps > MAX_STEPS:
+        each = f" at {number:,} points of the matrix" if matrix else ""
+        message = f"are {steps:,}{each}, together more than {MAX_STEPS:,}; make several cases of it"
+        return ("steps",), message
+    text = expanded(document, matrix) * number if matrix else 0
+    if text > MAX_EXPANDED:
+        return ("matrix",), (
+            f"makes {text // 10**6:,} MB of text at its {number:,} points, more than "
+            f"{MAX_EXPANDED // 10**6:,} MB; put data into data/shared"
+        )
+    return None
 
 
 def _twin_points(matrix: Mapping[str, list[Json]]) -> Iterator[Finding]:
@@ -110,17 +201,8 @@ def _twin_points(matrix: Mapping[str, list[Json]]) -> Iterator[Finding]:
             yield ("matrix",), f"has {count} points named {quote(name)}; make their values differ"
 
 
-def point_findings(document: JsonObject) -> Iterator[Finding]:
-    """Yield what is wrong between the steps of a filled document that has the right shape."""
-    steps = cast("list[dict[str, Any]]", document["steps"])
-    yield from _graph_findings(steps)
-    yield from _requires_findings(cast("dict[str, Any]", document.get("requires", {})))
-    for position, step in enumerate(steps):
-        for path, message in _check_findings(step):
-            yield ("steps", position, *path), message
-
-
-def _near_misses(document: JsonObject) -> Iterator[Finding]:
+def near_misses(document: JsonObject) -> Iterator[Finding]:
+    """Yield keys that are slips of the pen."""
     case_keys, step_keys = _known_keys()
     yield from _near_keys(document, case_keys, ())
     steps = document.get("steps")
@@ -132,40 +214,14 @@ def _near_misses(document: JsonObject) -> Iterator[Finding]:
 def _near_keys(
     keys: Mapping[str, Json], known: frozenset[str], path: tuple[str | int, ...]
 ) -> Iterator[Finding]:
-    for key in sorted(keys.keys() - known):
-        meant = near_miss(key, known)
-        if meant:
-            yield (*path, key), f"unknown key '{key}'; did you mean '{meant}'?"
+    for key in unknown_keys(keys, known):
+        near = near_miss(key, known)
+        if near:
+            yield (*path, key), f"unknown key '{quote(key)}'; did you mean '{near}'?"
 
 
-def _graph_findings(steps: list[dict[str, Any]]) -> Iterator[Finding]:
-    ids = [step_id(step, index) for index, step in enumerate(steps, 1)]
-    seen: set[str] = set()
-    for position, identifier in enumerate(ids):
-        if identifier in seen:
-            yield ("steps", position, "@id"), f"'{identifier}' is the id of an earlier step too"
-        seen.add(identifier)
-    for position, step in enumerate(steps):
-        for place, needed in enumerate(step.get("needs", ())):
-            if needed not in seen:
-                message = f"there is no step with the id '{needed}'{hint(needed, ids)}"
-                yield ("steps", position, "needs", place), message
-    cycle = find_cycle(needs_of(steps))
-    if cycle and len(seen) == len(ids):
-        yield ("steps",), "the steps wait for each other: " + " → ".join(cycle)
-
-
-def needs_of(steps: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return id to the ids it waits for, of steps that have the right shape."""
-    ids = [step_id(step, index) for index, step in enumerate(steps, 1)]
-    before: list[list[str]] = [[], *([i] for i in ids[:-1])]
-    return {
-        identifier: list(step.get("needs", default))
-        for identifier, step, default in zip(ids, steps, before, strict=True)
-    }
-
-
-def _requires_findings(requires: dict[str, Any]) -> Iterator[Finding]:
+def requires_findings(requires: dict[str, Any]) -> Iterator[Finding]:
+    """Yield what of ``requires`` no testbed can be."""
     for place, tag in enumerate(requires.get("tags", ())):
         if "," in tag or tag != tag.strip():
             message = f"'{quote(tag)}' can be no testbed's tag: it has a comma or outer blanks"
@@ -178,7 +234,8 @@ def _requires_findings(requires: dict[str, Any]) -> Iterator[Finding]:
         yield ("requires", "memory"), str(error)
 
 
-def _check_findings(step: dict[str, Any]) -> Iterator[Finding]:
+def check_findings(step: dict[str, Any]) -> Iterator[Finding]:
+    """Yield what is wrong with the check of a step, whatever the step makes."""
     check = step.get("check")
     if check is None:
         return
@@ -186,7 +243,11 @@ def _check_findings(step: dict[str, Any]) -> Iterator[Finding]:
         yield ("check",), f"says nothing to check; give one of {', '.join(_CRITERIA)}"
     if step.get("expect_failure"):
         yield ("check",), "cannot go with expect_failure: a command that fails has no answer"
+    pattern = check.get("pattern", "")
+    if len(pattern) > _LONGEST_PATTERN:
+        yield ("check", "pattern"), f"has {len(pattern):,} letters, more than {_LONGEST_PATTERN:,}"
+        return
     try:
-        re.compile(check.get("pattern", ""))
+        re.compile(pattern)
     except re.error as error:
         yield ("check", "pattern"), f"is not a regular expression: {error}"

@@ -1,15 +1,49 @@
 """``${matrix.name}`` in strings, and the points that a matrix has."""
 
 import itertools
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from benchyard.model import Json, JsonObject, plain
 
-MATRIX = re.compile(r"\$\{matrix\.([^}]*)\}")
+# No name holds a brace; to let one pass would make the search of a long text quadratic.
+MATRIX = re.compile(r"\$\{matrix\.([^{}]*)\}")
 #: More points than anybody executes; a slip in a matrix must not fill memory.
 MAX_POINTS = 10_000
+#: More steps, those of all points together, than one case can be of; each costs a kilobyte.
+MAX_STEPS = 10_000
+#: Bytes that all points of a matrix may make of what refers to it.
+MAX_EXPANDED = 100 * 10**6
+#: What a container and each of its members take beside their texts; bytes, about.
+_CONTAINER, _MEMBER = 100, 64
+
+
+def number_of_points(matrix: Mapping[str, Sequence[Json]]) -> int:
+    """Return how many points a matrix has."""
+    return math.prod(map(len, matrix.values()))
+
+
+def expanded(value: Json, matrix: Mapping[str, Sequence[Json]]) -> int:
+    """Return how many bytes one point makes of what refers to the matrix, at most."""
+    longest = {name: max(len(plain(v)) for v in values) for name, values in matrix.items()}
+    return sum(map(len, longest)) + sum(longest.values()) + _expanded(value, longest)
+
+
+def _expanded(value: Json, longest: Mapping[str, int]) -> int:
+    if isinstance(value, str):
+        if "${matrix." not in value:
+            return 0
+        return len(value) + sum(longest.get(name, 0) for name in MATRIX.findall(value))
+    if not isinstance(value, list | dict):
+        return 0
+    inner = sum(_expanded(item, longest) for item in _items(value))
+    return inner and inner + _CONTAINER + _MEMBER * len(value)
+
+
+def _items(value: list[Json] | JsonObject) -> Iterable[Json]:
+    return value if isinstance(value, list) else value.values()
 
 
 def points(matrix: Mapping[str, Sequence[Json]]) -> Iterator[JsonObject]:
@@ -20,12 +54,43 @@ def points(matrix: Mapping[str, Sequence[Json]]) -> Iterator[JsonObject]:
 
 def fill(value: Json, point: Mapping[str, Json]) -> Json:
     """Replace ``${matrix.name}`` by the point's values; a lone one keeps the value's type."""
+    return _fill(value, point, None)
+
+
+class Template:
+    """A document to be filled often: what refers to nothing is the same object at every point."""
+
+    def __init__(self, document: JsonObject) -> None:
+        self._document = document
+        # Ids of all that holds a reference; the document keeps them alive.
+        self._moving: set[int] = set()
+        self._find(document)
+
+    def _find(self, value: Json) -> bool:
+        if isinstance(value, str):
+            moves = "${matrix." in value
+        elif isinstance(value, list | dict):
+            moves = any([self._find(item) for item in _items(value)])  # noqa: C419 - look at all
+        else:
+            moves = False
+        if moves:
+            self._moving.add(id(value))
+        return moves
+
+    def at(self, point: Mapping[str, Json]) -> JsonObject:
+        """Return the document at a point."""
+        return cast("JsonObject", _fill(self._document, point, self._moving))
+
+
+def _fill(value: Json, point: Mapping[str, Json], moving: set[int] | None) -> Json:
+    if moving is not None and id(value) not in moving:
+        return value
     if isinstance(value, str):
         return _fill_text(value, point) if "${matrix." in value else value
     if isinstance(value, list):
-        return [fill(item, point) for item in value]
+        return [_fill(item, point, moving) for item in value]
     if isinstance(value, dict):
-        return {name: fill(item, point) for name, item in value.items()}
+        return {name: _fill(item, point, moving) for name, item in value.items()}
     return value
 
 

@@ -11,7 +11,7 @@ from benchyard.errors import ResourceError
 from benchyard.files import files_below, write_atomically
 from benchyard.model import Json
 
-_REFERENCE = re.compile(r"\$\{(env|secret):([^}]+)\}")
+_REFERENCE = re.compile(r"\$\{(env|secret):([^{}]+)\}")
 _MASK = "******"
 
 #: Gives the value of a secret by name; raises ``KeyError`` if there is none.

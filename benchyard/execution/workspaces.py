@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.files import files_below, sha256
-from benchyard.model import Json
+from benchyard.model import Json, folder_of
 from benchyard.subject.content import Stamp
 
 
@@ -45,7 +45,7 @@ class Declared:
 
     Args:
         name: As the step names it, below the run's shared folder.
-        resource: Class name of the resource that makes it.
+        resource: Name of the resource that makes it.
         step: Label of the step, for telling two outputs of one name apart.
     """
 
@@ -71,8 +71,8 @@ def keep(declared: Iterable[Declared], shared: Path, folder: Path) -> None:
 
 
 def kept_folder(folder: Path, resource: str) -> Path:
-    """Return where a resource's outputs are kept: its class name in lower case without _."""
-    return folder / resource.lower().replace("_", "")
+    """Return where a resource's outputs are kept."""
+    return folder / folder_of(resource)
 
 
 def account(folder: Path, resources: Iterable[str]) -> tuple[dict[str, Json], ...]:

@@ -111,7 +111,8 @@ def _run(plan: Planned, place: int, run: int) -> Json:
 def _print_steps(case: Case) -> None:
     click.echo(f"\n{case.title}")
     rows = [("", "STEP", "COMMAND", "NEEDS")]
+    places = {step.id: step.index for step in case.steps}
     for step in case.steps:
-        needs = ", ".join(str(other.index) for other in case.steps if other.id in step.needs)
+        needs = ", ".join(map(str, sorted(places[needed] for needed in step.needs)))
         rows.append((str(step.index), step.name, f"{step.resource}.{step.command}", needs))
     print_columns(rows)

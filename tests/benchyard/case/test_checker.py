@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from benchyard import schemas
 from benchyard.case.checker import Checker, types_of
 from benchyard.case.schema_errors import findings, validator
-from benchyard.case.shape import schema_findings
+from benchyard.case.shape import shape_findings
 from benchyard.model import Json, JsonObject
 from benchyard.parameters import signature_of
 from benchyard.resource import InputFile, OutputFile
@@ -132,7 +132,7 @@ def test_what_cases_remember_changes_no_verdict(documents: list[JsonObject]) -> 
     fresh = validator(schemas.load("case"))
     for document in documents:
         expected = list(findings(fresh, document))
-        said = list(schema_findings(document))
+        said = list(shape_findings(document))
         assert said[: len(expected)] == expected
         assert all("unknown key" in message for _, message in said[len(expected) :])
         assert bool(expected) != plainly_valid(schemas.load("case"), document)
@@ -143,10 +143,10 @@ def test_cases_that_differ_in_names_and_parameters_only_are_alike() -> None:
         step: Json = {"resource": "Toy", "command": "play", "parameters": {"file": name}}
         return {"name": name, "steps": [step]}
 
-    assert list(schema_findings(case("a"))) == []
-    assert list(schema_findings(case("b"))) == []
-    assert list(schema_findings(case(""))) != []
-    assert list(schema_findings(case("bad\x00name"))) != []
+    assert list(shape_findings(case("a"))) == []
+    assert list(shape_findings(case("b"))) == []
+    assert list(shape_findings(case(""))) != []
+    assert list(shape_findings(case("bad\x00name"))) != []
 
 
 def test_only_what_is_valid_is_remembered() -> None:

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Literal, TypedDict
 
 import pytest
 
-from benchyard.case.fitness import fitness_findings, look
+from benchyard.case.fitness import Fitness
+from benchyard.case.inputs import look
+from benchyard.case.waiting import Waiting
 from benchyard.model import Json, JsonObject
 from benchyard.registry import Registry
 from benchyard.resource import (
@@ -92,7 +94,7 @@ def step(name: str = "play", /, needs: Any = None, **parameters: Any) -> JsonObj
 def found(shared: Path, *steps: JsonObject, **keys: Json) -> list[tuple[str, str]]:
     """Return place and message of what is wrong, the place in short."""
     document: JsonObject = {"name": "n", "steps": [*steps], **keys}
-    findings = fitness_findings(document, shared, REGISTRY)
+    findings = Fitness(shared, REGISTRY).findings(document, Waiting(steps))
     return [(".".join(map(str, path)), message) for path, message in findings]
 
 
@@ -122,7 +124,15 @@ def test_defect_31_an_unavailable_resource_says_why(shared: Path) -> None:
     ],
 )
 def test_an_unknown_command_names_the_nearest(shared: Path, name: str, hint: str) -> None:
-    assert found(shared, step(name)) == [("steps.0.command", f"Toy has no command '{name}'{hint}")]
+    [(place, message), *_] = found(shared, step(name))
+    assert (place, message) == ("steps.0.command", f"Toy has no command '{name}'{hint}")
+
+
+def test_parameters_of_a_misspelt_command_are_checked_as_it_was_meant(shared: Path) -> None:
+    assert found(shared, step("loadparts", parts=5))[1] == (
+        "steps.0.parameters.parts",
+        "must be an array, not a number",
+    )
 
 
 @pytest.mark.parametrize(

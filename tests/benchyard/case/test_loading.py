@@ -320,10 +320,10 @@ def test_all_problems_of_all_cases_are_one_error(tmp_path: Path) -> None:
     lines = str(raised.value).splitlines()
     assert lines == list(raised.value.problems)
     assert [line.partition(": ")[0] for line in lines] == [
-        f"{tmp_path}/{name}/metadata.json" for name in "abdd"
+        f"{tmp_path}/{name}/metadata.json" for name in "abd"
     ]
     assert lines[1].endswith("$.steps[0].resource: unknown resource 'Toi'; did you mean 'Toy'?")
-    assert lines[3].endswith("$.step: unknown key 'step'; did you mean 'steps'?")
+    assert lines[2].endswith("$.step: unknown key 'step'; did you mean 'steps'?")
 
 
 def test_no_problems_raise_nothing(tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from benchyard import schemas
-from benchyard.case.shape import matrix_findings, needs_of, point_findings, schema_findings
+from benchyard.case.schema_errors import Finding
+from benchyard.case.shape import check_findings, near_misses, shape_findings
+from benchyard.case.shape import matrix_findings as matrix_findings_of
 from benchyard.case.templates import MAX_POINTS
+from benchyard.case.waiting import Waiting
 from benchyard.model import Json, JsonObject
 
 Path = tuple[str | int, ...]
@@ -20,8 +23,19 @@ def case(*steps: JsonObject, **keys: Any) -> JsonObject:
     return {"name": "n", "steps": [*(steps or (step(),))], **keys}
 
 
+def schema_findings(document: JsonObject) -> list[Finding]:
+    return [*shape_findings(document), *near_misses(document)]
+
+
+def matrix_findings(document: JsonObject) -> list[Finding]:
+    return [*matrix_findings_of(document, document)]
+
+
 def between(*steps: JsonObject) -> list[tuple[Path, str]]:
-    return list(point_findings(case(*steps)))
+    found = [*Waiting(steps).findings]
+    for position, each in enumerate(steps):
+        found += [(("steps", position, *path), said) for path, said in check_findings(each)]
+    return found
 
 
 # -- keys
@@ -181,12 +195,9 @@ def test_a_step_may_wait_for_a_later_one() -> None:
 
 def test_the_default_of_needs_is_the_step_before() -> None:
     steps: list[dict[str, Any]] = [step(), step(**{"@id": "b"}), step(needs=[]), step()]
-    assert needs_of(steps) == {
-        "step1": [],
-        "b": ["step1"],
-        "step3": [],
-        "step4": ["step3"],
-    }
+    waiting = Waiting(steps)
+    assert waiting.ids == ["step1", "b", "step3", "step4"]
+    assert waiting.order.before == [0, 0b1, 0, 0b100]
 
 
 # -- checks
@@ -227,5 +238,6 @@ def test_everything_wrong_between_steps_is_found_at_once() -> None:
     assert [path for path, _ in found] == [
         ("steps", 1, "@id"),
         ("steps", 2, "needs", 0),
+        ("steps",),
         ("steps", 1, "check"),
     ]

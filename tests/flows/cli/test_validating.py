@@ -44,6 +44,24 @@ def test_defect_27_every_problem_of_every_case_at_once(
     assert said.err == "1 case valid, 3 invalid\n"
 
 
+def test_run_tells_the_same_problems(
+    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["cat", "absent"]
+    case_folder(
+        "a",
+        {**STEP, "@id": "x", "resource": "Proces", "parameters": {"argumnts": arguments}},
+        {**STEP, "@id": "x", "command": "exceute", "timeout": 0},
+        {**STEP, "parameters": {"arguments": arguments, "stdin_file": "../../../secret"}},
+        tags="fast",
+    )
+    assert call(["validate", "--root", str(tmp_path)]) == 2
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == 7
+    assert call(["run", "--direct", "--root", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.removeprefix("benchyard: ").splitlines() == told
+
+
 def test_json_is_one_document(
     case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,195 @@
+"""Whether the files that steps read and make can be had, and in the order of the steps."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from benchyard.case.problems import hint, quote
+from benchyard.case.schema_errors import Finding
+from benchyard.case.waiting import Waiting
+from benchyard.files import inside
+from benchyard.parameters import NamedFile
+from benchyard.resource import READ, FileRole
+
+#: A name may lie so many folders deep; each is looked at for links.
+_DEEPEST = 64
+#: What an input cannot be: to read it blocks, or never ends.
+_NO_FILES = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+class Inputs:
+    """The files in ``data/shared``, each looked at once.
+
+    Args:
+        shared: The case's ``data/shared``.
+    """
+
+    def __init__(self, shared: Path) -> None:
+        self.shared = shared
+        self._looked: dict[str, bool | str] = {}
+
+    def look(self, name: str) -> bool | str:
+        """Tell whether a file is there, or say why its name cannot be one inside; see ``look``."""
+        known = self._looked.get(name)
+        if known is None:
+            known = self._looked[name] = look(self.shared, name)
+        return known
+
+    def problem(self, name: str) -> str | None:
+        """Say why a file cannot be read; an empty text where there is none."""
+        try:
+            kind = stat.S_IFMT(Path(self.shared, name).stat().st_mode)
+        except OSError:  # a link may lead nowhere
+            return ""
+        what = _NO_FILES.get(kind)
+        return what and f"'{name}' is {what}; an input must be a file or a folder"
+
+    def absent(self, name: str) -> str:
+        """Say that there is no such file."""
+        return f"there is no file '{name}' in {self.shared}"
+
+
+def look(shared: Path, name: str) -> bool | str:
+    """Tell whether a file is in ``shared``, or say why its name cannot be one inside it."""
+    if not name:
+        return "must name a file"
+    outside = f"'{quote(name)}' leads out of data/shared; use a path inside it"
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts:
+        return outside
+    if os.path.normpath(name) == ".":
+        return f"'{quote(name)}' names data/shared itself; name a file in it"
+    try:
+        status = os.lstat(f"{shared}/{name}")
+    except FileNotFoundError:
+        status = None
+    except (OSError, ValueError) as error:
+        return _no_name(name, getattr(error, "strerror", None) or str(error))
+    if len(parts) > _DEEPEST:
+        return _no_name(name, f"it lies more than {_DEEPEST} folders deep")
+    # A plain name that is no link cannot lead out: the costly look is for the others.
+    suspicious = "/" in name or (status is not None and stat.S_ISLNK(status.st_mode))
+    if suspicious and inside(shared, name) is None:
+        return outside
+    return status is not None
+
+
+def _no_name(name: str, reason: str) -> str:
+    return f"'{quote(name)}' cannot be a file name: {reason}"
+
+
+class Makers:
+    """Which steps make which files.
+
+    Args:
+        files: Of each step those that it names.
+        maybe: What steps of unknown classes may make.
+    """
+
+    def __init__(self, files: Sequence[Sequence[NamedFile]], maybe: set[str]) -> None:
+        self._maybe = maybe
+        self.positions: dict[str, list[int]] = {}
+        self._sets: dict[str, int] = {}
+        for position, named in enumerate(files):
+            for name in {os.path.normpath(file.name) for file in named if file.role not in READ}:
+                self.positions.setdefault(name, []).append(position)
+
+    def missing(self, name: str, before: int) -> str | None:
+        """Say why a file is not made before it is read; an empty text where nobody makes it.
+
+        Args:
+            before: Set of the steps that the reader waits for, as bits.
+        """
+        path = Path(os.path.normpath(name))
+        # A file is made itself, or as a part of a folder.
+        found = [n for n in map(str, (path, *path.parents)) if n in self.positions]
+        if any(self._set(made) & before for made in found):
+            return None
+        if not found:
+            return None if name in self._maybe else ""
+        first = min(self.positions[made][0] for made in found) + 1
+        return f"step {first} makes '{name}', but this step does not wait for it (needs)"
+
+    def _set(self, name: str) -> int:
+        if name not in self._sets:
+            self._sets[name] = sum(1 << position for position in self.positions[name])
+        return self._sets[name]
+
+    def races(self, waiting: Waiting) -> Iterator[Finding]:
+        """Yield outputs that two steps make at the same time.
+
+        Those who wait for each other come in their order; neighbours tell whether all do.
+        """
+        order = waiting.order
+        for name, positions in self.positions.items():
+            for pair in pairwise(sorted(positions, key=order.ranks.__getitem__)):
+                if not order.waits(pair[1], pair[0]):
+                    first, second = sorted(pair)
+                    message = f"steps {first + 1} and {second + 1} make '{name}' side by side"
+                    more = "; give each its own, or let one need the other"
+                    yield ("steps", second), message + more
+
+
+def file_findings(
+    files: Sequence[Sequence[NamedFile]], waiting: Waiting, inputs: Inputs, maybe: set[str]
+) -> Iterator[Finding]:
+    """Yield what is wrong with the files of all steps.
+
+    Args:
+        files: Of each step those that it names.
+        maybe: What steps of unknown classes may make.
+    """
+    makers = Makers(files, maybe)
+    for position, named in enumerate(files):
+        for file in named:
+            message = _problem(file, waiting.order.before[position], inputs, makers)
+            if message:
+                yield ("steps", position, "parameters", *file.path), message
+    yield from makers.races(waiting)
+
+
+def _problem(file: NamedFile, before: int, inputs: Inputs, makers: Makers) -> str | None:
+    name = file.name
+    if "${env:" in name or "${secret:" in name:
+        return f"'{quote(name)}' holds a reference; the name of a file must stand in the case"
+    there = inputs.look(name)
+    if isinstance(there, str):
+        return there
+    if file.role not in READ:
+        return f"'{name}' would overwrite an input of that name" if there else None
+    wrong = inputs.problem(name)
+    if wrong is None or wrong:
+        return wrong
+    missing = makers.missing(name, before)
+    return f"{inputs.absent(name)}, and no step makes it" if missing == "" else missing
+
+
+def check_file_findings(
+    step: Mapping[str, Any], files: Sequence[NamedFile] | None, inputs: Inputs
+) -> Iterator[tuple[str, str]]:
+    """Yield the member of a step's ``check`` and what is wrong with the file that it names.
+
+    Args:
+        files: Those that the step names; None if its command is unknown.
+    """
+    check: dict[str, Any] = step.get("check") or {}
+    expected = check.get("equal")
+    if expected is not None:
+        there = inputs.look(expected)
+        wrong = there if isinstance(there, str) else inputs.problem(expected)
+        if wrong is not None:
+            yield "equal", wrong or inputs.absent(expected)
+    outputs = [f.name for f in files or () if f.role is FileRole.OUTPUT]
+    wanted = check.get("file")
+    if files is not None and wanted is not None and wanted not in outputs:
+        yield "file", f"the step makes no output '{quote(wanted)}'{hint(wanted, outputs)}"
+    if check and wanted is None and len(outputs) > 1:
+        yield "file", f"is needed here: the step makes {' and '.join(outputs)}"

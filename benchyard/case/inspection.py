@@ -1,0 +1,163 @@
+"""All that is wrong with one document, at all points of its matrix, and the cases if nothing is.
+
+Shape, matrix, graph, classes, parameters, files: each stage looks at what the ones before it left
+sound, so that no mistake hides another one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, cast
+
+from benchyard.case.building import build_case
+from benchyard.case.fitness import Fitness
+from benchyard.case.problems import MOST_PROBLEMS
+from benchyard.case.repair import JsonPath, Meant, value_at, without
+from benchyard.case.schema_errors import Finding
+from benchyard.case.shape import (
+    as_meant,
+    changed_findings,
+    check_findings,
+    matrix_findings,
+    near_misses,
+    requires_findings,
+    shape_findings,
+    size_finding,
+)
+from benchyard.case.templates import Template, points
+from benchyard.case.waiting import Waiting
+from benchyard.model import Case, Json, JsonObject, point_suffix
+from benchyard.registry import Registry
+
+
+def inspect(
+    document: JsonObject, folder: Path, registry: Registry
+) -> tuple[list[Case], list[Finding]]:
+    """Return the cases of a document, and what is wrong with it: never both.
+
+    Args:
+        folder: Where it lies.
+    """
+    read, misspelt = as_meant(document)
+    wrong = shape_findings(read)
+    sound, removed = _sound(read, wrong)
+    matrix = matrix_findings(sound, read)
+    cases: list[Case] = []
+
+    def keep(filled: JsonObject, point: JsonObject) -> None:
+        if not wrong:  # of what lacks a name or steps no case can be made
+            cases.append(build_case(folder, filled, point))
+
+    at_points = _at_points(sound, removed, _Looking(sound, folder, registry), keep)
+    told = chain(_as_written(wrong, misspelt), near_misses(document))
+    rest = _as_written(chain(matrix, at_points), misspelt)
+    found = _first(chain(told, rest))
+    return ([] if found else cases), found
+
+
+def _first(findings: Iterable[Finding]) -> list[Finding]:
+    """Return different findings, and a last word if there are too many."""
+    found: dict[Finding, None] = {}
+    for finding in findings:
+        found[finding] = None
+        if len(found) > MOST_PROBLEMS:
+            found.popitem()
+            found[(), f"has more problems than these {MOST_PROBLEMS:,}; mend them first"] = None
+            break
+    return [*found]
+
+
+def _sound(document: JsonObject, wrong: Iterable[Finding]) -> tuple[JsonObject, set[JsonPath]]:
+    """Leave out what has no right shape; return the rest, and the places of what is gone."""
+    removed: set[JsonPath] = set()
+    for path, _ in wrong:
+        # A step that is an object is found wrong for what it lacks; the rest of it is sound.
+        whole = len(path) == 2 and path[0] == "steps" and isinstance(value_at(document, path), dict)
+        if path and not whole:
+            removed.add(path[:2] if path[0] == "matrix" else path)
+    made = without(document, removed)
+    steps = made.get("steps")
+    if isinstance(steps, list) and any(not isinstance(step, dict) for step in steps):
+        objects: list[Json] = [step if isinstance(step, dict) else {} for step in steps]
+        made = cast("JsonObject", {**made, "steps": objects})
+    return made, removed
+
+
+def _as_written(
+    findings: Iterable[Finding], misspelt: Mapping[JsonPath, Meant]
+) -> Iterator[Finding]:
+    """Yield findings with the keys that stand in the file."""
+    for path, message in findings:
+        written = path
+        for length in (0, 2):  # the case itself, and a step
+            read = misspelt.get(path[:length])
+            key = read.keys.get(str(path[length])) if read and len(path) > length else None
+            if key is not None:
+                written = (*written[:length], key, *written[length + 1 :])
+        yield written, message
+
+
+def _at_points(
+    document: JsonObject,
+    removed: set[JsonPath],
+    look: "_Looking",
+    keep: Callable[[JsonObject, JsonObject], None],
+) -> Iterator[Finding]:
+    """Yield what is wrong at the points of the matrix; keep the document of each that is right."""
+    matrix = cast("dict[str, list[Json]]", document.get("matrix", {}))
+    # Of a case with too many points the first one stands for all, unless it is too large itself.
+    first = {name: values[:1] for name, values in matrix.items()}
+    if size_finding({**document, "matrix": first}):
+        return
+    for point in islice(points(matrix), 1 if size_finding(document) else None):
+        filled = look.template.at(point)
+        right = True
+        for path, message in look.findings(filled):
+            if not _is_unknown(path, filled, removed):
+                right = False
+                yield path, message + _at(point, message)
+        if right:
+            keep(filled, point)
+
+
+class _Looking:
+    """Looks at all points; what they have in common is looked at once."""
+
+    def __init__(self, document: JsonObject, folder: Path, registry: Registry) -> None:
+        self._body = {key: value for key, value in document.items() if key != "matrix"}
+        self.template = Template(self._body)
+        self._steps = cast("list[dict[str, Any]]", self._body.get("steps", []))
+        self._fitness = Fitness(folder / "data" / "shared", registry, self._steps)
+        graph = [(step.get("@id"), step.get("needs")) for step in self._steps]
+        self._waiting = None if "${matrix." in repr(graph) else Waiting(self._steps)
+        self._checked: set[int] = set()
+
+    def findings(self, filled: JsonObject) -> Iterator[Finding]:
+        changed = [*changed_findings(filled, self._body)]
+        yield from changed
+        sound, _ = _sound(filled, changed)
+        steps = cast("list[dict[str, Any]]", sound.get("steps", []))
+        waiting = self._waiting or Waiting(steps)
+        yield from waiting.findings
+        yield from requires_findings(cast("dict[str, Any]", sound.get("requires", {})))
+        for position, step in enumerate(steps):
+            if step is self._steps[position]:
+                if position in self._checked:
+                    continue
+                self._checked.add(position)
+            for path, message in check_findings(step):
+                yield ("steps", position, *path), message
+        yield from self._fitness.findings(sound, waiting)
+
+
+def _is_unknown(path: JsonPath, document: JsonObject, removed: set[JsonPath]) -> bool:
+    """Tell whether a value is not known because an earlier stage found it, or its matrix, wrong."""
+    value = value_at(document, path)
+    if isinstance(value, str) and "${matrix." in value:
+        return True
+    return any(path[:length] in removed for length in range(1, len(path) + 1))
+
+
+def _at(point: JsonObject, message: str) -> str:
+    """Name the point where a message depends on it."""
+    return f" (at {point_suffix(point)})" if any(str(v) in message for v in point.values()) else ""

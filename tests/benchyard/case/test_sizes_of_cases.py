@@ -1,0 +1,129 @@
+"""No small file takes minutes or gigabytes, whatever it holds.
+
+Each is read by a process of its own under limits of the kernel, far above what it takes: what is
+not linear misses them by a factor.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+#: CPU seconds and bytes of address space of one command; it takes 1 to 5 s and 0.2 to 0.5 GB.
+CPU, SPACE = 30, 2 * 10**9
+MEGABYTE = 1_000_000
+PROGRAM = "import sys; from flows.cli import call; sys.exit(call(sys.argv[1:]))"
+
+
+def step(**keys: Any) -> dict[str, Any]:
+    made = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
+    return {**made, **keys}
+
+
+def with_parameters(**parameters: Any) -> dict[str, Any]:
+    return step(parameters={"arguments": ["true"], **parameters})
+
+
+POINTS = {"n": [*range(10_000)]}
+#: Documents and a part of what is said of them; nothing if they are right.
+CASES: dict[str, tuple[dict[str, Any], str]] = {
+    "10,000 points of 500 steps": (
+        {"matrix": POINTS, "steps": [step(name="s${matrix.n}"), *[step()] * 499]},
+        "are 500 at 10,000 points of the matrix, together more than 10,000",
+    ),
+    "10,000 points of a long text": (
+        {"matrix": POINTS, "steps": [step(description="x" * 900_000 + "${matrix.n}")]},
+        "MB of text at its 10,000 points",
+    ),
+    "one point of a long text": (
+        {"matrix": {"a": ["x" * 300_000]}, "steps": [step(name="${matrix.a}" * 50_000)]},
+        "MB of text at its 1 points",
+    ),
+    "10,000 points beside a long text": (
+        {"matrix": POINTS, "steps": [step(name="s${matrix.n}")], "description": "x" * 900_000},
+        "",
+    ),
+    "names of points with a long text": (
+        {"matrix": {**POINTS, "a": ["y" * 400_000]}, "steps": [step()]},
+        "MB of text at its 10,000 points",
+    ),
+    "2,000 steps that make one file": (
+        {"steps": [with_parameters(stdout_file="x")] * 2_000},
+        "",
+    ),
+    "2,000 steps that make one file side by side": (
+        {"steps": [{**with_parameters(stdout_file="x"), "needs": []}] * 2_000},
+        "steps 1 and 2 make 'x' side by side",
+    ),
+    "9,900 steps": ({"steps": [step(**{"@id": str(n)}) for n in range(9_900)]}, ""),
+    "8,000 cycles": (
+        {"steps": [step(**{"@id": str(n), "needs": [str(n), "0"]}) for n in range(8_000)]},
+        "the steps wait for each other: 0 → 0",
+    ),
+    "8,000 unknown needs": (
+        {"steps": [step(**{"@id": f"s{n:09}", "needs": [f"t{n:09}"]}) for n in range(8_000)]},
+        "there is no step with the id 't000000000'; did you mean",
+    ),
+    "400,000 wrong arguments": (
+        {"steps": [step(parameters={"arguments": [1] * 400_000})]},
+        "arguments[0]: must be a string",
+    ),
+    "50,000 unknown parameters": (
+        {"steps": [step(parameters={f"argument{n}": 1 for n in range(50_000)})]},
+        "is unknown here",
+    ),
+    "40,000 misspelt keys": (
+        {"steps": [step()], **{f"descriptio{n}": 1 for n in range(40_000)}},
+        "did you mean 'description'?",
+    ),
+    "25,000 unknown classes": (
+        {"steps": [step()], "resources": {f"p{n}": {"class": f"Proces{n}"} for n in range(25_000)}},
+        "unknown resource 'Proces0'; did you mean 'Process'?",
+    ),
+    "an endless reference": ({"steps": [step(description="${matrix." * 100_000)]}, ""),
+    "a long pattern": (
+        {"steps": [{**with_parameters(stdout_file="x"), "check": {"pattern": "(a|b)" * 180_000}}]},
+        "has 900,000 letters",
+    ),
+}
+
+
+def limits() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
+    resource.setrlimit(resource.RLIMIT_AS, (SPACE, SPACE))
+
+
+def read(folder: Path, name: str, command: list[str]) -> None:
+    document, wanted = CASES[name]
+    text = json.dumps({"name": "large", **document}, separators=(",", ":"))
+    assert len(text) <= MEGABYTE
+    (folder / "metadata.json").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *command, "--root", str(folder)],
+        preexec_fn=limits,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == (2 if wanted and command != ["list"] else 0), said[-2_000:]
+    assert command == ["list"] or wanted in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_small_file_is_checked_within_limits(tmp_path: Path, name: str) -> None:
+    read(tmp_path, name, ["validate"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("command", [["list"], ["run", "--dry-run", "--direct"]])
+def test_a_small_file_is_listed_and_planned_within_limits(
+    tmp_path: Path, name: str, command: list[str]
+) -> None:
+    read(tmp_path, name, command)

@@ -3,7 +3,7 @@
 
 ``pytest -p tests.steadiness`` writes down what was executed and what failed, in the file that
 ``BENCHYARD_LEDGER`` names; ``python -m tests.steadiness LEDGER STATUS [FILE]`` gives the verdict,
-and keeps it in a file if it is good.
+and adds it to a file if it is good.
 """
 
 import json
@@ -130,8 +130,8 @@ def execute_alone(tests: Iterable[str]) -> tuple[Ledger, int]:
     with tempfile.TemporaryDirectory(prefix="benchyard-again-") as folder:
         file = Path(folder, "ledger.json")
         environment = {**os.environ, LEDGER: str(file)}
-        environment.pop("PYTEST_ADDOPTS", None)
-        command = [sys.executable, "-m", "pytest", "-p", "tests.steadiness", *tests]
+        plugins = ("-p", "tests.steadiness", "-p", "xdist")
+        command = [sys.executable, "-m", "pytest", *plugins, "-n", "0", *tests]
         status = subprocess.run(command, env=environment, check=False).returncode
         return read(file), status
 
@@ -167,7 +167,8 @@ def main(arguments: Sequence[str]) -> int:
     lines.append(f"{ledger.passed + len(lines)} passed, {len(lines)} of them unsteady")
     print("\n".join(lines))
     for kept in arguments[2:]:
-        Path(kept).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        with Path(kept).open("a", encoding="utf-8") as stream:
+            stream.write("\n".join(lines) + "\n")
     return 0
 
 

@@ -16,7 +16,9 @@ from pathlib import Path
 
 from benchyard.errors import InputError, RecordError
 from benchyard.execution.layout import (
+    WORK,
     campaign_files,
+    left_works,
     marked_runs,
     run_folder,
     run_folders,
@@ -149,6 +151,8 @@ def finish_moving(results: Path) -> None:
 
 
 def _move(results: Path, moving: Path, keep: Collection[int]) -> Path:
+    for work in left_works(results):
+        remove_tree(work)
     kept = {run_folder(results, run) for run in keep}
     for path in campaign_files(results):
         if path not in kept:
@@ -196,7 +200,8 @@ def _free_name(results: Path, name: str) -> str:
 def removable(results: Path) -> list[Path]:
     """List what the lab made in a results folder, earlier campaigns included, and nothing else."""
     folders = [results, *earlier_campaigns(results)]
-    return [path for folder in folders for path in campaign_files(folder)]
+    files = [path for folder in folders for path in campaign_files(folder)]
+    return files + left_works(results)
 
 
 def clean(results: Path) -> list[Path]:
@@ -204,7 +209,8 @@ def clean(results: Path) -> list[Path]:
     gone, earlier = removable(results), earlier_campaigns(results)
     for path in gone:
         remove_tree(path)
-    for folder in (*earlier, results / EARLIER, results):
+    works = {path.parent for path in gone if path.parent.name == WORK}
+    for folder in (*earlier, results / EARLIER, results, *works):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
     return gone

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from benchyard.execution.attempts import declared_outputs
-from benchyard.execution.layout import WORK
+from benchyard.execution.layout import remove_work
 from benchyard.execution.workspaces import Declared, changed, keep, kept_folder
-from benchyard.files import remove_tree
 from benchyard.model import Case, Step
 from benchyard.resource import Resource
 from benchyard.subject.content import Stamp, stamps
@@ -44,7 +43,7 @@ class Keeper:
     def keep(self) -> None:
         """Move what the steps made, remove what else they left; empty folders do not stay."""
         keep(self._makers.values(), self._shared, self._folder)
-        remove_tree(self._folder / WORK)
+        remove_work(self._folder)
         for resource in {step.resource for step in self._case.steps}:
             kept = kept_folder(self._folder, resource)
             if kept.is_dir() and not any(kept.iterdir()):

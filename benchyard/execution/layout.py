@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from benchyard.clock import now
@@ -120,6 +121,33 @@ def _runs(results: Path) -> Iterator[tuple[int, Path]]:
             yield int(match[1]), Path(entry.path)
 
 
+def work_folder(folder: Path) -> Path:
+    """Return where the programs of the run in ``folder`` work.
+
+    Not below a folder of ours that is named ``scale=0.1``: readers of partitioned data, DuckDB's
+    among them, take that in a path for a column.
+    """
+    results = folder.parent
+    if "=" not in results.name:
+        return folder / WORK
+    return results.parent / WORK / f"{_digest(os.fsencode(results.name))}-{folder.name}"
+
+
+def remove_work(folder: Path) -> None:
+    """Remove what the programs of the run in ``folder`` left where they worked."""
+    work = work_folder(folder)
+    remove_tree(work)
+    if work.parent.name == WORK:
+        with suppress(OSError):  # there is none, or it holds what another point's run left
+            work.parent.rmdir()
+
+
+def left_works(results: Path) -> list[Path]:
+    """Return the places in which the runs of killed labs worked beside their results."""
+    name = work_folder(results / "run_*").name
+    return sorted((results.parent / WORK).glob(name)) if name != WORK else []
+
+
 def begin_run(results: Path, run: int) -> Path:
     """Make an empty folder for a run, and return it.
 
@@ -131,13 +159,14 @@ def begin_run(results: Path, run: int) -> Path:
         remove_tree(_replaced(folder))
         folder.rename(_replaced(folder))
     remove_tree(folder)
+    remove_work(folder)
     folder.mkdir(parents=True)
     return folder
 
 
 def finish_run(folder: Path) -> None:
     """Write the checkpoint, last of all, after everything before it is on disk."""
-    remove_tree(folder / WORK)
+    remove_work(folder)
     sync_tree(folder)
     write_atomically(folder / DONE, now() + "\n")
     sync_folder(folder.parent)
@@ -156,6 +185,7 @@ def restore_replaced(results: Path) -> list[int]:
             remove_tree(folder)
         else:
             remove_tree(run)
+            remove_work(run)
             folder.rename(run)
             restored.append(int(match[1]))
     return restored

@@ -20,7 +20,7 @@ from benchyard.errors import InputError, RecordError, ResourceError
 from benchyard.execution.attempts import Bench
 from benchyard.execution.disturbance import disturbances, with_stops
 from benchyard.execution.keeping import Keeper
-from benchyard.execution.layout import WORK, begin_run, finish_run
+from benchyard.execution.layout import begin_run, finish_run, work_folder
 from benchyard.execution.live import LiveResources, Phases, used_classes
 from benchyard.execution.ports import local_ports
 from benchyard.execution.progress import Notice, RunEnded, RunStarted
@@ -101,7 +101,7 @@ class Session:
         )
         self._timeline = replace(self._timeline, origin_ns=self._timeline.now_ns())
         self._reporter.tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
-        self._shared = self.folder / WORK / "shared"
+        self._shared = work_folder(self.folder) / "shared"
         mirror(self.case.shared, self._shared)
         self._subject = self.setting.subject()
         classes = self.setting.registry.classes
@@ -164,7 +164,7 @@ class Session:
         return Ground(self.resources, self._bench, self._keeper)
 
     def _workspace(self, resource: str) -> Workspace:
-        own = self.folder / WORK / "own" / resource
+        own = work_folder(self.folder) / "own" / resource
         kept = kept_folder(self.folder, resource)
         own.mkdir(parents=True)
         kept.mkdir(parents=True, exist_ok=True)

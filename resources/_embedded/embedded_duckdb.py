@@ -72,7 +72,7 @@ class _DuckDB(Engine):
 
     def fill(self, file: DataFile, columns: Sequence[Column]) -> int:
         try:
-            return self._count(_insert_tbl(file, columns) if file.is_tbl else _copy(file, columns))
+            return self._count(_insert(file, columns))
         except duckdb.Error as error:
             raise _explained(file, len(columns), str(error)) from error
 
@@ -98,11 +98,18 @@ def _without_end(query: str) -> str:
     return query
 
 
-def _copy(file: DataFile, columns: Sequence[Column]) -> str:
+def _insert(file: DataFile, columns: Sequence[Column]) -> str:
+    return _insert_tbl(file, columns) if file.is_tbl else _insert_csv(file, columns)
+
+
+def _insert_csv(file: DataFile, columns: Sequence[Column]) -> str:
+    """Not by COPY: DuckDB 1.3 takes ``a=b`` in a path for a column, and COPY cannot refuse it."""
     names = ", ".join(quoted(name) for name, _ in columns)
+    read = ", ".join(f"{quoted(name)}: {literal(kind)}" for name, kind in columns)
     return (
-        f"COPY {quoted(file.table)} ({names}) FROM {_path(file)} (FORMAT csv, AUTO_DETECT false, "
-        "HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR 'NULL')"
+        f"INSERT INTO {quoted(file.table)} ({names}) FROM read_csv({_path(file)}, "
+        "auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', "
+        f"nullstr = 'NULL', hive_partitioning = false, columns = {{{read}}})"
     )
 
 
@@ -115,7 +122,7 @@ def _insert_tbl(file: DataFile, columns: Sequence[Column]) -> str:
     return (
         f"INSERT INTO {quoted(file.table)} SELECT {taken} FROM read_csv({_path(file)}, "  # noqa: S608 - all quoted
         "auto_detect = false, header = false, delim = '|', quote = '', escape = '', "
-        f"nullstr = 'NULL', columns = {{{read}}}) "
+        f"nullstr = 'NULL', hive_partitioning = false, columns = {{{read}}}) "
         f"WHERE CASE WHEN {end} = '' THEN true ELSE error('there is no bar at the end') END"
     )
 

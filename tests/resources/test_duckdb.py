@@ -13,6 +13,7 @@ from benchyard.errors import CommandFailedError, InputError, NotReadyError
 from benchyard.resource import Workspace
 from resources.duckdb import DuckDB, DuckDBSettings
 from resources.embedded import EmbeddedDatabase
+from tests.conftest import MakeCase, RunBenchyard, process
 
 Open = Callable[..., EmbeddedDatabase[Any]]
 Query = Callable[[EmbeddedDatabase[Any], str], list[list[str]]]
@@ -85,3 +86,40 @@ def test_without_the_package_the_class_is_unavailable_with_the_reason() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "pip install duckdb" in said.stdout
+
+
+@pytest.mark.parametrize(("name", "text"), [("t.csv", "a,b\n1,x\n"), ("t.tbl", "x|1|\n")])
+def test_an_equals_sign_in_a_path_is_no_column(
+    open_database: Open, query: Query, put: Put, name: str, text: str
+) -> None:
+    """DuckDB 1.3 could load no CSV from below such a folder."""
+    database = open_database("DuckDB")
+    put("s.sql", "CREATE TABLE t (b VARCHAR, a INTEGER);")
+    put(f"year=2024/{name}", text)
+    database.load(f"year=2024/{name}", "t", "s.sql")
+    assert query(database, "SELECT * FROM t") == [["b", "a"], ["x", "1"]]
+
+
+@pytest.mark.slow
+def test_every_point_of_a_matrix_loads_its_csv_and_sees_no_equals_sign(
+    case_folder: MakeCase, run_benchyard: RunBenchyard
+) -> None:
+    load = {"csv_file": "t.csv", "table": "t", "schema_file": "s.sql"}
+    step = {"@id": "load", "name": "load", "resource": "DuckDB", "command": "load"}
+    folder = case_folder(
+        "points",
+        {**step, "parameters": load},
+        process("look", "pwd; readlink -f ."),
+        data={"t.csv": "a\n1\n", "s.sql": "CREATE TABLE t (a INTEGER);"},
+        matrix={"scale": [0.1, 1]},
+    )
+
+    ended = run_benchyard("run", folder, "--direct", "--runs", "1", "--cooldown", "0")
+
+    assert ended.returncode == 0, ended.stderr
+    for point in ("scale=0.1", "scale=1"):
+        run = folder / "results" / point / "run_1"
+        said = (run / "process/02-look.stdout.txt").read_text()
+        assert str(folder / "results/.work") in said
+        assert "=" not in said
+    assert not (folder / "results/.work").exists()

@@ -49,6 +49,39 @@ def still_there(results: Path, finished: Finished) -> Finished:
     return {number: tree(results / f"run_{number}") for number in done}
 
 
+@pytest.mark.parametrize("lines", [1, 4, 8])
+def test_kill_9_after_so_many_lines_is_made_up_for(
+    case_folder: MakeCase, tmp_path: Path, lines: int
+) -> None:
+    folder = case_folder(
+        "killed",
+        process_step("daemon", "sh", "-c", "setsid sleep 300 &"),
+        process_step("sort", "sort", "words.txt", stdout_file="sorted.txt"),
+        process_step("last", "true"),
+        data={"words.txt": "b\na\n"},
+        matrix={"scale": [0.1]},
+    )
+    results = folder / "results" / "scale=0.1"
+    program = Path(sys.executable).with_name("benchyard")
+    run = [program, "run", folder, "--direct", "-v", "--runs", "2", "--cooldown", "0"]
+    with subprocess.Popen(run, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as lab:
+        assert lab.stderr is not None
+        told = [lab.stderr.readline() for _ in range(lines)]
+        lab.send_signal(signal.SIGKILL)
+    assert all(told)
+    assert eventually(partial(is_empty, lab), 30), "a child outlived the lab"
+    finished = still_there(results, {})
+
+    last = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    assert last.returncode == 0, last.stderr
+    assert list(still_there(results, finished)) == [1, 2]
+    for number in (1, 2):
+        assert (results / f"run_{number}/process/sorted.txt").read_text() == "a\nb\n"
+    assert not [*results.parent.rglob(".work")], "where the programs worked"
+
+
+@pytest.mark.soak
 def test_kill_9_at_any_moment_loses_nothing_that_was_finished(
     case_folder: MakeCase, tmp_path: Path
 ) -> None:

@@ -23,6 +23,7 @@ from benchyard.execution.layout import (
     restore_replaced,
     results_folder,
     run_folder,
+    work_folder,
 )
 from benchyard.model import Case, Json, point_suffix
 
@@ -227,6 +228,47 @@ def test_clean_of_nothing_removes_nothing(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").touch()
     assert clean(tmp_path / place) == []
     assert (tmp_path / "file").exists()
+
+
+# -- where programs work
+
+
+def test_programs_work_in_the_run_s_folder_but_for_those_of_a_point(tmp_path: Path) -> None:
+    points = [tmp_path / "results" / point / "run_1" for point in ("a=1", "a=2", "b=1")]
+    places = {work_folder(folder) for folder in points}
+    assert len(places) == 3
+    assert {place.parent for place in places} == {tmp_path / "results" / WORK}
+    assert not [place for place in places if "=" in str(place.relative_to(tmp_path))]
+    assert work_folder(tmp_path / "results" / "run_1") == tmp_path / "results" / "run_1" / WORK
+
+
+@pytest.mark.parametrize("name", ["results", "results/a=1"])
+def test_what_a_killed_lab_left_goes_with_the_next_try_and_with_clean(
+    tmp_path: Path, name: str
+) -> None:
+    results = tmp_path / name
+    of_another = work_folder(tmp_path / "results" / "b=1" / "run_1")
+    of_another.mkdir(parents=True)
+
+    def killed(run: int) -> Path:
+        work = work_folder(begin_run(results, run))
+        (work / "shared").mkdir(parents=True)
+        return work
+
+    work = killed(1)
+    finish_run(begin_run(results, 1))
+    assert not work.exists()
+
+    work = killed(1)  # while it did a finished run again
+    assert restore_replaced(results) == [1]
+    assert not work.exists()
+
+    work = killed(2)
+    clean(results)
+    assert not work.exists()
+    assert of_another.exists()
+    clean(tmp_path / "results" / "b=1")
+    assert tree(tmp_path) == ["results"]
 
 
 # -- results folders and points

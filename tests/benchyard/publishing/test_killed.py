@@ -63,6 +63,7 @@ def document(number: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", [1, 2])
 def test_killed_at_random_moments(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch

@@ -45,6 +45,7 @@ def state_of(api: SyncPrefectClient, flow_run: FlowRun) -> str:
     return state.type.value if state else ""
 
 
+@pytest.mark.long  # a host that is busy for ten seconds is as dead as what it should spare
 @pytest.mark.usefixtures("prefect_server")
 def test_it_ends_the_dead_and_spares_the_living_and_others(
     monkeypatch: pytest.MonkeyPatch,

@@ -82,6 +82,7 @@ def container_case(make: MakeCase, name: str = "killed") -> Path:
     )
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("strangers")
 def test_kill_9_at_any_moment_leaves_nothing_after_the_next_start(
     case_folder: MakeCase, tmp_path: Path

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO, cast
 
 import pytest
 
@@ -42,6 +43,10 @@ def writer(file: Path, count: int, *hosts: str) -> "subprocess.Popen[str]":
 def finished(process: "subprocess.Popen[str]") -> set[tuple[int, str]]:
     """Return which documents a process has confirmed, number and host."""
     said, _ = process.communicate(timeout=120)
+    return confirmed_in(said)
+
+
+def confirmed_in(said: str) -> set[tuple[int, str]]:
     lines = [line.split() for line in said.splitlines() if line.count(" ") == 1]
     return {(int(number), host) for number, host in lines}
 
@@ -69,6 +74,30 @@ def test_several_processes_make_and_fill_a_store_at_once(file: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("documents", [1, 7])
+def test_kill_9_after_so_many_documents_loses_none_of_them(file: Path, documents: int) -> None:
+    said = ""
+    processes = [writer(file, 200, "a", "b") for _ in range(2)]
+    streams = [cast("IO[str]", process.stdout) for process in processes]
+    for stream in streams:
+        said += "".join(stream.readline() for _ in range(documents))
+    for process in processes:
+        process.kill()
+    for stream in streams:
+        with stream:
+            said += stream.read()
+    assert [process.wait() for process in processes] == [-signal.SIGKILL] * 2
+    confirmed = confirmed_in(said)
+    reader = LocalReader(file)
+    found = len(list(reader.starts("words")))
+    reader.close()
+    # The last document of each may be on disk without having been confirmed.
+    assert len(confirmed) <= found <= len(confirmed) + 2
+    assert_whole(file, found)
+
+
+@pytest.mark.slow
+@pytest.mark.soak
 def test_kill_9_at_any_moment_loses_nothing_that_was_confirmed(file: Path) -> None:
     chance = random.Random(7)  # noqa: S311
     confirmed: set[tuple[int, str]] = set()

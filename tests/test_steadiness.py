@@ -1,0 +1,186 @@
+"""The verdict of `.ci/run` on real executions of pytest: unsteady, failing, dead."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.steadiness import LEDGER, main
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[1]
+#: Fails the first time, and passes when it is tried again.
+UNSTEADY = """
+    flag = pathlib.Path(__file__).with_name("{name}.flag")
+    seen = flag.exists()
+    flag.touch()
+    assert seen
+"""
+SCOPE = ("-p", "xdist", "-n", "2", "--dist", "loadscope")
+
+Verdict = Callable[..., tuple[int, list[str]]]
+
+
+def python(*arguments: str, folder: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+    inherited = {key: os.environ[key] for key in os.environ if not key.startswith("PYTEST_")}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={
+            **inherited,
+            "PYTHONPATH": str(ROOT),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def verdict(tmp_path: Path) -> Verdict:
+    """Execute tests given by their bodies as `.ci/run` does; return exit code and last lines."""
+
+    def judge(*options: str, before: str = "", **bodies: str) -> tuple[int, list[str]]:
+        (tmp_path / "pytest.ini").write_text("[pytest]\n")
+        tests = [f"def test_{name}():{body or ' pass'}\n" for name, body in bodies.items()]
+        text = "\n".join(["import os, pathlib, signal, pytest", before, *tests])
+        (tmp_path / "test_it.py").write_text(text)
+        ledger = tmp_path / "ledger.json"
+        plugin = ("-p", "tests.steadiness")
+        first = python("-m", "pytest", *plugin, *options, folder=tmp_path, **{LEDGER: str(ledger)})
+        ended = python(
+            "-m", "tests.steadiness", str(ledger), str(first.returncode), folder=tmp_path
+        )
+        assert ended.stderr == ""
+        return ended.returncode, ended.stdout.splitlines()
+
+    return judge
+
+
+def unsteady(*names: str) -> dict[str, str]:
+    return {name: UNSTEADY.format(name=name) for name in names}
+
+
+def failed(lines: list[str]) -> list[str]:
+    return [line.removeprefix("FAILED: ") for line in lines if line.startswith("FAILED: ")]
+
+
+@pytest.mark.parametrize("options", [(), SCOPE], ids=["alone", "workers"])
+def test_all_pass_and_nothing_is_tried_again(verdict: Verdict, options: tuple[str, ...]) -> None:
+    assert verdict(*options, a="", b="") == (0, ["2 passed, 0 of them unsteady"])
+
+
+@pytest.mark.parametrize("options", [(), SCOPE], ids=["alone", "workers"])
+def test_what_passes_alone_is_told_and_the_run_passes(
+    verdict: Verdict, options: tuple[str, ...]
+) -> None:
+    code, lines = verdict(*options, a="", **unsteady("x", "y", "z"))
+    assert code == 0
+    told = [line for line in lines if line.startswith("UNSTEADY: ")]
+    assert sorted(told) == [f"UNSTEADY: test_it.py::test_{name}" for name in "xyz"]
+    assert lines[-1] == "4 passed, 3 of them unsteady"
+    assert sum("3 passed" in line for line in lines) == 1, "pytest's own line of the second try"
+
+
+def test_what_fails_twice_fails_the_run(verdict: Verdict) -> None:
+    code, lines = verdict(*SCOPE, a="", b=" assert False", **unsteady("x"))
+    assert code == 1
+    assert failed(lines) == ["test_it.py::test_b failed twice"]
+    assert not [line for line in lines if line.startswith("UNSTEADY")]
+
+
+def test_four_that_are_unsteady_are_no_exceptions(verdict: Verdict) -> None:
+    code, lines = verdict(*SCOPE, a="", **unsteady("w", "x", "y", "z"))
+    assert code == 1
+    assert failed(lines) == ["4 tests failed; more than 3 are not tried again"]
+
+
+def test_a_name_with_brackets_colons_and_spaces_is_found_again(verdict: Verdict) -> None:
+    before = """
+@pytest.mark.parametrize("of", ["a b", "x::y[z]", "ä/'"])
+def test_each(of):
+    flag = pathlib.Path(__file__).with_name("flag")
+    with flag.open("a", encoding="utf-8") as stream:
+        stream.write("x")
+    assert flag.stat().st_size > 3
+"""
+    code, lines = verdict(before=before)
+    assert code == 0, lines
+    assert lines[-1] == "3 passed, 3 of them unsteady"
+
+
+@pytest.mark.parametrize("when", ["setup", "teardown"])
+def test_a_fixture_that_is_unsteady_counts_as_its_test(verdict: Verdict, when: str) -> None:
+    body = UNSTEADY.format(name="fixture")
+    parts = (body, "    yield") if when == "setup" else ("    yield", body)
+    before = "@pytest.fixture\ndef some():\n" + "\n".join(parts)
+    before += "\ndef test_of_it(some): pass\n"
+    code, lines = verdict(before=before)
+    assert code == 0, lines
+    assert lines[-2:] == ["UNSTEADY: test_it.py::test_of_it", "1 passed, 1 of them unsteady"]
+
+
+def test_a_skip_is_not_what_passes_the_second_time(verdict: Verdict) -> None:
+    body = UNSTEADY.format(name="skip").replace("assert seen", "seen and pytest.skip(); assert 0")
+    code, lines = verdict(a="", b=body)
+    assert code == 1
+    assert failed(lines) == ["no test was executed"]
+
+
+@pytest.mark.parametrize("options", [(), SCOPE], ids=["alone", "workers"])
+def test_a_module_that_cannot_be_collected_is_not_tried_again(
+    verdict: Verdict, options: tuple[str, ...]
+) -> None:
+    code, lines = verdict(*options, before="raise ValueError", a="")
+    assert code == 1
+    assert any("test_it.py: cannot be collected" in line for line in failed(lines))
+
+
+def test_a_worker_that_dies_fails_the_run(verdict: Verdict) -> None:
+    code, lines = verdict(*SCOPE, a="", b=" os.kill(os.getpid(), signal.SIGKILL)")
+    assert code == 1
+    assert "died" in failed(lines)[0]
+
+
+def test_pytest_that_dies_fails_the_run(verdict: Verdict) -> None:
+    code, lines = verdict(a="", b=" os.kill(os.getpid(), signal.SIGKILL)")
+    assert code == 1
+    assert "pytest did not come to its end" in failed(lines)
+
+
+def test_an_error_inside_of_pytest_fails_the_run(verdict: Verdict, tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("def pytest_runtest_call(): raise SystemExit(9)")
+    code, lines = verdict(a="", b="")
+    assert code == 1
+    assert failed(lines)
+
+
+def test_no_test_at_all_is_no_success(verdict: Verdict) -> None:
+    code, lines = verdict()
+    assert code == 1
+    assert failed(lines) == ["pytest ended with exit code 5, and says 5"]
+
+
+def test_what_never_ended_is_missed(verdict: Verdict) -> None:
+    code, lines = verdict("-x", a=" assert False", b="")
+    assert code == 1
+    assert "1 tests never ended: test_it.py::test_b" in failed(lines)
+
+
+def test_exit_codes_that_contradict_the_ledger_are_failures(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.json"
+    entries: dict[str, object] = {"passed": 2, "failed": [], "broken": [], "left_out": []}
+    file.write_text(json.dumps({"status": 0, **entries}))
+    assert main([str(file), "0"]) == 0
+    assert [main([str(file), str(status)]) for status in (1, 2, 3, 4, 5, 137)] == [1] * 6
+    file.write_text(json.dumps({"status": 0, **entries, "failed": ["a"]}))
+    assert main([str(file), "0"]) == 1

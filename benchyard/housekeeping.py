@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchyard import places
 from benchyard.errors import InputError
+from benchyard.execution.campaigns import with_earlier
 from benchyard.execution.layout import done_runs, failed_runs, run_folder
 from benchyard.files import remove_tree
 from benchyard.model import Json, JsonObject
@@ -190,15 +191,20 @@ def old_runs(results: Iterable[Path], policy: Policy, now: float | None = None) 
 
 
 def _old_of_case(results: Path, policy: Policy, now: float) -> Iterator[Old]:
-    done = done_runs(results)
-    aged = {run: _age_days(run_folder(results, run), now) for run in done + failed_runs(results)}
-    newest = sorted(aged, key=lambda run: (aged[run], -run))
-    kept = {*newest[: policy.keep_newest], *[run for run in newest if run in done][:1]}
-    for run in newest:
-        folder = run_folder(results, run)
+    places = with_earlier(results)
+    done = {run_folder(place, run) for place in places for run in done_runs(place)}
+    failed = {run_folder(place, run) for place in places for run in failed_runs(place)}
+    aged = {folder: _age_days(folder, now) for folder in done | failed}
+    newest = sorted(aged, key=lambda folder: (aged[folder], -_number(folder)))
+    kept = {*newest[: policy.keep_newest], *[folder for folder in newest if folder in done][:1]}
+    for folder in newest:
         ours = (folder / RUN_FILE).is_file()
-        if ours and run not in kept and aged[run] > policy.younger_than_days:
-            yield Old(folder, aged[run], size_of(folder))
+        if ours and folder not in kept and aged[folder] > policy.younger_than_days:
+            yield Old(folder, aged[folder], size_of(folder))
+
+
+def _number(folder: Path) -> int:
+    return int(folder.name.removeprefix("run_"))
 
 
 def _age_days(folder: Path, now: float) -> float:

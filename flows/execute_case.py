@@ -9,7 +9,7 @@ from benchyard.execution.request import Request
 from tasks.closing import close_task_runs
 from tasks.concluding import conclude, concluding
 from tasks.events import announce_crash
-from tasks.flow_run import is_first_attempt, name_of_flow_run, this_flow_run
+from tasks.flow_run import campaign_of_flow_run, is_first_attempt, name_of_flow_run, this_flow_run
 from tasks.lab import processes_of_lab
 from tasks.opening import open_case, plan_of
 from tasks.secret_blocks import secret_block
@@ -77,7 +77,7 @@ def execute_case(
         runs=runs,
         most_runs=most_runs,
         until=until,
-        campaign=campaign if campaign != "new" or is_first_attempt() else "auto",
+        campaign=campaign_of_flow_run(campaign),
         only=only,
         interval=interval,
         cooldown=cooldown,

@@ -8,6 +8,7 @@ from pydantic import Field
 from benchyard.suite.wish import Wish
 from flows.execute_case import execute_case
 from flows.lab.choices import reference
+from tasks.flow_run import campaign_of_flow_run
 from tasks.suite import conduct_suite
 from tasks.suite_children import close_children
 from tasks.suite_here import conduct_here
@@ -84,7 +85,7 @@ def execute_suite(
         changed=changed,
         stale=stale,
         force=force,
-        campaign=campaign,
+        campaign=campaign_of_flow_run(campaign),
         fail_fast=fail_fast,
         pool=pool,
         wait=wait,

@@ -6,6 +6,7 @@ from typing import Any, cast
 import prefect.runtime.flow_run
 from prefect.context import FlowRunContext
 
+from benchyard.execution.beginning import Campaigning
 from benchyard.model import Json
 
 
@@ -20,6 +21,20 @@ def name_of_flow_run() -> str:
 def is_first_attempt() -> bool:
     """Tell whether this flow run is tried for the first time; a retry goes on, force or not."""
     return int(str(this_flow_run().get("attempt", 1))) <= 1
+
+
+def campaign_of_flow_run(wished: str) -> str:
+    """Return which campaign the runs of this flow run belong to.
+
+    What a schedule starts begins one, whoever set the schedule up. A retry goes on with the one
+    that was begun.
+    """
+    context = FlowRunContext.get()
+    flow_run = context.flow_run if context is not None else None
+    if flow_run is not None and flow_run.auto_scheduled and wished == Campaigning.AUTO:
+        wished = Campaigning.NEW.value
+    begins_again = wished == Campaigning.NEW and not is_first_attempt()
+    return Campaigning.AUTO.value if begins_again else wished
 
 
 def this_flow_run() -> dict[str, Json]:

@@ -13,6 +13,7 @@ from prefect.client.schemas.objects import ArtifactCollection
 
 from benchyard.curves import draw, read_curves, run_to_draw
 from benchyard.errors import RecordError
+from benchyard.execution.campaigns import with_earlier
 from benchyard.execution.engine import Handle
 from benchyard.execution.layout import done_runs, failed_runs, run_folder
 from benchyard.execution.plan import Plan
@@ -126,7 +127,7 @@ class ShownStages(PrefectStages):
 
     def _show_retries(self, title: str, results: Path) -> None:
         now = datetime.now(UTC)
-        collected = collect([results])
+        collected = collect(with_earlier(results))
         board = board_of(collected, place_of, now)
         hosts = {platform.node(), *(one.host for one in collected.tries)}
         key = key_of(RETRY_TABLE, title)

@@ -88,6 +88,11 @@ def earlier_campaigns(results: Path) -> list[Path]:
     return sorted((place for place in found if place.is_dir()), reverse=True)
 
 
+def with_earlier(results: Path) -> list[Path]:
+    """Return the folders of all campaigns of a case, newest first."""
+    return [results, *earlier_campaigns(results)]
+
+
 def _below(folder: Path) -> list[Path]:
     try:
         return list(folder.iterdir())
@@ -114,7 +119,7 @@ def chosen_campaigns(results: Path, wanted: str | None) -> list[Path]:
     if wanted is None:
         return [results]
     if wanted == "all":
-        return [results, *earlier]
+        return with_earlier(results)
     found = [place for place in earlier if _is_called(place.name, wanted)]
     if not found:
         known = ", ".join(place.name for place in earlier) or "there is none"
@@ -199,8 +204,7 @@ def _free_name(results: Path, name: str) -> str:
 
 def removable(results: Path) -> list[Path]:
     """List what the lab made in a results folder, earlier campaigns included, and nothing else."""
-    folders = [results, *earlier_campaigns(results)]
-    files = [path for folder in folders for path in campaign_files(folder)]
+    files = [path for folder in with_earlier(results) for path in campaign_files(folder)]
     return files + left_works(results)
 
 

@@ -23,7 +23,7 @@ from benchyard.summary import Remarks, write_summary
 from benchyard.summary import summarize as describe
 
 #: What to do about a run whose record cannot be used.
-_AGAIN = "delete its folder and benchyard run does it again, or --force does all of them"
+_AGAIN = "the next benchyard run does it again"
 
 
 class PlainStages:

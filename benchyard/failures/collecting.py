@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from benchyard.errors import RecordError
+from benchyard.execution.campaigns import with_earlier
 from benchyard.execution.layout import failed_runs, marked_runs, run_folder
 from benchyard.krown import surely_krowns
 from benchyard.record import RUN_FILE, read_record
@@ -45,8 +46,13 @@ def collect(folders: Iterable[Path]) -> Collected:
 
 
 def results_below(base: Path) -> list[Path]:
-    """Return the results folders of a case: the one given, and those of its matrix's points."""
-    return [folder for folder in [base, *_folders(base)] if _has_tries(folder)]
+    """Return the results folders of a case: the one given, those of its matrix's points.
+
+    Those of earlier campaigns are among them: what failed then has failed all the same.
+    """
+    points = [base, *_folders(base)]
+    folders = [folder for point in points for folder in with_earlier(point)]
+    return [folder for folder in folders if _has_tries(folder)]
 
 
 def _folders(base: Path) -> Iterator[Path]:

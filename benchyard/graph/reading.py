@@ -19,6 +19,7 @@ from typing import IO, Any, cast
 from benchyard.errors import InputError, RecordError
 from benchyard.events.lines import stamp
 from benchyard.events.making import events_of
+from benchyard.execution.campaigns import is_earlier
 from benchyard.files import shown
 from benchyard.graph.intake import Intake, Row
 from benchyard.json_text import decoded
@@ -216,7 +217,9 @@ def _read_folder(folder: Path, intake: Intake, listener: Listener) -> None:
 def _run_folders(folder: Path) -> Iterator[Path]:
     files = (file for name in (EVENTS_FILE, RUN_FILE) for file in folder.rglob(name))
     # What a run that is done again leaves beside is no second run.
-    yield from sorted({f.parent for f in files if not f.parent.name.endswith(".replaced")})
+    found = {f.parent for f in files if not f.parent.name.endswith(".replaced")}
+    # Runs of earlier campaigns measured something else, unless one of them is asked for.
+    yield from sorted(run for run in found if run.parent == folder or not is_earlier(run.parent))
 
 
 def _read_record(run: Path, intake: Intake) -> None:

@@ -250,7 +250,7 @@ def test_a_run_that_cannot_be_read_is_left_out_and_named(
     [warning] = [line for line in printed.splitlines() if line.startswith("warning: run 2 is left")]
     assert "run_2/run.json: " in warning
     assert warning.endswith(
-        "; delete its folder and benchyard run does it again, or --force does all of them"
+        "; the next benchyard run does it again"
     )
     document = summary(folder)
     assert ([run["run"] for run in document["runs"]], document["unreadable"]) == ([1, 3], [2])
@@ -294,7 +294,7 @@ def test_a_finished_run_of_ours_without_its_record_is_not_called_krowns(
     assert call(["run", "--direct", "--runs", "2", "--cooldown", "0", str(folder)]) == 0
     (folder / "results" / "run_1" / "run.json").unlink()
     printed = failing(capsys, folder)
-    assert "warning: run 1 is left out: it has no record (run.json); delete its folder" in printed
+    assert "warning: run 1 is left out: it has no record (run.json); the next benchyard run" in printed
     assert "KROWN" not in printed
     (folder / "results" / "run_2" / "run.json").unlink()
     printed = failing(capsys, folder)

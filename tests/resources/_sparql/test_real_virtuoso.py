@@ -148,6 +148,14 @@ def test_what_the_suffix_does_not_fit(
     assert said.startswith(f"Virtuoso could not load /usr/share/proj/{name}: ")
 
 
+def test_its_loader_takes_a_bare_word_for_an_object(
+    virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
+) -> None:
+    put(place, "lenient.nt", "<a:s> <a:p> word .\n")
+    assert virtuoso.load("lenient.nt").values == {"files": 1}
+    assert stored(ask) == 1
+
+
 def test_an_error_that_isqls_exit_code_hides(virtuoso: Any) -> None:
     assert "*** Error 37000" in fail(lambda: virtuoso._sql("nonsense", "no such statement;"))
 

@@ -66,7 +66,7 @@ class SDMRDFizer(Engine, ConfiguredEngine):
     def _converted(self, mapping_file: str, database: Database) -> str:
         """Return where the container sees the mapping as this engine wants it."""
         file = self.workspace.file(mapping_file)
-        text = in_rml(file, mapping_file, database, formulations=False)
+        text = in_rml(file, mapping_file, database, formulations=True)
         return self._hand_over("mapping_converted.rml.ttl", text)
 
 

@@ -15,12 +15,12 @@ def load() -> None:
     importlib.import_module("resources._mapping.mappings")
 
 
-def in_rml(mapping: Path, name: str, database: Database, *, formulations: bool = True) -> str:
+def in_rml(mapping: Path, name: str, database: Database, *, formulations: bool = False) -> str:
     """Return a mapping as RML that names its database.
 
     Args:
         name: Of the file, for errors.
-        formulations: Whether it tells how sources are referred to.
+        formulations: Whether it tells how databases are referred to.
 
     Raises:
         CommandFailedError: If it is not well-formed.
@@ -29,8 +29,8 @@ def in_rml(mapping: Path, name: str, database: Database, *, formulations: bool =
 
     graph = mappings.read_mapping(mapping, name)
     mappings.connect(graph, database)
-    if not formulations:
-        mappings.drop_formulations(graph)
+    if formulations:
+        mappings.name_formulations(graph)
     return mappings.turtle(graph)
 
 

@@ -26,6 +26,7 @@ _NAMES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "rr": "http://www.w3.org/ns/r2rml#",
     "rml": "http://semweb.mmlab.be/ns/rml#",
+    "ql": "http://semweb.mmlab.be/ns/ql#",
     "d2rq": "http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#",
 }
 
@@ -86,16 +87,20 @@ def connect(mapping: Dataset, database: Database) -> None:
     Source: KROWN, for RMLStreamer and SDM-RDFizer; ``rml:query`` for views is RML's own.
     """
     tables: list[Node] = []
-    described = _described(mapping, database)
+    shared = _has_reference_without_condition(mapping)
     for number, quad in enumerate(_with(mapping, "rr:logicalTable")):
         rows = _rows(mapping, quad.object)
         if rows is None:
             continue
         source = BlankNode(f"source{number}")
+        described = BlankNode("database" if shared else f"database{number}")
         mapping.discard(quad)
+        # SDM-RDFizer passes over maps without their type in silence.
+        mapping.add(Quad(quad.subject, _TYPE, _name("rr:TriplesMap")))
         mapping.add(Quad(quad.subject, _name("rml:logicalSource"), source))
         for predicate, value in (*_SOURCE, rows, ("rml:source", described)):
             mapping.add(Quad(source, _name(predicate), value))
+        _describe(mapping, described, database)
         tables.append(quad.object)
     # Not before: several maps may have one table in common.
     for table in tables:
@@ -103,6 +108,16 @@ def connect(mapping: Dataset, database: Database) -> None:
     for quad in _with(mapping, "rr:column"):
         mapping.discard(quad)
         mapping.add(Quad(quad.subject, _name("rml:reference"), quad.object))
+
+
+def _has_reference_without_condition(mapping: Dataset) -> bool:
+    """Tell whether a map takes the subject of another for the same row.
+
+    For SDM-RDFizer, rows are the same where the database is the same node; and where it is, later
+    versions than KROWN's write joins of queries in single letters.
+    """
+    references = _with(mapping, "rr:parentTriplesMap")
+    return any(not list(_values(mapping, each.subject, "rr:joinCondition")) for each in references)
 
 
 _SOURCE: tuple[tuple[str, Node], ...] = (
@@ -119,8 +134,7 @@ def _rows(mapping: Dataset, table: Node) -> tuple[str, Node] | None:
     return None
 
 
-def _described(mapping: Dataset, database: Database) -> BlankNode:
-    described = BlankNode("database")
+def _describe(mapping: Dataset, node: BlankNode, database: Database) -> None:
     facts = {
         "d2rq:jdbcDSN": Literal(database.jdbc_url()),
         "d2rq:jdbcDriver": Literal(database.driver),
@@ -129,17 +143,21 @@ def _described(mapping: Dataset, database: Database) -> BlankNode:
         "rdf:type": _name("d2rq:Database"),
     }
     for predicate, value in facts.items():
-        mapping.add(Quad(described, _name(predicate), value))
-    return described
+        mapping.add(Quad(node, _name(predicate), value))
 
 
-def drop_formulations(mapping: Dataset) -> None:
-    """Take out how sources are referred to: SDM-RDFizer fails on it beside a database.
+def name_formulations(mapping: Dataset) -> None:
+    """Say of each database that it is referred to in SQL, in a word that SDM-RDFizer takes.
 
-    Source: https://github.com/SDM-TIB/SDM-RDFizer/issues/71
+    Without one, it fails on joins from version 4.7.5.13 on. RML's own, ``rr:SQL2008``, fails in
+    KROWN's version, which takes letters alone: https://github.com/SDM-TIB/SDM-RDFizer/issues/71
     """
-    for quad in _with(mapping, "rml:referenceFormulation"):
-        mapping.discard(quad)
+    for source in _with(mapping, "rml:source"):
+        if _name("d2rq:Database") not in _values(mapping, source.object, "rdf:type"):
+            continue
+        for value in _values(mapping, source.subject, "rml:referenceFormulation"):
+            mapping.discard(Quad(source.subject, _name("rml:referenceFormulation"), value))
+        mapping.add(Quad(source.subject, _name("rml:referenceFormulation"), _name("ql:SQL")))
 
 
 def move_sources(mapping: Dataset, old: str, new: str) -> None:

@@ -17,9 +17,15 @@ LOADER = "rdf_loader_run();"
 _LOADED = "benchyard loaded"
 _FAILED = "benchyard failed"
 _LIST = "DB.DBA.load_list"
+#: Virtuoso 7.2.5 does not know it: its loader leaves the scheduler alone.
+_SCHEDULER = (
+    "select case when coalesce(__proc_exists('scheduler_interval', 2), "
+    "__proc_exists('DB.DBA.scheduler_interval')) is null then 0 "
+    "else exec('scheduler_interval(10)') end; "
+)
 #: What must follow loaders, which switch off checkpoints and the scheduler; then their account.
 FINISH = (
-    "checkpoint; checkpoint_interval(60); scheduler_interval(10); "  # noqa: S608 - all of it ours
+    f"checkpoint; checkpoint_interval(60); {_SCHEDULER}"  # noqa: S608 - all of it ours
     f"select concat('{_LOADED} ', cast(count(*) as varchar)) "
     f"from {_LIST} where ll_state = 2 and ll_error is null; "
     f"select concat('{_FAILED} ', ll_file, ': ', coalesce(ll_error, 'it was not loaded')) "

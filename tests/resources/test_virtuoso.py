@@ -120,7 +120,7 @@ def test_what_isql_is_told() -> None:
         "ld_dir('/usr/share/proj/rdf', '*.nt', 'http://example.com/graph');"
     )
     assert isql("root", told) == ["isql", "-U", "dba", "-P", "root", f"exec={told}"]
-    assert FINISH.startswith("checkpoint; checkpoint_interval(60); scheduler_interval(10); ")
+    assert FINISH.startswith("checkpoint; checkpoint_interval(60); select case when coalesce(")
 
 
 @pytest.mark.parametrize("name", ["a'b.nt", "a;b.nt", "$U{a}.nt", "a\\b.nt", 'a"b', "a\nb", "%"])

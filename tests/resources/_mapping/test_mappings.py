@@ -9,9 +9,9 @@ from benchyard.errors import CommandFailedError
 from resources._mapping.databases import Database
 from resources._mapping.mappings import (
     connect,
-    drop_formulations,
     move_sources,
     name_classes,
+    name_formulations,
     read_mapping,
     turtle,
 )
@@ -78,8 +78,9 @@ def test_a_view_becomes_a_query(file: Path, tmp_path: Path) -> None:
     connect(mapping, POSTGRESQL)
     wanted = graph(
         tmp_path / "wanted.ttl",
-        f"""<#m> rml:logicalSource [ a rml:LogicalSource ; rr:sqlVersion rr:SQL2008 ;
-            rml:query "SELECT 1" ; rml:source {DATABASE} ] .""",
+        f"""<#m> a rr:TriplesMap ; rml:logicalSource [
+            a rml:LogicalSource ; rr:sqlVersion rr:SQL2008 ; rml:query "SELECT 1" ;
+            rml:source {DATABASE} ] .""",
     )
     assert same(mapping, wanted)
 
@@ -100,10 +101,33 @@ def test_a_map_that_reads_a_file_stays(file: Path) -> None:
     mapping = graph(file, body)
     before = turtle(mapping)
     connect(mapping, POSTGRESQL)
-    assert all(line in turtle(mapping) for line in before.splitlines())
-    drop_formulations(mapping)
-    assert "referenceFormulation" not in turtle(mapping)
-    assert 'rml:source "a.csv"' in turtle(mapping)
+    name_formulations(mapping)
+    assert turtle(mapping) == before
+
+
+def test_each_database_is_referred_to_in_sql(file: Path, tmp_path: Path) -> None:
+    source = f'rr:tableName "t" ; rml:source {DATABASE} ; rml:referenceFormulation'
+    mapping = graph(file, f"<#m> rml:logicalSource [ {source} rr:SQL2008 ] .")
+    name_formulations(mapping)
+    wanted = graph(tmp_path / "wanted.ttl", f"<#m> rml:logicalSource [ {source} ql:SQL ] .")
+    assert same(mapping, wanted)
+
+
+@pytest.mark.parametrize(
+    ("condition", "databases"),
+    [('; rr:joinCondition [ rr:child "a" ; rr:parent "b" ]', 2), ("", 1)],
+)
+def test_maps_have_one_database_where_rows_are_the_same(
+    file: Path, condition: str, databases: int
+) -> None:
+    mapping = graph(
+        file,
+        f"""<#a> rr:logicalTable [ rr:tableName "t" ] ; rr:predicateObjectMap [
+            rr:predicate ex:p ; rr:objectMap [ rr:parentTriplesMap <#b> {condition} ] ] .
+        <#b> rr:logicalTable [ rr:tableName "t" ] .""",
+    )
+    connect(mapping, POSTGRESQL)
+    assert turtle(mapping).count("a d2rq:Database") == databases
 
 
 def test_types_become_classes(file: Path, tmp_path: Path) -> None:

@@ -1,0 +1,179 @@
+"""Virtuoso itself: what its loader says, and what it then answers."""
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import pytest
+
+from benchyard.errors import CommandFailedError
+from benchyard.resource import NoSettings, Workspace, step_context
+from resources._containers.settings import ContainerSettings
+from resources._sparql.isql import GRAPH
+from resources.query import Query
+from resources.virtuoso import Virtuoso
+
+pytestmark = [pytest.mark.requires("docker", "image:virtuoso"), pytest.mark.slow]
+
+ENDPOINT = "http://Virtuoso:8890/sparql"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """Give a workspace for all tests here, in a folder whose name SQL would misread."""
+    base = tmp_path_factory.mktemp("it's [a] case")
+    folders = [base / name for name in ("inputs", "shared", "own", "kept")]
+    for folder in folders:
+        folder.mkdir()
+    return Workspace(*folders, labels={"benchyard.run": f"test:{base.name}"})
+
+
+@pytest.fixture(scope="module")
+def running(place: Workspace) -> Generator[Any]:
+    """Start it once, for it takes seconds."""
+    settings = ContainerSettings(image="benchyard-test/virtuoso", memory="500MB")
+    resource = Virtuoso(settings, place)
+    with step_context("00-start"):
+        resource.initialize()
+        resource.start()
+        try:
+            resource.wait_until_ready()
+            yield resource
+        finally:
+            resource.stop()
+
+
+@pytest.fixture
+def virtuoso(running: Any, request: pytest.FixtureRequest) -> Generator[Any]:
+    """Give it without data."""
+    with step_context(request.node.name):
+        running._sql("clear", f"sparql clear graph <{GRAPH}>;")
+        yield running
+
+
+@pytest.fixture
+def ask(place: Workspace, virtuoso: Any) -> Generator[Callable[[str], Any]]:
+    """Ask over HTTP, as a case does: ``ask("ASK {…}")``."""
+    assert virtuoso.alive()
+    query = Query(NoSettings(), place)
+    query.start()
+    query.wait_until_ready()
+    query.begin("ask")
+    headers = {"Accept": "application/sparql-results+json"}
+    yield lambda text: query.execute_and_save(
+        text, ENDPOINT, "answer.json", headers=headers
+    ).verified()
+    query.stop()
+
+
+def put(place: Workspace, name: str, text: str) -> None:
+    """Write an input, and link to it as the lab does."""
+    for folder in (place.inputs, place.shared):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (place.inputs / name).write_text(text)
+    if not (place.shared / name).is_symlink():
+        (place.shared / name).symlink_to(place.inputs / name)
+
+
+def triples(first: int, number: int) -> str:
+    return "".join(f'<a:s{n}> <a:p> "ä {n}" .\n' for n in range(first, first + number))
+
+
+def stored(ask: Callable[[str], Any]) -> int:
+    """Return the number of triples in the graph of the loads."""
+    return ask(f"SELECT * {{ GRAPH <{GRAPH}> {{ ?s <a:p> ?o }} }}").values["results"]
+
+
+def fail(call: Callable[[], object]) -> str:
+    with pytest.raises(CommandFailedError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_load(virtuoso: Any, place: Workspace, ask: Callable[[str], Any]) -> None:
+    put(place, "a.nt", triples(0, 1000))
+
+    assert virtuoso.load("a.nt").values == {"files": 1}
+
+    assert stored(ask) == 1000
+    assert ask('ASK { <a:s7> <a:p> "ä 7" }').values["boolean"] is True
+
+
+def test_load_in_parallel_from_a_folder(
+    virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
+) -> None:
+    for number in range(4):
+        put(place, f"several/{number}.nt", triples(1000 * number, 1000))
+    put(place, "several/other.ttl", triples(4000, 1))
+
+    assert virtuoso.load_parallel("*.nt", 2, "several").values == {"files": 4}
+
+    assert stored(ask) == 4000
+
+
+def test_a_step_that_is_repeated_loads_again(
+    virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
+) -> None:
+    put(place, "again.nt", triples(0, 10))
+    assert virtuoso.load("again.nt").values == virtuoso.load("again.nt").values
+    assert stored(ask) == 10
+
+
+def test_a_file_that_a_step_made(
+    virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
+) -> None:
+    (place.shared / "made.nt").write_text(triples(0, 3))
+    assert virtuoso.load("made.nt").values == {"files": 1}
+    assert stored(ask) == 3
+
+
+def test_defect_04_what_is_no_rdf_fails_with_the_loaders_words(
+    virtuoso: Any, place: Workspace
+) -> None:
+    put(place, "broken/good.nt", triples(0, 10))
+    put(place, "broken/bad.nt", '<a:s> <a:p> "no end .\n')
+    said = fail(lambda: virtuoso.load_parallel("*.nt", 2, "broken"))
+    assert said.startswith("Virtuoso could not load /usr/share/proj/broken/bad.nt: 37000")
+    assert virtuoso.alive()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("no.rdf", "no XML"), ("no.nt.gz", "not compressed"), ("unknown.txt", "read as Turtle")],
+)
+def test_what_the_suffix_does_not_fit(
+    virtuoso: Any, place: Workspace, name: str, text: str
+) -> None:
+    put(place, name, text)
+    said = fail(lambda: virtuoso.load(name))
+    assert said.startswith(f"Virtuoso could not load /usr/share/proj/{name}: ")
+
+
+def test_its_loader_takes_a_bare_word_for_an_object(
+    virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
+) -> None:
+    put(place, "lenient.nt", "<a:s> <a:p> word .\n")
+    assert virtuoso.load("lenient.nt").values == {"files": 1}
+    assert stored(ask) == 1
+
+
+def test_an_error_that_isqls_exit_code_hides(virtuoso: Any) -> None:
+    assert "*** Error 37000" in fail(lambda: virtuoso._sql("nonsense", "no such statement;"))
+
+
+def test_settings_reach_the_server(virtuoso: Any) -> None:
+    buffers = virtuoso._specification().environment["VIRT_Parameters_NumberOfBuffers"]
+    assert buffers == str(int(500 * 2**20 / 10**9 * 85_000))
+    assert f" {buffers} buffers, " in virtuoso._sql("status", "status();")
+
+
+def test_a_scheduler_that_can_be_set_is_set(
+    virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
+) -> None:
+    """Newer versions switch it off while they load; this one does not have the function."""
+    put(place, "a.nt", triples(0, 1))
+    note = f"sparql insert in graph <{GRAPH}> {{ <a:set> <a:p> 1 }};"
+    body = f"{{ exec('{note.removesuffix(';')}'); }};"
+    virtuoso._sql("create", f"create procedure scheduler_interval (in seconds integer) {body}")
+    virtuoso.load("a.nt")
+    virtuoso._sql("drop", "drop procedure scheduler_interval;")
+    assert ask("ASK { <a:set> <a:p> 1 }").values["boolean"] is True

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from benchyard.environment import git_state
 from benchyard.errors import InputError
 from benchyard.execution.campaigns import (
     Campaign,
@@ -15,6 +16,7 @@ from benchyard.execution.campaigns import (
 from benchyard.execution.layout import restore_replaced
 from benchyard.execution.wording import runs_and
 from benchyard.files import shown
+from benchyard.model import Case
 from benchyard.record import RunRecord
 from benchyard.subject import Subject, commit_of, differences, in_words, subject_of
 
@@ -59,14 +61,14 @@ class Decision:
     said: tuple[str, ...] = ()
 
 
-def decide(title: str, campaign: Campaign, wished: Campaigning, subject: Subject) -> Decision:
+def decide(case: Case, campaign: Campaign, wished: Campaigning, subject: Subject) -> Decision:
     """Decide whether a new campaign begins.
 
     Args:
-        title: Of the case.
-        campaign: What is in its results folder.
+        campaign: What is in the case's results folder.
         subject: What would be measured now.
     """
+    title = case.title
     there = done_where(campaign)
     damaged = tuple(
         f"{title}: run {run} is done again: {why}" for run, why in campaign.unreadable.items()
@@ -77,12 +79,23 @@ def decide(title: str, campaign: Campaign, wished: Campaigning, subject: Subject
         return Decision(begins=True, said=(f"{title}: a new campaign begins; before it: {there}",))
     changes = in_words(campaign.changes(subject))
     if not changes:
-        return Decision(begins=False, said=damaged)
+        return Decision(begins=False, said=(*damaged, *_of_repository(case, campaign)))
     if wished is Campaigning.KEEP:
         said = f"{title} goes on with runs of something else ({there}): {changes}"
         return Decision(begins=False, said=(said, *damaged))
     said = f"{title} has changed since {there}: {changes}; a new campaign begins (--keep goes on)"
     return Decision(begins=True, changed=True, said=(said,))
+
+
+def _of_repository(case: Case, campaign: Campaign) -> tuple[str, ...]:
+    """Say that the case's own repository has another commit: the case in it is the same."""
+    git = campaign.newest.environment.get("git") if campaign.newest is not None else None
+    before = git.get("commit") if isinstance(git, dict) else None
+    now = git_state(case.folder)["commit"] if before else None
+    if not isinstance(before, str) or not isinstance(now, str) or before == now:
+        return ()
+    commits = f"{before[:10]} and {now[:10]}"
+    return (f"{case.title}: its repository has another commit ({commits}), the case is the same",)
 
 
 def done_where(campaign: Campaign) -> str:
@@ -149,7 +162,7 @@ class Opened:
 
 
 def open_campaign(
-    title: str, campaign: Campaign, wished: Campaigning, subject: Subject, say: Say
+    case: Case, campaign: Campaign, wished: Campaigning, subject: Subject, say: Say
 ) -> Opened:
     """Decide which campaign runs belong to, tell of it, and set the earlier one aside.
 
@@ -158,8 +171,9 @@ def open_campaign(
     if campaign.krown:
         earlier = set_aside(campaign.folder, keep=(*campaign.records, *campaign.unreadable))
         runs = runs_and(campaign.krown, "is KROWN's", "are KROWN's")
-        say(f"{title}: {runs}, and {'' if earlier is None else shown(earlier)} has what was there")
-    decision = decide(title, campaign, wished, subject)
+        where = "" if earlier is None else f": see {shown(earlier)}"
+        say(f"{case.title}: {runs} and set aside{where}")
+    decision = decide(case, campaign, wished, subject)
     earlier = set_aside(campaign.folder) if decision.begins else None
     for text in decision.said:
         say(text if earlier is None else f"{text}; the earlier runs are in {shown(earlier)}")

@@ -152,13 +152,13 @@ def _open(setting: Setting, plan: Plan) -> tuple[Opened, tuple[int, ...]]:
     def say(text: str) -> None:
         tell(setting.listener, Notice(text))
 
-    title, there = setting.case.title, settled_campaign(setting.results)
+    there = settled_campaign(setting.results)
     subject: Subject = setting.subject() if there.records else {}
-    opened = open_campaign(title, there, plan.campaign, subject, say)
+    opened = open_campaign(setting.case, there, plan.campaign, subject, say)
     wanted = plan.whole or plan.runs if opened.changed else plan.runs
     todo = tuple(wanted) if plan.force else missing(wanted, opened.done)
     if not todo:
-        say(nothing_to_do(title, opened.campaign, len(plan.whole or plan.runs)))
+        say(nothing_to_do(setting.case.title, opened.campaign, len(plan.whole or plan.runs)))
     return opened, todo
 
 

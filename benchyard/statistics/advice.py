@@ -32,6 +32,7 @@ def advise(
     level: float = LEVEL,
     smaller_is_better: bool | None = True,
     timed: bool = True,
+    known: str = "",
 ) -> tuple[str, ...]:
     """Say what is wrong with a step's runs, and what to do.
 
@@ -40,6 +41,7 @@ def advise(
         until: Wanted relative precision of the median; effects below it are not worth words.
         level: Of the median's interval.
         smaller_is_better: Which way a first run without a warm-up is off; None for either.
+        known: In what the runs are known to differ, in words; nothing if that is not known.
         timed: Whether the values are times: only then equal ones are suspect.
 
     Returns:
@@ -51,7 +53,12 @@ def advise(
         return (_identical(values),) if timed else ()
     slow = _first_run(values, until, smaller_is_better, "slow" if timed else "odd")
     rest = values[1:] if slow else values
-    found = (slow, _drift(rest, until), _groups(rest, until), _wild(values, until, slow))
+    found = (
+        slow,
+        _drift(rest, until, known),
+        _groups(rest, until, known),
+        _wild(values, until, slow),
+    )
     more = _more_runs(rest, until, level)
     return tuple(sentence for sentence in (*found, more) if sentence)
 
@@ -86,7 +93,7 @@ def _first_run(
     return f"{word} first run ({percent(abs(change))} {way} the others): add a warm-up run"
 
 
-def _drift(values: Sequence[float], until: float) -> str:
+def _drift(values: Sequence[float], until: float, known: str) -> str:
     third = max(1, len(values) // 3)
     early, late = median(values[:third]), median(values[-third:])
     change = _relative(late - early, early)
@@ -95,11 +102,11 @@ def _drift(values: Sequence[float], until: float) -> str:
     way = "rise" if change > 0 else "fall"
     return (
         f"the values {way} over the runs (by {percent(abs(change))} from the first third to the "
-        "last): look for what fills up, heats up or is still warming up"
+        "last): " + _cause(known, "look for what fills up, heats up or is still warming up")
     )
 
 
-def _groups(values: Sequence[float], until: float) -> str:
+def _groups(values: Sequence[float], until: float, known: str) -> str:
     n, ascending = len(values), sorted(values)
     fewest = max(3, -(-n // 5))
     if n < _FEWEST_GROUPED:
@@ -117,8 +124,13 @@ def _groups(values: Sequence[float], until: float) -> str:
         return ""
     return (
         f"two groups of values, {percent(abs(change))} apart ({len(lower)} and {len(upper)} runs): "
-        "the runs are not alike; look for what alternates, such as placement, caches or frequency"
+        "the runs are not alike; "
+        + _cause(known, "look for what alternates, such as placement, caches or frequency")
     )
+
+
+def _cause(known: str, unknown: str) -> str:
+    return f"they differ in {known}" if known else unknown
 
 
 def _wild(values: Sequence[float], until: float, slow: str) -> str:

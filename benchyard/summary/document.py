@@ -32,8 +32,8 @@ def summarize(
     """
     records = sorted(runs, key=lambda record: record.run)
     by_index = _by_index(records)
-    undone = _by_index(unfinished)
-    warnings = [*_warnings(records), *all_suspect(by_index, include_suspect=include_suspect)]
+    undone, known = _by_index(unfinished), _differing(records)
+    warnings = list(all_suspect(by_index, include_suspect=include_suspect))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -45,7 +45,7 @@ def summarize(
         "median_run": median_run(records, include_suspect=include_suspect),
         "warnings": list[Json](warnings),
         "steps": [
-            _step(by_run, undone.get(index, {}), include_suspect=include_suspect)
+            _step(by_run, undone.get(index, {}), known, include_suspect=include_suspect)
             for index, by_run in sorted(by_index.items())
         ],
     }
@@ -73,17 +73,38 @@ def _about(record: RunRecord) -> JsonObject:
     }
 
 
-def _warnings(records: Sequence[RunRecord]) -> list[str]:
+#: What of a testbed explains that runs of one subject differ: in words, and where it stands.
+_CAUSES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("kernel", ("kernel",)),
+    ("boot", ("boot", "id")),
+    ("frequency governor", ("cpu", "governor")),
+    ("turbo", ("cpu", "turbo")),
+    ("power supply", ("power", "supply")),
+    ("huge pages", ("huge_pages", "enabled")),
+    ("Python", ("python",)),
+    ("Benchyard", ("benchyard",)),
+)
+
+
+def _differing(records: Sequence[RunRecord]) -> str:
+    """Say in what the testbed differed between runs: "turbo True and False".
+
+    Nothing if each differs from all others, as boots after each run would.
+    """
     found: list[str] = []
-    facts = {
-        "versions of the case": {r.run: r.case.get("hash") for r in records},
-        "hosts": {r.run: r.environment.get("host") for r in records},
-    }
-    for what, by_run in facts.items():
-        if len({str(value) for value in by_run.values()}) > 1:
-            listed = ", ".join(f"run {run}: {value}" for run, value in by_run.items())
-            found.append(f"the runs are of different {what} ({listed}); do them again to compare")
-    return found
+    for what, path in _CAUSES:
+        told = [_inside(record.environment, path) for record in records]
+        values = list(dict.fromkeys(str(value) for value in told if value is not None))
+        if 1 < len(values) < len(records):
+            found.append(what if path == ("boot", "id") else f"{what} {' and '.join(values)}")
+    return ", ".join(found)
+
+
+def _inside(facts: Mapping[str, Json], path: Sequence[str]) -> Json:
+    value: Json = dict(facts)
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def median_run(records: Iterable[RunRecord], *, include_suspect: bool = False) -> int | None:
@@ -109,7 +130,7 @@ def duration_s(step: StepRecord, *, include_suspect: bool) -> float | None:
     return middle(r.duration_s for r in counting(step, include_suspect=include_suspect))
 
 
-def _step(by_run: _ByRun, undone: _ByRun, *, include_suspect: bool) -> JsonObject:
+def _step(by_run: _ByRun, undone: _ByRun, known: str, *, include_suspect: bool) -> JsonObject:
     """Sum up one step over the runs, given in order."""
     last = list(by_run.values())[-1]
     attempts = [attempt for step in by_run.values() for attempt in step.attempts]
@@ -125,7 +146,7 @@ def _step(by_run: _ByRun, undone: _ByRun, *, include_suspect: bool) -> JsonObjec
     }
     if last.measure:
         document["left_out"] = left_out(by_run, undone.values(), include_suspect=include_suspect)
-        document |= _measured(by_run, include_suspect=include_suspect)
+        document |= _measured(by_run, known, include_suspect=include_suspect)
     return document
 
 
@@ -134,7 +155,7 @@ def _counted(outcomes: Iterable[Outcome]) -> JsonObject:
     return {outcome.value: counts[outcome] for outcome in Outcome if counts[outcome]}
 
 
-def _measured(by_run: _ByRun, *, include_suspect: bool) -> JsonObject:
+def _measured(by_run: _ByRun, known: str, *, include_suspect: bool) -> JsonObject:
     found = {run: counting(step, include_suspect=include_suspect) for run, step in by_run.items()}
     repetitions = {run: made for run, made in found.items() if made}
     levels = [levels_of(by_run[run].sampled) for run in repetitions]
@@ -146,7 +167,7 @@ def _measured(by_run: _ByRun, *, include_suspect: bool) -> JsonObject:
             for run, step in by_run.items()
             if step.suspect
         ],
-        "advice": list[Json](advise(lengths) if lengths else ()),
+        "advice": list[Json](advise(lengths, known=known) if lengths else ()),
         "runs": list[Json](repetitions),
         "repetitions": sum(len(made) for made in repetitions.values()),
         "metrics": describe_metrics(list(repetitions.values()), levels),

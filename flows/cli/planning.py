@@ -68,7 +68,7 @@ def make_plan(
     for place, (case, folder) in enumerate(zip(cases, folders, strict=True)):
         there = read_campaign(folder)
         subject: Subject = current_subject(case, registry) if there.records else {}
-        decision = decide(case.title, there, wished, subject)
+        decision = decide(case, there, wished, subject)
         anew = force or decision.begins
         todo.append(tuple(wanted) if anew else missing(wanted, tuple(there.records)))
         said += [(place, text) for text in decision.said]

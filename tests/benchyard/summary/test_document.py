@@ -159,10 +159,21 @@ def test_a_name_tells_unit_and_direction(metric: str, expected: tuple[str, str])
     assert unit_and_direction(metric) == expected
 
 
-def test_runs_of_different_cases_are_warned_about(make: Any) -> None:
-    document = summed(make.run(1, make.took(1.0)), make.run(2, make.took(1.0), hash="other"))
-    assert "versions of the case" in document["warnings"][0]
-    assert summed(make.run(1, make.took(1.0)), make.run(2, make.took(1.0)))["warnings"] == []
+def test_advice_names_in_what_the_testbed_differed(make: Any) -> None:
+    def runs(*governors: str) -> list[RunRecord]:
+        return [
+            replace(
+                make.run(number, make.took(10.0 + number % 2 + number / 100)),
+                environment={"cpu": {"governor": governors[number % len(governors)]}},
+            )
+            for number in range(1, 13)
+        ]
+
+    [advice, *_] = summed(*runs("powersave", "performance"))["steps"][0]["advice"]
+    assert advice.startswith("two groups of values, ")
+    assert advice.endswith("they differ in frequency governor performance and powersave")
+    [advice, *_] = summed(*runs("powersave"))["steps"][0]["advice"]
+    assert advice.endswith("look for what alternates, such as placement, caches or frequency")
 
 
 def test_what_is_left_out_is_counted_by_its_reason(make: Any) -> None:

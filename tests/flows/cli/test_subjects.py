@@ -192,12 +192,16 @@ def test_runs_of_two_subjects_in_one_folder_have_a_table_each(project: Project) 
 
 
 @pytest.mark.slow
-def test_a_commit_of_the_cases_own_repository_is_no_other_subject(project: Project) -> None:
+def test_a_commit_of_the_cases_own_repository_is_a_notice(project: Project) -> None:
     subprocess.run([*GIT, "init", "-q", project.root / "cases"], check=True)
+    empty = [*GIT, "-C", project.root / "cases", "commit", "--allow-empty", "-qm", "x"]
+    subprocess.run(empty, check=True)
     project.run()
-    for arguments in (("add", "."), ("commit", "-qm", "first")):
-        subprocess.run([*GIT, "-C", project.root / "cases", *arguments], check=True)
-    assert "mine: nothing to do: 2 of 2" in project.run().stderr
+    subprocess.run(empty, check=True)
+    said = project.run().stderr
+    assert "mine: its repository has another commit (" in said
+    assert "mine: nothing to do: 2 of 2" in said
+    assert earlier_campaigns(project.results) == []
 
 
 @pytest.mark.slow

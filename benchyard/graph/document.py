@@ -18,7 +18,8 @@ nodes: each preparation of a node, in order of time, with
   acquisition_s: pulls, torrents and loads together.
 runs: each run of ours, with run, case, host, outcome, started_at, finished, unfinished,
   duration_s, phases_s (initialize, pull, start, ready, step, stop; none is 0), segments_s (run is
-  what is in no phase), and steps, phases and pulls as spans: what, name, started_at, duration_s, size_bytes, given_up.
+  what is in no phase), and steps, phases and pulls as spans: what, name, started_at, duration_s,
+  size_bytes, given_up.
 images: of all nodes, what took longest first: image, operation, finished, unfinished, size_bytes,
   total_s, mean_s, least_s, most_s.
 totals: nodes and runs: column to count, missing, total_s, mean_s, least_s, most_s. starts and

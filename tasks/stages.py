@@ -12,6 +12,7 @@ from prefect.futures import PrefectFuture
 from benchyard.execution.engine import Handle
 from benchyard.execution.session import Session
 from benchyard.model import Case, Step
+from benchyard.model import Outcome as RunOutcome
 from benchyard.publishing import Outcome, Uploaded
 from benchyard.record import RunRecord
 from tasks.archive import archive
@@ -80,12 +81,15 @@ class PrefectStages:
         """See ``Stages``."""
         self._watch.before_record(session)
         ended = _call(write_record, f"run{session.run}/record", after, session)
-        announce_run(session.written, session.folder)
+        if session.written.outcome is not RunOutcome.COMPLETED:
+            announce_run(session.written, session.folder)
         return session.written, ended
 
     def checkpoint(self, session: Session, after: Sequence[Handle]) -> Handle:
         """See ``Stages``."""
-        return _call(checkpoint, f"run{session.run}/checkpoint", after, session)
+        ended = _call(checkpoint, f"run{session.run}/checkpoint", after, session)
+        announce_run(session.written, session.folder)
+        return ended
 
     def cooldown(self, session: Session, seconds: float, after: Sequence[Handle]) -> Handle:
         """See ``Stages``."""

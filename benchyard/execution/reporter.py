@@ -5,7 +5,7 @@ import traceback
 from pathlib import Path
 
 from benchyard.errors import BenchyardError
-from benchyard.execution.progress import Event, Listener, tell
+from benchyard.execution.progress import Event, Listener, RunEnded, tell
 from benchyard.execution.runlog import LOGGER, RunLog
 from benchyard.execution.secrets import Secrets
 from benchyard.execution.wording import say
@@ -26,6 +26,7 @@ class Reporter:
         self._listener = listener
         self._secrets = secrets
         self._log: RunLog | None = None
+        self._ended = False
 
     def open(self, file: Path) -> None:
         """Write what is said from now on to ``file`` too."""
@@ -41,6 +42,13 @@ class Reporter:
         """Tell of an event."""
         logger.info("%s", self._secrets.redact(say(event)))
         tell(self._listener, event)
+
+    def end(self, event: RunEnded) -> None:
+        """Tell how the run ended, once, and end writing."""
+        if not self._ended:
+            self._ended = True
+            self.tell(event)
+        self.close()
 
     def describe(self, error: BaseException) -> ErrorRecord:
         """Return an error as the record holds it."""

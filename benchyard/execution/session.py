@@ -243,19 +243,24 @@ class Session:
         return Outcome.FAILED if broke else outcome
 
     def write_record(self) -> RunRecord:
-        """Write ``run.json`` and ``case-info.txt``, and close the log."""
+        """Write ``run.json`` and ``case-info.txt``; what completed is done with its checkpoint."""
         duration = self._timeline.since_start(self._timeline.now_ns())
         for step in self._book.unsettled():
             self.settle(step)
         record = self._record(duration)
-        self._reporter.tell(RunEnded(self.case.title, self.run, record.outcome, duration))
         for warning in record.warnings:
             logger.warning("%s", warning)
-        write_down(self.folder, self.case, record)
-        note_ended(self.setting.results, record)
-        self._reporter.close()
+        try:
+            write_down(self.folder, self.case, record)
+            note_ended(self.setting.results, record)
+        finally:
+            if record.outcome is not Outcome.COMPLETED:
+                self._say_end(record)
         self._written = record
         return record
+
+    def _say_end(self, record: RunRecord) -> None:
+        self._reporter.end(RunEnded(self.case.title, self.run, record.outcome, record.duration_s))
 
     @property
     def written(self) -> RunRecord:
@@ -303,6 +308,7 @@ class Session:
         """Declare the run done: everything is on disk before ``.done`` is."""
         finish_run(self.folder)
         self._finished = True
+        self._say_end(self.written)
 
     def rest(self, seconds: float) -> None:
         """Let the host come to rest; a wish to stop ends it early."""

@@ -12,13 +12,14 @@ nodes: each preparation of a node, in order of time, with
   preparation_s: all of it. The four columns of Batch Shipyard: docker_install_s,
     private_registry_s, container_pull_s, global_resources_s.
   segments_s: the same time without what overlaps, as it is drawn; an unfinished phase counts
-    until the last that was seen.
+    until the last that was seen, but for what finished ones have.
   pull, save, load, torrent: total_s (of what is finished), finished, unfinished, bytes, images:
     image, started_at, duration_s, size_bytes, given_up (unfinished, but done again or otherwise).
   acquisition_s: pulls, torrents and loads together.
 runs: each run of ours, with run, case, host, outcome, started_at, finished, unfinished,
-  duration_s, phases_s (initialize, pull, start, ready, step, stop; none is 0), segments_s,
-  and steps, phases and pulls as spans: what, name, started_at, duration_s, size_bytes, given_up.
+  duration_s, phases_s (initialize, pull, start, ready, step, stop; none is 0), segments_s (run is
+  what is in no phase), and steps, phases and pulls as spans: what, name, started_at, duration_s,
+  size_bytes, given_up.
 images: of all nodes, what took longest first: image, operation, finished, unfinished, size_bytes,
   total_s, mean_s, least_s, most_s.
 totals: nodes and runs: column to count, missing, total_s, mean_s, least_s, most_s. starts and
@@ -104,7 +105,7 @@ def _node(node: Node) -> JsonObject:
         "preparation_s": node.length(Operation.PREPARATION),
     }
     told |= {f"{name}_s": COLUMNS[name](node) for name in _PHASES}
-    told["segments_s"] = {op.value: length for op, length in node.segments().items()}
+    told["segments_s"] = {op.value: one.total for op, one in node.segments().items()}
     told |= {op.value: _work(node.work.get(op)) for op in IMAGE_WORK}
     told["acquisition_s"] = acquisition(node)
     return told
@@ -147,7 +148,7 @@ def _run(run: Node) -> JsonObject:
         **_times(run),
         "duration_s": run.length(Operation.RUN),
         "phases_s": {op.value: phase(run, op) for op in RUN_PHASES},
-        "segments_s": {op.value: length for op, length in run.segments().items()},
+        "segments_s": {op.value: one.total for op, one in run.segments().items()},
         "spans": [
             {"what": op.value, "name": span.name, **_span(span)}
             for op, spans in run.spans.items()

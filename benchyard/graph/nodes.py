@@ -5,12 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from benchyard.graph.joining import Moved
 from benchyard.graph.sizes import NO_SIZE
-from benchyard.graph.spans import Operation, Span, between, covered, is_unfinished, shares
+from benchyard.graph.spans import (
+    DIGITS,
+    Operation,
+    Span,
+    between,
+    covered,
+    is_unfinished,
+    shares,
+)
 from benchyard.model import Json
 
 #: What a node does before it is ready, and what it does with images meanwhile.
@@ -31,6 +40,7 @@ RUN_PHASES = (
     Operation.STOP,
 )
 #: Of time that two phases share, the first of these gets it: what is more special than the other.
+#: The run itself has what is left, which is in none of its phases.
 _CLAIMS = (
     Operation.REGISTRY,
     Operation.CONTAINER,
@@ -42,7 +52,25 @@ _CLAIMS = (
     Operation.STOP,
     Operation.STEP,
     Operation.INITIALIZE,
+    Operation.RUN,
 )
+
+
+class Segment(NamedTuple):
+    """How much of the clock a phase has for itself (s).
+
+    Args:
+        finished: Under what was finished of it.
+        unfinished: Under what was not, and under nothing finished.
+    """
+
+    finished: float
+    unfinished: float
+
+    @property
+    def total(self) -> float:
+        """Both."""
+        return round(self.finished + self.unfinished, DIGITS)
 
 
 class Kind(StrEnum):
@@ -260,19 +288,25 @@ class Node:
 
     # -- as a bar
 
-    def segments(self) -> dict[Operation, float]:
-        """Return how much of the clock each phase has for itself, in the bar's order (s).
+    def segments(self) -> dict[Operation, Segment]:
+        """Return how much of the clock each phase has for itself, in the bar's order.
 
         What overlaps counts once: a preparation that pulls the container does not have that time.
-        An unfinished phase goes on until the last that is known of the node.
+        An unfinished phase goes on until the last that is known of the node, and has nothing that
+        a finished one has. The last of a run is what is in no phase.
         """
-        phases = NODE_PHASES if self.kind is Kind.NODE else RUN_PHASES
-        claims = [op for op in _CLAIMS if op in phases]
-        own = shares([[self._closed(span) for span in self.spans.get(op, ())] for op in claims])
+        phases = NODE_PHASES if self.kind is Kind.NODE else (*RUN_PHASES, Operation.RUN)
+        claims = [(op, is_open) for is_open in (False, True) for op in _CLAIMS if op in phases]
+        claims.sort(key=lambda claim: claim[0] is Operation.RUN)
+        own = shares([self._closed(op, is_open=is_open) for op, is_open in claims])
         of = dict(zip(claims, own, strict=True))
-        return {op: of[op] for op in phases}
+        return {op: Segment(of[op, False], of[op, True]) for op in phases}
 
-    def _closed(self, span: Span) -> Span:
-        if span.duration is not None:
-            return span
-        return span._replace(duration=between(span.start, self.seen_until))
+    def _closed(self, operation: Operation, *, is_open: bool) -> list[Span]:
+        """Return what was finished, or else what was not up to the last that is known."""
+        spans = self.spans.get(operation, ())
+        if not is_open:
+            return [span for span in spans if span.duration is not None]
+        until = self.seen_until
+        begun = [span for span in spans if span.is_open]
+        return [span._replace(duration=between(span.start, until)) for span in begun]

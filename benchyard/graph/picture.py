@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 
 from benchyard.case.problems import printable
 from benchyard.graph.assembling import Graph
-from benchyard.graph.nodes import IMAGE_WORK, Kind, Node
+from benchyard.graph.nodes import IMAGE_WORK, Kind, Node, Segment
 from benchyard.graph.spans import Operation
 from benchyard.graph.wording import UNFINISHED, after, clock
 from benchyard.pictures import Format, picture
@@ -31,6 +31,7 @@ _COLOURS = {
     Operation.READY: "#f0e442",
     Operation.STEP: "#009e73",
     Operation.STOP: "#cc79a7",
+    Operation.RUN: "#cccccc",
 }
 _WORDS = {
     Operation.PREPARATION: "node preparation",
@@ -38,6 +39,7 @@ _WORDS = {
     Operation.CONTAINER: "container pull",
     Operation.RESOURCES: "global resources",
     Operation.STEP: "steps",
+    Operation.RUN: "in no phase",
     Operation.PULL: "image pulls",
     Operation.SAVE: "saves",
     Operation.LOAD: "loads",
@@ -59,14 +61,14 @@ class _Panel:
     """Bars beside each other: a row of the picture has one or two.
 
     Args:
-        values: Each operation's length on each node (s).
-        open: Places of nodes on which an operation is unfinished.
+        values: Each operation's length on each node.
+        open: Operations that are unfinished on a node.
         remarks: What stands behind each bar.
     """
 
     axis: str
-    values: Mapping[Operation, Sequence[float]]
-    open: Mapping[Operation, frozenset[int]]
+    values: Mapping[Operation, Sequence[Segment]]
+    open: frozenset[Operation]
     remarks: Sequence[str]
 
 
@@ -113,7 +115,8 @@ def _panels(nodes: Sequence[Node]) -> list[_Panel]:
     what = "node's preparation" if nodes[0].kind is Kind.NODE else "run"
     remarks = ["" if node.is_finished else UNFINISHED for node in nodes]
     panels = [_panel(nodes, values, f"seconds of the {what}; what overlaps counts once", remarks)]
-    work = {op: [_total(node, op) for node in nodes] for op in IMAGE_WORK}
+    # Bars of images are of what is finished; the rest is told in words.
+    work = {op: [Segment(_total(node, op), 0.0) for node in nodes] for op in IMAGE_WORK}
     if any(node.work for node in nodes):
         left = [sum(one.open for one in node.work.values()) for node in nodes]
         remarks = [f"{count:,} {UNFINISHED}" if count else "" for count in left]
@@ -123,18 +126,14 @@ def _panels(nodes: Sequence[Node]) -> list[_Panel]:
 
 def _panel(
     nodes: Sequence[Node],
-    values: Mapping[Operation, Sequence[float]],
+    values: Mapping[Operation, Sequence[Segment]],
     axis: str,
     remarks: Sequence[str],
 ) -> _Panel:
-    used = {op: lengths for op, lengths in values.items() if any(lengths) or _open(nodes, op)}
-    return _Panel(axis, used, {op: _open(nodes, op) for op in used}, remarks)
-
-
-def _open(nodes: Sequence[Node], operation: Operation) -> frozenset[int]:
-    if operation in IMAGE_WORK and nodes[0].kind is Kind.NODE:
-        return frozenset()  # their bars are of what is finished; the rest is told in words
-    return frozenset(place for place, node in enumerate(nodes) if node.is_open(operation))
+    images = IMAGE_WORK if nodes[0].kind is Kind.NODE else ()
+    begun = {op for op in values if op not in images and any(node.is_open(op) for node in nodes)}
+    used = {op: each for op, each in values.items() if any(map(any, each)) or op in begun}
+    return _Panel(axis, used, frozenset(begun), remarks)
 
 
 def _total(node: Node, operation: Operation) -> float:
@@ -147,12 +146,12 @@ def _total(node: Node, operation: Operation) -> float:
 
 def _draw(axes: Any, panel: _Panel, tall: float) -> None:
     count = len(panel.remarks)
-    left = [0.0] * count
-    for operation, lengths in panel.values.items():
-        colour, hatched = _COLOURS[operation], panel.open[operation]
-        _bars(axes, left, lengths, [p for p in range(count) if p not in hatched], colour)
-        _bars(axes, left, lengths, sorted(hatched), colour, hatch=True)
-        left = [a + b for a, b in zip(left, lengths, strict=True)]
+    left: list[float] = [0.0] * count
+    for operation, segments in panel.values.items():
+        for hatch in (False, True):
+            lengths = [segment.unfinished if hatch else segment.finished for segment in segments]
+            _bars(axes, left, lengths, _COLOURS[operation], hatch=hatch)
+            left = [a + b for a, b in zip(left, lengths, strict=True)]
     most = max([*left, 1e-9])
     axes.set_xlim(0, most * (1.16 if any(panel.remarks) else 1.02))
     axes.set_ylim(count - 0.4, -0.6)
@@ -162,7 +161,7 @@ def _draw(axes: Any, panel: _Panel, tall: float) -> None:
     known: list[Any] = [
         Patch(color=_COLOURS[op], label=_WORDS.get(op, op.value)) for op in panel.values
     ]
-    if any(panel.open.values()):
+    if panel.open:
         known.append(Patch(fill=False, hatch="////", edgecolor="#555555", label=UNFINISHED))
     if known:
         _legend(axes, known)
@@ -185,7 +184,6 @@ def _bars(
     axes: Any,
     left: Sequence[float],
     lengths: Sequence[float],
-    places: Sequence[int],
     colour: str,
     *,
     hatch: bool = False,
@@ -193,9 +191,8 @@ def _bars(
     """Draw bars as one collection: a thousand rectangles would take seconds."""
     corners = [
         ((x, y - 0.38), (x + wide, y - 0.38), (x + wide, y + 0.38), (x, y + 0.38))
-        for y in places
-        if (wide := lengths[y]) > 0
-        for x in (left[y],)
+        for y, (x, wide) in enumerate(zip(left, lengths, strict=True))
+        if wide > 0
     ]
     if corners:
         look: Any = {"facecolor": colour, "edgecolor": "none", "linewidth": 0}

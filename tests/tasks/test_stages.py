@@ -3,6 +3,8 @@
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -170,6 +172,42 @@ def test_the_record_is_the_sessions_own(in_flow: Callable[[Act], Any], fake: Fak
     record, _ = in_flow(lambda session: STAGES.record(session, ()))
 
     assert record is fake.written
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("outcome", "trouble", "told_after"),
+    [
+        (Outcome.COMPLETED, [], ["write_record", "checkpoint"]),
+        (Outcome.COMPLETED, [OSError(28, "No space left on device")], None),
+        (Outcome.FAILED, [], ["write_record"]),
+    ],
+)
+def test_a_run_is_announced_once_it_is_known_how_it_ended(
+    in_flow: Callable[[Act], Any],
+    fake: FakeSession,
+    monkeypatch: pytest.MonkeyPatch,
+    outcome: Outcome,
+    trouble: list[Exception],
+    told_after: list[str] | None,
+) -> None:
+    fake.written = replace(fake.written, outcome=outcome)
+    fake.trouble["checkpoint"] = trouble
+    announced: list[list[str]] = []
+
+    def announce(*_: object) -> None:
+        announced.append(list(fake.asked))
+
+    monkeypatch.setattr("tasks.stages.announce_run", announce)
+
+    def act(session: Session) -> None:
+        _, handle = STAGES.record(session, ())
+        if outcome is Outcome.COMPLETED:
+            with suppress(OSError):
+                STAGES.checkpoint(session, (handle,))
+
+    in_flow(act)
+    assert announced == ([] if told_after is None else [told_after])
 
 
 @pytest.mark.slow

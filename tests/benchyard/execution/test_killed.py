@@ -168,6 +168,12 @@ def test_a_full_disk_is_one_sentence_and_earlier_runs_stay(
     assert (where / "run_1/process/zeros").stat().st_size == int(0.15 * 2**20)
 
 
+def verdicts(ended: "subprocess.CompletedProcess[str]", run: int) -> list[str]:
+    begins = f"full run {run}: "
+    said = [line for line in ended.stderr.splitlines() if line.startswith(begins)]
+    return [line.removeprefix(begins).partition(" after ")[0] for line in said]
+
+
 @pytest.mark.requires("mount")
 @pytest.mark.parametrize("free", [0, 4, 8, 16, 24, 32])
 def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
@@ -192,6 +198,7 @@ def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
     )
 
     assert tree(where / "run_1") == before
+    assert verdicts(ended, 2) == (["✓ completed"] if 2 in done_runs(where) else ["✗ failed"])
     assert "Traceback" not in ended.stderr
     assert "Logging error" not in ended.stderr
     if ended.returncode:

@@ -93,8 +93,10 @@ def test_a_node_that_lacks_an_event_loses_nothing_else(event: str) -> None:
 def test_a_node_that_is_still_prepared_is_unfinished_up_to_what_was_seen() -> None:
     node = only(without(prepared("a"), "nodeprep:end"))
     assert (node.is_finished, node.unfinished) == (False, ["preparation"])
-    # From 0 to 1121 s, of which the container's pull and the cascade have 5 and 0 of their own.
-    assert node.segments()[Operation.PREPARATION] == pytest.approx(1116.0)
+    # From 0 to 1121 s, of which what finished has its own: the container's pull and the cascade.
+    assert node.segments()[Operation.PREPARATION] == pytest.approx((0.0, 116.0))
+    whole, torn = (n.segments()[Operation.RESOURCES] for n in (only(prepared("a")), node))
+    assert torn == whole == pytest.approx((1000.0, 0.0))
 
 
 def test_a_pull_without_its_end_is_unfinished_and_the_others_are_there() -> None:
@@ -294,4 +296,6 @@ def test_nodes_of_two_pools_are_two() -> None:
 def test_what_overlaps_has_its_time_once_in_the_bar() -> None:
     # The container is pulled while the node is prepared; the original adds both up.
     bar = only(prepared("a", registry=True)).segments()
-    assert list(bar.values()) == pytest.approx([120.5 - 5 - 10.25, 10.25, 5.0, 1000.0])
+    assert [part.total for part in bar.values()] == pytest.approx(
+        [120.5 - 5 - 10.25, 10.25, 5.0, 1000.0]
+    )

@@ -19,7 +19,10 @@ def test_a_run_is_a_bar_with_its_phases() -> None:
     random.Random(2).shuffle(rows)  # noqa: S311 - no secret
     run = only(rows)
     assert (run.kind, run.label, run.is_finished) == (Kind.RUN, "words run 1", True)
-    assert list(run.segments().values()) == [2.25, 3.75, 1.0, 0.5, 10.0, 1.0]
+    parts = run.segments()
+    assert [part.total for part in parts.values()] == [2.25, 3.75, 1.0, 0.5, 10.0, 1.0, 4.5]
+    # What is in no phase is the last, so that bars are as long as the runs.
+    assert (list(parts)[-1], sum(part.total for part in parts.values())) == (Operation.RUN, 23.0)
     assert [span.name for span in run.spans[Operation.STEP]] == ["s1", "s1, attempt 2"]
     assert run.length(Operation.RUN) == 23.0
     assert run.facts["outcome"] == "completed"
@@ -30,6 +33,18 @@ def test_a_run_that_was_killed_is_unfinished() -> None:
     assert not run.is_finished
     assert run.length(Operation.RUN) is None
     assert run.unfinished == ["run", "step s1", "step s1, attempt 2"]
+
+
+def test_what_is_unfinished_of_a_run_leaves_what_finished_as_it_was() -> None:
+    whole = only(run_rows()).segments()
+    rows = run_rows()
+    last = max(place for place, one in enumerate(rows) if one["event"] == "benchyard:attempt-end")
+    torn = only([one for place, one in enumerate(rows) if place != last]).segments()
+    kept = [op for op in whole if op not in (Operation.STEP, Operation.RUN)]
+    assert [torn[op] for op in kept] == [whole[op] for op in kept]
+    steps = torn[Operation.STEP]
+    assert 0 < steps.finished < whole[Operation.STEP].finished
+    assert steps.unfinished > 0
 
 
 def test_a_run_that_was_done_again_is_two() -> None:

@@ -40,7 +40,7 @@ def tests_table(tests: Sequence[TestSummary]) -> list[tuple[str, ...]]:
         (
             printable(one.test),
             f"{'' if one.complete else '≥ '}{one.starts:,}",
-            iso(one.last) if one.last else "-",
+            _second(one.last) if one.last else "-",
         )
         for one in tests
     ]
@@ -97,8 +97,12 @@ def timings_table(series: Series, *, newest_first: bool) -> list[tuple[str, ...]
 
 def _moments(timings: Sequence[Timing]) -> list[str]:
     """Write starts to the second, unless two of them would look the same."""
-    short = [iso(one.started_at.replace(microsecond=0)) for one in timings]
+    short = [_second(one.started_at) for one in timings]
     return short if len(set(short)) == len(short) else [iso(one.started_at) for one in timings]
+
+
+def _second(moment: datetime) -> str:
+    return iso(moment.replace(microsecond=0))
 
 
 def _suspicion(timing: Timing) -> str:
@@ -135,7 +139,7 @@ def changes(found: Sequence[Series]) -> list[str]:
     for one in (one for series in found for one in series.changes):
         where = f" on {printable(one.timing.host)}" if several else ""
         at = one.timing.started_at
-        lines[f"  {iso(at.replace(microsecond=0))}{where}: {printable(one.text)}"] = at
+        lines[f"  {_second(at)}{where}: {printable(one.text)}"] = at
     ordered = sorted(lines, key=lambda text: lines[text])
     if not ordered:
         return []

@@ -1,6 +1,7 @@
 """A run as a TestResults document: the same bytes whenever it is made of the same record.
 
-Nothing of the case's parameters, settings and environment, and no text of an error, gets into it.
+Nothing of the case's parameters, settings and environment, and no text of an error, gets into it;
+but for the names of the programs that its steps start, which the subject tells.
 """
 
 import json

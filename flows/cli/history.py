@@ -51,7 +51,7 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     "--sink",
     default="local",
     show_default=True,
-    help="Where to read: local, local:FILE or datastore.",
+    help="Where to read: local, local:FILE, datastore or azure-tables.",
 )
 @click.option(
     "--since",

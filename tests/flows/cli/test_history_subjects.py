@@ -143,6 +143,7 @@ def test_runs_of_one_second_are_told_apart(capsys: pytest.CaptureFixture[str]) -
     lines = shown(capsys, "words", "load", "--host", "h1")
     starts = [line.split()[0] for line in lines[-5:-3]]
     assert starts == ["2026-11-27T19:30:00.250000Z", "2026-11-27T19:30:00.500000Z"]
+    assert shown(capsys)[-1] == "words     8  2026-11-27T19:30:00Z"
 
 
 def test_many_changes_are_told_of_the_newest(capsys: pytest.CaptureFixture[str]) -> None:

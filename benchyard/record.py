@@ -195,6 +195,20 @@ class RunRecord:
             return datetime.min.replace(tzinfo=UTC)
         return datetime.fromisoformat(self.started_at)
 
+    @property
+    def commit(self) -> tuple[str, str | None] | None:
+        """Commit of what was measured, and the digest of what was not committed, if anything.
+
+        Of the first repository that has one; all of them are in ``subject``.
+        """
+        states = self.subject.get("repositories")
+        for state in states.values() if isinstance(states, dict) else ():
+            commit = state.get("commit") if isinstance(state, dict) else None
+            if isinstance(state, dict) and isinstance(commit, str):
+                changes = state.get("changes")
+                return commit, changes if isinstance(changes, str) and changes != "none" else None
+        return None
+
     def to_json(self) -> JsonObject:
         """Return the document that ``run.json`` holds."""
         body = cast("JsonObject", json.loads(json.dumps(asdict(self), default=str)))

@@ -1,5 +1,6 @@
 """From a run's record to its events."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,8 @@ from benchyard.statistics.measures import median
 
 #: Source of all events that are told of a run of ours.
 SOURCE = "benchyard"
+#: In the message of a run's start: the whole subject, as JSON.
+MEASURED = "measured"
 
 
 def events_of(record: RunRecord) -> list[Event]:
@@ -24,8 +27,10 @@ def events_of(record: RunRecord) -> list[Event]:
     seconds since then, so a clock that was set meanwhile moves none of them; only pulls stand
     where their resource says. A run that does not know when it started has no events.
 
-    Every message holds ``case`` and ``run``; the end of something ``diff``, its length in
-    monotonic seconds. Texts of errors are not told, only their class.
+    The start of the run says what was measured: digest of the subject, commit, what is not
+    committed, and the whole as JSON. Every message holds ``case`` and ``run``; the end of
+    something ``diff``, its length in monotonic seconds; that of a suspect attempt why it is.
+    Texts of errors are not told, only their class.
 
     Raises:
         RecordError: If times of the record are none.
@@ -60,7 +65,7 @@ class _Telling:
 
     def all(self) -> Iterator[Event]:
         record = self.record
-        yield self._event(0.0, "run-start", self._testbed())
+        yield self._event(0.0, "run-start", {**self._testbed(), **_subject(record)})
         for phase in record.phases:
             yield from self._phase(phase)
         for name, facts in record.resources.items():
@@ -113,8 +118,20 @@ class _Telling:
         }
         length_s = attempt.end_s - attempt.start_s
         ended = {**whose, **_ended(attempt, length_s), **_measured(step, attempt)}
+        if self.record.subject:
+            ended["suspect"] = _suspect(step, attempt)
         yield self._event(attempt.start_s, "attempt-start", whose)
         yield self._event(attempt.end_s, "attempt-end", ended)
+
+
+def _subject(record: RunRecord) -> JsonObject:
+    """Tell what was measured; nothing of an older record, whose events stay the same for ever."""
+    if not record.subject:
+        return {}
+    commit, changes = record.commit or (None, None)
+    whole = json.dumps(dict(record.subject), sort_keys=True, separators=(",", ":"))
+    digest = record.subject.get("digest")
+    return {"subject": digest, "commit": commit, "changes": changes, MEASURED: whole}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +166,12 @@ def _ended(what: RunRecord | PhaseRecord | Attempt, length_s: float) -> JsonObje
         "diff": length_s,
         "error": None if error is None else error.type,
     }
+
+
+def _suspect(step: StepRecord, attempt: Attempt) -> str | None:
+    measured = [made for made in attempt.repetitions if made.kind == "measured"]
+    reasons = dict.fromkeys(reason for made in measured for reason in made.suspect)
+    return "; ".join(reasons) or None if step.measure else None
 
 
 def _measured(step: StepRecord, attempt: Attempt) -> JsonObject:

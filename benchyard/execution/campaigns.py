@@ -18,6 +18,7 @@ from benchyard.errors import InputError, RecordError
 from benchyard.execution.layout import (
     WORK,
     campaign_files,
+    done_runs,
     left_works,
     marked_runs,
     run_folder,
@@ -98,6 +99,16 @@ def _below(folder: Path) -> list[Path]:
         return list(folder.iterdir())
     except OSError:
         return []
+
+
+def publishable_runs(results: Path) -> list[Path]:
+    """Return the folders of the finished runs of the newest campaign and of the one before it.
+
+    A lab may die between a run and its publishing, and the next one begin another campaign. Older
+    ones are left: looking after every campaign there ever was would take longer from day to day.
+    """
+    campaigns = [*earlier_campaigns(results)[:1], results]
+    return [run_folder(place, run) for place in campaigns for run in done_runs(place)]
 
 
 def is_earlier(folder: Path) -> bool:

@@ -19,8 +19,9 @@ from benchyard.execution.beginning import (
     open_campaign,
     settled_campaign,
 )
+from benchyard.execution.campaigns import publishable_runs
 from benchyard.execution.interrupts import graceful, insist
-from benchyard.execution.layout import done_runs, run_folder
+from benchyard.execution.layout import done_runs
 from benchyard.execution.plan import Executed, Plan
 from benchyard.execution.precision import Precision
 from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting, tell
@@ -164,7 +165,7 @@ def _open(setting: Setting, plan: Plan) -> tuple[Opened, tuple[int, ...]]:
 
 def _publish(setting: Setting, stages: Stages, after: Sequence[Handle]) -> None:
     """Publish all finished runs that are not published; the host may be measured on meanwhile."""
-    runs = [run_folder(setting.results, run) for run in done_runs(setting.results)]
+    runs = publishable_runs(setting.results)
     if not runs or not setting.sinks:
         return
     uploaded, handle = stages.upload(runs, setting.sinks, after)

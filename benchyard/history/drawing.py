@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +10,27 @@ from matplotlib.dates import AutoDateLocator, DateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from benchyard.case.problems import printable
 from benchyard.comparison.wording import change
 from benchyard.files import write_atomically
+from benchyard.history.changes import Change
 from benchyard.history.series import Series, seconds, short_seconds
 from benchyard.history.sparkline import LEAST_RANGE
-from benchyard.history.wording import shortened
+from benchyard.history.wording import host_names, several_hosts, shortened
 from benchyard.pictures import format_of, picture
+from benchyard.sinks import Timing
 
 #: Entries that one picture has room for.
 MOST = 24
-_LINE, _LAST, _MEDIAN = "#3b6ea5", "#c2410c", "#8a8a8a"
+_LINE, _LAST, _MEDIAN, _CHANGE = "#3b6ea5", "#c2410c", "#8a8a8a", "#6d28d9"
 #: Inches beside, below and above a panel, and above all.
 _LEFT, _RIGHT, _BELOW, _ABOVE, _TITLE = 0.75, 0.2, 0.35, 0.42, 0.12
 _HEADING: Any = {"fontsize": 11, "weight": "bold"}
 _SMALL: Any = {"fontsize": 7, "color": _MEDIAN}
 _LEGEND = "dashed: median; orange: the newest, against the median before it"
+_LEGEND_OF_CHANGES, _LEGEND_OF_SUSPECTS = "; violet: what was measured changed", "; rings: suspect"
+#: Characters of what changed that a panel has room for, and changes that are written out.
+_CHANGE_TEXT, _CHANGES = 40, 3
 _STYLE = {"font.size": 9.0}
 
 
@@ -64,32 +70,73 @@ def _figure(found: Sequence[Series], title: str) -> Any:
     size = columns * (width + _LEFT) + _RIGHT, rows * (height + _ABOVE) + _BELOW + _TITLE
     figure: Any = Figure(figsize=size)
     figure.text(0.1 / size[0], 1 - 0.08 / size[1], title, va="top", **_HEADING)
-    figure.text(1 - 0.2 / size[0], 1 - 0.1 / size[1], _LEGEND, va="top", ha="right", **_SMALL)
+    figure.text(
+        1 - 0.2 / size[0], 1 - 0.1 / size[1], _legend(found), va="top", ha="right", **_SMALL
+    )
+    several = several_hosts(found)
     for place, series in enumerate(found):
         row, column = divmod(place, columns)
         left = _LEFT + column * (width + _LEFT)
         bottom = _BELOW + (rows - 1 - row) * (height + _ABOVE)
         frame = (left / size[0], bottom / size[1], width / size[0], height / size[1])
         axes = figure.add_axes(frame)
-        _draw_one(axes, series)
+        _draw_one(axes, series, _name(series) if several else series.entry)
         _set_dates(
             axes, found, labels=place + columns >= len(found), ticks=7 if columns == 1 else 5
         )
     return figure
 
 
-def _draw_one(axes: Any, series: Series) -> None:
-    moments = [one.started_at.astimezone(UTC) for one in series.timings]
-    values = [one.wall_time if math.isfinite(one.wall_time) else math.nan for one in series.timings]
+def _draw_one(axes: Any, series: Series, name: str) -> None:
+    moments, values = _points(series.trusted)
     dots = 3.0 if len(values) <= 150 else 1.5
     axes.plot(moments, values, "-o", color=_LINE, linewidth=0.8, markersize=dots)
     if series.median is not None:
         axes.axhline(series.median, color=_MEDIAN, linewidth=0.8, linestyle="--")
         axes.plot(moments[-1:], values[-1:], "o", color=_LAST, markersize=5)
         axes.set_ylim(*_range(series.finite, series.median))
-    axes.set_title(shortened(series.entry), loc="left", fontsize=9)
+    _ring_suspects(axes, series)
+    _mark_changes(axes, series.changes)
+    axes.set_title(shortened(name), loc="left", fontsize=9)
     axes.set_title(_last(series), loc="right", fontsize=8, color=_LAST)
     _dress(axes)
+
+
+def _points(timings: Sequence[Timing]) -> tuple[list[datetime], list[float]]:
+    moments = [one.started_at.astimezone(UTC) for one in timings]
+    return moments, [one.wall_time if math.isfinite(one.wall_time) else math.nan for one in timings]
+
+
+def _name(series: Series) -> str:
+    return f"{series.entry}, {host_names(series)}"
+
+
+def _legend(found: Sequence[Series]) -> str:
+    changes = _LEGEND_OF_CHANGES if any(series.changes for series in found) else ""
+    return _LEGEND + changes + (_LEGEND_OF_SUSPECTS if any(s.suspect for s in found) else "")
+
+
+def _ring_suspects(axes: Any, series: Series) -> None:
+    """Draw what is suspect; what lies beyond the others stands at the panel's edge."""
+    moments, values = _points(series.suspect)
+    if series.median is not None:
+        low, high = axes.get_ylim()
+        values = [min(max(value, low), high) for value in values]
+    look = {"color": _MEDIAN, "markersize": 5, "fillstyle": "none", "clip_on": False}
+    axes.plot(moments, values, "o", **look)
+
+
+def _mark_changes(axes: Any, found: Sequence[Change]) -> None:
+    for one in found:
+        at = one.timing.started_at.astimezone(UTC)
+        axes.axvline(at, color=_CHANGE, linewidth=0.8, linestyle=":")
+    for one in found[-_CHANGES:]:
+        text = printable(one.text)
+        short = text if len(text) <= _CHANGE_TEXT else f"{text[: _CHANGE_TEXT - 1]}…"
+        # The height is a share of the panel's, whatever its axis.
+        place = {"xy": (one.timing.started_at.astimezone(UTC), 0.97), "textcoords": "offset points"}
+        look = {"rotation": 90, "va": "top", "ha": "right", "fontsize": 6, "color": _CHANGE}
+        axes.annotate(short, xytext=(-1, 0), xycoords=("data", "axes fraction"), **place, **look)
 
 
 def _last(series: Series) -> str:

@@ -1,13 +1,14 @@
 """From any sink's reader to what a history shows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from benchyard.case.problems import hint, printable, quote
 from benchyard.errors import InputError
 from benchyard.history.series import Series
-from benchyard.sinks import Reader
+from benchyard.sinks import Reader, Timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +18,14 @@ class Window:
     Args:
         since: Nothing before it.
         limit: At most so many of each, the newest; None is all.
+        host: Only what was measured there; None is every host, each with a series of its own.
+        pooled: Whether all hosts share one series.
     """
 
     since: datetime | None = None
     limit: int | None = None
+    host: str | None = None
+    pooled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,36 +63,64 @@ def _summary(reader: Reader, test: str, window: Window) -> TestSummary:
 
 
 def read_entries(reader: Reader, test: str, window: Window) -> Iterator[Series]:
-    """Yield every entry of a test, sorted by name; one without timings in the window is left out.
+    """Yield every entry of a test, sorted by name, of each host; without timings it is left out.
 
     Raises:
-        InputError: If there is no such test.
+        InputError: If there is no such test, or the host that is wanted never measured it.
     """
+    found = False
     entries = _entries(reader, test)
     for entry in entries:
-        series = _series(reader, test, entry, window)
-        if series.timings:
+        for series in _series(reader, test, entry, window):
+            found = True
             yield series
+    if not found:
+        _check_host(reader, test, entries, window)
 
 
-def read_entry(reader: Reader, test: str, entry: str, window: Window) -> Series:
-    """Return one entry of a test.
+def read_entry(reader: Reader, test: str, entry: str, window: Window) -> list[Series]:
+    """Return one entry of a test: the series of each host, or an empty one.
 
     Raises:
-        InputError: If there is no such test or entry.
+        InputError: If there is no such test or entry, or the host that is wanted never measured it.
     """
-    series = _series(reader, test, entry, window)
-    if not series.timings:
+    series = list(_series(reader, test, entry, window))
+    if not series:
         entries = _entries(reader, test)
         if entry not in entries:
             unknown = f"the test '{quote(test)}' has no entry '{quote(entry)}'"
             raise InputError(unknown + _hint(entry, entries))
-    return series
+        _check_host(reader, test, [entry], window)
+    return series or [Series(test, entry, ())]
 
 
-def _series(reader: Reader, test: str, entry: str, window: Window) -> Series:
-    newest = reader.timings(test, entry, since=window.since, newest_first=True, limit=window.limit)
-    return Series(test, entry, tuple(newest)[::-1])
+def _series(reader: Reader, test: str, entry: str, window: Window) -> Iterator[Series]:
+    """Yield the series of each host, by name; at most one if they are pooled."""
+    newest = list(_newest(reader, test, entry, window))
+    of: dict[str, list[Timing]] = {}
+    for timing in reversed(newest):
+        of.setdefault("" if window.pooled else timing.host, []).append(timing)
+    whole = window.limit is None or len(newest) < window.limit
+    for host in sorted(of):
+        yield Series(test, entry, tuple(of[host]), whole)
+
+
+def _newest(reader: Reader, test: str, entry: str, window: Window) -> Iterator[Timing]:
+    """Yield the timings of a window, newest first; the limit is that of the host that is wanted."""
+    limit = window.limit if window.host is None else None
+    found = reader.timings(test, entry, since=window.since, newest_first=True, limit=limit)
+    if window.host is None:
+        return found
+    return islice((one for one in found if one.host == window.host), window.limit)
+
+
+def _check_host(reader: Reader, test: str, entries: Sequence[str], window: Window) -> None:
+    if window.host is None:
+        return
+    hosts = sorted({one.host for entry in entries for one in reader.timings(test, entry)} - {""})
+    if window.host not in hosts:
+        unknown = f"nothing of the test '{quote(test)}' was measured on '{quote(window.host)}'"
+        raise InputError(unknown + (_hint(window.host, hosts) or "; no host is known of it"))
 
 
 def _entries(reader: Reader, test: str) -> list[str]:

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from benchyard.execution.wording import duration
+from benchyard.history.changes import Change, changes_in
 from benchyard.sinks import Timing
 from benchyard.statistics import median
 from benchyard.statistics.figures import plain
@@ -17,31 +18,53 @@ class Series:
 
     Args:
         timings: Oldest first.
+        whole: Whether these are all that the sink had in the window.
     """
 
     test: str
     entry: str
     timings: tuple[Timing, ...]
+    whole: bool = True
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Names of the hosts, sorted; an empty one is not known."""
+        return tuple(sorted({one.host for one in self.timings}))
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Where what was measured changed."""
+        return tuple(changes_in(self.timings))
+
+    @property
+    def suspect(self) -> tuple[Timing, ...]:
+        """The timings that are not to be trusted; they count in no figure."""
+        return tuple(one for one in self.timings if one.suspect)
+
+    @property
+    def trusted(self) -> tuple[Timing, ...]:
+        """The others."""
+        return tuple(one for one in self.timings if not one.suspect)
 
     @property
     def finite(self) -> tuple[float, ...]:
-        """Wall times that are numbers, in seconds; the others count in no figure."""
-        return tuple(one.wall_time for one in self.timings if math.isfinite(one.wall_time))
+        """Trusted wall times that are numbers, in seconds; the others count in no figure."""
+        return tuple(one.wall_time for one in self.trusted if math.isfinite(one.wall_time))
 
     @property
     def last(self) -> float | None:
-        """The newest wall time, in seconds; NaN where it is none."""
-        return self.timings[-1].wall_time if self.timings else None
+        """The newest trusted wall time, in seconds; NaN where it is none."""
+        return self.trusted[-1].wall_time if self.trusted else None
 
     @property
     def median(self) -> float | None:
-        """Of all wall times, in seconds."""
+        """Of all trusted wall times, in seconds."""
         return median(self.finite) if self.finite else None
 
     @property
     def median_before(self) -> float | None:
-        """Of all wall times but the newest, in seconds: what the newest is held against."""
-        before = [one.wall_time for one in self.timings[:-1] if math.isfinite(one.wall_time)]
+        """Of all trusted wall times but the newest, in seconds: what the newest is held against."""
+        before = [one.wall_time for one in self.trusted[:-1] if math.isfinite(one.wall_time)]
         return median(before) if before else None
 
     @property

@@ -52,16 +52,32 @@ def check_sinks(names: Sequence[str]) -> None:
         pass
 
 
-def publish_all(routes: Sequence[Route], manner: Manner | None = None) -> tuple[Outcome, ...]:
+def publish_all(
+    routes: Sequence[Route], manner: Manner | None = None, runs: Sequence[Path] = ()
+) -> tuple[Outcome, ...]:
     """Publish what waits for each of several sinks, one after the other.
 
     One that does not answer does not keep the others from being published to.
+
+    Args:
+        runs: Folders of runs that are put into each spool first, unless they were there before.
 
     Raises:
         InputError: As ``opened``, before anything is read.
     """
     with opened(routes) as lines:
-        return tuple(publish(line.route.spool, line.sink, line.archive, manner) for line in lines)
+        return tuple(_published(line, manner, runs) for line in lines)
+
+
+def _published(line: Line, manner: Manner | None, runs: Sequence[Path]) -> Outcome:
+    unread: list[Left] = []
+    try:
+        for run in runs:
+            _spool(run, line, [], unread)
+    except (BenchyardError, OSError) as error:
+        return _failed(line.sink, unread, error)
+    outcome = publish(line.route.spool, line.sink, line.archive, manner)
+    return replace(outcome, waiting=(*unread, *outcome.waiting))
 
 
 @dataclass(frozen=True, slots=True)

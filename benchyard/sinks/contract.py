@@ -1,12 +1,13 @@
 """What a sink and a reader are."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
-from benchyard.model import JsonObject
+from benchyard.model import Json, JsonObject
+from benchyard.subject import Subject
 
 
 class Kind(StrEnum):
@@ -104,10 +105,28 @@ class Timing:
     Args:
         started_at: Start of the test, UTC.
         wall_time: Seconds, as the document said.
+        subject: What was measured, as ``benchyard.subject`` tells; of documents that do not say it
+            whole, what they say.
+        suspect: Why the number is not to be trusted; empty is right.
     """
 
     started_at: datetime
     wall_time: float
+    subject: Subject = field(default_factory=dict[str, Json])
+    suspect: str = ""
+
+    @property
+    def host(self) -> str:
+        """Name of the host; empty if it is not known."""
+        return str(self.subject.get("host") or "")
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of what was measured, as the resources tell them."""
+        found = self.subject.get("versions")
+        told = found.items() if isinstance(found, dict) else ()
+        versions = {name: of.get("version") for name, of in told if isinstance(of, dict)}
+        return {name: one for name, one in versions.items() if isinstance(one, str)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOO_LATE = 253_402_300_800
 #: Hexadecimal digits of an identity; in an entry's, the last eight are its place.
 _DIGITS, _DIGITS_OF_DOCUMENT = 40, 32
+#: Arguments of our own documents: the exact start, and what was measured, as JSON.
+STARTED_AT, SUBJECT = "started-at", "subject"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ class Document:
 
     Args:
         test: Name of the test.
-        started_at: When it started, UTC.
+        started_at: When it started, UTC; of our own documents to the microsecond, although the
+            schema's field has whole seconds.
         text: The whole document as it was read, without a byte order mark.
         body: The same, parsed.
         identity: Hexadecimal digest of what it is of (test, start, host, arguments) and of what
@@ -72,6 +75,11 @@ class Document:
     text: str
     body: JsonObject
     identity: str
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """What stands in its arguments as ``--name=value``; of one name the last."""
+        return _named(_arguments(self.body))
 
     @property
     def info(self) -> str:
@@ -134,9 +142,12 @@ def _document(loaded: Any, decoded: str) -> Document:
         raise refused("it has no entries")
     listed = message(body["entries"], "entries").get("entry")
     found = [_entry(one, at) for at, one in enumerate(items(listed, "entries.entry"))]
-    identity = _identity(test, started_at, body, found)
+    arguments = _arguments(body)
+    # Of the field's second: what was published before keeps its identity.
+    identity = _identity(test, started_at, body, arguments, found)
     entries = _identified(found, identity)
-    return Document(test, started_at, entries, decoded, cast("JsonObject", body), identity)
+    began = _exactly(started_at, _named(arguments).get(STARTED_AT, ""))
+    return Document(test, began, entries, decoded, cast("JsonObject", body), identity)
 
 
 def _started_at(body: Message) -> datetime:
@@ -147,6 +158,18 @@ def _started_at(body: Message) -> datetime:
     if not 0 <= seconds < _TOO_LATE:
         raise refused(f"startTime is {seconds:.15g}, and no time in seconds from 1970 to 9999")
     return datetime.fromtimestamp(seconds, UTC)
+
+
+def _exactly(second: datetime, told: str) -> datetime:
+    """Return the moment within a second that an argument tells; the second itself if it does not.
+
+    Runs of one second must keep their order.
+    """
+    try:
+        moment = datetime.fromisoformat(told).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return second
+    return moment if timedelta(0) <= moment - second < timedelta(seconds=1) else second
 
 
 _Found = tuple[str, float, JsonObject]
@@ -165,14 +188,29 @@ def _entry(value: Any, position: int) -> _Found:
     return name, wall_time, cast("JsonObject", body)
 
 
-def _identity(test: str, started_at: datetime, body: Message, found: Sequence[_Found]) -> str:
+def _arguments(body: Message) -> list[str]:
     run = message(field(body, "runConfiguration"), "runConfiguration")
+    found = items(field(run, "argument"), "runConfiguration.argument")
+    return [text(one, "runConfiguration.argument") for one in found]
+
+
+def _named(arguments: Sequence[str]) -> dict[str, str]:
+    parts = (one.removeprefix("--").partition("=") for one in arguments if one[:2] == "--")
+    return {name: value for name, _, value in parts}
+
+
+def _identity(
+    test: str,
+    started_at: datetime,
+    body: Message,
+    arguments: Sequence[str],
+    found: Sequence[_Found],
+) -> str:
     machine = message(field(body, "machineConfiguration"), "machineConfiguration")
-    arguments = items(field(run, "argument"), "runConfiguration.argument")
     names = (
         test,
         text(machine.get("hostname"), "machineConfiguration.hostname"),
-        [text(one, "runConfiguration.argument") for one in arguments],
+        list(arguments),
         [name for name, _, _ in found],
     )
     times = [number(field(body, "runTime"), "runTime"), *(time for _, time, _ in found)]

@@ -1,6 +1,7 @@
 """A run as a TestResults document: the same bytes whenever it is made of the same record.
 
-Nothing of the case's parameters, settings and environment, and no text of an error, gets into it.
+Nothing of the case's parameters, settings and environment, and no text of an error, gets into it;
+but for the names of the programs that its steps start, which the subject tells.
 """
 
 import json
@@ -13,7 +14,7 @@ from benchyard.errors import RecordError
 from benchyard.model import Json, JsonObject, Outcome, plain, slug
 from benchyard.record import RunRecord, StepRecord
 from benchyard.statistics import median
-from benchyard.testresults.document import Document
+from benchyard.testresults.document import STARTED_AT, SUBJECT, Document
 from benchyard.testresults.machine import inside, known, machine_of
 
 #: Of a record's ``used``: what becomes cpuTime.
@@ -46,9 +47,9 @@ def document_of(record: RunRecord) -> JsonObject:
         "machineConfiguration": machine_of(record.environment),
         "runConfiguration": {"argument": list[Json](_arguments(record))},
     }
-    commit = inside(record.environment, "git").get("commit")
-    if isinstance(commit, str):
-        document["commitId"] = {"hash": commit}
+    commit = _commit(record)
+    if commit:
+        document["commitId"] = commit
     return cast("JsonObject", _readable(document))
 
 
@@ -92,19 +93,31 @@ def _start_seconds(record: RunRecord) -> int:
     return seconds
 
 
+def _commit(record: RunRecord) -> JsonObject:
+    """Return the commit of what was measured; of the case's repository where that is in none."""
+    if record.commit is not None:
+        commit, changes = record.commit
+        # The schema's word for what lies between a commit and what was tested.
+        return known({"hash": commit, "snapshot": changes})
+    return known({"hash": _text(inside(record.environment, "git").get("commit"))})
+
+
 def _arguments(record: RunRecord) -> list[str]:
     """Return what tells a run from all others, and what became of its steps."""
     told: JsonObject = {
         "case-hash": record.case.get("hash"),
         **{f"matrix.{name}": value for name, value in inside(record.case, "point").items()},
         "run": record.run,
-        "started-at": record.started_at,
+        STARTED_AT: record.started_at,
         "interval-s": record.collector.get("interval_s"),
         "uncommitted-changes": inside(record.environment, "git").get("dirty"),
         "benchyard": record.benchyard_version or None,
         "outcome": record.outcome.value,
         **{f"step.{step.id}": step.outcome.value for step in record.steps if _is_lost(step)},
     }
+    if record.subject:  # an older record makes the same document as ever
+        subject = _readable(dict(record.subject))
+        told[SUBJECT] = json.dumps(subject, sort_keys=True, separators=(",", ":"))
     return [f"--{name}={plain(value)}" for name, value in told.items() if value is not None]
 
 

@@ -2,7 +2,7 @@
 
 import codecs
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,9 +20,12 @@ from benchyard.history.wording import (
     ENTRY_FIGURES,
     TEST_FIGURES,
     TIMING_FIGURES,
+    changes,
     cut,
     entries_table,
+    figures,
     line,
+    on,
     summary,
     tests_table,
     timings_table,
@@ -48,7 +51,7 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     "--sink",
     default="local",
     show_default=True,
-    help="Where to read: local, local:FILE or datastore.",
+    help="Where to read: local, local:FILE, datastore or azure-tables.",
 )
 @click.option(
     "--since",
@@ -62,6 +65,12 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     show_default=True,
     type=click.IntRange(0, 10_000_000),
     help="At most so many of each, the newest; 0 takes all.",
+)
+@click.option("--host", metavar="NAME", help="Only what was measured on this host.")
+@click.option(
+    "--all-hosts",
+    is_flag=True,
+    help="Put the timings of all hosts into one series; else each host has its own.",
 )
 @click.option("--newest-first", is_flag=True, help="List the newest timing first.")
 @click.option(
@@ -77,8 +86,10 @@ def command(
     sink: str,
     since: datetime | None,
     limit: int,
+    host: str | None,
     plot: Path | None,
     *,
+    all_hosts: bool,
     newest_first: bool,
     as_json: bool,
 ) -> None:
@@ -86,9 +97,11 @@ def command(
 
     Without TEST, the tests; with it, its entries, each with its newest wall time against the
     median of those before it; with ENTRY, every wall time. One that stands out is a reason to look:
-    benchyard compare tells whether a difference is more than noise.
+    benchyard compare tells whether a difference is more than noise. A series is of one host; where
+    what was measured changed along it, that is said. Suspect timings are marked, and not counted.
     """
-    window = Window(since, limit or None)
+    window = Window(since, limit or None, host, all_hosts)
+    _check_hosts(window)
     if plot is not None:
         if test is None:
             raise click.UsageError("--plot draws a TEST, or one ENTRY of it; name one")
@@ -100,16 +113,24 @@ def command(
         found = (
             list(read_entries(reader, test, window))
             if entry is None
-            else [read_entry(reader, test, entry, window)]
+            else read_entry(reader, test, entry, window)
         )
     if as_json:
         print_json(entries_document(sink, window, test, found, newest_first=newest_first))
     elif entry is None:
         _show_entries(test, found, window)
     else:
-        _show_timings(found[0], window, newest_first=newest_first)
+        for place, series in enumerate(found):
+            click.echo("\n" if place else "", nl=False)
+            _show_timings(series, newest_first=newest_first)
+        _tell_of_cut(found, window)
     if plot is not None:
         _draw(found, test, plot)
+
+
+def _check_hosts(window: Window) -> None:
+    if window.pooled and window.host is not None:
+        raise click.UsageError("--host takes one host, --all-hosts takes every one: leave one out")
 
 
 @contextmanager
@@ -126,28 +147,34 @@ def _show_tests(reader: Reader, sink: str, window: Window, *, as_json: bool) -> 
     if as_json:
         print_json(tests_document(sink, window, tests))
     elif tests:
-        print_columns(tests_table(tests), right=TEST_FIGURES)
+        _print(tests_table(tests), TEST_FIGURES)
     else:
         click.echo("no test was published in this time")
 
 
 def _show_entries(test: str, found: list[Series], window: Window) -> None:
-    click.secho(printable(test), bold=True)
+    click.echo(click.style(printable(test), bold=True) + on(found))
     if not found:
         click.echo("no timings in this time")
         return
-    print_columns(entries_table(found, _marks()), right=ENTRY_FIGURES)
+    _print(entries_table(found, _marks()), ENTRY_FIGURES)
+    for text in changes(found):
+        click.echo(text)
     _tell_of_cut(found, window)
 
 
-def _show_timings(series: Series, window: Window, *, newest_first: bool) -> None:
-    click.echo(f"{click.style(printable(series.test), bold=True)}  {printable(series.entry)}")
+def _show_timings(series: Series, *, newest_first: bool) -> None:
+    name = click.style(printable(series.test), bold=True)
+    click.echo(f"{name}  {printable(series.entry)}{on([series])}")
     if series.timings:
-        print_columns(timings_table(series, newest_first=newest_first), right=TIMING_FIGURES)
+        _print(timings_table(series, newest_first=newest_first), TIMING_FIGURES)
         click.echo()
         click.echo(line(series, _WIDTH, _marks()))
     click.echo(summary(series))
-    _tell_of_cut([series], window)
+
+
+def _print(table: Sequence[tuple[str, ...]], names: Sequence[str]) -> None:
+    print_columns(table, right=figures(table, names))
 
 
 def _tell_of_cut(found: list[Series], window: Window) -> None:

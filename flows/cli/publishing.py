@@ -14,6 +14,7 @@ from benchyard.execution.interrupts import graceful
 from benchyard.model import Json
 from benchyard.publishing import Compression, Manner, Outcome, Patience, publish_all
 from benchyard.publishing.backlog import Backlog, backlog, routes
+from benchyard.publishing.finished import finished_below
 from benchyard.publishing.outcome import (
     Begun,
     Confirmed,
@@ -32,6 +33,12 @@ from flows.cli.common import json_option, print_columns, print_json
 
 
 @click.command("publish")
+@click.argument(
+    "folders",
+    nargs=-1,
+    metavar="[FOLDER]...",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+)
 @click.option(
     "--datadir",
     type=click.Path(path_type=Path),
@@ -69,6 +76,7 @@ from flows.cli.common import json_option, print_columns, print_json
 @click.option("--dry-run", is_flag=True, help="Tell what waits, and touch nothing.")
 @json_option
 def command(
+    folders: tuple[Path, ...],
     datadir: Path | None,
     archivedir: str | None,
     sinks: tuple[str, ...],
@@ -83,14 +91,20 @@ def command(
     Files are taken oldest first. Each stays where it is until the sink has confirmed it, and any
     number of publishers may work at once. What can never be published goes to the folder rejected
     beside it, with the reason. Exits with 1 if something waits still or was rejected.
+
+    Of each FOLDER, such as that of a case, all finished runs that were not published yet are taken
+    along, those of earlier campaigns included.
     """
+    if folders and (datadir or dry_run):
+        raise click.UsageError("a FOLDER goes to the lab's own spools: no --datadir, no --dry-run")
     wanted = routes(sinks, datadir, archivedir, Compression(compress))
     if dry_run:
         _print_backlog([backlog(one) for one in wanted], as_json=as_json)
         return ExitCode.DONE
     asked = threading.Event()
     with _display() as listener, graceful(asked.set):
-        outcomes = publish_all(wanted, Manner(Patience(retries), listener, asked))
+        runs = [run for folder in folders for run in finished_below(folder)]
+        outcomes = publish_all(wanted, Manner(Patience(retries), listener, asked), runs)
     if as_json:
         print_json({"sinks": [outcome.to_json() for outcome in outcomes]})
     else:

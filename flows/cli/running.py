@@ -11,7 +11,7 @@ from benchyard.case.loading import raise_problems
 from benchyard.case.problems import printable
 from benchyard.errors import InputError
 from benchyard.execution.adaptive import Adaptive, stored_rule
-from benchyard.execution.layout import done_runs, run_folder
+from benchyard.execution.campaigns import publishable_runs
 from benchyard.execution.ordering import Order
 from benchyard.execution.plain import summarize_if_older
 from benchyard.execution.request import Request
@@ -213,7 +213,7 @@ def _publish_finished(plan: Planned, request: Request) -> None:
     """Publish the runs of cases with nothing left to do: they may be of a time without sinks."""
     busy = {turn.case for turn in plan.turns}
     idle = [folder for place, folder in enumerate(plan.folders) if place not in busy]
-    runs = [run_folder(folder, run) for folder in idle for run in done_runs(folder)]
+    runs = [run for folder in idle for run in publishable_runs(folder)]
     if runs and request.publish:
         for outcome in archive_uploaded(upload_runs(runs, request.publish)):
             for problem in problems(outcome):

@@ -100,3 +100,70 @@ def test_a_secret_reaches_no_published_file(
     assert any(line["event"] == "benchyard:attempt-end" for line in lines)
     for content in (*written, events.read_bytes(), ended.stdout.encode(), ended.stderr.encode()):
         assert b"xyzzy" not in content
+
+
+def measure(run_benchyard: RunBenchyard, case: Path, *more: str) -> None:
+    ended = run_benchyard("run", case, "--runs", "2", "--cooldown", "0", "--direct", *more)
+    assert ended.returncode == 0, ended.stderr
+
+
+def edit(case: Path, text: str) -> None:
+    """Make the case another one: what it measures belongs to another campaign."""
+    file = case / "metadata.json"
+    document = json.loads(file.read_text())
+    file.write_text(json.dumps({**document, "description": text}))
+
+
+def test_campaigns_with_runs_of_the_same_numbers_are_all_published_and_once(
+    case_folder: MakeCase, run_benchyard: RunBenchyard
+) -> None:
+    case = case_folder("campaigns", process("work", "true"))
+    for text in ("first", "second", "third"):
+        edit(case, text)
+        measure(run_benchyard, case)
+        measure(run_benchyard, case)  # nothing to do, and nothing new to publish
+    assert len(list((case / "results" / "earlier").iterdir())) == 2
+    assert len(published("campaigns")) == len(archived()) == 6
+
+    ended = run_benchyard("history", "campaigns", "work", "--json")
+    [entry] = json.loads(ended.stdout)["entries"]
+    assert (entry["n"], len({one["subject"] for one in entry["timings"]})) == (6, 3)
+    assert [one["text"] for one in entry["changes"]] == ["files of the case"] * 2
+
+    assert run_benchyard("publish", case).stdout == "local: nothing waits\n"
+    assert len(published("campaigns")) == len(archived()) == 6
+
+
+def test_an_earlier_campaign_is_published_later(
+    case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path
+) -> None:
+    case = case_folder("late", process("work", "true"))
+    for text in ("first", "second", "third"):
+        edit(case, text)
+        measure(run_benchyard, case, "--publish", "none")
+    (case / "results" / "run_7").mkdir()  # of KROWN's, and unfinished ones, nothing is taken
+    (case / "results" / "run_7" / ".done").touch()
+    (case / "results" / "run_8").mkdir()
+
+    measure(run_benchyard, case)  # nothing is left to do: the newest two are published
+    assert len(published("late")) == 4
+
+    ended = run_benchyard("publish", tmp_path)
+    assert (ended.returncode, ended.stdout) == (0, "local: 2 published\n")
+    assert len(published("late")) == len(archived()) == 6
+
+
+def test_a_folder_goes_with_the_labs_own_spools(
+    run_benchyard: RunBenchyard, tmp_path: Path
+) -> None:
+    for option in (["--dry-run"], ["--datadir", tmp_path]):
+        ended = run_benchyard("publish", tmp_path, *option)
+        assert ended.returncode == 2
+        assert "a FOLDER goes to the lab's own spools" in ended.stderr
+    damaged = tmp_path / "results" / "run_1"
+    damaged.mkdir(parents=True)
+    (damaged / ".done").touch()
+    (damaged / "run.json").write_text("{")
+    ended = run_benchyard("publish", tmp_path)
+    assert ended.returncode == 1
+    assert "not a readable record" in ended.stderr

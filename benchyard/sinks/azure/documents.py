@@ -2,7 +2,7 @@
 
 import hashlib
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from benchyard.errors import DocumentRejectedError
@@ -12,10 +12,15 @@ from benchyard.events.making import SOURCE
 from benchyard.model import Json
 from benchyard.sinks.azure.rows import Row, fitting, row
 from benchyard.sinks.contract import Kind, Spooled
+from benchyard.sinks.measured import subject_in, suspect_in
+from benchyard.subject import commit_of
 from benchyard.testresults import Document, parse
+from benchyard.testresults.document import SUBJECT
 
 #: Source of what is told of a document that is no run of ours.
 TESTRESULTS = "tensorflow"
+#: The node of a document that names no host.
+UNKNOWN = "unknown"
 
 
 def events_in(spooled: Spooled) -> list[Event]:
@@ -38,19 +43,29 @@ def _events_of(document: Document) -> Iterator[Event]:
     # Two tests of one name can start in the same second.
     whose: dict[str, Json] = {"test": document.test, "document": document.identity[:12]}
     began = document.started_at
-    yield Event(began, node, TESTRESULTS, "test-start", whose)
+    ours, subject = SUBJECT in document.arguments, subject_in(document)
+    digest = subject.get("digest")
+    # Of other documents nothing is told that was not before: their rows keep their keys.
+    more: dict[str, Json] = {"subject": digest, "commit": commit_of(subject)} if ours else {}
+    yield Event(began, node, TESTRESULTS, "test-start", {**whose, **_known(more)})
     for entry in document.entries:
         told: dict[str, Json] = {"entry": entry.name, "wall": entry.wall_time}
-        yield Event(began, node, TESTRESULTS, "entry", {**whose, **told})
+        suspect = suspect_in(entry.body) if ours else ""
+        marked = _known({"subject": digest, "suspect": suspect or None}) if ours else {}
+        yield Event(began, node, TESTRESULTS, "entry", {**whose, **told, **marked})
     length_s = _number(document.body.get("runTime"))
     ended = _after(began, length_s)
     if ended is not None:
         yield Event(ended, node, TESTRESULTS, "test-end", {**whose, "diff": length_s})
 
 
+def _known(told: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in told.items() if value is not None}
+
+
 def _host(machine: Json) -> str:
     named = machine.get("hostname") if isinstance(machine, dict) else None
-    return str(named or "unknown")
+    return str(named or UNKNOWN)
 
 
 def _after(began: datetime, length_s: float) -> datetime | None:

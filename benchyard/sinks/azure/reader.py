@@ -3,19 +3,22 @@
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from benchyard.events import Event
-from benchyard.events.making import SOURCE
+from benchyard.events.making import MEASURED, SOURCE
 from benchyard.model import Json
 from benchyard.sinks.azure.answers import FAILURES, understood
 from benchyard.sinks.azure.credentials import Access, access, service
-from benchyard.sinks.azure.documents import TESTRESULTS
+from benchyard.sinks.azure.documents import TESTRESULTS, UNKNOWN
 from benchyard.sinks.azure.keys import seconds
 from benchyard.sinks.azure.rows import event_of
 from benchyard.sinks.contract import Stored, Timing
+from benchyard.sinks.measured import subject_of_text
+from benchyard.subject import Subject
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +95,23 @@ def _from(since: datetime) -> str:
         return "0" if since.year < 2000 else "9" * 10
 
 
+_Run: TypeAlias = tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What was told of one entry, and of what its run measured."""
+
+    stored: Stored
+    subject: Subject
+
+    @property
+    def timing(self) -> Timing:
+        suspect = self.stored.info.get("suspect")
+        reason = suspect if isinstance(suspect, str) else ""
+        return Timing(self.stored.started_at, self.stored.wall_time, self.subject, reason)
+
+
 class AzureTablesReader:
     """Reads timings out of the events: a test is a case, an entry one of its measured steps.
 
@@ -121,7 +141,7 @@ class AzureTablesReader:
 
     def entries(self, test: str) -> Iterator[str]:
         """Yield the names of all entries that a test ever had, sorted."""
-        yield from sorted({one.entry for one in self._stored(test)})
+        yield from sorted({one.stored.entry for one in self._told(test)})
 
     def starts(
         self,
@@ -147,26 +167,23 @@ class AzureTablesReader:
         limit: int | None = None,
     ) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        found = (
-            Timing(one.started_at, one.wall_time)
-            for one in self._stored(test, since=since)
-            if one.entry == entry
-        )
+        told = (one for one in self._told(test, since=since) if one.stored.entry == entry)
+        found = sorted((one.timing for one in told), key=lambda one: one.started_at)
         yield from _ordered(found, newest_first=newest_first, limit=limit)
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""
-        then = self._stored(test, since=started_at, only=started_at)
-        yield from sorted(then, key=lambda one: one.entry)
+        then = self._told(test, since=started_at, only=started_at)
+        yield from sorted((one.stored for one in then), key=lambda one: one.entry)
 
     def close(self) -> None:
         """Do nothing: every answer is read by a connection of its own."""
 
-    def _stored(
+    def _told(
         self, test: str, *, since: datetime | None = None, only: datetime | None = None
-    ) -> Iterator[Stored]:
+    ) -> Iterator[_Told]:
         """Yield the entries of a test's runs that began at ``since`` or later, as they ended."""
-        began: dict[tuple[Json, ...], datetime] = {}
+        began: dict[_Run, Event] = {}
         for event in events(self._found, since=since, names=(*_STARTS, *_TIMINGS, *_ENDS)):
             if only is not None and event.at > only and not began:
                 return
@@ -175,27 +192,36 @@ class AzureTablesReader:
 
 
 def _entry(
-    test: str, event: Event, began: dict[tuple[Json, ...], datetime], only: datetime | None
-) -> Iterator[Stored]:
+    test: str, event: Event, began: dict[_Run, Event], only: datetime | None
+) -> Iterator[_Told]:
     """Yield what an event tells of, and keep book of the runs under way."""
     run, name = (event.node, event.message.get("run")), f"{event.source}:{event.name}"
     if event.source == TESTRESULTS:
         # Entries stand at their test's start, and need not come after it.
         if name in _TIMINGS and only in (None, event.at):
-            yield from _timed(test, "entry", event, event.at)
+            yield from _timed(test, "entry", event, event)
     elif name in _STARTS and only in (None, event.at):
-        began[run] = event.at
+        began[run] = event
     elif name in _TIMINGS and run in began:
         yield from _timed(test, "step", event, began[run])
     elif name in _ENDS:
         began.pop(run, None)
 
 
-def _timed(test: str, key: str, event: Event, began: datetime) -> Iterator[Stored]:
+def _timed(test: str, key: str, event: Event, began: Event) -> Iterator[_Told]:
     wall = event.message.get("wall")
     if isinstance(wall, int | float) and not isinstance(wall, bool):
         entry = str(event.message.get(key))
-        yield Stored(test, entry, began, float(wall), dict(event.message))
+        stored = Stored(test, entry, began.at, float(wall), dict(event.message))
+        yield _Told(stored, _subject(began))
+
+
+def _subject(began: Event) -> Subject:
+    """Return what the start of a run says of what it measures; the host is its node."""
+    digest, whole = began.message.get("subject"), began.message.get(MEASURED)
+    host = began.node if began.node != UNKNOWN else None
+    told: dict[str, Json] = {"host": host, "digest": digest}
+    return subject_of_text(whole) or {name: one for name, one in told.items() if one is not None}
 
 
 def _test(event: Event) -> str | None:

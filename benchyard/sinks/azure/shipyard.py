@@ -2,7 +2,8 @@
 
 One insert for each event, ``RowKey`` a float of seconds as text, later by a microsecond where that
 is taken; ``Message`` without escapes, so what would part it wrongly is replaced. Every run is a
-node, because graph.py looks at the first preparation of a node alone.
+node, because graph.py looks at the first preparation of a node alone; its start is part of the
+node's name, for two campaigns have runs of the same numbers.
 
 ==================================  ======================  =======================================
 ours                                theirs                  what it means there
@@ -25,9 +26,11 @@ Source: Azure/batch-shipyard, cascade/perf.py and cascade/graph.py.
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 from benchyard.errors import SinkUnavailableError
 from benchyard.events import Event
+from benchyard.events.making import MEASURED
 from benchyard.model import Json, plain, slug
 from benchyard.sinks.azure.client import Table
 from benchyard.sinks.azure.credentials import Access
@@ -59,15 +62,37 @@ def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
 
 
 def _told(events: Iterable[Event]) -> Iterator[Event]:
-    of: dict[str, list[Event]] = {}
-    for event in events:
+    told, of = list(events), dict[str, list[Event]]()
+    starts = _starts(told)
+    for event in told:
         node = _node(event)
         if node is None:
             yield event
         else:
-            of.setdefault(node, []).append(event)
+            of.setdefault(node + _which(starts.get(node, []), event.at), []).append(event)
     for node, told in of.items():
         yield from _of_run(node, sorted(told, key=lambda event: event.at))
+
+
+def _starts(told: Iterable[Event]) -> Mapping[str, Sequence[datetime]]:
+    """Return when the runs of each name began; of runs of older records nothing.
+
+    Those were exported under the name alone, and must not be there twice.
+    """
+    found: dict[str, list[datetime]] = {}
+    for event in told:
+        node = _node(event)
+        if node is not None and event.name == "run-start" and "subject" in event.message:
+            found.setdefault(node, []).append(event.at)
+    return {node: sorted(at) for node, at in found.items()}
+
+
+def _which(starts: Sequence[datetime], at: datetime) -> str:
+    """Tell runs of one number apart, such as those of two campaigns."""
+    if not starts:
+        return ""
+    began = max((start for start in starts if start <= at), default=starts[0])
+    return f"-{began:%Y%m%dT%H%M%S.%fZ}"
 
 
 def _node(event: Event) -> str | None:
@@ -98,7 +123,9 @@ def _of_run(node: str, told: Sequence[Event]) -> Iterator[Event]:
     yield Event(ended, node, "cascade", "gr-done", {"nglobalresources": len(pulls) // 2})
     for event in told:
         if event.name not in ("pull-start", "pull-end"):
-            yield Event(event.at, node, event.source, event.name, event.message)
+            # The whole subject is JSON, which this form cannot hold.
+            message = {name: one for name, one in event.message.items() if name != MEASURED}
+            yield Event(event.at, node, event.source, event.name, message)
 
 
 def _pulls(told: Sequence[Event]) -> Iterator[Event]:

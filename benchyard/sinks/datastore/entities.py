@@ -1,7 +1,8 @@
 """A document as mutations: one entity of kind ``Test``, one of kind ``Entry`` for each entry.
 
 Names and types of the properties are those of TensorFlow's uploader
-(tensorflow/tools/test/upload_test_benchmarks.py). Keys are not: it lets Datastore number them, so
+(tensorflow/tools/test/upload_test_benchmarks.py); ``host``, ``subject`` (a digest) and ``commit``
+are ours, and no query of its needs to know them. Keys are not: it lets Datastore number them, so
 that publishing twice leaves two copies; ours are named by the identities of document and entry.
 """
 
@@ -11,9 +12,13 @@ from collections.abc import Iterator
 from benchyard.sinks.datastore.fitting import fitted
 from benchyard.sinks.datastore.settings import Settings
 from benchyard.sinks.datastore.values import TYPES, Message, indexed, set_moment
+from benchyard.sinks.measured import subject_in
+from benchyard.subject import commit_of
 from benchyard.testresults.document import Document
 
 TEST, ENTRY = "Test", "Entry"
+#: Properties of both kinds that TensorFlow's uploader does not write.
+HOST, SUBJECT, COMMIT = "host", "subject", "commit"
 
 #: Bytes of UTF-8 in ``info``: a property may have 1,048,487 and an entity 1,048,572; both names,
 #: the key and what Datastore adds take less than 8 KiB of that.
@@ -62,4 +67,18 @@ def _template(settings: Settings, kind: str, document: Document) -> Message:
     properties["test"].string_value = indexed(document.test)
     set_moment(properties["start"].timestamp_value, document.started_at)
     properties["info"].exclude_from_indexes = True
+    for name, value in _measured(document).items():
+        properties[name].string_value = indexed(value)
+        properties[name].exclude_from_indexes = True
     return made
+
+
+def _measured(document: Document) -> dict[str, str]:
+    """Return what an entity says of what was measured, as far as the document tells."""
+    subject = subject_in(document)
+    told = {
+        HOST: subject.get("host"),
+        SUBJECT: subject.get("digest"),
+        COMMIT: commit_of(subject),
+    }
+    return {name: value for name, value in told.items() if isinstance(value, str) and value}

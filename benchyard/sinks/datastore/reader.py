@@ -1,17 +1,22 @@
 """Reading back what was published to Google Cloud Datastore, by us or by TensorFlow's uploader."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Self, cast
 
+from benchyard.errors import DocumentRejectedError
 from benchyard.model import JsonObject
 from benchyard.sinks.contract import Stored, Timing
 from benchyard.sinks.datastore.connection import Connection
-from benchyard.sinks.datastore.entities import ENTRY, TEST
+from benchyard.sinks.datastore.entities import COMMIT, ENTRY, HOST, SUBJECT, TEST
 from benchyard.sinks.datastore.queries import distinct, select
 from benchyard.sinks.datastore.values import Message, moment, number
+from benchyard.sinks.measured import known_of, subject_in, suspect_in
+from benchyard.subject import Subject
+from benchyard.testresults import parse
 
 
 class DatastoreReader:
@@ -22,6 +27,7 @@ class DatastoreReader:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._subjects: dict[str, Subject] = {}
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -67,17 +73,16 @@ class DatastoreReader:
         newest_first: bool = False,
         limit: int | None = None,
     ) -> Iterator[Timing]:
-        """Yield the timings of one entry of a test; those of one start by value."""
+        """Yield the timings of one entry of a test."""
         query = select(
             ENTRY,
             {"test": test, "entry": entry},
-            properties=["start", "timing"],
             since=since,
             newest_first=newest_first,
             limit=limit,
         )
         for found in self._connection.query(query):
-            yield Timing(moment(found.properties["start"]), number(found.properties["timing"]))
+            yield self._timing(test, found)
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""
@@ -88,6 +93,35 @@ class DatastoreReader:
     def close(self) -> None:
         """Give the connection back."""
         self._connection.close()
+
+    def _timing(self, test: str, entity: Message) -> Timing:
+        at, properties = moment(entity.properties["start"]), entity.properties
+        told = {name: _text(entity, name) for name in (HOST, SUBJECT, COMMIT)}
+        suspect = suspect_in(_object(properties["info"].string_value))
+        subject = self._subject(test, at, told)
+        return Timing(at, number(properties["timing"]), subject, suspect)
+
+    def _subject(self, test: str, at: datetime, told: Mapping[str, str]) -> Subject:
+        """Return the subject of an entry: its test has the whole, which is read once for each."""
+        digest = told[SUBJECT]
+        if not digest:
+            return known_of(test, told[HOST], told[COMMIT])
+        if digest not in self._subjects:
+            self._subjects[digest] = self._whole(test, at, digest)
+        return self._subjects[digest] or {"host": told[HOST], "digest": digest}
+
+    def _whole(self, test: str, at: datetime, digest: str) -> Subject:
+        query = select(TEST, {"test": test, "start": at})
+        for found in self._connection.query(query):
+            if _text(found, SUBJECT) == digest:
+                with suppress(DocumentRejectedError):
+                    return subject_in(parse(found.properties["info"].string_value.encode()))
+        return {}
+
+
+def _text(entity: Message, name: str) -> str:
+    properties = entity.properties
+    return properties[name].string_value if name in properties else ""
 
 
 def _stored(entity: Message) -> Stored:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from benchyard.errors import DocumentRejectedError, InputError, SinkUnavailableError
 from benchyard.files import shown, sync_folder
 from benchyard.places import local_store
-from benchyard.sinks.local.schema import create, is_empty, problem
+from benchyard.sinks.local.schema import VERSION, create, is_empty, problem, upgrade, version_of
 
 #: How long to wait for other writers, in seconds; each needs milliseconds.
 PATIENCE = 30.0
@@ -115,7 +115,12 @@ def _prepare(connection: sqlite3.Connection) -> str | None:
         with writing(connection):
             if is_empty(connection):
                 create(connection)
-    return problem(connection)
+    wrong = problem(connection)
+    if wrong is None and version_of(connection) < VERSION:
+        with writing(connection):
+            if version_of(connection) < VERSION:  # else another program was faster
+                upgrade(connection)
+    return wrong
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:

@@ -6,12 +6,14 @@ from datetime import datetime
 from math import nan
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from benchyard.sinks.contract import Stored, Timing
 from benchyard.sinks.local.opening import connect_to_read, explaining, file_of
 from benchyard.sinks.local.schema import BLOCK
 from benchyard.sinks.local.writing import document_in, microseconds, moment_of
+from benchyard.sinks.measured import subject_in, subject_of_text, suspect_in
+from benchyard.subject import Subject
 from benchyard.testresults import Entry
 
 #: Microseconds since 1970 before every moment that Python has.
@@ -25,15 +27,19 @@ _STARTS = """
 """
 #: CROSS keeps the order of the tables: documents by their start, then a look for each.
 _TIMINGS = """
-    SELECT d.start, t.timing FROM test_names n
+    SELECT d.start, t.timing, d.id, {told} FROM test_names n
     JOIN entry_names e ON e.test_id = n.id AND e.entry = :entry
     CROSS JOIN documents d ON d.test_id = n.id
     CROSS JOIN timings t
         ON t.block = d.number / :block AND t.entry_id = e.id AND t.number = d.number
     WHERE n.test = :test AND d.start >= :since
 """
+_TOLD, _NOT_TOLD = "d.origin, t.suspect", "NULL, NULL"
 _OLDEST_FIRST = "ORDER BY d.start, d.number LIMIT :limit"
 _NEWEST_FIRST = "ORDER BY d.start DESC, d.number DESC LIMIT :limit"
+
+
+_Told: TypeAlias = tuple[Subject, Mapping[str, str]]
 
 
 class LocalReader:
@@ -42,6 +48,8 @@ class LocalReader:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._connection: sqlite3.Connection | None = None
+        self._origins: dict[int, Subject] = {}
+        self._old: dict[int, _Told] = {}
 
     @classmethod
     def at(cls, detail: str) -> "LocalReader":
@@ -85,10 +93,17 @@ class LocalReader:
         limit: int | None = None,
     ) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        query = _TIMINGS + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
+        told = _TOLD if self._version() > 1 else _NOT_TOLD
+        query = _TIMINGS.format(told=told) + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
         wanted = {"test": test, "entry": entry, "block": BLOCK, **_window(since, limit)}
-        for start, timing in self._rows(query, wanted):
-            yield Timing(moment_of(start), nan if timing is None else timing)
+        for start, timing, document, origin, suspect in self._rows(query, wanted):
+            wall_time = nan if timing is None else timing
+            if origin is None:
+                subject, reasons = self._told_by(document)
+                reason = reasons.get(entry, "")
+            else:
+                subject, reason = self._origin(origin), suspect or ""
+            yield Timing(moment_of(start), wall_time, subject, reason)
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""
@@ -108,6 +123,27 @@ class LocalReader:
         if self._connection:
             self._connection.close()
         self._connection = None
+
+    def _version(self) -> int:
+        [(version,)] = self._rows("PRAGMA user_version")
+        return version
+
+    def _origin(self, number: int) -> Subject:
+        if number not in self._origins:
+            [(whole,)] = self._rows("SELECT whole FROM origins WHERE id = :id", {"id": number})
+            self._origins[number] = subject_of_text(whole)
+        return self._origins[number]
+
+    def _told_by(self, number: int) -> _Told:
+        """Return what a document of version 1 says of what was measured, and what is suspect."""
+        if number not in self._old:
+            [(info,)] = self._rows("SELECT info FROM documents WHERE id = :id", {"id": number})
+            with explaining(self._file):
+                document = document_in(info)
+            reasons = {entry.name: suspect_in(entry.body) for entry in document.entries}
+            told = {name: reason for name, reason in reasons.items() if reason}
+            self._old[number] = subject_in(document), told
+        return self._old[number]
 
     def _rows(self, query: str, values: Mapping[str, object] = _NOTHING) -> list[Any]:
         # All at once: a statement that waits for a slow reader keeps the log from being emptied.

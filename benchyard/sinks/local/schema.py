@@ -18,12 +18,14 @@ APPLICATION_ID = 0x62796C73
 
 #: Versions of the format:
 #: 1: the first.
-VERSION = 1
+#: 2: ``origins``, ``origin`` of a document, ``suspect`` of a timing.
+VERSION = 2
 
 #: ``number``: how many documents of its test were there before. ``info``: its JSON, zlib.
 #: ``ordinal``: how many entries of this name are before it in the document.
 #: ``timing``: seconds; null is NaN, since SQLite has none.
-_TABLES = (
+#: What version 1 had, but for its views.
+_FIRST = (
     "CREATE TABLE test_names (id INTEGER PRIMARY KEY, test TEXT NOT NULL UNIQUE)",
     """CREATE TABLE entry_names (
         id INTEGER PRIMARY KEY,
@@ -49,23 +51,46 @@ _TABLES = (
         timing REAL,
         PRIMARY KEY (block, entry_id, number, ordinal)
     ) WITHOUT ROWID""",
+)
+
+#: ``host``, ``subject`` (digest) and ``commits``: what was measured, in short; empty if unknown.
+#: ``whole``: all of it, as JSON. ``origin``: null in documents of a version 1, whose ``info`` says
+#: what is known. ``suspect``: why a timing is not to be trusted; null is right.
+_ORIGINS = (
+    """CREATE TABLE origins (
+        id INTEGER PRIMARY KEY,
+        host TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        commits TEXT NOT NULL,
+        whole TEXT NOT NULL UNIQUE
+    )""",
+    "ALTER TABLE documents ADD COLUMN origin INTEGER REFERENCES origins",
+    "ALTER TABLE timings ADD COLUMN suspect TEXT",
+)
+
+_VIEWS = (
     """CREATE VIEW moments AS
         SELECT id, strftime('%Y-%m-%dT%H:%M:%S', (start - fraction) / 1000000, 'unixepoch')
             || printf('.%06dZ', fraction) AS moment
         FROM (SELECT id, start, (start % 1000000 + 1000000) % 1000000 AS fraction
               FROM documents)""",
     """CREATE VIEW tests AS
-        SELECT n.test, m.moment AS start, d.info
+        SELECT n.test, m.moment AS start, d.info, o.host, o.subject, o.commits
         FROM documents d
         JOIN test_names n ON n.id = d.test_id
-        JOIN moments m ON m.id = d.id""",
+        JOIN moments m ON m.id = d.id
+        LEFT JOIN origins o ON o.id = d.origin""",
     """CREATE VIEW entries AS
-        SELECT n.test, e.entry, m.moment AS start, t.timing
+        SELECT n.test, e.entry, m.moment AS start, t.timing, o.host, o.subject, o.commits,
+            t.suspect
         FROM timings t
         JOIN entry_names e ON e.id = t.entry_id
         JOIN test_names n ON n.id = e.test_id
         JOIN documents d ON d.test_id = e.test_id AND d.number = t.number
-        JOIN moments m ON m.id = d.id""",
+        JOIN moments m ON m.id = d.id
+        LEFT JOIN origins o ON o.id = d.origin""",
+)
+_MARKS = (
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {VERSION}",
 )
@@ -73,8 +98,23 @@ _TABLES = (
 
 def create(connection: sqlite3.Connection) -> None:
     """Make all tables, in the transaction that is open."""
-    for statement in _TABLES:
+    for statement in (*_FIRST, *_ORIGINS, *_VIEWS, *_MARKS):
         connection.execute(statement)
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Make a store of version 1 one of today, in the transaction that is open.
+
+    No row is touched: of a large store that would take minutes, and others wait to write.
+    """
+    drops = (f"DROP VIEW IF EXISTS {name}" for name in ("entries", "tests", "moments"))
+    for statement in (*drops, *_ORIGINS, *_VIEWS, *_MARKS):
+        connection.execute(statement)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """Return the version of the tables of this file."""
+    return _marks(connection)[1]
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:

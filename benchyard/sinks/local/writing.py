@@ -1,5 +1,6 @@
 """A document into the tables, in one transaction."""
 
+import json
 import sqlite3
 import zlib
 from collections import Counter
@@ -8,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from benchyard.sinks.local.schema import BLOCK
+from benchyard.sinks.measured import subject_in, suspect_in
+from benchyard.subject import Subject, commit_of
 from benchyard.testresults import Document, Entry, parse
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -48,6 +51,10 @@ def ordinals(entries: Sequence[Entry]) -> list[int]:
         found.append(seen[name])
         seen[name] += 1
     return found
+
+
+def _suspect(entry: Entry) -> str | None:
+    return suspect_in(entry.body) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +102,9 @@ class Writer:
         ).fetchone()
         start = microseconds(document.started_at)
         self._connection.execute(
-            "INSERT INTO documents (test_id, number, start, identity, info) VALUES (?, ?, ?, ?, ?)",
-            (test, number, start, identity, packed.info),
+            "INSERT INTO documents (test_id, number, start, identity, info, origin) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (test, number, start, identity, packed.info, self._origin(subject_in(document))),
         )
         self._put_timings(test, number, document.entries)
 
@@ -104,13 +112,28 @@ class Writer:
         names = self._names(test, {entry.name for entry in entries})
         block = number // BLOCK
         rows = [
-            (block, names[entry.name], number, ordinal, entry.wall_time)
+            (block, names[entry.name], number, ordinal, entry.wall_time, _suspect(entry))
             for entry, ordinal in zip(entries, ordinals(entries), strict=True)
         ]
         self._connection.executemany(
-            "INSERT INTO timings (block, entry_id, number, ordinal, timing) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO timings (block, entry_id, number, ordinal, timing, suspect) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
             rows,
         )
+
+    def _origin(self, subject: Subject) -> int:
+        # ASCII: a name in it may be no Unicode.
+        whole = json.dumps(subject, sort_keys=True)
+        told = (subject.get("host"), subject.get("digest"), commit_of(subject))
+        short = [one if isinstance(one, str) else "" for one in told]
+        self._connection.execute(
+            "INSERT OR IGNORE INTO origins (host, subject, commits, whole) VALUES (?, ?, ?, ?)",
+            (*short, whole),
+        )
+        [number] = self._connection.execute(
+            "SELECT id FROM origins WHERE whole = ?", (whole,)
+        ).fetchone()
+        return number
 
     def _test(self, name: str) -> int:
         if name not in self._tests:

@@ -1,5 +1,7 @@
 """What a record's events are."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -189,3 +191,23 @@ def test_an_unknown_host_is_called_so() -> None:
 def test_a_time_that_is_none_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(RecordError, match=r"run 7 of c\[scale=1\]"):
         events_of(record(**changes))
+
+
+def test_the_start_says_what_was_measured_and_the_end_of_an_attempt_why_it_is_suspect() -> None:
+    states: JsonObject = {"package x": {"commit": "b" * 40, "changes": "none"}}
+    subject: JsonObject = {"digest": "sha256:5", "host": "vm", "repositories": states}
+    bad = replace(made(0.3), suspect=("swapped", "throttled"))
+    ended = attempt(1, 2.0, 3.0, Outcome.COMPLETED, bad, replace(bad, suspect=("swapped",)))
+    events = events_of(record(subject=subject, steps=(step(1, ended),)))
+    [began] = named(events, "run-start")
+    assert (began.message["subject"], began.message["commit"]) == ("sha256:5", "b" * 40)
+    assert "changes" not in began.message
+    assert json.loads(str(began.message["measured"])) == subject
+    [end] = named(events, "attempt-end")
+    assert end.message["suspect"] == "swapped; throttled"
+
+
+def test_an_older_record_has_the_same_events_as_ever() -> None:
+    """Else rows that are published already would be there twice: their keys tell what they say."""
+    content = dump(events_of(record()))
+    assert hashlib.sha256(content).hexdigest()[:16] == "028b5325f8831cce"

@@ -390,3 +390,22 @@ def test_reading_changes_nothing_that_was_read() -> None:
     before = copy.deepcopy(found.body)
     assert found.info
     assert found.body == before
+
+
+@pytest.mark.parametrize(
+    ("told", "microsecond"),
+    [
+        ("2024-01-01T00:00:00.123456+00:00", 123456),
+        ("2024-01-01T01:00:00.999999+01:00", 999999),
+        ("2024-01-01T00:00:01+00:00", 0),
+        ("2023-12-31T23:59:59.9+00:00", 0),
+        ("0001-01-01T00:00:00+14:00", 0),
+        ("soon", 0),
+        ("", 0),
+    ],
+)
+def test_an_argument_tells_the_moment_within_the_second(told: str, microsecond: int) -> None:
+    argument = f"--started-at={told}"
+    found = read(document(runConfiguration={"argument": [argument, "--other", "x=y"]}))
+    assert found.started_at == datetime(2024, 1, 1, microsecond=microsecond, tzinfo=UTC)
+    assert found.arguments == {"started-at": told, "other": ""}

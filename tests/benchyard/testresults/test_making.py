@@ -1,5 +1,6 @@
 """Every made document is what protobuf's own library and TensorFlow's uploader read."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.errors import RecordError
-from benchyard.model import Outcome
+from benchyard.model import JsonObject, Outcome
 from benchyard.record import RunRecord, StepRecord, read_record, write_record
 from benchyard.testresults import document_of, file_name, parse, text_of
 from tests.benchyard.testresults.conftest import Make, Schema
@@ -306,3 +307,44 @@ def test_real_runs_are_published_well(
         wanted = [step.id for step in record.steps if step.measure and step.measured]
         assert [name for name, _ in uploaded(text_of(record))] == wanted
         assert "hunter2" not in text_of(record)
+
+
+SUBJECT: JsonObject = {
+    "digest": "sha256:" + "5" * 64,
+    "host": "bench-01",
+    "versions": {"SQLite": {"version": "3.45.1", "image": None}},
+    "repositories": {
+        "package none": {"commit": None, "changes": "none"},
+        "package words": {"commit": "b" * 40, "changes": "sha256:" + "d" * 64},
+        "program sort": {"commit": "e" * 40, "changes": "none"},
+    },
+}
+
+
+def test_what_was_measured_is_told(make: Make, schema: Schema) -> None:
+    record = make.record(make.step(make.repetition(0.5)), subject=SUBJECT)
+    assert_is_published_well(record, schema)
+    found = parse(text_of(record).encode())
+    assert json.loads(found.arguments["subject"]) == SUBJECT
+    assert found.body["commitId"] == {"hash": "b" * 40, "snapshot": "sha256:" + "d" * 64}
+
+
+def test_a_commit_without_changes_has_no_snapshot(make: Make) -> None:
+    states: JsonObject = {"program sort": {"commit": "e" * 40, "changes": "none"}}
+    record = make.record(subject={"repositories": states})
+    assert made(record)["commitId"] == {"hash": "e" * 40}
+
+
+def test_without_a_repository_the_commit_is_the_cases(make: Make) -> None:
+    commit = make.record().environment["git"]
+    assert isinstance(commit, dict)
+    subjects: list[JsonObject] = [{}, {"repositories": {}}, {"repositories": None}]
+    for subject in subjects:
+        assert made(make.record(subject=subject))["commitId"] == {"hash": commit["commit"]}
+
+
+def test_an_older_record_makes_the_same_bytes_as_ever(make: Make) -> None:
+    """Else runs that are published already would be published once more, under another name."""
+    text = text_of(make.record(make.step(make.repetition(0.5))))
+    assert file_name(parse(text.encode())) == "20261121T193000Z-tpch-scale=0.01-241766c16bb3.json"
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "8f3958345fac502f"

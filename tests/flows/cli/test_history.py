@@ -108,10 +108,12 @@ def document_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str
 def test_json(reader: FakeReader, capsys: pytest.CaptureFixture[str]) -> None:
     assert document_of(capsys, "--since", "2026-01-02") == {
         "format": "benchyard-history",
-        "version": 1,
+        "version": 2,
         "sink": "datastore",
         "since": "2026-01-02T00:00:00Z",
         "limit": 100,
+        "host": None,
+        "all_hosts": False,
         "tests": [
             {
                 "test": "words",
@@ -127,7 +129,10 @@ def test_json(reader: FakeReader, capsys: pytest.CaptureFixture[str]) -> None:
     load, sort = words["entries"]
     assert (load["entry"], load["n"], load["last"], load["median"]) == ("load", 5, 1.5, 1.0)
     assert (load["median_before"], load["change"]) == (1.0, 1.5)
-    assert sort["timings"][1] == {"start": "2026-01-02T00:00:00Z", "wall_time_s": None}
+    unknown = dict.fromkeys(("host", "subject", "commit", "suspect"))
+    start = {"start": "2026-01-02T00:00:00Z", "wall_time_s": None}
+    assert sort["timings"][1] == {**start, **unknown, "versions": {}}
+    assert (sort["hosts"], sort["n_suspect"], sort["changes"]) == ([None], 0, [])
     [one] = document_of(capsys, "words", "sort", "--newest-first")["entries"]
     assert one["timings"] == sort["timings"][::-1]
     assert reader.asked

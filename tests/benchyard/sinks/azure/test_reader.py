@@ -18,6 +18,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.requires("azurite")]
 
 AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
 DOCUMENT_AT = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+VM: dict[str, Json] = {"host": "vm"}
+BENCH: dict[str, Json] = {"host": "bench-01"}
 
 
 def run(case: str, number: int, walls: Mapping[str, float | None]) -> list[Event]:
@@ -69,12 +71,12 @@ def test_starts(reader: Reader) -> None:
 
 
 def test_timings_are_of_the_runs_start(reader: Reader) -> None:
-    both = [Timing(AT, 8.0), Timing(AT + timedelta(hours=1), 9.0)]
+    both = [Timing(AT, 8.0, VM), Timing(AT + timedelta(hours=1), 9.0, VM)]
     assert list(reader.timings("tpch", "load")) == both
     assert list(reader.timings("tpch", "load", newest_first=True)) == both[::-1]
     assert list(reader.timings("tpch", "load", since=AT + timedelta(seconds=1))) == both[1:]
-    assert list(reader.timings("tpch", "ask")) == [Timing(AT, 0.5)]
-    assert list(reader.timings("//t:x", "BM_x")) == [Timing(DOCUMENT_AT, 3.4)] * 2
+    assert list(reader.timings("tpch", "ask")) == [Timing(AT, 0.5, VM)]
+    assert list(reader.timings("//t:x", "BM_x")) == [Timing(DOCUMENT_AT, 3.4, BENCH)] * 2
 
 
 def test_what_was_stored_of_one_run(reader: Reader) -> None:

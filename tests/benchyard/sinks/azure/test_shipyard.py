@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from benchyard.events import Event, dump
+from benchyard.events.making import MEASURED
 from benchyard.model import Json
 from benchyard.sinks import Spooled
 from benchyard.sinks.azure.credentials import Access
@@ -185,3 +187,18 @@ def test_what_is_taken_is_a_microsecond_later_and_twice_adds_nothing(found: Acce
     written = [dict(row) for row in rows(found)]
     assert len(written) == 2 * len(rows_of(run(), "a$b"))
     assert set(as_graph_does(written)) == {"vm-tpch-scale=0.1-1", "vm-tpch-scale=0.1-2"}
+
+
+def test_runs_of_one_number_of_two_campaigns_are_two_nodes() -> None:
+    told: list[Event] = []
+    for began in (AT, AT + timedelta(hours=1)):
+        start, *others = run(1, began)
+        more: dict[str, Json] = {"subject": "sha256:5", MEASURED: '{"host":"vm","x":1}'}
+        told += [replace(start, message={**start.message, **more}), *others]
+    for events in (told, told[::-1]):
+        found = rows_of(events, "a$p")
+        assert sorted(as_graph_does(found)) == [
+            "vm-tpch-scale=0.1-1-20261121T193000.000000Z",
+            "vm-tpch-scale=0.1-1-20261121T203000.000000Z",
+        ]
+    assert not any(MEASURED in row.get("Message", "") for row in found)

@@ -46,7 +46,7 @@ def test_a_document_is_read_back(sink: LocalSink, reader: LocalReader) -> None:
     assert list(reader.tests()) == ["words"]
     assert list(reader.entries("words")) == ["load", "sort"]
     assert list(reader.starts("words")) == [day(0)]
-    assert list(reader.timings("words", "load")) == [Timing(day(0), 1.5)]
+    assert list(reader.timings("words", "load")) == [Timing(day(0), 1.5, {"host": "bench-01"})]
     load, sort = reader.stored("words", day(0))
     assert (load.test, load.entry, load.started_at, load.wall_time) == (
         "words",
@@ -84,8 +84,8 @@ def test_the_views_are_for_everybody(file: Path, sink: LocalSink) -> None:
     sink.store(spooled(document({"load": 1.5}, startTime="1767225600.25")))
     sink.store(spooled(document({"load": 2.5}, startTime="0")))
     assert rows(file, "SELECT * FROM entries ORDER BY start") == [
-        ("words", "load", "1970-01-01T00:00:00.000000Z", 2.5),
-        ("words", "load", "2026-01-01T00:00:00.250000Z", 1.5),
+        ("words", "load", "1970-01-01T00:00:00.000000Z", 2.5, "bench-01", "", "", None),
+        ("words", "load", "2026-01-01T00:00:00.250000Z", 1.5, "bench-01", "", "", None),
     ]
     assert rows(file, "SELECT test, start FROM tests ORDER BY start DESC LIMIT 1") == [
         ("words", "2026-01-01T00:00:00.250000Z")

@@ -138,6 +138,8 @@ class Sight:
         self._end: GroupReading | None = None
         self._traffic = Traffic(), Traffic()
         self._times: list[int | None] = [None, None]
+        #: The runtime's own processes to the CPU time that others had used by the last look.
+        self.starting: dict[int, float | None] = {}
         #: The program's process id on this host, once it is known.
         self.pid: int | None = None
         self._thread = threading.Thread(target=self._watch, name="sight", daemon=True)
@@ -193,33 +195,32 @@ class Sight:
 
     def _begin(self) -> int | None:
         """Wait until the runtime executes the program, and return it."""
-        starting: dict[int, float | None] = {}
         usage = KernelFile(None)
         try:
             while not self._over.is_set():
                 usage = usage if usage.is_open else KernelFile(self._cpu_file())
                 for pid in self._members():
-                    if self._is_program(pid, starting):
+                    if self._is_program(pid):
                         self._times[0] = time.monotonic_ns()
-                        self._others_s = starting[pid]
+                        self._others_s = self.starting[pid]
                         return pid
                 if self._hint is not None:
                     return self._hint
                 total_s = cpu_total_s({"cpu": usage.read()})
-                starting |= {pid: _without(total_s, pid) for pid in starting}
+                self.starting |= {pid: _without(total_s, pid) for pid in self.starting}
                 time.sleep(_PAUSE)
         finally:
             usage.close()
         return None
 
-    def _is_program(self, pid: int, starting: dict[int, float | None]) -> bool:
+    def _is_program(self, pid: int) -> bool:
         if pid in self._before:
             return False
         name = read_once(f"/proc/{pid}/comm") or b""
         if name.startswith(RUNTIMES):
-            starting.setdefault(pid, None)
+            self.starting.setdefault(pid, None)
             return False
-        return bool(name) and pid in starting
+        return bool(name) and pid in self.starting
 
     def _members(self) -> Iterator[int]:
         if self._folder is not None:

@@ -12,6 +12,8 @@ from benchyard.summary.metrics import describe_metrics, levels_of
 FORMAT = "benchyard-summary"
 VERSION = 3
 
+#: The metric that is told of whatever a resource owns.
+_CPU = "resource_cpu_s"
 _ByRun = Mapping[int, StepRecord]
 
 
@@ -83,7 +85,21 @@ def _warnings(records: Sequence[RunRecord]) -> list[str]:
         if len({str(value) for value in by_run.values()}) > 1:
             listed = ", ".join(f"run {run}: {value}" for run, value in by_run.items())
             found.append(f"the runs are of different {what} ({listed}); do them again to compare")
-    return found
+    return [*found, *_unknown_use(records)]
+
+
+def _unknown_use(records: Sequence[RunRecord]) -> list[str]:
+    """Say how often nobody knows what the measured program used, which a null in a file hides."""
+    steps = [step for record in records for step in record.steps if step.measure]
+    measured = [one for step in steps for one in step.measured]
+    owned = [one.used[_CPU] for one in measured if _CPU in one.used]
+    unknown = owned.count(None)
+    if not unknown:
+        return []
+    return [
+        f"what the measured program used (CPU time, memory) is not known in {unknown} of "
+        f"{len(owned)} executions; 'unknown' under 'collector' in run.json says why"
+    ]
 
 
 def median_run(records: Iterable[RunRecord], *, include_suspect: bool = False) -> int | None:

@@ -34,6 +34,8 @@ from benchyard.errors import MeasurementError
 RUNTIMES = (b"runc", b"crun", b"youki")
 #: Seconds between two looks for a program that is about to begin.
 _PAUSE = 0.001
+#: The same after so many seconds: it will not be seen any more, but somebody may still name it.
+_RARE_PAUSE, _SOON = 0.1, 10.0
 #: Milliseconds after which the wait for an end is given up that nobody wants to know any more.
 _CLOSED_WITHIN_MS = 200
 #: Seconds between two looks at the traffic of one that ended: what it sent last is still under way.
@@ -49,7 +51,7 @@ class GroupLife:
         others_s: CPU time that the group had counted for others by then, when it began; None if
             that is not known.
         traffic: Of its network namespace at both moments.
-        is_alone: Whether the group is its own; else it tells only the CPU time.
+        is_alone: Whether the group is its own; else it tells only the CPU time, if it knows that.
     """
 
     def __init__(
@@ -78,26 +80,28 @@ class GroupLife:
 
     def _decoded(self, began_ticks: int, devices: Collection[str] | None) -> Account:
         start, end = self._readings
-        if end is None:
-            if not self._is_alone:
-                return Account()
-            return unknown("its container ended before anybody could read what it had used")
-        whole = used_by_group(start, end, began_ticks, devices)
-        total_s = cpu_total_s(end.raw)
-        if total_s is not None and self._others_s is not None:
-            tell_cpu(whole, total_s - self._others_s, "")
+        whole = unknown("its container ended before anybody could read what it had used")
+        if end is not None and not end.is_gone:
+            whole = used_by_group(start, end, began_ticks, devices)
+            total_s = cpu_total_s(end.raw)
+            if total_s is not None and self._others_s is not None:
+                tell_cpu(whole, total_s - self._others_s, "")
         if self._is_alone:
-            before, after = self._traffic
-            moved = carried(before, after, began_inside=False)
-            why = "its network was taken away before its traffic could be read"
-            if not before.devices:
-                why = why_unknown(before, before)
-            whole.tell_all(NETWORK, moved, f"its container: {why}")
+            self._tell_network(whole)
             return whole
         part = Account()
-        for metric in CPU:
+        # What was not seen of a program that others are beside stays that of all together.
+        for metric in CPU if whole.values[CPU[0]] is not None else ():
             part.tell(metric, whole.values[metric], whole.reasons.get(metric, ""))
         return part
+
+    def _tell_network(self, account: Account) -> None:
+        before, after = self._traffic
+        why = "its network was taken away before its traffic could be read"
+        if not before.devices:
+            why = why_unknown(before, before)
+        moved = carried(before, after, began_inside=False)
+        account.tell_all(NETWORK, moved, f"its container: {why}")
 
 
 class Span(NamedTuple):
@@ -196,6 +200,7 @@ class Sight:
     def _begin(self) -> int | None:
         """Wait until the runtime executes the program, and return it."""
         usage = KernelFile(None)
+        soon = time.monotonic() + _SOON
         try:
             while not self._over.is_set():
                 usage = usage if usage.is_open else KernelFile(self._cpu_file())
@@ -208,7 +213,7 @@ class Sight:
                     return self._hint
                 total_s = cpu_total_s({"cpu": usage.read()})
                 self.starting |= {pid: _without(total_s, pid) for pid in self.starting}
-                time.sleep(_PAUSE)
+                time.sleep(_PAUSE if time.monotonic() < soon else _RARE_PAUSE)
         finally:
             usage.close()
         return None

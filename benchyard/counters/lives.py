@@ -50,7 +50,7 @@ class GroupLife:
         end: When it ended; None if that was not seen in time.
         others_s: CPU time that the group had counted for others by then, when it began; None if
             that is not known.
-        traffic: Of its network namespace at both moments.
+        traffic: Of its network namespace, soon after its begin and at its end.
         is_alone: Whether the group is its own; else it tells only the CPU time, if it knows that.
     """
 
@@ -96,11 +96,12 @@ class GroupLife:
         return part
 
     def _tell_network(self, account: Account) -> None:
-        before, after = self._traffic
+        first, last = self._traffic
         why = "its network was taken away before its traffic could be read"
-        if not before.devices:
-            why = why_unknown(before, before)
-        moved = carried(before, after, began_inside=False)
+        if not first.devices:
+            why = why_unknown(first, first)
+        # The namespace is as new as the program, which may have been quicker than the first look.
+        moved = carried(Traffic(), last, began_inside=True)
         account.tell_all(NETWORK, moved, f"its container: {why}")
 
 

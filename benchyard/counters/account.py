@@ -10,6 +10,9 @@ SUMS = (
     "resource_cpu_user_s",
     "resource_cpu_system_s",
     "resource_memory_bytes",
+    "resource_memory_anonymous_bytes",
+    "resource_memory_file_bytes",
+    "resource_memory_file_start_bytes",
     "resource_disk_read_bytes",
     "resource_disk_write_bytes",
     "resource_disk_read_count",
@@ -24,7 +27,13 @@ SUMS = (
     "resource_throttled_s",
 )
 #: What is so at the end, and no difference.
-LEVELS = ("resource_memory_bytes", "resource_process_count")
+LEVELS = (
+    "resource_memory_bytes",
+    "resource_memory_anonymous_bytes",
+    "resource_memory_file_bytes",
+    "resource_memory_file_start_bytes",
+    "resource_process_count",
+)
 _GROUP_PEAK = "resource_memory_peak_bytes"
 #: Peaks happen at different instants, and stalls at the same: these do not add up.
 SINGLE = (

@@ -50,6 +50,8 @@ _BYTES = ("resource_disk_read_bytes", "resource_disk_write_bytes")
 _OPERATIONS = ("resource_disk_read_count", "resource_disk_write_count")
 NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _PEAK = "resource_memory_peak_bytes"
+_KINDS = ("resource_memory_anonymous_bytes", "resource_memory_file_bytes")
+_EARLIER_FILES = "resource_memory_file_start_bytes"
 
 #: How far apart the CPU time of a group and that of its processes may be at most, for they are not
 #: read at once, and the very end of a process is charged to the group alone. Of this project's own
@@ -77,11 +79,19 @@ def used_by_group(
     _tell_levels(account, end)
     unknown = _unknown(start, end, began_ticks)
     if unknown:
-        for metric in (*sum(_COUNTERS.values(), ()), *_BYTES, *_OPERATIONS, *NETWORK, _PEAK):
+        for metric in (
+            *sum(_COUNTERS.values(), ()),
+            *_BYTES,
+            *_OPERATIONS,
+            *NETWORK,
+            _PEAK,
+            _EARLIER_FILES,
+        ):
             account.tell(metric, None, f"its control group: {unknown}")
         return account
     _tell_counters(account, start, end)
     _tell_peak(account, start, end)
+    _tell_earlier_files(account, start, end)
     _tell_network(account, start, end)
     _tell_disk(account, start, end, began_ticks, devices)
     return account
@@ -103,6 +113,8 @@ def _unknown(start: GroupReading | None, end: GroupReading, began_ticks: int) ->
 def _tell_levels(account: Account, end: GroupReading) -> None:
     memory = parsing.number(end.raw["memory"] or b"")
     account.tell("resource_memory_bytes", memory, _why(end, "memory"))
+    kinds = parsing.memory_kinds(end.raw["faults"] or b"")
+    account.tell_all(_KINDS, kinds, _why(end, "faults"))
     # The kernel's own number of "pids" counts threads.
     count = None if end.is_gone else len(end.pids)
     account.tell("resource_process_count", count, _why(end, "cpu"))
@@ -180,6 +192,15 @@ def _tell_peak(account: Account, start: GroupReading | None, end: GroupReading) 
         "that of the whole run is given"
     )
     account.tell(_PEAK, peak, why)
+
+
+def _tell_earlier_files(account: Account, start: GroupReading | None, end: GroupReading) -> None:
+    """Note the page cache that was there at first: up to so much of the peak is of earlier steps.
+
+    A peak is of all memory; of the anonymous alone the kernel keeps none.
+    """
+    held = parsing.memory_kinds(start.raw["faults"] or b"").file_bytes if start else 0
+    account.tell(_EARLIER_FILES, held, _why(end, "faults"))
 
 
 def _tell_network(account: Account, start: GroupReading | None, end: GroupReading) -> None:

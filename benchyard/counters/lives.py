@@ -34,6 +34,8 @@ from benchyard.errors import MeasurementError
 RUNTIMES = (b"runc", b"crun", b"youki")
 #: Seconds between two looks for a program that is about to begin.
 _PAUSE = 0.001
+#: The same after so many seconds: it will not be seen any more, but somebody may still name it.
+_RARE_PAUSE, _SOON = 0.1, 10.0
 #: Milliseconds after which the wait for an end is given up that nobody wants to know any more.
 _CLOSED_WITHIN_MS = 200
 #: Seconds between two looks at the traffic of one that ended: what it sent last is still under way.
@@ -48,8 +50,8 @@ class GroupLife:
         end: When it ended; None if that was not seen in time.
         others_s: CPU time that the group had counted for others by then, when it began; None if
             that is not known.
-        traffic: Of its network namespace at both moments.
-        is_alone: Whether the group is its own; else it tells only the CPU time.
+        traffic: Of its network namespace, soon after its begin and at its end.
+        is_alone: Whether the group is its own; else it tells only the CPU time, if it knows that.
     """
 
     def __init__(
@@ -78,26 +80,29 @@ class GroupLife:
 
     def _decoded(self, began_ticks: int, devices: Collection[str] | None) -> Account:
         start, end = self._readings
-        if end is None:
-            if not self._is_alone:
-                return Account()
-            return unknown("its container ended before anybody could read what it had used")
-        whole = used_by_group(start, end, began_ticks, devices)
-        total_s = cpu_total_s(end.raw)
-        if total_s is not None and self._others_s is not None:
-            tell_cpu(whole, total_s - self._others_s, "")
+        whole = unknown("its container ended before anybody could read what it had used")
+        if end is not None and not end.is_gone:
+            whole = used_by_group(start, end, began_ticks, devices)
+            total_s = cpu_total_s(end.raw)
+            if total_s is not None and self._others_s is not None:
+                tell_cpu(whole, total_s - self._others_s, "")
         if self._is_alone:
-            before, after = self._traffic
-            moved = carried(before, after, began_inside=False)
-            why = "its network was taken away before its traffic could be read"
-            if not before.devices:
-                why = why_unknown(before, before)
-            whole.tell_all(NETWORK, moved, f"its container: {why}")
+            self._tell_network(whole)
             return whole
         part = Account()
-        for metric in CPU:
+        # What was not seen of a program that others are beside stays that of all together.
+        for metric in CPU if whole.values[CPU[0]] is not None else ():
             part.tell(metric, whole.values[metric], whole.reasons.get(metric, ""))
         return part
+
+    def _tell_network(self, account: Account) -> None:
+        first, last = self._traffic
+        why = "its network was taken away before its traffic could be read"
+        if not first.devices:
+            why = why_unknown(first, first)
+        # The namespace is as new as the program, which may have been quicker than the first look.
+        moved = carried(Traffic(), last, began_inside=True)
+        account.tell_all(NETWORK, moved, f"its container: {why}")
 
 
 class Span(NamedTuple):
@@ -138,6 +143,8 @@ class Sight:
         self._end: GroupReading | None = None
         self._traffic = Traffic(), Traffic()
         self._times: list[int | None] = [None, None]
+        #: The runtime's own processes to the CPU time that others had used by the last look.
+        self.starting: dict[int, float | None] = {}
         #: The program's process id on this host, once it is known.
         self.pid: int | None = None
         self._thread = threading.Thread(target=self._watch, name="sight", daemon=True)
@@ -193,33 +200,33 @@ class Sight:
 
     def _begin(self) -> int | None:
         """Wait until the runtime executes the program, and return it."""
-        starting: dict[int, float | None] = {}
         usage = KernelFile(None)
+        soon = time.monotonic() + _SOON
         try:
             while not self._over.is_set():
                 usage = usage if usage.is_open else KernelFile(self._cpu_file())
                 for pid in self._members():
-                    if self._is_program(pid, starting):
+                    if self._is_program(pid):
                         self._times[0] = time.monotonic_ns()
-                        self._others_s = starting[pid]
+                        self._others_s = self.starting[pid]
                         return pid
                 if self._hint is not None:
                     return self._hint
                 total_s = cpu_total_s({"cpu": usage.read()})
-                starting |= {pid: _without(total_s, pid) for pid in starting}
-                time.sleep(_PAUSE)
+                self.starting |= {pid: _without(total_s, pid) for pid in self.starting}
+                time.sleep(_PAUSE if time.monotonic() < soon else _RARE_PAUSE)
         finally:
             usage.close()
         return None
 
-    def _is_program(self, pid: int, starting: dict[int, float | None]) -> bool:
+    def _is_program(self, pid: int) -> bool:
         if pid in self._before:
             return False
         name = read_once(f"/proc/{pid}/comm") or b""
         if name.startswith(RUNTIMES):
-            starting.setdefault(pid, None)
+            self.starting.setdefault(pid, None)
             return False
-        return bool(name) and pid in starting
+        return bool(name) and pid in self.starting
 
     def _members(self) -> Iterator[int]:
         if self._folder is not None:

@@ -17,6 +17,7 @@ from benchyard.counters.values import (
     Faults,
     Memory,
     MemoryEvents,
+    MemoryKinds,
     Network,
     Pressure,
     ProcessDisk,
@@ -196,6 +197,14 @@ def faults(memory_stat: bytes) -> Faults:
     )
     minor = None if both is None or major is None else max(0, both - major)
     return Faults(minor, major)
+
+
+def memory_kinds(memory_stat: bytes) -> MemoryKinds:
+    """Read a ``memory.stat``: its own group's and all those below."""
+    anonymous, file = _after(memory_stat, b"total_rss "), _after(memory_stat, b"total_cache ")
+    if anonymous is None:  # version 2
+        anonymous, file = _after(memory_stat, b"anon "), _after(memory_stat, b"file ")
+    return MemoryKinds(anonymous, file)
 
 
 def oom_kills(events: bytes) -> int | None:

@@ -123,6 +123,18 @@ class CgroupDisk(NamedTuple):
     write_count: int | None = None
 
 
+class MemoryKinds(NamedTuple):
+    """What the memory of a control group is made of.
+
+    Args:
+        anonymous_bytes: Of programs themselves: heaps, stacks.
+        file_bytes: Contents of files, the page cache; it goes when others need the memory.
+    """
+
+    anonymous_bytes: int | None = None
+    file_bytes: int | None = None
+
+
 class Faults(NamedTuple):
     """Page faults of a control group."""
 

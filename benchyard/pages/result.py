@@ -7,11 +7,14 @@ from typing import Any
 from benchyard.execution.wording import duration
 from benchyard.pages.markdown import cell, embedded, table
 from benchyard.subject import about
+from benchyard.summary import own_time
 
 #: So many steps a page lists; summary.json has all.
 _MOST_STEPS = 200
 _MOST_WARNINGS = 20
-_HEAD = ("", "Step", "N", "Median", "± 95 %", "CV", "Min", "Max", "Outcomes", "Left out")
+_HEAD = ("", "Step", "N", "Median", "± 95 %", "CV", "Min", "Max", "Own", "Outcomes", "Left out")
+#: The column with programs' own times; it is there only if one has something to say.
+_OWN = _HEAD.index("Own")
 Document = Mapping[str, Any]
 
 
@@ -33,7 +36,7 @@ def result_page(
     steps: list[Document] = summary.get("steps") or []
     parts = [f"# {cell(title)}\n", f"{state_of(summary, failed)}.\n"]
     if steps:
-        parts.append(table(_HEAD, [_row(step) for step in steps[:_MOST_STEPS]], range(2, 8)))
+        parts.append(_table([_row(step) for step in steps[:_MOST_STEPS]]))
     if len(steps) > _MOST_STEPS:
         parts.append(f"{len(steps) - _MOST_STEPS} more steps are in summary.json.\n")
     parts += [f"- {line}" for line in _remarks(summary)]
@@ -45,6 +48,13 @@ def result_page(
         parts += [f"\n## Curves of run {run}{which}\n", embedded(picture, f"run {run}")]
     parts.append(f"\nResults: `{str(results).replace('`', chr(39))}`\n")
     return "\n".join(parts)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    if any(row[_OWN] for row in rows):
+        return table(_HEAD, rows, range(2, 9))
+    without = [(*row[:_OWN], *row[_OWN + 1 :]) for row in (_HEAD, *rows)]
+    return table(without[0], without[1:], range(2, 8))
 
 
 def state_of(summary: Document, failed: Sequence[int]) -> str:
@@ -69,6 +79,7 @@ def _row(step: Document) -> tuple[str, ...]:
     metrics: Document = step.get("metrics") or {}
     length: Document = metrics.get("duration_s") or {}
     described: Document = length.get("statistics") or {}
+    own = own_time(metrics)
     median, least, most = (_figure(described.get(name)) for name in ("median", "min", "max"))
     return (
         str(step["index"]),
@@ -79,6 +90,7 @@ def _row(step: Document) -> tuple[str, ...]:
         _variation(described),
         least,
         most,
+        "" if own is None else duration(own),
         _counts(step.get("outcomes") or {}),
         _counts(step.get("left_out") or {}),
     )

@@ -41,6 +41,7 @@ Versions of the format:
    repetitions are null where each run has one.
 """
 
+from benchyard.summary.counting import own_time
 from benchyard.summary.document import FORMAT, VERSION, median_run, summarize
 from benchyard.summary.metrics import LARGER, SMALLER, unit_and_direction
 from benchyard.summary.writing import Remarks, write_summary
@@ -52,6 +53,7 @@ __all__ = [
     "VERSION",
     "Remarks",
     "median_run",
+    "own_time",
     "summarize",
     "unit_and_direction",
     "write_summary",

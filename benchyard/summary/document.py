@@ -12,6 +12,8 @@ from benchyard.summary.metrics import describe_metrics, levels_of
 FORMAT = "benchyard-summary"
 VERSION = 3
 
+#: The metric that is told of whatever a resource owns.
+_CPU = "resource_cpu_s"
 _ByRun = Mapping[int, StepRecord]
 
 
@@ -33,7 +35,8 @@ def summarize(
     records = sorted(runs, key=lambda record: record.run)
     by_index = _by_index(records)
     undone, known = _by_index(unfinished), _differing(records)
-    warnings = list(all_suspect(by_index, include_suspect=include_suspect))
+    alike = all_suspect(by_index, include_suspect=include_suspect)
+    warnings = [*_unknown_use(records), *alike]
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -105,6 +108,20 @@ def _inside(facts: Mapping[str, Json], path: Sequence[str]) -> Json:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
+
+
+def _unknown_use(records: Sequence[RunRecord]) -> list[str]:
+    """Say how often nobody knows what the measured program used, which a null in a file hides."""
+    steps = [step for record in records for step in record.steps if step.measure]
+    measured = [one for step in steps for one in step.measured]
+    owned = [one.used[_CPU] for one in measured if _CPU in one.used]
+    unknown = owned.count(None)
+    if not unknown:
+        return []
+    return [
+        f"what the measured program used (CPU time, memory) is not known in {unknown} of "
+        f"{len(owned)} executions; 'unknown' under 'collector' in run.json says why"
+    ]
 
 
 def median_run(records: Iterable[RunRecord], *, include_suspect: bool = False) -> int | None:

@@ -17,6 +17,7 @@ from benchyard.model import Case, Json, Outcome
 from benchyard.record import read_record
 from benchyard.statistics.figures import plural
 from benchyard.subject import about
+from benchyard.summary import own_time
 from flows.cli.advice import digest
 from flows.cli.common import print_columns, print_json
 
@@ -125,11 +126,13 @@ def _failure(folder: Path) -> str:
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:
-    head = ("", "STEP", "N", "MEDIAN", "± 95 %", "CV", "MIN", "MAX", "OUTCOMES", "LEFT OUT")
-    rows = [head, *(_row(step) for step in steps)]
-    if not any(row[-1] for row in rows[1:]):
-        rows = [row[:-1] for row in rows]
-    print_columns(rows, right=range(2, 8))
+    head = ("", "STEP", "N", "MEDIAN", "± 95 %", "CV", "MIN", "MAX", "OWN", "OUTCOMES", "LEFT OUT")
+    # Columns that have something to say in some cases only.
+    rows = list(zip(*(_row(step) for step in steps), strict=True))
+    seldom = {"OWN", "LEFT OUT"}
+    columns = [(n, *c) for n, c in zip(head, rows, strict=True) if n not in seldom or any(c)]
+    right = [at for at, (name, *_) in enumerate(columns) if name in head[2:9]]
+    print_columns(list(zip(*columns, strict=True)), right=right)
 
 
 def _row(step: dict[str, Any]) -> tuple[str, ...]:
@@ -138,8 +141,10 @@ def _row(step: dict[str, Any]) -> tuple[str, ...]:
     median, least, most = (_figure(described.get(name)) for name in ("median", "min", "max"))
     count = str(described.get("n", 0)) if step["measured"] else "-"
     figures = (count, median, _half_width(described), _variation(described), least, most)
+    own = own_time(metrics)
     counts = (_counts(step["outcomes"]), _counts(step.get("left_out") or {}))
-    return (str(step["index"]), quote(step["name"]), *figures, *counts)
+    shown_own = "" if own is None else duration(own)
+    return (str(step["index"]), quote(step["name"]), *figures, shown_own, *counts)
 
 
 def _figure(value: float | None) -> str:

@@ -86,7 +86,7 @@ def test_version_2_tells_all(tmp_path: Path) -> None:
         tmp_path / "demo",
         cpu_stat="usage_usec 2500000\nuser_usec 1900000\nsystem_usec 600000\n"
         "nr_throttled 5\nthrottled_usec 350000\n",
-        memory_stat="pgfault 1000\npgmajfault 8\n",
+        memory_stat="anon 5000\nfile 16384\npgfault 1000\npgmajfault 8\n",
         memory_events="oom_kill 3\n",
         io_stat="254:0 rbytes=8192 wbytes=209719296 rios=2 wios=216 dbytes=0 dios=0\n"
         "253:0 rbytes=8192 wbytes=209719296 rios=2 wios=216 dbytes=0 dios=0\n",
@@ -100,6 +100,9 @@ def test_version_2_tells_all(tmp_path: Path) -> None:
         "resource_cpu_user_s": pytest.approx(0.4),
         "resource_cpu_system_s": pytest.approx(0.1),
         "resource_memory_bytes": 4096000,
+        "resource_memory_anonymous_bytes": 5000,
+        "resource_memory_file_bytes": 16384,
+        "resource_memory_file_start_bytes": 8192,
         "resource_memory_peak_bytes": 5000000,
         "resource_disk_read_bytes": 4096,
         "resource_disk_write_bytes": 209711104,
@@ -469,3 +472,28 @@ def test_operations_count_where_the_kernel_counts_them(tmp_path: Path) -> None:
     group.close()
     assert account.values["resource_disk_read_count"] == 3
     assert account.values["resource_disk_write_count"] == 4
+
+
+def test_user_and_system_of_version_1_add_up_to_the_whole(tmp_path: Path) -> None:
+    """They are counted in ticks, and the whole in nanoseconds."""
+    (tmp_path / "cgroup.procs").write_text("")
+
+    def spend(total_ns: int, user_ns: int, system_ns: int) -> None:
+        (tmp_path / "cpuacct.usage").write_text(f"{total_ns}\n")
+        (tmp_path / "cpuacct.usage_user").write_text(f"{user_ns}\n")
+        (tmp_path / "cpuacct.usage_sys").write_text(f"{system_ns}\n")
+
+    spend(10**9, 10**9, 0)
+    group = Group(Cgroup("/demo", {"cpuacct": tmp_path}))
+    start = group.read()
+    spend(3 * 10**9, 10**9 + 1_650_000_000, 550_000_000)
+    account = used_by_group(start, group.read(), 0)
+    spend(1_000_500_000, 10**9, 0)
+    short = used_by_group(start, group.read(), 0)
+    group.close()
+    assert account.values["resource_cpu_s"] == 2
+    assert account.values["resource_cpu_user_s"] == pytest.approx(1.5)
+    assert account.values["resource_cpu_system_s"] == pytest.approx(0.5)
+    assert short.values["resource_cpu_s"] == pytest.approx(0.0005)
+    assert short.values["resource_cpu_user_s"] is None
+    assert "no tick" in short.reasons["resource_cpu_user_s"]

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.model import Outcome
+from benchyard.model import Json, Outcome
 from benchyard.pages import result_page, suite_table
 from benchyard.record import Attempt, Repetition, RunRecord, StepRecord
 from benchyard.summary import summarize
@@ -13,8 +13,9 @@ BEGAN = "2026-11-20T08:00:00+00:00"
 PLACE = Path("/results")
 
 
-def record(run: int, seconds: float, name: str = "load") -> RunRecord:
-    made = Repetition("measured", 0.0, seconds, Outcome.COMPLETED)
+def record(run: int, seconds: float, name: str = "load", own: float | None = None) -> RunRecord:
+    values: dict[str, Json] = {} if own is None else {"run_s": own}
+    made = Repetition("measured", 0.0, seconds, Outcome.COMPLETED, values=values)
     attempt = Attempt(1, BEGAN, 0.0, seconds, Outcome.COMPLETED, (made,))
     step = StepRecord(1, "s", name, "R", "c", {}, True, Outcome.COMPLETED, (attempt,))
     return RunRecord({"title": "words"}, run, Outcome.COMPLETED, BEGAN, BEGAN, 9.0, (step,))
@@ -33,6 +34,14 @@ def test_page_has_the_summary_and_the_picture() -> None:
     assert "## Curves of run 2, the median one" in page
     assert "![run 2](data:image/svg+xml;base64,PHN2Zy8+)" in page
     assert "`/results`" in page
+
+
+def test_a_programs_own_time_is_shown_where_it_is_not_the_steps() -> None:
+    for own, is_shown in ((1.985, False), (1.9, True)):
+        document = cast("dict[str, Any]", summarize("words", [record(1, 2.0, own=own)]))
+        page = result_page("words", document, [], PLACE, None)
+        assert ("| Own |" in page) is is_shown
+        assert ("| 2.00 s | 1.90 s | 1 completed |" in page) is is_shown
 
 
 def test_page_without_any_run_says_so() -> None:

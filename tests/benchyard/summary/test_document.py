@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -257,3 +257,15 @@ def test_records_without_samples_are_summed_up(make: Any) -> None:
 def test_advice_is_about_the_durations(make: Any) -> None:
     document = summed(*(make.run(n, make.took(d)) for n, d in enumerate((9.0, 1.0, 1.1), 1)))
     assert document["steps"][0]["advice"] == list(advise([9.0, 1.0, 1.1]))
+
+
+def test_use_that_nobody_knows_is_a_warning(make: Any) -> None:
+    def told(*values: float | None) -> list[str]:
+        used = [{"resource_cpu_s": value} for value in values]
+        steps = [make.step(make.attempt([make.repetition(1.0, used=one)])) for one in used]
+        document = summarize("c", [make.run(n, step) for n, step in enumerate(steps, 1)])
+        return cast("list[str]", document["warnings"])
+
+    assert told(1.0, 2.0) == []
+    [warning] = told(1.0, None, None)
+    assert "not known in 2 of 3 executions" in warning

@@ -3,7 +3,7 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from benchyard.execution.layout import run_folder
 from benchyard.krown_csv import COLUMNS
-from benchyard.model import Outcome
+from benchyard.model import Json, Outcome
 from benchyard.record import Attempt, Repetition, RunRecord, StepRecord, write_record
 from flows.cli import call
 
@@ -28,11 +28,19 @@ WHEN = "2026-01-01T00:00:00+00:00"
 
 
 def record(
-    folder: Path, run: int, seconds: float, suspect: Sequence[str] = (), *, done: bool = True
+    folder: Path,
+    run: int,
+    seconds: float,
+    suspect: Sequence[str] = (),
+    *,
+    done: bool = True,
+    values: Mapping[str, Json] | None = None,
 ) -> None:
     """Write a run of one step."""
     outcome = Outcome.COMPLETED if done else Outcome.FAILED
-    made = Repetition("measured", 0.0, seconds, outcome, suspect=tuple(suspect))
+    made = Repetition(
+        "measured", 0.0, seconds, outcome, values=values or {}, suspect=tuple(suspect)
+    )
     attempt = Attempt(1, WHEN, 0.0, seconds, outcome, (made,))
     step = StepRecord(
         1,
@@ -102,6 +110,19 @@ def test_the_table_shows_figures_and_what_was_left_out(
     assert line[12:] == ["7", "completed", "1", "suspect,", "1", "failed"]
     assert summary(folder)["steps"][0]["left_out"] == {"suspect": 1, "failed": 1}
     assert "run 8 failed" in printed
+
+
+def test_a_programs_own_time_stands_beside_a_step_that_it_is_not_nearly(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    record(folder, 1, 2.0, values={"run_s": 1.985})
+    assert "OWN" not in told(capsys, folder)
+    record(folder, 2, 2.0, values={"run_s": 1.9})
+    record(folder, 3, 2.0, values={"run_s": 1.9})
+    head, line = told(capsys, folder).splitlines()[2:4]
+    assert head.split()[-2:] == ["OWN", "OUTCOMES"]
+    assert line.split()[-4:] == ["1.90", "s", "3", "completed"]
 
 
 def test_suspect_executions_are_taken_in_on_demand(

@@ -249,9 +249,7 @@ def test_a_run_that_cannot_be_read_is_left_out_and_named(
     assert row(printed, "first")[2:5] == ["2", "2.00", "s"]
     [warning] = [line for line in printed.splitlines() if line.startswith("warning: run 2 is left")]
     assert "run_2/run.json: " in warning
-    assert warning.endswith(
-        "; the next benchyard run does it again"
-    )
+    assert warning.endswith("; the next benchyard run does it again")
     document = summary(folder)
     assert ([run["run"] for run in document["runs"]], document["unreadable"]) == ([1, 3], [2])
 

@@ -70,6 +70,7 @@ class Workspace:
         labels: ``benchyard.case``, ``benchyard.run``, ``benchyard.owner``: put them on everything
             that could outlive the lab, so that the next run can clean up.
         ports: Ports of this host at which the case's steps expect a service.
+        name: What the case calls the resource; the name of its class if empty.
     """
 
     inputs: Path
@@ -78,6 +79,7 @@ class Workspace:
     kept: Path
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     ports: frozenset[int] = frozenset()
+    name: str = ""
 
     def file(self, name: str) -> Path:
         """Return where an input is to be read.
@@ -298,6 +300,11 @@ class Resource(ABC, Generic[SettingsT]):
         """Say that ``pids`` or ``cgroups`` changed, so that curves are drawn of what is new."""
         if self._hear_of_change is not None:
             self._hear_of_change()
+
+
+def name_of(resource: Resource[Any]) -> str:
+    """Return what the case calls a resource: its own name, or that of its class."""
+    return resource.workspace.name or type(resource).__name__
 
 
 def command(method: CommandT) -> CommandT:

@@ -1,10 +1,12 @@
 """Any container, and the bases for resources that are containers."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
 from benchyard.errors import CommandFailedError, InputError
+from benchyard.model import Json
 from benchyard.resource import (
     CommandResult,
     OutputFile,
@@ -21,6 +23,7 @@ from resources._containers.settings import (
     ContainerSettings,
     HealthCheckSettings,
     ReadySettings,
+    Wrong,
     health_check,
     readiness,
 )
@@ -46,7 +49,8 @@ class AnyContainerSettings(ContainerSettings):
         command: Arguments of the container that runs all the time; the image's own if empty.
         entrypoint: Program instead of the image's own; the image's own if empty.
         working_folder: Absolute, in the container.
-        host_name: By which other containers of the run find it.
+        host_name: By which other containers of the run find it; the name that the case gives it
+            if empty.
         network: False keeps it away from every network.
         health_check: By what the engine finds it healthy.
         ready: When it is ready; at once if empty.
@@ -56,19 +60,38 @@ class AnyContainerSettings(ContainerSettings):
     command: list[str] = field(default_factory=list[str])
     entrypoint: list[str] = field(default_factory=list[str])
     working_folder: str | None = None
-    host_name: str = "Container"
+    host_name: str = ""
     network: bool = True
     health_check: HealthCheckSettings = field(default_factory=HealthCheckSettings)
     ready: ReadySettings = field(default_factory=ReadySettings)
     runs: bool = True
 
-    def __post_init__(self) -> None:
+    def wrong(self) -> Iterator[Wrong]:
+        """Yield the name of each setting that cannot be, and why."""
         # A dataclass with slots is a second class: super() without arguments knows the first.
-        ContainerSettings.__post_init__(self)
-        readiness(self.ready)
-        health_check(self.health_check)
+        yield from ContainerSettings.wrong(self)
         if not self.image:
-            raise InputError("Container: it has no image; name one under 'image'")
+            yield "image", "Container: it has no image; name one under 'image'"
+        for name, read in (
+            ("ready", lambda: readiness(self.ready)),
+            ("health_check", lambda: health_check(self.health_check)),
+        ):
+            try:
+                read()
+            except InputError as error:
+                yield name, str(error)
+        yield from self._contradictions()
+
+    def _contradictions(self) -> Iterator[Wrong]:
+        """Yield settings that cannot work together."""
+        asked = [way for way in ("tcp", "http") if way in self.ready]
+        if not self.network and asked:
+            ways = " and ".join(f"ready.{way}" for way in asked)
+            yield "ready", f"{ways} cannot go with network: false: nothing can be reached there"
+        if not self.network and self.ports:
+            yield "ports", "ports cannot go with network: false: none can be published"
+        if not self.runs and self.ready:
+            yield "ready", "ready cannot go with runs: false: no container becomes ready"
 
 
 class Container(ServerContainer[AnyContainerSettings]):
@@ -84,7 +107,7 @@ class Container(ServerContainer[AnyContainerSettings]):
             command=tuple(settings.command),
             entrypoint=tuple(settings.entrypoint) or None,
             working_folder=settings.working_folder,
-            aliases=(settings.host_name,) if settings.network else (),
+            aliases=(settings.host_name or self._title,) if settings.network else (),
             network=spec.network if settings.network else "none",
             health=health_check(settings.health_check),
         )
@@ -107,6 +130,17 @@ class Container(ServerContainer[AnyContainerSettings]):
     def alive(self) -> bool:
         """Tell whether further commands can be taken."""
         return super().alive() if self.settings.runs else not self._crew.aborted
+
+    @classmethod
+    def refusals(
+        cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Refuse to execute where nothing runs, or nothing at all."""
+        if command == "execute" and settings.get("runs") is False:
+            what = f"{cls.__name__}.execute needs a container that runs, and the case sets 'runs'"
+            yield ("command",), f"{what} to false; use run_to_end"
+        if command == "execute" and parameters.get("arguments") == []:
+            yield ("parameters", "arguments"), "is empty; its first item must be the program"
 
     @command
     def execute(

@@ -1,16 +1,16 @@
 """MySQL or MariaDB in a container."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import ClassVar, Literal, TextIO
 
-from benchyard.errors import CommandFailedError, InputError, ProgramFailedError, retold
+from benchyard.errors import CommandFailedError, ProgramFailedError, retold
 from benchyard.resource import CommandResult, InputFile, OutputFile, command
 from resources._containers.engine import EngineError
-from resources._containers.settings import ContainerSettings
+from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import mysql_client
 from resources._databases.answers import XmlAnswer, put
 from resources._databases.dialog import NOT_EXECUTABLE, Client, Dialog, DialogEndedError
@@ -31,12 +31,13 @@ class MySQLSettings(ContainerSettings):
 
     variables: dict[str, str | int | float] = field(default_factory=dict[str, str | int | float])
 
-    def __post_init__(self) -> None:
+    def wrong(self) -> Iterator[Wrong]:
+        """Yield the name of each setting that cannot be, and why."""
         # A dataclass with slots is a second class: super() without arguments knows the first.
-        ContainerSettings.__post_init__(self)
+        yield from ContainerSettings.wrong(self)
         for name in self.variables:
             if not name.replace("-", "_").isidentifier():
-                raise InputError(f"MySQL: '{name}' is not the name of a variable")
+                yield "variables", f"MySQL: '{name}' is not the name of a variable"
 
 
 class MySQL(DatabaseServer[MySQLSettings]):

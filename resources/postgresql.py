@@ -1,13 +1,13 @@
 """PostgreSQL in a container."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from benchyard.errors import CommandFailedError, InputError
+from benchyard.errors import CommandFailedError
 from benchyard.resource import CommandResult, InputFile, OutputFile, command
-from resources._containers.settings import ContainerSettings
+from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import psql
 from resources._databases.answers import put
 from resources._databases.dialog import Client, Dialog, DialogEndedError
@@ -32,12 +32,13 @@ class PostgreSQLSettings(ContainerSettings):
         default_factory=dict[str, str | int | float | bool]
     )
 
-    def __post_init__(self) -> None:
+    def wrong(self) -> Iterator[Wrong]:
+        """Yield the name of each setting that cannot be, and why."""
         # A dataclass with slots is a second class: super() without arguments knows the first.
-        ContainerSettings.__post_init__(self)
+        yield from ContainerSettings.wrong(self)
         for name in self.parameters:
             if not all(part.isidentifier() for part in name.split(".")):
-                raise InputError(f"PostgreSQL: '{name}' is not the name of a parameter")
+                yield "parameters", f"PostgreSQL: '{name}' is not the name of a parameter"
 
 
 class PostgreSQL(DatabaseServer[PostgreSQLSettings]):

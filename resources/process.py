@@ -4,7 +4,7 @@ import platform
 import subprocess
 import threading
 from abc import ABC
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,6 +178,15 @@ class Process(ProgramResource[NoSettings]):
         """Return the arguments of ``execute``."""
         given = parameters.get("arguments") if command == "execute" else None
         return [str(one) for one in given] if isinstance(given, list) else ()
+
+    @classmethod
+    def refusals(
+        cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Refuse to execute nothing."""
+        del settings
+        if command == "execute" and parameters.get("arguments") == []:
+            yield ("parameters", "arguments"), "is empty; its first item must be the program"
 
     @command
     def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name

@@ -1,6 +1,6 @@
 """Redis in a container, under the load of its own benchmark program."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
@@ -10,7 +10,7 @@ from benchyard.resource import CommandResult, OutputFile, command, current_step
 from resources._containers.following import Follower
 from resources._containers.readiness import Readiness, TcpPort
 from resources._containers.servers import ServerContainer
-from resources._containers.settings import ContainerSettings, size
+from resources._containers.settings import ContainerSettings, Wrong, size
 from resources._containers.specification import Specification
 from resources._databases.redis_benchmark import Load, Test, values
 
@@ -31,14 +31,18 @@ class RedisSettings(ContainerSettings):
     maxmemory: str | None = None
     parameters: dict[str, str | int] = field(default_factory=dict[str, str | int])
 
-    def __post_init__(self) -> None:
+    def wrong(self) -> Iterator[Wrong]:
+        """Yield the name of each setting that cannot be, and why."""
         # A dataclass with slots is a second class: super() without arguments knows the first.
-        ContainerSettings.__post_init__(self)
+        yield from ContainerSettings.wrong(self)
         if self.maxmemory is not None:
-            size(self.maxmemory)
+            try:
+                size(self.maxmemory)
+            except InputError as error:
+                yield "maxmemory", f"maxmemory: {error}"
         for name in self.parameters:
             if not name.replace("-", "_").isidentifier():
-                raise InputError(f"Redis: '{name}' is not the name of a parameter")
+                yield "parameters", f"Redis: '{name}' is not the name of a parameter"
 
 
 class Redis(ServerContainer[RedisSettings]):

@@ -106,7 +106,7 @@ def _at_points(
     """Yield what is wrong at the points of the matrix; keep the document of each that is right."""
     matrix = cast("dict[str, list[Json]]", document.get("matrix", {}))
     # Of a case with too many points the first one stands for all, unless it is too large itself.
-    first = {name: values[:1] for name, values in matrix.items()}
+    first: dict[str, Json] = {name: values[:1] for name, values in matrix.items()}
     if size_finding({**document, "matrix": first}):
         return
     for point in islice(points(matrix), 1 if size_finding(document) else None):

@@ -1,6 +1,7 @@
 """Whether a document has the shape of a case: the JSON Schema, near misses, ids, the graph."""
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cache
@@ -248,6 +249,9 @@ def check_findings(step: dict[str, Any]) -> Iterator[Finding]:
         yield ("check", "pattern"), f"has {len(pattern):,} letters, more than {_LONGEST_PATTERN:,}"
         return
     try:
-        re.compile(pattern)
-    except re.error as error:
+        with warnings.catch_warnings():
+            # What a later Python may read otherwise is a pattern of this one.
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
         yield ("check", "pattern"), f"is not a regular expression: {error}"

@@ -16,7 +16,7 @@ class Keeper:
     """Keeps the outputs of one run, and an eye on its inputs.
 
     Args:
-        classes: Class name to class.
+        classes: Name of a resource to its class.
         shared: The run's own view of the inputs, where steps write.
         folder: The run's folder.
     """

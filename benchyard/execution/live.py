@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 from benchyard.clock import Timeline, iso, seconds
 from benchyard.collector import Collector
 from benchyard.errors import ResourceError
-from benchyard.model import Json, Outcome
+from benchyard.model import Case, Json, Outcome
 from benchyard.record import ErrorRecord, PhaseRecord
-from benchyard.resource import Resource, Workspace
+from benchyard.resource import Resource, Workspace, name_of
 from benchyard.usage import Owned
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def owned_by(resource: Resource[Any], step: str | None = None) -> Owned:
         living = tuple(pid for pid in living if pid not in gone)
         return Owned(living, tuple(cgroups), ended, tuple(resource.lives(*which)))
     except Exception:
-        logger.warning("%s cannot say what it owns", type(resource).__name__, exc_info=True)
+        logger.warning("%s cannot say what it owns", name_of(resource), exc_info=True)
         return Owned()
 
 
@@ -80,7 +80,7 @@ class Phases:
             self.records.append(
                 PhaseRecord(
                     phase=phase,
-                    resource=type(resource).__name__,
+                    resource=name_of(resource),
                     step=step,
                     start_s=self._timeline.since_start(start),
                     duration_s=seconds(end - start),
@@ -97,7 +97,7 @@ class Phases:
         """Let curves be drawn of what belongs to a resource now."""
         # What was seen first must be told first: an older view would forget what is new.
         with self._watching:
-            self._collector.watch(type(resource).__name__, owned_by(resource))
+            self._collector.watch(name_of(resource), owned_by(resource))
 
 
 @dataclass
@@ -115,9 +115,9 @@ class LiveResources:
     """The instances of one run.
 
     Args:
-        classes: Class name to class, of those that the case names, in the order of first use.
-        settings: Class name to settings, secrets resolved.
-        workspace: Makes the workspace of a class.
+        classes: Name of a resource to its class, in the order of first use.
+        settings: Name of a resource to its settings, secrets resolved.
+        workspace: Makes the workspace of a name.
     """
 
     def __init__(
@@ -251,29 +251,29 @@ class LiveResources:
             with self._phases.timed("stop", live.resource):
                 _refuse_false(live.resource.stop(), live.resource, "stop")
         except Exception as error:
-            logger.warning("%s did not stop cleanly", type(live.resource).__name__, exc_info=True)
-            return f"{type(live.resource).__name__} did not stop cleanly: {error}"
+            logger.warning("%s did not stop cleanly", name_of(live.resource), exc_info=True)
+            return f"{name_of(live.resource)} did not stop cleanly: {error}"
         return None
 
 
 def _refuse_false(answer: object, resource: Resource[Any], what: str) -> None:
     """Turn a success flag, which the contract does not know, into the error that it stands for."""
     if answer is False:
-        raise ResourceError(f"{type(resource).__name__}.{what} returned False")
+        raise ResourceError(f"{name_of(resource)}.{what} returned False")
 
 
 def _quietly(action: Callable[[], None], resource: Resource[Any], what: str) -> None:
     try:
         action()
     except Exception:
-        logger.warning("%s.%s failed", type(resource).__name__, what, exc_info=True)
+        logger.warning("%s.%s failed", name_of(resource), what, exc_info=True)
 
 
 def _version(resource: Resource[Any]) -> Json:
     try:
         return resource.version()
     except Exception:
-        logger.warning("%s cannot tell its version", type(resource).__name__, exc_info=True)
+        logger.warning("%s cannot tell its version", name_of(resource), exc_info=True)
         return None
 
 
@@ -281,12 +281,13 @@ def _facts(resource: Resource[Any]) -> Mapping[str, Json]:
     try:
         return resource.facts()
     except Exception:
-        logger.warning("%s cannot tell its facts", type(resource).__name__, exc_info=True)
+        logger.warning("%s cannot tell its facts", name_of(resource), exc_info=True)
         return {}
 
 
 def used_classes(
-    names: Iterable[str], classes: Mapping[str, type[Resource[Any]]]
+    case: Case, classes: Mapping[str, type[Resource[Any]]]
 ) -> dict[str, type[Resource[Any]]]:
-    """Return the classes that are named, in the order of first mention."""
-    return {name: classes[name] for name in dict.fromkeys(names)}
+    """Return the class of each resource that steps name, in the order of first mention."""
+    names = dict.fromkeys(step.resource for step in case.steps)
+    return {name: classes[case.class_of(name)] for name in names}

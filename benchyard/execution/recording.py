@@ -29,9 +29,13 @@ def case_facts(case: Case, case_hash: Json) -> dict[str, Json]:
 
 
 def resource_facts(case: Case, told: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
-    """Return what each resource told, and its settings; secrets stand there as references."""
+    """Return what each resource told, and its settings; secrets stand there as references.
+
+    One that has a name of its own says its class.
+    """
+    own = {name: {"class": found} for name, found in case.classes.items()}
     return {
-        name: {**facts, "settings": dict(case.settings.get(name, {}))}
+        name: {**own.get(name, {}), **facts, "settings": dict(case.settings.get(name, {}))}
         for name, facts in told.items()
     }
 

@@ -92,9 +92,11 @@ class Session:
         self._reporter.open(self.folder / "log.txt")
         if killed:
             logger.warning("killed processes that a dead lab had left: %s", killed)
-        for name in {step.resource for step in self.case.steps}:
-            for removed in self.setting.registry.classes[name].remove_leftovers():
-                logger.warning("removed what a dead lab had left of %s: %s", name, removed)
+        classes = used_classes(self.case, self.setting.registry.classes)
+        for found in {*classes.values()}:
+            for removed in found.remove_leftovers():
+                said = "removed what a dead lab had left of %s: %s"
+                logger.warning(said, found.__name__, removed)
         self.started_at = now()
         note_began(
             self.setting.results, self.case.title, self.run, self.started_at, self.setting.flow_run
@@ -104,7 +106,6 @@ class Session:
         self._shared = work_folder(self.folder) / "shared"
         mirror(self.case.shared, self._shared)
         self._subject = self.setting.subject()
-        classes = self.setting.registry.classes
         self._keeper = Keeper(self.case, classes, self._shared, self.folder)
         self._prepared = True
 
@@ -134,12 +135,11 @@ class Session:
         measuring = (self._timeline, collector, self._reporter.describe)
         self._bench = Bench(*measuring)
         self._phases = Phases(*measuring)
-        names = [step.resource for step in self.case.steps]
         settings = cast(
             "Mapping[str, Mapping[str, Json]]",
             setting.secrets.resolve({k: dict(v) for k, v in self.case.settings.items()}),
         )
-        classes = used_classes(names, setting.registry.classes)
+        classes = used_classes(self.case, setting.registry.classes)
         try:
             self._resources = LiveResources(classes, settings, self._workspace, self._phases)
             self._resources.initialize()
@@ -174,7 +174,7 @@ class Session:
             "benchyard.owner": this_owner(),
         }
         ports = local_ports(self.case.steps)
-        return Workspace(self.case.shared, self._shared, own, kept, labels, ports)
+        return Workspace(self.case.shared, self._shared, own, kept, labels, ports, resource)
 
     def start_collector(self) -> None:
         """Begin to sample."""

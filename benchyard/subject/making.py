@@ -24,7 +24,8 @@ def current_subject(case: Case, registry: Registry) -> Subject:
     It reads all inputs, unless it read them before and nothing has touched them since.
     """
     names = sorted({step.resource for step in case.steps})
-    classes = {name: registry.classes[name] for name in names if name in registry.classes}
+    known = registry.classes
+    classes = {n: known[case.class_of(n)] for n in names if case.class_of(n) in known}
     packages, repositories = _of_classes(classes)
     programs: JsonObject = {}
     for arguments in _command_lines(case, classes):

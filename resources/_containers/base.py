@@ -14,7 +14,7 @@ from benchyard.cgroups import Cgroup
 from benchyard.errors import CommandFailedError, ResourceError
 from benchyard.labels import CHILD, OWNER
 from benchyard.model import Json, JsonObject
-from benchyard.resource import CommandResult, Resource, Workspace, current_step
+from benchyard.resource import CommandResult, Resource, Workspace, current_step, name_of
 from benchyard.usage import Life
 from resources._containers import images
 from resources._containers.crew import Call, Crew
@@ -30,13 +30,10 @@ from resources._containers.outcomes import (
     run_failed,
     values,
 )
-from resources._containers.settings import ContainerSettings, size
+from resources._containers.settings import SHARED, ContainerSettings, size
 from resources._containers.specification import LOOPBACK, Mount, Specification
 
 logger = logging.getLogger("benchyard.resources")
-
-#: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.
-SHARED = "/data/shared"
 
 ContainerSettingsT = TypeVar("ContainerSettingsT", bound=ContainerSettings)
 
@@ -236,7 +233,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
 
     @property
     def _title(self) -> str:
-        return type(self).__name__
+        return name_of(self)
 
     def _created(self, spec: Specification, name: str = "") -> LiveContainer:
         """Create a container; what it says goes into the run's results.

@@ -7,6 +7,7 @@ those that must ask do so again and again, and rest between for as long as the a
 import re
 import socket
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -209,7 +210,9 @@ def wait_until_ready(container: LiveContainer, ways: Sequence[Readiness], second
 def is_pattern(text: str) -> bool:
     """Tell whether ``text`` is a regular expression that can be used."""
     try:
-        re.compile(text.encode())
-    except re.error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(text.encode())
+    except (re.error, OverflowError, RecursionError):
         return False
     return True

@@ -1,10 +1,13 @@
 """What a case may set on any resource that is a container, and how it becomes a specification."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from posixpath import normpath
 from typing import TypedDict
 
-from benchyard.errors import InputError
+from benchyard.errors import InputError, SettingsError
 from resources._containers.readiness import (
     Answers,
     Healthy,
@@ -17,9 +20,16 @@ from resources._containers.readiness import (
 from resources._containers.specification import HealthCheck
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)([iI]?)[bB]?")
+_CPUSET = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
+#: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.
+SHARED = "/data/shared"
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 #: The engine makes no container with less. Source: Docker's documentation, ``--memory``.
 _LEAST_MEMORY = 6 * 2**20
+
+
+#: Name of a setting, and what is wrong with it.
+Wrong = tuple[str, str]
 
 
 class HealthCheckSettings(TypedDict, total=False):
@@ -83,9 +93,16 @@ class ContainerSettings:
     stop_seconds: int = 10
 
     def __post_init__(self) -> None:
-        wrong = [*_wrong_sizes(self), *_wrong_numbers(self), *_wrong_places(self)]
+        wrong = [*self.wrong()]
         if wrong:
-            raise InputError("; ".join(wrong))
+            raise SettingsError(wrong)
+
+    def wrong(self) -> Iterator[Wrong]:
+        """Yield the name of each setting that cannot be, and why."""
+        yield from _wrong_sizes(self)
+        yield from _wrong_numbers(self)
+        yield from _wrong_ports(self)
+        yield from _wrong_folders(self)
 
     @property
     def memory_bytes(self) -> int | None:
@@ -107,38 +124,52 @@ def size(text: str) -> int:
     return round(float(found[1]) * 1024 ** _POWERS[found[2].lower()])
 
 
-def _wrong_sizes(settings: ContainerSettings) -> list[str]:
+def _wrong_sizes(settings: ContainerSettings) -> Iterator[Wrong]:
     sizes = {"memory": settings.memory, "shm_size": settings.shm_size}
     sizes |= {f"tmpfs of '{where}'": given for where, given in settings.tmpfs.items()}
-    wrong = [
-        f"{name} is '{given}', which is no size; write it like 512MB or 2GB"
-        for name, given in sizes.items()
-        if given is not None and not _SIZE.fullmatch(given.strip())
-    ]
-    if not wrong and settings.memory_bytes is not None and settings.memory_bytes < _LEAST_MEMORY:
-        wrong.append(f"memory is {settings.memory}; the engine wants 6MB or more")
-    return wrong
+    for name, given in sizes.items():
+        if given is not None and not _SIZE.fullmatch(given.strip()):
+            message = f"{name} is '{given}', which is no size; write it like 512MB or 2GB"
+            yield name.partition(" ")[0], message
+        elif name == "memory" and given is not None and size(given) < _LEAST_MEMORY:
+            yield name, f"memory is {given}; the engine wants 6MB or more"
 
 
-def _wrong_numbers(settings: ContainerSettings) -> list[str]:
-    wrong: list[str] = []
+def _wrong_numbers(settings: ContainerSettings) -> Iterator[Wrong]:
     if settings.cpus is not None and settings.cpus <= 0:
-        wrong.append(f"cpus is {settings.cpus}; it must be above 0")
+        yield "cpus", f"cpus is {settings.cpus}; it must be above 0"
+    if settings.cpuset and not _CPUSET.fullmatch(settings.cpuset):
+        yield "cpuset", f"cpuset is '{settings.cpuset}'; write it like 0-2 or 0,3"
     if settings.ready_seconds <= 0:
-        wrong.append(f"ready_seconds is {settings.ready_seconds:g}; it must be above 0")
+        yield "ready_seconds", f"ready_seconds is {settings.ready_seconds:g}; it must be above 0"
     if settings.stop_seconds < 0:
-        wrong.append(f"stop_seconds is {settings.stop_seconds}; it must be 0 or more")
-    return wrong
+        yield "stop_seconds", f"stop_seconds is {settings.stop_seconds}; it must be 0 or more"
 
 
-def _wrong_places(settings: ContainerSettings) -> list[str]:
-    ports = [
-        f"the port '{inside}: {outside}' is none; ports are 1 to 65535"
-        for inside, outside in settings.ports.items()
-        if not inside.isdigit() or not 0 < int(inside) < 65536 or not 0 <= outside < 65536
-    ]
-    folders = [*settings.volumes, *settings.tmpfs]
-    return ports + [f"'{f}' must be an absolute path" for f in folders if not f.startswith("/")]
+def _wrong_ports(settings: ContainerSettings) -> Iterator[Wrong]:
+    for inside, outside in settings.ports.items():
+        if not is_port(inside) or not 0 <= outside < 65536:
+            yield "ports", f"the port '{inside}: {outside}' is none; ports are 1 to 65535"
+    fixed = Counter(outside for outside in settings.ports.values() if outside)
+    for outside, number in fixed.items():
+        if number > 1:
+            yield "ports", f"port {outside} of this host is given to {number} of the container's"
+
+
+def _wrong_folders(settings: ContainerSettings) -> Iterator[Wrong]:
+    seen: set[str] = {SHARED}
+    for name, folders in (("volumes", settings.volumes), ("tmpfs", settings.tmpfs)):
+        for folder in folders:
+            if not folder.startswith("/"):
+                yield name, f"'{folder}' must be an absolute path"
+            elif normpath(folder) in seen:
+                yield name, f"'{folder}' is mounted twice: each folder of a container is one thing"
+            seen.add(normpath(folder))
+
+
+def is_port(text: str) -> bool:
+    """Tell whether a text is the number of a port."""
+    return text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 65536
 
 
 def readiness(given: ReadySettings) -> list[Readiness]:
@@ -153,19 +184,31 @@ def readiness(given: ReadySettings) -> list[Readiness]:
             raise InputError(f"ready.log is '{given['log']}', which is no regular expression")
         ways.append(LogPattern(given["log"]))
     if "tcp" in given:
-        ways.append(TcpPort(given["tcp"]))
+        ways.append(_tcp(given["tcp"]))
     if "http" in given:
         ways.append(_http(given["http"]))
     if given.get("healthy"):
         ways.append(Healthy())
     if "command" in given:
-        ways.append(Answers(given["command"]))
+        ways.append(_answers(given["command"]))
     return ways
+
+
+def _tcp(port: int) -> TcpPort:
+    if not 0 < port < 65536:
+        raise InputError(f"ready.tcp is {port}; ports are 1 to 65535")
+    return TcpPort(port)
+
+
+def _answers(program: list[str]) -> Answers:
+    if not program:
+        raise InputError("ready.command is empty; give program and arguments")
+    return Answers(program)
 
 
 def _http(text: str) -> HttpUrl:
     port, slash, path = text.removeprefix(":").partition("/")
-    if not port.isdigit():
+    if not is_port(port):
         raise InputError(f"ready.http is '{text}'; write port and path, like 8080/health")
     return HttpUrl(int(port), slash + path or "/")
 
@@ -180,4 +223,7 @@ def health_check(given: HealthCheckSettings) -> HealthCheck | None:
         return None
     if not given.get("command"):
         raise InputError("health_check has no 'command'; give program and arguments")
+    for name in ("interval", "timeout", "retries"):
+        if given.get(name, 1) <= 0:
+            raise InputError(f"health_check.{name} is {given.get(name)}; it must be above 0")
     return HealthCheck(**given)  # type: ignore[arg-type]

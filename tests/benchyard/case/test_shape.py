@@ -213,6 +213,8 @@ CHECKS: list[tuple[JsonObject, JsonObject, Path, str]] = [
         "cannot go with expect_failure: a command that fails has no answer",
     ),
     ({"pattern": "(a"}, {}, ("pattern",), "is not a regular expression: missing )"),
+    ({"pattern": "a{99999999999}"}, {}, ("pattern",), "is not a regular expression: "),
+    ({"pattern": "(" * 5_000}, {}, ("pattern",), "is not a regular expression: "),
     ({"pattern": "*"}, {}, ("pattern",), "is not a regular expression: nothing to repeat"),
 ]
 
@@ -226,7 +228,9 @@ def test_a_check_that_cannot_be(
     assert said.startswith(message)
 
 
-@pytest.mark.parametrize("check", [{"rows": 0}, {"pattern": "a+"}, {"equal": "x"}, {"sha256": ""}])
+@pytest.mark.parametrize(
+    "check", [{"rows": 0}, {"pattern": "a+"}, {"pattern": "[[a]"}, {"equal": "x"}, {"sha256": ""}]
+)
 def test_a_check_that_can_be(check: JsonObject) -> None:
     assert between(step(check=check, expect_failure=False)) == []
 

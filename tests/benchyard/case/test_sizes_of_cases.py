@@ -28,7 +28,7 @@ def with_parameters(**parameters: Any) -> dict[str, Any]:
     return step(parameters={"arguments": ["true"], **parameters})
 
 
-POINTS = {"n": [*range(10_000)]}
+POINTS: dict[str, Any] = {"n": [*range(10_000)]}
 #: Documents and a part of what is said of them; nothing if they are right.
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "10,000 points of 500 steps": (

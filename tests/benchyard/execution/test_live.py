@@ -3,14 +3,16 @@
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
 from benchyard.execution.live import used_classes
-from benchyard.model import Outcome
+from benchyard.model import Case, Outcome, Step
 from benchyard.record import RunRecord
 from tests.benchyard.execution.conftest import (
     Call,
@@ -493,5 +495,13 @@ def test_a_resource_that_cannot_say_what_it_owns_owns_nothing(lab: Lab) -> None:
 
 def test_used_classes_come_in_the_order_of_first_mention(script: Script) -> None:
     classes = {name: fake_class(name, script) for name in ("A", "B", "C")}
+    names = ("C", "A", "own", "C")
+    steps = tuple(Step(place, name, name, name, "work") for place, name in enumerate(names, 1))
+    case = Case(Path("/"), "x", "x", "", steps)
+    case = replace(case, classes={"own": "C"})
 
-    assert list(used_classes(["C", "A", "C"], classes)) == ["C", "A"]
+    assert [*used_classes(case, classes).items()] == [
+        ("C", classes["C"]),
+        ("A", classes["A"]),
+        ("own", classes["C"]),
+    ]

@@ -1,0 +1,181 @@
+"""Resources under names of their own, and classes that refuse what cannot work."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import resources
+from benchyard.case.loading import Loaded, load
+from flows.cli import call
+
+REGISTRY = resources.find()
+TWO: dict[str, Any] = {"old": {"class": "Process"}, "new": {"class": "Process"}}
+
+
+def step(resource: str, command: str = "execute", **parameters: Any) -> dict[str, Any]:
+    given = {"arguments": ["echo", resource], **parameters}
+    return {"resource": resource, "command": command, "parameters": given}
+
+
+def made(folder: Path, *steps: dict[str, Any], **keys: Any) -> Loaded:
+    (folder / "data" / "shared").mkdir(parents=True, exist_ok=True)
+    (folder / "metadata.json").write_text(json.dumps({"name": "n", "steps": steps, **keys}))
+    return load(folder / "metadata.json", REGISTRY)
+
+
+def problems(loaded: Loaded) -> dict[str, str]:
+    return {problem.path: problem.message for problem in loaded.problems}
+
+
+# -- own names
+
+
+def test_steps_may_name_a_class_twice(tmp_path: Path) -> None:
+    [case] = made(tmp_path, step("old"), step("new"), step("Process"), resources=TWO).cases
+    assert [case.class_of(s.resource) for s in case.steps] == ["Process"] * 3
+    assert case.classes == {"old": "Process", "new": "Process"}
+    assert case.settings == {"old": {}, "new": {}}
+
+
+def test_settings_are_those_of_the_name(tmp_path: Path) -> None:
+    matrix = {"image": ["a:1", "a:2"]}
+    two = {
+        "old": {"class": "Container", "image": "a:0"},
+        "new": {"class": "Container", "image": "${matrix.image}"},
+    }
+    cases = made(tmp_path, step("old"), step("new"), resources=two, matrix=matrix).cases
+    assert [case.settings["new"]["image"] for case in cases] == ["a:1", "a:2"]
+    wrong = problems(made(tmp_path, step("old"), resources={"old": {"class": "Container"}}))
+    assert wrong == {
+        "$.resources.old.image": "Container: it has no image; name one under 'image'",
+    }
+
+
+def test_the_class_may_come_from_the_matrix(tmp_path: Path) -> None:
+    system = {"system": {"class": "${matrix.class}"}}
+    matrix = {"class": ["SQLite", "DuckDB"]}
+    (tmp_path / "data" / "shared").mkdir(parents=True)
+    (tmp_path / "data" / "shared" / "q.sql").write_text("SELECT 1;")
+    query: dict[str, Any] = {"resource": "system", "command": "execute_query_file"}
+    query["parameters"] = {"query_file": "q.sql"}
+    loaded = made(tmp_path, query, resources=system, matrix=matrix)
+    assert problems(loaded) == {}
+    assert [case.class_of("system") for case in loaded.cases] == ["SQLite", "DuckDB"]
+
+
+@pytest.mark.parametrize(
+    ("given", "used", "path", "message"),
+    [
+        (TWO, "odl", "$.steps[0].resource", "unknown resource 'odl'; did you mean 'old'?"),
+        ({"old": {"class": "Proces"}}, "old", "$.resources.old.class", "did you mean 'Process'?"),
+        ({"old": {"class": 5}}, "old", "$.resources.old.class", "must be a string"),
+        ({"a/b": {"class": "Process"}}, "a/b", "$.resources['a/b']", "has not the form"),
+        ({"SQLite": {"class": "Process"}}, "SQLite", "$.resources.SQLite", "'SQLite' is a class"),
+        (
+            {"old": {"class": "Process"}, "Old": {"class": "Process"}},
+            "old",
+            "$.resources.Old",
+            "'Old' and 'old' would have one folder of results",
+        ),
+        ({"old": {"class": "DuckDB", "thread": 1}}, "old", "$.resources.old.thread", "'threads'"),
+    ],
+)
+def test_names_that_cannot_be(
+    tmp_path: Path, given: dict[str, Any], used: str, path: str, message: str
+) -> None:
+    assert message in problems(made(tmp_path, step(used), resources=given))[path]
+
+
+def test_the_record_and_the_results_go_by_the_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [step("old", stdout_file="a.txt"), step("new"), step("Process")]
+    made(tmp_path, *steps, resources=TWO)
+    arguments = ["--root", str(tmp_path), "--direct", "--runs", "1", "--cooldown", "0"]
+    assert call(["run", *arguments]) == 0, capsys.readouterr().err
+    folder = tmp_path / "results" / "run_1"
+    assert (folder / "old" / "a.txt").read_text() == "old\n"
+    assert (folder / "new" / "02-new-execute.stdout.txt").read_text() == "new\n"
+    assert (folder / "process" / "03-Process-execute.stdout.txt").read_text() == "Process\n"
+    record = json.loads((folder / "run.json").read_text())
+    assert {name: told.get("class") for name, told in record["resources"].items()} == {
+        "old": "Process",
+        "new": "Process",
+        "Process": None,
+    }
+    assert all(told["version"].startswith("Linux") for told in record["resources"].values())
+    assert {phase["resource"] for phase in record["phases"]} == {"old", "new", "Process"}
+    assert [s["resource"] for s in record["steps"]] == ["old", "new", "Process"]
+
+
+# -- what cannot work
+
+
+CONTAINER: dict[str, Any] = {"image": "a"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "path", "message"),
+    [
+        ({}, "$.resources.Container.image", "it has no image"),
+        ({"network": False, "ready": {"tcp": 80}}, "$.resources.Container.ready", "nothing can be"),
+        ({"network": False, "ready": {"http": "80/"}}, "$.resources.Container.ready", "ready.http"),
+        ({"network": False, "ports": {"80": 0}}, "$.resources.Container.ports", "none can be"),
+        ({"runs": False}, "$.steps[0].command", "needs a container that runs"),
+        ({"ready": {"tcp": 70_000}}, "$.resources.Container.ready", "ports are 1 to 65535"),
+        ({"ready": {"command": []}}, "$.resources.Container.ready", "ready.command is empty"),
+        ({"health_check": {"command": ["a"], "retries": 0}}, "", "health_check.retries is 0"),
+        ({"ports": {"80": 5000, "81": 5000}}, "$.resources.Container.ports", "port 5000"),
+        ({"ports": {"8" * 5_000: 0}}, "$.resources.Container.ports", "ports are 1 to 65535"),
+        ({"cpuset": "all"}, "$.resources.Container.cpuset", "write it like 0-2"),
+        ({"volumes": ["/a"], "tmpfs": {"/a/": "1MB"}}, "$.resources.Container.tmpfs", "twice"),
+        ({"volumes": ["/data/shared"]}, "$.resources.Container.volumes", "mounted twice"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(
+    tmp_path: Path, settings: dict[str, Any], path: str, message: str
+) -> None:
+    given = {**CONTAINER, **settings} if settings else {}
+    told = problems(made(tmp_path, step("Container"), resources={"Container": given}))
+    assert len(told) == 1
+    [(place, said)] = told.items()
+    assert message in said
+    assert place == path or not path
+
+
+def test_a_container_without_any_settings_has_no_image(tmp_path: Path) -> None:
+    told = problems(made(tmp_path, step("Container")))
+    assert told == {"$.resources.Container": "Container: it has no image; name one under 'image'"}
+
+
+def test_all_contradictions_are_told_at_once(tmp_path: Path) -> None:
+    settings = {"network": False, "ready": {"tcp": 80}, "runs": False, "memory": "x", "cpus": "2"}
+    told = problems(made(tmp_path, step("Container"), resources={"Container": settings}))
+    names = ("image", "ready", "memory", "cpus")
+    places = {f"$.resources.Container.{name}" for name in names}
+    assert told.keys() == places | {"$.steps[0].command"}
+
+
+def test_nothing_cannot_be_executed(tmp_path: Path) -> None:
+    [problem] = made(tmp_path, step("Process", arguments=[])).problems
+    assert problem.path == "$.steps[0].parameters.arguments"
+    assert problem.message == "is empty; its first item must be the program"
+
+
+@pytest.mark.parametrize("name", ["pipe", "linked", "device"])
+def test_pipes_and_devices_are_no_inputs(tmp_path: Path, name: str) -> None:
+    shared = tmp_path / "data" / "shared"
+    shared.mkdir(parents=True)
+    os.mkfifo(shared / "pipe")
+    (shared / "linked").symlink_to("pipe")
+    (shared / "device").symlink_to("/dev/zero")
+    reads = step("Process", stdin_file=name)
+    compares = {**step("Process", stdout_file="out"), "check": {"equal": name}}
+    told = [problem.message for problem in made(tmp_path, reads, compares).problems]
+    # What leads out of the case is refused for that.
+    wanted = "leads out of data/shared" if name == "device" else "is a named pipe"
+    assert len(told) == 2
+    assert all(wanted in message for message in told)

@@ -35,8 +35,8 @@ def summarize(
     records = sorted(runs, key=lambda record: record.run)
     by_index = _by_index(records)
     undone, known = _by_index(unfinished), _differing(records)
-    alike = all_suspect(by_index, include_suspect=include_suspect)
-    warnings = [*_unknown_use(records), *alike]
+    wholly = all_suspect(by_index, include_suspect=include_suspect)
+    warnings = [*_unknown_use(records), *wholly]
     return {
         "format": FORMAT,
         "version": VERSION,

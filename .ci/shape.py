@@ -17,8 +17,12 @@ def functions(tree: ast.AST) -> list[tuple[int, str]]:
 def main() -> None:
     """Print one line a figure."""
     files = [file for package in PACKAGES for file in sorted(Path(package).rglob("*.py"))]
-    modules = sorted((len(file.read_text().splitlines()), str(file)) for file in files)
-    found = sorted(item for file in files for item in functions(ast.parse(file.read_text())))
+    modules = sorted(
+        (len(file.read_text(encoding="utf-8").splitlines()), str(file)) for file in files
+    )
+    found = sorted(
+        item for file in files for item in functions(ast.parse(file.read_text(encoding="utf-8")))
+    )
     lengths = [length for length, _ in found]
     p90 = lengths[int(len(lengths) * 0.9)]
     print(f"functions: {len(found)}, median {statistics.median(lengths):.0f} (aim 8 or less)")

@@ -104,7 +104,13 @@ def _interleaved(
 def _imports_prefect(root: Path) -> int:
     command = [sys.executable, "-c", _IMPORTED, "list", "--root", str(root)]
     ended = subprocess.run(
-        command, cwd=root, env=os.environ, capture_output=True, text=True, check=True
+        command,
+        cwd=root,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
     )
     return int(ended.stdout.splitlines()[-1] != "clean")
 

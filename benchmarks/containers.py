@@ -138,7 +138,7 @@ def _used(container: Container, code: str) -> tuple[float, float, str]:
     used = counters.used(before, counters.read(owned_by(container)))
     counters.close()
     cpu_s, peak = used["resource_cpu_s"], used["resource_memory_peak_bytes"]
-    said = result.output.read_text() if result.output else ""
+    said = result.output.read_text(encoding="utf-8") if result.output else ""
     return cpu_s or 0.0, peak or 0.0, said
 
 

@@ -51,10 +51,10 @@ class Worker:
         )
         os.close(inner[0])
         os.close(outer[1])
-        self._requests: IO[str] = os.fdopen(inner[1], "w")
-        self._answers: IO[str] = os.fdopen(outer[0])
+        self._requests: IO[str] = os.fdopen(inner[1], "w", encoding="utf-8")
+        self._answers: IO[str] = os.fdopen(outer[0], encoding="utf-8")
         for folder in group.folders.values() if group else ():
-            (folder / "cgroup.procs").write_text(str(self.pid))
+            (folder / "cgroup.procs").write_text(str(self.pid), encoding="utf-8")
 
     @property
     def pid(self) -> int:

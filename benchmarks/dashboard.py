@@ -130,7 +130,7 @@ def _curves(folder: Path, samples: int) -> None:
     record = RunRecord({"title": "words"}, 1, Outcome.COMPLETED, at, at, length, (step,))
     write_record(folder, replace(record, collector={"interval_s": 0.1}))
     rows = (",".join(_cells(n)) for n in range(samples))
-    (folder / "metrics.csv").write_text("\n".join([",".join(COLUMNS), *rows, ""]))
+    (folder / "metrics.csv").write_text("\n".join([",".join(COLUMNS), *rows, ""]), encoding="utf-8")
 
 
 def _cells(sample: int) -> list[str]:
@@ -163,7 +163,11 @@ def _imports(module: str) -> list[float]:
     )
     command = [sys.executable, "-c", program]
     return [
-        float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        float(
+            subprocess.run(
+                command, check=True, capture_output=True, text=True, encoding="utf-8"
+            ).stdout
+        )
         for _ in range(2)
     ]
 

@@ -68,7 +68,9 @@ def _floor(count: int, variables: dict[str, str]) -> list[float]:
     program = Path(__file__).with_name("peer_flow.py")
     command = [sys.executable, str(program), str(count)]
     quiet = variables | {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL"}
-    ended = subprocess.run(command, env=quiet, capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        command, env=quiet, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     return [seconds(gap) for gap in json.loads(ended.stdout.splitlines()[-1])]
 
 

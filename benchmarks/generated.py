@@ -20,9 +20,9 @@ def write_campaign(root: Path, count: int, shape: Shape) -> None:
         shared = folder / "data" / "shared"
         shared.mkdir(parents=True)
         document, inputs = shape(number)
-        (folder / "metadata.json").write_text(json.dumps(document, indent=4))
+        (folder / "metadata.json").write_text(json.dumps(document, indent=4), encoding="utf-8")
         for name, content in inputs.items():
-            (shared / name).write_text(content)
+            (shared / name).write_text(content, encoding="utf-8")
 
 
 def krown_like(number: int) -> tuple[JsonObject, dict[str, str]]:

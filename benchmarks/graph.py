@@ -155,7 +155,7 @@ def _check(ours: Mapping[str, float], theirs: Mapping[str, float]) -> None:
 def _of_file(title: str, rows: list[Row], rounds: int) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="benchyard-benchmark-") as made:
         file = Path(made, "rows.jsonl")
-        with file.open("w") as stream:
+        with file.open("w", encoding="utf-8") as stream:
             stream.writelines(json.dumps(row) + "\n" for row in rows)
         measured = [_read(file) for _ in range(rounds)]
         megabytes = file.stat().st_size / 1e6
@@ -168,7 +168,7 @@ def _of_file(title: str, rows: list[Row], rounds: int) -> list[Figure]:
 
 def _read(file: Path) -> tuple[float, float]:
     command = [sys.executable, "-c", _READING, str(file)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
     took, peak = map(float, ended.stdout.split())
     return took, peak
 

@@ -104,7 +104,7 @@ def loop(collector: Collector, interval: float, length: float) -> None:
 
 def main(way: str, *numbers: str) -> None:
     """Do as the command line says."""
-    with open("/dev/null", "w") as stream:  # noqa: PTH123
+    with open("/dev/null", "w", encoding="utf-8") as stream:  # noqa: PTH123
         collector = Collector(stream)
         if way == "hot":
             hot(collector, int(numbers[0]))

@@ -62,6 +62,7 @@ def wall_seconds(
         text=True,
         timeout=_COMMAND_SECONDS,
         check=False,
+        encoding="utf-8",
     )
     took = time.perf_counter() - start
     if ended.returncode:

@@ -18,7 +18,7 @@ def _checker(way: str, schema_file: Path) -> Callable[[Any], None]:
         return lambda _document: None
     import jsonschema  # noqa: PLC0415 - the floor must not pay for it
 
-    schema: dict[str, Any] = json.loads(schema_file.read_text())
+    schema: dict[str, Any] = json.loads(schema_file.read_text(encoding="utf-8"))
     if way == "each":
         return lambda document: jsonschema.validate(document, schema)
     validator: Any = jsonschema.Draft202012Validator(schema)
@@ -32,7 +32,7 @@ def main() -> None:
     loaded = 0
     for folder, _, files in os.walk(root):
         if "metadata.json" in files:
-            with Path(folder, "metadata.json").open() as stream:
+            with Path(folder, "metadata.json").open(encoding="utf-8") as stream:
                 check(json.load(stream))
             loaded += 1
     print(loaded)

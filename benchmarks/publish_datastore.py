@@ -160,7 +160,7 @@ def _original(emulator: Emulator, folder: Path, contents: Sequence[bytes]) -> To
 
     def act() -> None:
         for path in sorted(waiting.iterdir(), key=lambda path: path.stat().st_mtime):
-            with path.open() as stream:
+            with path.open(encoding="utf-8") as stream:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _upload_as_the_original(client, stream.read())
                 shutil.move(path, archive / path.name)

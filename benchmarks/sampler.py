@@ -256,7 +256,9 @@ def _loop(arguments: Sequence[object]) -> Loop:
 
 
 def _numbers(arguments: Sequence[object]) -> list[float]:
-    told = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [str(a) for a in arguments], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     return [float(word) for word in told.stdout.split()]
 
 
@@ -286,14 +288,14 @@ def _group(stack: contextlib.ExitStack, pid: int) -> Cgroup:
         folder.mkdir()
         stack.callback(folder.rmdir)
         stack.callback(_move, folder.parent, pid)
-        (folder / "cgroup.procs").write_text(str(pid))
+        (folder / "cgroup.procs").write_text(str(pid), encoding="utf-8")
         folders[name] = folder
     return Cgroup(f"/benchyard-benchmark-{pid}", folders)
 
 
 def _move(folder: Path, pid: int) -> None:
     with contextlib.suppress(OSError):
-        (folder / "cgroup.procs").write_text(str(pid))
+        (folder / "cgroup.procs").write_text(str(pid), encoding="utf-8")
 
 
 # -- killed
@@ -324,7 +326,10 @@ def _killing(setting: Setting) -> Iterable[Figure]:
 
 def _is_zombie(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+        return (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            in "ZX"
+        )
     except OSError:
         return True
 

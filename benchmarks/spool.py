@@ -97,7 +97,7 @@ def _ours(how: Compression) -> Callable[[Path, Path], None]:
 def _as_uploader(spool: Path, archive: Path) -> None:
     """Do what upload_test_benchmarks.py does with files, but for its calls of the client."""
     for path in sorted(spool.iterdir(), key=lambda one: one.stat().st_mtime):
-        with path.open() as stream:
+        with path.open(encoding="utf-8") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             stream.read()
             shutil.move(path, archive / path.name)

@@ -161,16 +161,18 @@ def _peak(program: Mapping[str, str], results: Path) -> float:
 
 def _started(program: Mapping[str, str], results: Path) -> "subprocess.Popen[str]":
     command = [sys.executable, "-c", _MEASURED.format(**program), str(results)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8")
 
 
 def _proportional_bytes(pid: int) -> int:
     """Return the memory of a process and of all below it; what has just ended has none."""
     try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
         own = sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        children = " ".join((task / "children").read_text() for task in tasks).split()
+        children = " ".join(
+            (task / "children").read_text(encoding="utf-8") for task in tasks
+        ).split()
     except OSError:
         return 0
     return own * 1024 + sum(map(_proportional_bytes, map(int, children)))
@@ -194,7 +196,7 @@ def _write_results(folder: Path, samples: int) -> tuple[Path, Path]:
         for results in (own, krown):
             (results / f"run_{run}").mkdir(parents=True)
         source = krown / f"run_{run}" / "metrics.csv"
-        with source.open("w", newline="") as stream:
+        with source.open("w", newline="", encoding="utf-8") as stream:
             stream.writelines(_lines(run, samples))
         (own / f"run_{run}" / "metrics.csv").hardlink_to(source)
         write_record(own / f"run_{run}", _record(run, samples))

@@ -117,27 +117,35 @@ def write_cases(root: Path, count: int) -> None:
         folder = root / f"case-{number:05d}"
         (folder / "data" / "shared").mkdir(parents=True)
         document: dict[str, Json] = {"name": folder.name, "steps": [step]}
-        (folder / "metadata.json").write_text(json.dumps(document))
+        (folder / "metadata.json").write_text(json.dumps(document), encoding="utf-8")
 
 
 def _execute(root: Path, variables: dict[str, str], memory: list[float]) -> dict[str, Any]:
     """Execute the suite in a process of its own, whose memory is looked at meanwhile (MB)."""
     command = [sys.executable, "-c", _SUITE, str(root)]
-    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        command, env=variables, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as child:
         ended = threading.Event()
         watching = threading.Thread(target=_watch, args=(child.pid, memory, ended))
         watching.start()
         said, _ = child.communicate()
         ended.set()
         watching.join()
-    return json.loads(Path(said.strip().splitlines()[-1]).read_text())
+    return json.loads(Path(said.strip().splitlines()[-1]).read_text(encoding="utf-8"))
 
 
 def _by_hand(count: int, variables: dict[str, str]) -> list[float]:
     """Return what each case of a hand-written suite takes (s)."""
     command = [sys.executable, "-c", _PEER, str(count)]
     ended = subprocess.run(
-        command, env=variables, capture_output=True, text=True, timeout=600, check=True
+        command,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+        encoding="utf-8",
     )
     return [float(line) for line in ended.stdout.split()]
 
@@ -146,7 +154,7 @@ def _watch(pid: int, memory: list[float], ended: threading.Event) -> None:
     """Note the resident memory five times a second, once there is a case's worth of it."""
     while not ended.wait(0.2):
         try:
-            pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+            pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[1])
         except (OSError, IndexError):
             return
         memory.append(pages * _PAGE / 1e6)

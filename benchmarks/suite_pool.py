@@ -60,6 +60,7 @@ def _lab(home: Path, cases: Path) -> Generator[dict[str, str]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        encoding="utf-8",
     ) as lab:
         try:
             yield variables | {"PREFECT_API_URL": _address(lab)}
@@ -95,6 +96,7 @@ def _suite(cases: Path, variables: dict[str, str]) -> dict[str, Any]:
         capture_output=True,
         text=True,
         check=False,
+        encoding="utf-8",
     )
     if ended.returncode:
         raise RuntimeError(f"the suite failed: {ended.stderr[-2000:] or ended.stdout[-2000:]}")

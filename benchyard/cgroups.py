@@ -139,7 +139,7 @@ def levels_of(pid: int, controller: str, *, proc: Path = _PROC) -> Sequence[Path
 def _groups(pid: int, proc: Path) -> dict[str, PurePosixPath]:
     """Return controller, "" for the unified hierarchy, to the group that a process is in."""
     try:
-        text = (proc / str(pid) / "cgroup").read_text(errors="surrogateescape")
+        text = (proc / str(pid) / "cgroup").read_text(errors="surrogateescape", encoding="utf-8")
     except OSError as error:
         raise MeasurementError(
             f"the control group of process {pid} is not known: {error.strerror}"
@@ -158,7 +158,7 @@ def _groups(pid: int, proc: Path) -> dict[str, PurePosixPath]:
 def _mounts(proc: Path) -> list[_Mount]:
     """Return the mounted hierarchies that matter; none if the system does not tell."""
     try:
-        text = (proc / "self" / "mountinfo").read_text(errors="surrogateescape")
+        text = (proc / "self" / "mountinfo").read_text(errors="surrogateescape", encoding="utf-8")
     except OSError:
         return []
     return [mount for line in text.splitlines() if (mount := _mount(line))]

@@ -39,11 +39,15 @@ def writing_atomically(path: Path) -> Generator[IO[bytes]]:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace ``path`` by ``content``: a reader sees the old file or the new one, whole.
 
+    Names of files may be no Unicode: such bytes become escapes.
+
     Raises:
         OSError: If the disk is full or not writable; the old file is then as it was.
     """
     with writing_atomically(path) as stream:
-        stream.write(content.encode() if isinstance(content, str) else content)
+        stream.write(
+            content.encode(errors="backslashreplace") if isinstance(content, str) else content
+        )
 
 
 def write_json(path: Path, value: Json) -> None:

@@ -48,7 +48,7 @@ def this_owner() -> str:
 def start_time(pid: int) -> int | None:
     """Return when a process started, in clock ticks since boot, or None if it is gone."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     fields = _fields(stat)
@@ -110,7 +110,9 @@ def _environment(pid: int) -> list[bytes]:
 
 
 def _place_of_environment(pid: int) -> str:
-    return _fields(Path(f"/proc/{pid}/stat").read_text())[_ENVIRONMENT_END]
+    return _fields(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace"))[
+        _ENVIRONMENT_END
+    ]
 
 
 def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0) -> list[int]:

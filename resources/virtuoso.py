@@ -128,7 +128,10 @@ class Virtuoso(ServerContainer[ContainerSettings]):
         for file in streams:
             file.write_bytes(b"")
         self._execute(self._up(), isql(self._password, statements), Follower(*streams))
-        said = [file.read_text(errors="replace") if file.exists() else "" for file in streams]
+        said = [
+            file.read_text(errors="replace", encoding="utf-8") if file.exists() else ""
+            for file in streams
+        ]
         refuse_errors(said)
         return said[0]
 

@@ -55,7 +55,7 @@ def _wrong_rows(check: Check, output: Path) -> str | None:
 def count_rows(output: Path) -> int:
     """Count the records: of a .csv without its header, of anything else the lines."""
     if output.suffix == ".csv":
-        with output.open(newline="", errors="replace") as stream:
+        with output.open(newline="", errors="replace", encoding="utf-8") as stream:
             return max(0, sum(1 for _ in csv.reader(stream)) - 1)
     with output.open("rb") as stream:
         return sum(1 for _ in stream)
@@ -64,7 +64,7 @@ def count_rows(output: Path) -> int:
 def _wrong_pattern(check: Check, output: Path) -> str | None:
     if check.pattern is None:
         return None
-    text = output.read_text(errors="replace")
+    text = output.read_text(errors="replace", encoding="utf-8")
     found = re.search(check.pattern, text, re.MULTILINE)
     return None if found else f"nothing matches '{check.pattern}'"
 
@@ -93,8 +93,8 @@ def _wrong_content(check: Check, output: Path, shared: Path) -> str | None:
 
 def _records(path: Path, *, tabular: bool) -> list[Cells]:
     if not tabular:
-        return [[line] for line in path.read_text(errors="replace").split("\n")]
-    with path.open(newline="", errors="replace") as stream:
+        return [[line] for line in path.read_text(errors="replace", encoding="utf-8").split("\n")]
+    with path.open(newline="", errors="replace", encoding="utf-8") as stream:
         return list(csv.reader(stream))
 
 

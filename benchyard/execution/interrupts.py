@@ -1,4 +1,4 @@
-"""Ctrl-C: the first finishes the step and stops, the second stops now."""
+"""Ctrl-C: the first finishes the step and stops, the second stops now, more are not heard."""
 
 import signal
 import threading
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from benchyard import stops
+from benchyard.execution.ending import ENDS, end, end_once
 
 #: What is to be called at the first Ctrl-C, the innermost last. Only the main thread is heard.
 _wishes: list[Callable[[], None]] = []
@@ -48,18 +49,18 @@ def graceful(first: Callable[[], None]) -> Generator[None]:
         if asked == 1:
             _tell_all()
         elif asked == 2:
-            raise KeyboardInterrupt
+            end()
 
     def told_to_end(_number: int, _frame: FrameType | None) -> None:
         nonlocal asked
         if asked < 2:
             asked = 2
-            raise KeyboardInterrupt
+            end()
 
     handlers = {signal.SIGINT: heard}
     # Whoever handles these already (Prefect does, in a flow) knows better what they mean.
-    ends = (signal.SIGTERM, signal.SIGHUP)
-    handlers |= {n: told_to_end for n in ends if signal.getsignal(n) is signal.SIG_DFL}
+    free = (signal.SIG_DFL, end_once)
+    handlers |= {n: told_to_end for n in ENDS[1:] if signal.getsignal(n) in free}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         with stops.hear(), hearing(first):

@@ -114,5 +114,5 @@ def _holder(descriptor: int) -> str:
     try:
         holder = json.loads(os.pread(descriptor, 4096, 0))
         return "pid {pid} of {user} since {since}: {purpose}".format(**holder)
-    except (ValueError, KeyError, OSError, TypeError):
+    except (ValueError, KeyError, OSError, TypeError, RecursionError):
         return "another lab"

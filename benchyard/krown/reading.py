@@ -209,7 +209,11 @@ def _record(
 def _case_info(path: Path) -> dict[str, str]:
     """Read ``name: value`` lines; the last of a name counts."""
     try:
-        lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+        lines = (
+            path.read_text(errors="replace", encoding="utf-8").splitlines()
+            if path.is_file()
+            else []
+        )
     except OSError:
         return {}
     pairs = (line.strip().partition(": ") for line in lines)

@@ -11,5 +11,5 @@ from benchyard.model import JsonObject
 @cache
 def load(name: str) -> JsonObject:
     """Return a schema, such as ``case`` or ``run``."""
-    text = files(__name__).joinpath(f"{name}.schema.json").read_text()
+    text = files(__name__).joinpath(f"{name}.schema.json").read_text(encoding="utf-8")
     return cast("JsonObject", json.loads(text))

@@ -59,7 +59,7 @@ def _ended(folder: Path) -> datetime:
     """Return what the checkpoint says; KROWN's are empty, and their files' time must do."""
     done = folder / DONE
     with suppress(ValueError, OSError):
-        moment = datetime.fromisoformat(done.read_text().strip())
+        moment = datetime.fromisoformat(done.read_text(encoding="utf-8").strip())
         if moment.tzinfo is not None:
             return moment
     with suppress(OSError):

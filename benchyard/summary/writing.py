@@ -168,8 +168,8 @@ def _linked(source: Path, target: Path) -> bool:
 def _not_ours(results: Path, names: Iterable[str]) -> list[str]:
     """Return the files that are there and are not as an earlier summary left them."""
     try:
-        known: Any = json.loads((results / SUMMARY_FILE).read_text()).get("files")
-    except (OSError, ValueError, AttributeError):
+        known: Any = json.loads((results / SUMMARY_FILE).read_text(encoding="utf-8")).get("files")
+    except (OSError, ValueError, AttributeError, RecursionError):
         known = None
     ours: Mapping[str, Json] = cast("dict[str, Json]", known) if isinstance(known, dict) else {}
     there = [name for name in names if (results / name).exists()]

@@ -6,15 +6,35 @@ import sys
 import click
 
 from benchyard.errors import BenchyardError, ExitCode
+from benchyard.execution.ending import ending
 from flows.cli.group import cli
 
 #: Set to show tracebacks of internal errors.
 DEBUG = "BENCHYARD_DEBUG"
+_INTERRUPTED = "interrupted"
 
 
 def main() -> None:
     """Run the command line and exit."""
-    sys.exit(call(sys.argv[1:]))
+    _open_what_is_closed()
+    with ending():
+        code = call(sys.argv[1:])
+    sys.exit(code)
+
+
+def _open_what_is_closed() -> None:
+    """Give the three standard streams a file where a shell closed them (``2>&-``).
+
+    Another file would be opened under that number, and get what is meant for a terminal.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            mode = "w" if number else "r"
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 def call(arguments: list[str]) -> int:
@@ -26,16 +46,24 @@ def call(arguments: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return ExitCode.WRONG_INPUT
-    except (click.Abort, KeyboardInterrupt):
-        code, message = ExitCode.INTERRUPTED, "interrupted"
-    except (BenchyardError, OSError) as error:
-        code, message = _deliberate(error)
-    except Exception as error:
-        if os.environ.get(DEBUG):
-            raise
-        code, message = ExitCode.INTERNAL, _internal(error)
+    except Exception as error:  # noqa: BLE001 - told, and with DEBUG raised
+        code, message = _told(error)
+    except SystemExit:
+        raise
+    except BaseException:  # noqa: BLE001 - Ctrl-C, or a signal as Prefect tells of it
+        code, message = ExitCode.INTERRUPTED, _INTERRUPTED
     click.echo(f"benchyard: {message}", err=True)
     return code
+
+
+def _told(error: Exception) -> tuple[ExitCode, str]:
+    if isinstance(error, click.Abort):
+        return ExitCode.INTERRUPTED, _INTERRUPTED
+    if isinstance(error, BenchyardError | OSError):
+        return _deliberate(error)
+    if os.environ.get(DEBUG):
+        raise error
+    return ExitCode.INTERNAL, _internal(error)
 
 
 def _deliberate(error: BenchyardError | OSError) -> tuple[ExitCode, str]:

@@ -33,7 +33,7 @@ def read_summary(results: Path) -> dict[str, Any]:
         return cast("dict[str, Any]", json.loads(path.read_bytes()))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RecordError(
             f"{path}: not readable: {error}; benchyard stats writes it anew"
         ) from error

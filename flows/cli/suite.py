@@ -167,10 +167,10 @@ def _execute(wish: Wish, *, as_json: bool, verbose: bool) -> None:
 def _print_summary(file: Path, *, as_json: bool) -> list[str]:
     """Print what the flow run wrote, and return the regressions; nothing if it wrote nothing."""
     try:
-        document = cast("dict[str, Any]", json.loads(file.read_text()))
+        document = cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BenchyardError(f"{file}: the suite's summary cannot be read: {error}") from error
     worse = [one["text"] for line in document["cases"] for one in line["regressions"]]
     if as_json:

@@ -57,9 +57,9 @@ def run_command(message: str) -> str:
 def _command() -> list[str]:
     file = command_file()
     try:
-        found = cast("dict[str, Any]", json.loads(file.read_text()))
+        found = cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
         return [str(argument) for argument in found["arguments"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise BenchyardError(
             f"no command for alerts in {file} on {os.uname().nodename}; "
             "benchyard up --alerts COMMAND writes it"

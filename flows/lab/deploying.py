@@ -101,7 +101,7 @@ def declared(file: Path) -> set[tuple[str, str]]:
             f"{PREFECT_YAML} with --prefect-yaml"
         )
     try:
-        document = cast("dict[str, Any]", yaml.safe_load(file.read_text()))
+        document = cast("dict[str, Any]", yaml.safe_load(file.read_text(encoding="utf-8")))
         declared = cast("list[dict[str, str]]", document["deployments"])
         return {(one["entrypoint"], one["name"]) for one in declared}
     except (yaml.YAMLError, UnicodeError, KeyError, TypeError) as error:
@@ -138,6 +138,7 @@ def _deploy_all(file: Path) -> None:
             text=True,
             timeout=_DEPLOY_SECONDS,
             check=False,
+            encoding="utf-8",
         )
     except subprocess.TimeoutExpired:
         raise BenchyardError(

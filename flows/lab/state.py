@@ -93,7 +93,7 @@ def running_lab() -> str | None:
 
 def _read(path: Path) -> JsonObject:
     try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError):
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
         return {}
     return cast("JsonObject", found) if isinstance(found, dict) else {}

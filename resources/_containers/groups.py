@@ -36,7 +36,7 @@ def oom_kills(group: Cgroup) -> int:
     for controller, name in places:
         folder = group.folders.get(controller)
         with suppress(OSError, ValueError):
-            lines = (folder / name).read_text().splitlines() if folder else []
+            lines = (folder / name).read_text(encoding="utf-8").splitlines() if folder else []
             counts = dict(line.split() for line in lines)
             if "oom_kill" in counts:
                 return int(counts["oom_kill"])

@@ -177,3 +177,10 @@ with testbed.hold_testbed("x", wait=True):
     assert len(lines) == 8
     pairs = zip(lines[::2], lines[1::2], strict=True)
     assert all(begin.replace("begin", "end") == end for begin, end in pairs)
+
+
+def test_a_lock_full_of_brackets_is_another_lab_s(isolated_lock: Path) -> None:
+    with hold_testbed("first", wait=False):
+        isolated_lock.write_text("[" * 100_000)
+        with pytest.raises(TestbedBusyError, match="another lab"), hold_testbed("b", wait=False):
+            pass

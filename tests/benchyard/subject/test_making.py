@@ -53,8 +53,8 @@ def case_of(folder: Path, steps: list[str], resources: Json) -> Case:
 
 
 def test_each_name_of_a_class_has_its_own_version(tmp_path: Path) -> None:
-    old = {"class": "Engine", "image": "old"}
-    new = {"class": "Engine", "image": "new"}
+    old: Json = {"class": "Engine", "image": "old"}
+    new: Json = {"class": "Engine", "image": "new"}
     subject = current_subject(case_of(tmp_path, ["o", "n"], {"o": old, "n": new}), REGISTRY)
     assert subject["versions"] == {
         "o": {"version": None, "image": "old@sha256:1"},

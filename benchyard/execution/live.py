@@ -6,11 +6,16 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from benchyard.clock import Timeline, iso, seconds
 from benchyard.collector import Collector
 from benchyard.errors import ResourceError
+from benchyard.execution.layout import work_folder
+from benchyard.execution.ports import local_ports
+from benchyard.execution.workspaces import kept_folder
+from benchyard.labels import this_owner
 from benchyard.model import Case, Json, Outcome
 from benchyard.record import ErrorRecord, PhaseRecord
 from benchyard.resource import Resource, Workspace, name_of
@@ -37,6 +42,30 @@ def owned_by(resource: Resource[Any], step: str | None = None) -> Owned:
     except Exception:
         logger.warning("%s cannot say what it owns", name_of(resource), exc_info=True)
         return Owned()
+
+
+def workspace_of(
+    resource: str, case: Case, folder: Path, shared: Path, run_label: str
+) -> Workspace:
+    """Make the places of a resource in a run.
+
+    Args:
+        resource: Its name.
+        folder: The run's.
+        shared: The run's view of the inputs.
+        run_label: On everything of this run that could outlive the lab.
+    """
+    own = work_folder(folder) / "own" / resource
+    kept = kept_folder(folder, resource)
+    own.mkdir(parents=True)
+    kept.mkdir(parents=True, exist_ok=True)
+    labels = {
+        "benchyard.case": case.title,
+        "benchyard.run": run_label,
+        "benchyard.owner": this_owner(),
+    }
+    ports = local_ports(case.steps)
+    return Workspace(case.shared, shared, own, kept, labels, ports, resource)
 
 
 class Phases:

@@ -16,13 +16,12 @@ from benchyard import __version__
 from benchyard.clock import Timeline, now
 from benchyard.collector import Account, Collector, Measured
 from benchyard.environment import environment, git_state
-from benchyard.errors import InputError, RecordError, ResourceError
+from benchyard.errors import RecordError, ResourceError
 from benchyard.execution.attempts import Bench
 from benchyard.execution.disturbance import disturbances, with_stops
 from benchyard.execution.keeping import Keeper
 from benchyard.execution.layout import begin_run, finish_run, work_folder
-from benchyard.execution.live import LiveResources, Phases, used_classes
-from benchyard.execution.ports import local_ports
+from benchyard.execution.live import LiveResources, Phases, used_classes, workspace_of
 from benchyard.execution.progress import Notice, RunEnded, RunStarted
 from benchyard.execution.recording import case_facts, resource_facts, write_down
 from benchyard.execution.reporter import Reporter
@@ -31,8 +30,7 @@ from benchyard.execution.setting import Setting
 from benchyard.execution.stepbook import StepBook
 from benchyard.execution.stepping import Ground, Stepper
 from benchyard.execution.workspaces import account, kept_folder, mirror
-from benchyard.files import sha256
-from benchyard.labels import RUN, kill_labelled, kill_leftovers, this_owner
+from benchyard.labels import RUN, kill_labelled, kill_leftovers
 from benchyard.model import Json, Outcome, Step
 from benchyard.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.resource import Workspace
@@ -86,7 +84,7 @@ class Session:
         Raises:
             InputError: If the case was edited since it was read: this run would be of neither.
         """
-        self._refuse_edited_case()
+        self.setting.refuse_edited_case()
         killed = kill_leftovers()
         self.folder = begin_run(self.setting.results, self.run)
         self._reporter.open(self.folder / "log.txt")
@@ -108,11 +106,6 @@ class Session:
         self._subject = self.setting.subject()
         self._keeper = Keeper(self.case, classes, self._shared, self.folder)
         self._prepared = True
-
-    def _refuse_edited_case(self) -> None:
-        file, read = self.case.folder / "metadata.json", self.setting.metadata
-        if read and sha256(file) != read:
-            raise InputError(f"{file} was edited since this execution read it; start it again")
 
     def initialize(self) -> None:
         """Make the collector and the resources, and let these do their one-time work.
@@ -164,17 +157,7 @@ class Session:
         return Ground(self.resources, self._bench, self._keeper)
 
     def _workspace(self, resource: str) -> Workspace:
-        own = work_folder(self.folder) / "own" / resource
-        kept = kept_folder(self.folder, resource)
-        own.mkdir(parents=True)
-        kept.mkdir(parents=True, exist_ok=True)
-        labels = {
-            "benchyard.case": self.case.title,
-            "benchyard.run": self.case_run_label,
-            "benchyard.owner": this_owner(),
-        }
-        ports = local_ports(self.case.steps)
-        return Workspace(self.case.shared, self._shared, own, kept, labels, ports, resource)
+        return workspace_of(resource, self.case, self.folder, self._shared, self.case_run_label)
 
     def start_collector(self) -> None:
         """Begin to sample."""

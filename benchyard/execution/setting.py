@@ -6,8 +6,10 @@ from pathlib import Path
 
 from benchyard.clock import Clock
 from benchyard.collector import Collector, Measured
+from benchyard.errors import InputError
 from benchyard.execution.progress import Listener, ignore
 from benchyard.execution.secrets import Secrets
+from benchyard.files import sha256
 from benchyard.model import Case, Json
 from benchyard.registry import Registry
 from benchyard.subject import Subject, current_subject
@@ -46,6 +48,16 @@ class Setting:
     secrets: Secrets = field(default_factory=Secrets)
     listener: Listener = ignore
     clock: Clock = field(default_factory=Clock)
+
+    def refuse_edited_case(self) -> None:
+        """Refuse to go on with a case that was edited since it was read.
+
+        Raises:
+            InputError: If it was: a run would be of neither version.
+        """
+        file = self.case.folder / "metadata.json"
+        if self.metadata and sha256(file) != self.metadata:
+            raise InputError(f"{file} was edited since this execution read it; start it again")
 
     def subject(self) -> Subject:
         """Return what a run would measure now.

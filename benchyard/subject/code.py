@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,10 @@ from benchyard.resource import Resource
 
 #: Top-level packages that come with the lab itself: no user's class is told by them.
 OWN_PACKAGES = frozenset({"benchyard", "resources", "tasks", "flows"})
+#: Folders that package managers fill.
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+_MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,80}")
+_SCRIPT = re.compile(r"[A-Za-z0-9_.-]{1,80}\.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,8 @@ def _imports(file: Path) -> tuple[list[Path], set[str]]:
         top = name.partition(".")[0]
         if top in sys.stdlib_module_names or (top in OWN_PACKAGES and top not in package[:1]):
             continue
-        found = _files_of(name, root)
+        # Beside an installed package lie all others that are installed.
+        found = [] if root.name in INSTALLED and top not in package[:1] else _files_of(name, root)
         beside += found
         if not found and top not in package[:1]:
             elsewhere.add(top)
@@ -132,9 +138,9 @@ def _named(tree: ast.Module, folder: Path) -> Iterator[Path]:
     constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
     texts = sorted({text for text in constants if isinstance(text, str)})
     for text in texts:
-        if text.endswith(".py") and "/" not in text:
+        if _SCRIPT.fullmatch(text):
             yield from (found.resolve() for found in _beside(folder, text) if found.is_file())
-        elif text.isidentifier() and (module := folder / f"{text}.py").is_file():
+        elif _MODULE.fullmatch(text) and (module := folder / f"{text}.py").is_file():
             yield module.resolve()
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from benchyard.environment import work_tree_state
 from benchyard.files import sha256
 from benchyard.model import Json, JsonObject
+from benchyard.subject.code import INSTALLED
 
 #: Folders of what a package manager put there: their repository is not what is measured.
-_INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules"})
+_INSTALLED = INSTALLED | {"node_modules"}
 _PYTHON = re.compile(r"python[0-9.]*")
 _IMPORT = re.compile(rb"^(?:from|import)\s+([A-Za-z_]\w*)", re.MULTILINE)
 #: Scripts that begin a program of a Python package are shorter.

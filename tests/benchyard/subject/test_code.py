@@ -68,6 +68,20 @@ def test_packages_from_elsewhere_are_named(tmp_path: Path) -> None:
     assert found.packages == ("click", "numpy")
 
 
+def test_an_installed_class_has_its_own_package_only(tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    (site / "other.py").write_text("")
+    found = code_of(load(site, "import other").Mine)
+    assert [file.name for file in found.files] == ["mine.py"]
+    assert found.packages == ("other",)
+
+
+def test_long_and_odd_texts_name_no_file(tmp_path: Path) -> None:
+    texts = ("的" * 3000, "a" * 3000, "a" * 3000 + ".py", "\0.py", "../mine.py")
+    assert names(tmp_path, f"TEXTS = {texts!r}") == ["mine.py"]
+
+
 @pytest.mark.parametrize("place", ["mine.py", "helping.py"])
 def test_the_digest_sees_every_change(tmp_path: Path, place: str) -> None:
     (tmp_path / "helping.py").write_text("X = 1\n")

@@ -184,7 +184,7 @@ class Resource(ABC, Generic[SettingsT]):
             settings: As the case gives them, references to secrets unresolved.
 
         Returns:
-            ``version`` and ``image``, as far as they are known.
+            ``version``, and of an image ``digests`` and ``id``, as far as they are known.
         """
         del settings
         return {}

@@ -64,14 +64,17 @@ def subject_of(record: RunRecord) -> Subject:
 
 
 def told_version(told: Json) -> JsonObject:
-    """Return what tells one version of a resource from another, from what it told of itself."""
+    """Return what tells one version of a resource from another, from what it told of itself.
+
+    Args:
+        told: Its facts, as ``run.json`` has them: ``version``, and of an image ``digests`` by which
+            it was fetched (none if it was built here) and ``id``.
+    """
     facts = told if isinstance(told, dict) else {}
-    image = facts.get("image")
     found: JsonObject = {"version": facts.get("version")}
-    if isinstance(image, dict):
-        digests = image.get("digests")
-        found["image"] = digests[0] if isinstance(digests, list) and digests else image.get("id")
-    return found
+    digests = facts.get("digests")
+    image = digests[0] if isinstance(digests, list) and digests else facts.get("id")
+    return found if image is None else {**found, "image": image}
 
 
 def differences(before: Subject, after: Subject) -> tuple[Difference, ...]:

@@ -81,7 +81,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         name = str(settings.get("image") or cls._image)
         client = connect()
         try:
-            return {"image": images.identity(client, name)}
+            return images.identity(client, name)
         finally:
             client.close()
 

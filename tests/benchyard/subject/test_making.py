@@ -29,7 +29,7 @@ class Engine(Resource[_Settings]):
     def installed(cls, settings: Any) -> dict[str, Json]:
         if cls.away:
             raise OSError("nobody answers")
-        return {"image": {"digests": [f"{settings.get('image')}@sha256:1"], "id": "x"}}
+        return {"digests": [f"{settings.get('image')}@sha256:1"], "id": "x"}
 
     def version(self) -> str:
         return "1"

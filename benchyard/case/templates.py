@@ -13,7 +13,7 @@ MATRIX = re.compile(r"\$\{matrix\.([^{}]*)\}")
 #: More points than anybody executes; a slip in a matrix must not fill memory.
 MAX_POINTS = 10_000
 #: More steps, those of all points together, than one case can be of; each costs a kilobyte.
-MAX_STEPS = 10_000
+MAX_STEPS = 20_000
 #: Bytes that all points of a matrix may make of what refers to it.
 MAX_EXPANDED = 100 * 10**6
 #: What a container and each of its members take beside their texts; bytes, about.

@@ -33,7 +33,7 @@ POINTS: dict[str, Any] = {"n": [*range(10_000)]}
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "10,000 points of 500 steps": (
         {"matrix": POINTS, "steps": [step(name="s${matrix.n}"), *[step()] * 499]},
-        "are 500 at 10,000 points of the matrix, together more than 10,000",
+        "are 500 at 10,000 points of the matrix, together more than 20,000",
     ),
     "10,000 points of a long text": (
         {"matrix": POINTS, "steps": [step(description="x" * 900_000 + "${matrix.n}")]},

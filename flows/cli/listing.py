@@ -7,6 +7,7 @@ import click
 from benchyard.case.loading import Loaded
 from benchyard.case.problems import quote
 from benchyard.execution.layout import done_runs, failed_runs
+from benchyard.krown import krown_runs
 from benchyard.model import Case, Json
 from benchyard.statistics.figures import plural
 from flows.cli.common import (
@@ -69,6 +70,7 @@ def _entry(case: Case, file: Path, results: Path) -> Json:
         "steps": len(case.steps),
         "runs_done": [*done_runs(results)],
         "runs_failed": [*failed_runs(results)],
+        "runs_of_krown": [number for number, _ in krown_runs(results)],
         "results": str(results),
     }
 
@@ -82,8 +84,10 @@ def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
         for case in item.cases:
             folder = results_of(case, root, results)
             done, failed = len(done_runs(folder)), len(failed_runs(folder))
+            krown = len(krown_runs(folder))
             tags = ",".join(case.tags)
-            counts = (str(len(case.steps)), str(done), str(failed) if failed else "-")
+            counted = f"{done} (KROWN's: {krown})" if krown else str(done)
+            counts = (str(len(case.steps)), counted, str(failed) if failed else "-")
             rows.append((case.title, *counts, tags, place))
         if item.problems:
             rows.append((quote(item.name), "-", "-", "-", "invalid", place))

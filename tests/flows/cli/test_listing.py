@@ -51,6 +51,20 @@ def test_the_table_shows_state_and_place(root: Path, capsys: pytest.CaptureFixtu
     ]
 
 
+def test_runs_that_krown_made_are_shown_as_its_own(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finish(root / "first" / "results", 2)
+    theirs = root / "first" / "results" / "run_1"
+    theirs.mkdir()
+    (theirs / "metrics.csv").touch()
+    (theirs / ".done").write_text("2024-01-01T10:00:00")
+    [first] = listed(capsys, "--root", root, "first")
+    assert (first["runs_done"], first["runs_of_krown"]) == ([2], [1])
+    assert call(["list", "--root", str(root), "first"]) == 0
+    assert "  1 (KROWN's: 1)  " in capsys.readouterr().out
+
+
 def test_defect_27_what_is_invalid_is_listed_with_its_reason(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -44,6 +44,13 @@ def test_a_programs_own_time_is_shown_where_it_is_not_the_steps() -> None:
         assert ("| 2.00 s | 1.90 s | 1 completed |" in page) is is_shown
 
 
+def test_page_tells_what_was_measured() -> None:
+    repositories = {"program x": {"commit": "0123456789" * 4, "changes": "none"}}
+    subject = {"host": "bench*1", "repositories": repositories}
+    page = result_page("words", summary(1.0) | {"subject": subject}, [], PLACE, None)
+    assert "- measured on bench\\*1, commit 0123456789\n" in page
+
+
 def test_page_without_any_run_says_so() -> None:
     page = result_page("words", {}, [1, 2], PLACE, None)
     assert "0 runs done, runs 1, 2 failed." in page

@@ -204,7 +204,7 @@ class RunRecord:
         states = self.subject.get("repositories")
         for state in states.values() if isinstance(states, dict) else ():
             commit = state.get("commit") if isinstance(state, dict) else None
-            if isinstance(state, dict) and isinstance(commit, str):
+            if isinstance(state, dict) and isinstance(commit, str) and commit != "none":
                 changes = state.get("changes")
                 return commit, changes if isinstance(changes, str) and changes != "none" else None
         return None

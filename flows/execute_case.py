@@ -9,7 +9,13 @@ from benchyard.execution.request import Request
 from tasks.closing import close_task_runs
 from tasks.concluding import conclude, concluding
 from tasks.events import announce_crash
-from tasks.flow_run import campaign_of_flow_run, is_first_attempt, name_of_flow_run, this_flow_run
+from tasks.flow_run import (
+    campaign_of_flow_run,
+    first_start,
+    is_first_attempt,
+    name_of_flow_run,
+    this_flow_run,
+)
 from tasks.lab import processes_of_lab
 from tasks.opening import open_case, plan_of
 from tasks.secret_blocks import secret_block
@@ -97,5 +103,5 @@ def execute_case(
         setting = open_case(
             request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
         )
-        plan = plan_of(request)
+        plan = plan_of(request, first_start())
         return conclude(setting, execute(setting, plan, ShownStages(setting, plan)), request)

@@ -1,6 +1,7 @@
 """Programs as child processes: the base of every resource that runs some, and ``Process``."""
 
 import platform
+import shutil
 import subprocess
 import threading
 from abc import ABC
@@ -175,9 +176,16 @@ class Process(ProgramResource[NoSettings]):
 
     @classmethod
     def command_line(cls, command: str, parameters: Mapping[str, Json]) -> Sequence[str]:
-        """Return the arguments of ``execute``."""
+        """Return the arguments of ``execute``, the program as the step's own PATH has it."""
         given = parameters.get("arguments") if command == "execute" else None
-        return [str(one) for one in given] if isinstance(given, list) else ()
+        if not isinstance(given, list) or not given:
+            return ()
+        program, *rest = map(str, given)
+        environment = parameters.get("environment")
+        path = environment.get("PATH") if isinstance(environment, dict) else None
+        if isinstance(path, str):
+            program = shutil.which(program, path=path) or program
+        return [program, *rest]
 
     @classmethod
     def refusals(

@@ -1,6 +1,7 @@
 """Which flow run this is: its name in the UI, and its identity for the record."""
 
 import os
+from datetime import datetime
 from typing import Any, cast
 
 import prefect.runtime.flow_run
@@ -26,15 +27,19 @@ def is_first_attempt() -> bool:
 def campaign_of_flow_run(wished: str) -> str:
     """Return which campaign the runs of this flow run belong to.
 
-    What a schedule starts begins one, whoever set the schedule up. A retry goes on with the one
-    that was begun.
+    What a schedule starts begins one, whoever set the schedule up.
     """
     context = FlowRunContext.get()
     flow_run = context.flow_run if context is not None else None
     if flow_run is not None and flow_run.auto_scheduled and wished == Campaigning.AUTO:
-        wished = Campaigning.NEW.value
-    begins_again = wished == Campaigning.NEW and not is_first_attempt()
-    return Campaigning.AUTO.value if begins_again else wished
+        return Campaigning.NEW.value
+    return wished
+
+
+def first_start() -> datetime | None:
+    """Return when this flow run was started for the first time: a retry goes on."""
+    context = FlowRunContext.get()
+    return context.flow_run.start_time if context and context.flow_run else None
 
 
 def this_flow_run() -> dict[str, Json]:

@@ -1,6 +1,7 @@
 """From a request to everything that an execution needs; no Prefect here."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 import resources
@@ -18,6 +19,7 @@ from benchyard.model import Json
 from benchyard.preflight.looking import findings
 from benchyard.publishing import check_sinks
 from benchyard.regressions import check_baseline
+from benchyard.subject import remember_code
 from benchyard.testbeds import refuse_unfit
 
 
@@ -47,6 +49,7 @@ def open_case(
     root = Path(request.root)
     registry = resources.find(Path(folder) for folder in request.resources)
     case = one_case(root, request.case, registry)
+    remember_code(case, registry)
     metadata = sha256(case.folder / "metadata.json")
     if not request.ignore_requirements:
         refuse_unfit([case])
@@ -69,13 +72,18 @@ def open_case(
     )
 
 
-def plan_of(request: Request) -> Plan:
-    """Return which runs the request is for, and how they are executed."""
+def plan_of(request: Request, since: datetime | None = None) -> Plan:
+    """Return which runs the request is for, and how they are executed.
+
+    Args:
+        since: When the flow run that asks was started at first.
+    """
     whole = tuple(range(1, (request.most_runs or request.runs) + 1))
     return Plan(
         runs=request.only or whole,
         whole=whole,
         campaign=campaigning(request.campaign),
+        since=since,
         rule=request.rule(),
         force=request.force,
         cooldown=request.cooldown,

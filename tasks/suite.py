@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from prefect import State, get_run_logger, task
-from prefect.context import FlowRunContext
 
 import resources
 from benchyard.execution.interrupts import insist
@@ -16,6 +15,7 @@ from benchyard.suite.course import Course
 from benchyard.suite.planning import SuitePlan, limits_of, make_suite_plan
 from benchyard.suite.summing import summed
 from benchyard.suite.wish import Wish
+from tasks.flow_run import first_start
 from tasks.policy import UNCACHED
 from tasks.suite_comparing import compare_suite
 from tasks.suite_ending import suite_state, summarize_suite, tell_the_end
@@ -50,7 +50,7 @@ def conduct_suite(wish: Wish, conduct: Conduct) -> State[Any]:
     """
     wish.check()
     check_baseline(wish.baseline)
-    plan = plan_suite(wish, _first_start())
+    plan = plan_suite(wish, first_start() or datetime.now(UTC))
     logger = get_run_logger()
     seed = "" if plan.seed is None else f", in random order with seed {plan.seed}"
     logger.info("%d runs of %d cases to execute%s", plan.runs, len(plan.entries), seed)
@@ -68,10 +68,3 @@ def conduct_suite(wish: Wish, conduct: Conduct) -> State[Any]:
         file = summarize_suite(summary, wish)
         tell_the_end(summary, file)
     return suite_state(summary, stopped)
-
-
-def _first_start() -> datetime:
-    """Return when this flow run was started for the first time: a retry goes on."""
-    context = FlowRunContext.get()
-    started = context.flow_run.start_time if context and context.flow_run else None
-    return started or datetime.now(UTC)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchyard.model import JsonObject
@@ -24,8 +25,11 @@ def git_state(folder: Path) -> JsonObject:
     return {"commit": commit, "dirty": None if changes is None else bool(changes)}
 
 
-def work_tree_state(folder: Path) -> JsonObject | None:
+def work_tree_state(folder: Path, without: Sequence[Path] = ()) -> JsonObject | None:
     """Return the commit that is checked out, and what its tracked files differ by.
+
+    Args:
+        without: Folders whose files are left out of the differences.
 
     Returns:
         ``commit`` and ``changes``: "none", the digest of the differences, or null where git does
@@ -34,8 +38,11 @@ def work_tree_state(folder: Path) -> JsonObject | None:
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
     if commit is None:
         return None
-    top = _git(folder, "rev-parse", "--show-toplevel") or str(folder)
-    changes = _git(Path(top), "diff", "HEAD", "--binary", "--no-ext-diff", "--no-textconv")
+    top = Path(_git(folder, "rev-parse", "--show-toplevel") or folder)
+    options = ("--binary", "--no-ext-diff", "--no-textconv")
+    inside = [place.resolve() for place in without if place.resolve().is_relative_to(top)]
+    left_out = [f":(exclude,literal){place.relative_to(top)}" for place in inside]
+    changes = _git(top, "diff", "HEAD", *options, "--", ".", *left_out)
     if changes:
         changes = f"sha256:{hashlib.sha256(changes.encode()).hexdigest()}"
     return {"commit": commit, "changes": "none" if changes == "" else changes}

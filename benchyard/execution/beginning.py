@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from benchyard.execution.campaigns import (
     read_campaign,
     set_aside,
 )
-from benchyard.execution.layout import restore_replaced
+from benchyard.execution.layout import restore_replaced, run_folders
 from benchyard.execution.wording import runs_and
 from benchyard.files import shown
 from benchyard.model import Case
@@ -47,6 +48,18 @@ def campaigning(text: str) -> Campaigning:
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """Which campaign is wished for.
+
+    Args:
+        since: When what asks for a new one began at first; None where it is not tried again.
+    """
+
+    campaign: Campaigning = Campaigning.AUTO
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """Whether a new campaign begins.
 
@@ -61,15 +74,24 @@ class Decision:
     said: tuple[str, ...] = ()
 
 
-def decide(case: Case, campaign: Campaign, wished: Campaigning, subject: Subject) -> Decision:
+def decide(
+    case: Case,
+    campaign: Campaign,
+    wished: Campaigning,
+    subject: Subject,
+    since: datetime | None = None,
+) -> Decision:
     """Decide whether a new campaign begins.
 
     Args:
         campaign: What is in the case's results folder.
         subject: What would be measured now.
+        since: When what asks for a new one began: a run after that is of the one it has begun.
     """
     title = case.title
     there = done_where(campaign)
+    if since is not None and campaign.newest is not None and campaign.newest.began >= since:
+        wished = Campaigning.AUTO if wished is Campaigning.NEW else wished
     damaged = tuple(
         f"{title}: run {run} is done again: {why}" for run, why in campaign.unreadable.items()
     )
@@ -116,9 +138,10 @@ def nothing_to_do(title: str, campaign: Campaign, wanted: int) -> str:
     if newest is None:
         return f"{title}: nothing to do"
     where = done_where(campaign).partition(" done on ")[2]
-    return (
-        f"{title}: nothing to do: {min(len(campaign.records), wanted)} of {wanted} done on {where}"
-    )
+    alike = len(campaign.alike())
+    others = len(campaign.records) - alike
+    apart = f"; {others} measured something else and are told apart" if others else ""
+    return f"{title}: nothing to do: {min(alike, wanted)} of {wanted} done on {where}{apart}"
 
 
 class Opened:
@@ -133,6 +156,7 @@ class Opened:
         self.campaign = campaign
         self.changed = changed
         self._keeps = keeps
+        self._set_aside = False
         self._first: Subject | None = campaign.subject
 
     @property
@@ -153,32 +177,50 @@ class Opened:
         changes = () if first is None or self._keeps else differences(first, subject)
         if not changes:
             return False
+        title = record.case.get("title")
+        if self._set_aside:
+            # Else it would never end, and set one run after the other aside.
+            self._keeps = True
+            say(
+                f"{title}: what is measured differs from run to run ({in_words(changes)}); the "
+                "runs are kept and told apart"
+            )
+            return False
+        self._set_aside = True
         earlier = set_aside(self.campaign.folder, keep=(record.run,))
         where = "" if earlier is None else f", and the runs before it are in {shown(earlier)}"
-        title = record.case.get("title")
         say(f"{title}: run {record.run} measured something else: {in_words(changes)}{where}")
         self.campaign = Campaign(self.campaign.folder)
         return True
 
 
 def open_campaign(
-    case: Case, campaign: Campaign, wished: Campaigning, subject: Subject, say: Say
+    case: Case,
+    campaign: Campaign,
+    plan: Wish,
+    subject: Subject,
+    say: Say,
 ) -> Opened:
     """Decide which campaign runs belong to, tell of it, and set the earlier one aside.
 
-    Runs that KROWN made are set aside too: its durations and ours do not compare.
+    Runs that KROWN made are set aside too: its durations and ours do not compare. So is what cannot
+    be read: another version of Benchyard may.
     """
-    if campaign.krown:
-        earlier = set_aside(campaign.folder, keep=(*campaign.records, *campaign.unreadable))
-        runs = runs_and(campaign.krown, "is KROWN's", "are KROWN's")
-        where = "" if earlier is None else f": see {shown(earlier)}"
-        say(f"{case.title}: {runs} and set aside{where}")
-    decision = decide(case, campaign, wished, subject)
+    for runs, what in (
+        (campaign.krown, ("is KROWN's", "are KROWN's")),
+        (tuple(campaign.unreadable), ("cannot be read", "cannot be read")),
+    ):
+        others = {run for run, _ in run_folders(campaign.folder)} - set(runs)
+        earlier = set_aside(campaign.folder, keep=others) if runs else None
+        if earlier is not None:
+            told = runs_and(runs, *what)
+            say(f"{case.title}: {told} and set aside: see {shown(earlier)}")
+    decision = decide(case, campaign, plan.campaign, subject, plan.since)
     earlier = set_aside(campaign.folder) if decision.begins else None
     for text in decision.said:
         say(text if earlier is None else f"{text}; the earlier runs are in {shown(earlier)}")
     left = Campaign(campaign.folder) if decision.begins else campaign
-    return Opened(left, changed=decision.changed, keeps=wished is Campaigning.KEEP)
+    return Opened(left, changed=decision.changed, keeps=plan.campaign is Campaigning.KEEP)
 
 
 def settled_campaign(results: Path) -> Campaign:

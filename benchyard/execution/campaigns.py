@@ -6,6 +6,7 @@ of its subject's digest ("krown" for results of KROWN's). A move that was interr
 before anything else happens to the results.
 """
 
+import platform
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any, cast
 
 from benchyard.errors import InputError, RecordError
 from benchyard.execution.layout import (
@@ -24,17 +26,21 @@ from benchyard.execution.layout import (
     run_folder,
     run_folders,
 )
-from benchyard.files import remove_tree, shown, sync_folder
+from benchyard.files import remove_tree, shown, sync_folder, write_json
+from benchyard.json_text import decoded
 from benchyard.krown import krown_runs
 from benchyard.record import RunRecord, read_record
-from benchyard.subject import Difference, Subject, differences, subject_of
+from benchyard.subject import Difference, Subject, differences, digest_of, subject_of
 
 EARLIER = "earlier"
 #: How a campaign of KROWN's is called, in the place of a digest.
 KROWN = "krown"
 _NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z-([0-9a-f]{12}|krown)(-[0-9]+)?")
 _MOVING = ".moving-"
+#: In a folder that is being filled: numbers of the runs that stay where they are.
+_KEPT = ".kept.json"
 _DIGITS = 12
+_TIME = "%Y%m%dT%H%M%SZ"
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,12 @@ class Campaign:
         """What its newest run measured; None if there is none."""
         return None if self.newest is None else subject_of(self.newest)
 
+    def alike(self) -> list[RunRecord]:
+        """Return the records of what its newest run measured."""
+        subject = self.subject
+        records = self.records.values()
+        return [r for r in records if subject and not differences(subject_of(r), subject)]
+
     def changes(self, now: Subject) -> tuple[Difference, ...]:
         """Tell in what its newest run's subject differs from what would be measured now."""
         return () if self.subject is None else differences(self.subject, now)
@@ -73,8 +85,11 @@ def read_campaign(folder: Path) -> Campaign:
     records: dict[int, RunRecord] = {}
     unreadable: dict[int, str] = {}
     krown = tuple(number for number, _ in krown_runs(folder))
+    moving = _interrupted(folder)
+    staying = [run for place in moving for run in _kept(place)]
     for number in marked_runs(folder):
-        if number in krown:
+        # What a killed lab began to move is no more of this campaign, wherever it lies now.
+        if number in krown or (moving and number not in staying):
             continue
         try:
             records[number] = read_record(run_folder(folder, number))
@@ -86,7 +101,12 @@ def read_campaign(folder: Path) -> Campaign:
 def earlier_campaigns(results: Path) -> list[Path]:
     """Return the folders of the campaigns before the one in ``results``, newest first."""
     found = [place for place in _below(results / EARLIER) if _NAME.fullmatch(place.name)]
-    return sorted((place for place in found if place.is_dir()), reverse=True)
+    return sorted((place for place in found if place.is_dir()), key=_order, reverse=True)
+
+
+def _order(place: Path) -> tuple[str, int]:
+    name, _, number = place.name.partition("-")[2].partition("-")
+    return place.name.partition("-")[0] + name, int(number or 1)
 
 
 def with_earlier(results: Path) -> list[Path]:
@@ -107,8 +127,13 @@ def publishable_runs(results: Path) -> list[Path]:
     A lab may die between a run and its publishing, and the next one begin another campaign. Older
     ones are left: looking after every campaign there ever was would take longer from day to day.
     """
-    campaigns = [*earlier_campaigns(results)[:1], results]
-    return [run_folder(place, run) for place in campaigns for run in done_runs(place)]
+    runs = [run_folder(results, run) for run in done_runs(results)]
+    for place in earlier_campaigns(results)[:1]:
+        before = read_campaign(place)
+        # Results of another host are whoever's who made them, and he publishes them.
+        if before.subject and before.subject.get("host") == platform.node():
+            runs += [run_folder(place, run) for run in sorted(before.records)]
+    return runs
 
 
 def is_earlier(folder: Path) -> bool:
@@ -157,13 +182,27 @@ def set_aside(results: Path, keep: Collection[int] = ()) -> Path | None:
     name = _free_name(results, _name_of(results, keep))
     moving = results / EARLIER / f"{_MOVING}{name}"
     moving.mkdir(parents=True)
+    write_json(moving / _KEPT, [*sorted(keep)])
     return _move(results, moving, keep)
 
 
 def finish_moving(results: Path) -> None:
     """Finish what a lab that was killed began to move; nothing new was begun since."""
-    for moving in sorted((results / EARLIER).glob(f"{_MOVING}*")):
-        _move(results, moving, ())
+    for moving in _interrupted(results):
+        _move(results, moving, _kept(moving))
+
+
+def _interrupted(results: Path) -> list[Path]:
+    return sorted((results / EARLIER).glob(f"{_MOVING}*"))
+
+
+def _kept(moving: Path) -> list[int]:
+    """Return the runs that are not to be moved; none if the lab was killed before it said so."""
+    try:
+        found: Any = decoded((moving / _KEPT).read_bytes())
+    except (OSError, ValueError):
+        return []
+    return [run for run in cast("list[Any]", found) if isinstance(run, int)]
 
 
 def _move(results: Path, moving: Path, keep: Collection[int]) -> Path:
@@ -173,6 +212,7 @@ def _move(results: Path, moving: Path, keep: Collection[int]) -> Path:
     for path in campaign_files(results):
         if path not in kept:
             path.rename(moving / path.name)
+    (moving / _KEPT).unlink(missing_ok=True)
     sync_folder(moving)
     target = moving.with_name(moving.name.removeprefix(_MOVING))
     moving.rename(target)
@@ -183,14 +223,16 @@ def _move(results: Path, moving: Path, keep: Collection[int]) -> Path:
 
 def _name_of(results: Path, keep: Collection[int]) -> str:
     records = list(_records(results, keep))
-    if records:
-        began = min(record.began for record in records)
-        newest = max(records, key=lambda record: record.began)
-        digest = str(subject_of(newest).get("digest")).removeprefix("sha256:")[:_DIGITS]
-    else:
-        began = _first_change(results)
+    if not records:
         digest = KROWN if krown_runs(results) else "0" * _DIGITS
-    return f"{began.astimezone(UTC):%Y%m%dT%H%M%SZ}-{digest}"
+        return f"{_first_change(results):{_TIME}}-{digest}"
+    newest = max(records, key=lambda record: record.began)
+    digest = digest_of(subject_of(newest)).removeprefix("sha256:")[:_DIGITS]
+    try:
+        began = min(record.began for record in records).astimezone(UTC)
+    except OverflowError:  # a date that no run can have
+        began = _first_change(results)
+    return f"{began:{_TIME}}-{digest}"
 
 
 def _records(results: Path, keep: Collection[int]) -> Iterator[RunRecord]:
@@ -215,14 +257,15 @@ def _free_name(results: Path, name: str) -> str:
 
 def removable(results: Path) -> list[Path]:
     """List what the lab made in a results folder, earlier campaigns included, and nothing else."""
-    files = [path for folder in with_earlier(results) for path in campaign_files(folder)]
+    folders = [*with_earlier(results), *_interrupted(results)]
+    files = [path for folder in folders for path in campaign_files(folder)]
     return files + left_works(results)
 
 
 def clean(results: Path) -> list[Path]:
     """Remove what ``removable`` lists, and the folders that this leaves empty."""
-    gone, earlier = removable(results), earlier_campaigns(results)
-    for path in gone:
+    gone, earlier = removable(results), [*earlier_campaigns(results), *_interrupted(results)]
+    for path in (*gone, *(place / _KEPT for place in earlier)):
         remove_tree(path)
     works = {path.parent for path in gone if path.parent.name == WORK}
     for folder in (*earlier, results / EARLIER, results, *works):

@@ -65,4 +65,4 @@ class Setting:
         Ask under the testbed's lock: reading all inputs is work that must not disturb what another
         lab measures.
         """
-        return current_subject(self.case, self.registry)
+        return current_subject(self.case, self.registry, self.results)

@@ -21,11 +21,12 @@ from benchyard.subject.document import (
     commit_of,
     content_of,
     differences,
+    digest_of,
     in_detail,
     in_words,
     subject_of,
 )
-from benchyard.subject.making import current_subject, with_told
+from benchyard.subject.making import current_subject, remember_code, with_told
 
 __all__ = [
     "Difference",
@@ -36,8 +37,10 @@ __all__ = [
     "content_of",
     "current_subject",
     "differences",
+    "digest_of",
     "in_detail",
     "in_words",
+    "remember_code",
     "subject_of",
     "with_told",
 ]

@@ -37,12 +37,9 @@ class Code:
     @property
     def digest(self) -> str:
         """Digest of the names and contents of all files; read anew each time."""
-        whole = hashlib.sha256()
-        base = {file.parent for file in self.files}
-        for file in self.files:
-            # The same code in another checkout is the same code.
-            name = file.name if len(base) == 1 else "/".join(file.parts[-2:])
-            whole.update(f"{name}\0{sha256(file)}\n".encode(errors="surrogateescape"))
+        # The same code in another checkout is the same code, wherever that lies.
+        lines = sorted(f"{file.parent.name}/{file.name}\0{sha256(file)}\n" for file in self.files)
+        whole = hashlib.sha256("".join(lines).encode(errors="surrogateescape"))
         return f"sha256:{whole.hexdigest()}"
 
 

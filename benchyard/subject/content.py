@@ -20,10 +20,24 @@ def stamps(inputs: Path) -> dict[str, Stamp]:
 
 
 def inputs_below(inputs: Path) -> Iterator[Path]:
-    """Yield every input in sorted order, links to files included; none if there is no folder."""
-    for parent, folders, files in os.walk(inputs):
-        folders.sort()
+    """Yield every input in sorted order, none if there is no folder.
+
+    Links are followed, those to folders once and only to places outside: a run sees them too.
+    """
+    inside, seen = os.path.realpath(inputs), set[str]()
+    for parent, folders, files in os.walk(inputs, followlinks=True):
         yield from (Path(parent, name) for name in sorted(files) if Path(parent, name).is_file())
+        folders[:] = [name for name in sorted(folders) if _leads_on(parent, name, inside, seen)]
+
+
+def _leads_on(parent: str, name: str, inside: str, seen: set[str]) -> bool:
+    path = Path(parent, name)
+    if not path.is_symlink():
+        return True
+    target = os.path.realpath(path)
+    new = target not in seen and not f"{target}/".startswith(f"{inside}/")
+    seen.add(target)
+    return new
 
 
 def _stamp(file: Path) -> Stamp:

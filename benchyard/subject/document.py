@@ -45,6 +45,11 @@ def digested(parts: Subject) -> JsonObject:
     return {**body, "digest": f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"}
 
 
+def digest_of(subject: Subject) -> str:
+    """Return the digest of a subject, computed anew."""
+    return str(digested(subject)["digest"])
+
+
 def subject_of(record: RunRecord) -> Subject:
     """Return the subject of a run; of an older record what else it tells of that."""
     if record.subject:
@@ -129,7 +134,7 @@ def commit_of(subject: Subject) -> str | None:
 
 def _state_in_short(state: Json) -> str | None:
     commit = state.get("commit") if isinstance(state, dict) else None
-    if not isinstance(state, dict) or not isinstance(commit, str):
+    if not isinstance(state, dict) or not isinstance(commit, str) or commit == "none":
         return None
     dirty = state.get("changes") not in ("none", None)
     return commit[:_SHORT_COMMIT] + (" with changes" if dirty else "")

@@ -1,48 +1,67 @@
 """What would be measured now, and what was, once the resources have told of themselves."""
 
+import inspect
 import logging
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 from benchyard.environment import work_tree_state
+from benchyard.errors import InputError
 from benchyard.model import Case, Json, JsonObject, point_suffix
 from benchyard.registry import Registry
 from benchyard.resource import Resource
 from benchyard.subject.code import OWN_PACKAGES, code_of
 from benchyard.subject.content import content_hash
 from benchyard.subject.document import Subject, digested, told_version
-from benchyard.subject.places import package_facts, program_facts
+from benchyard.subject.places import Programs, package_facts
 
 logger = logging.getLogger(__name__)
 
 
-def current_subject(case: Case, registry: Registry) -> Subject:
+def remember_code(case: Case, registry: Registry) -> None:
+    """Digest the code of a case's classes now, right after it was imported."""
+    for found in _classes(case, registry).values():
+        _code_digest(found)
+
+
+def _classes(case: Case, registry: Registry) -> dict[str, type[Resource[Any]]]:
+    names = sorted({step.resource for step in case.steps})
+    known = registry.classes
+    return {n: known[case.class_of(n)] for n in names if case.class_of(n) in known}
+
+
+def current_subject(case: Case, registry: Registry, results: Path) -> Subject:
     """Return what a run of a case would measure now, as far as that is known without starting it.
 
     It reads all inputs, unless it read them before and nothing has touched them since.
+
+    Args:
+        results: Folder with the runs of the case: what a run writes there is not measured.
+
+    Raises:
+        InputError: If the case or a class names a repository that is none.
     """
-    names = sorted({step.resource for step in case.steps})
-    known = registry.classes
-    classes = {n: known[case.class_of(n)] for n in names if case.class_of(n) in known}
-    packages, repositories = _of_classes(classes)
-    programs: JsonObject = {}
+    classes = _classes(case, registry)
+    without = (results, case.folder / "results")
+    packages, repositories = _of_classes(classes, without)
+    measured = Programs(without)
     for arguments in _command_lines(case, classes):
-        found, stands_in = program_facts(arguments)
-        programs |= found
-        repositories |= stands_in
+        measured.add(arguments)
+    programs, installed, stands_in = measured.facts()
     return digested(
         {
             "case": {"hash": content_hash(case.folder), "point": point_suffix(case.point)},
             "classes": {name: _code_digest(found) for name, found in classes.items()},
-            "packages": packages,
+            "packages": packages | installed,
             "versions": {
                 name: _installed(found, case.settings.get(name, {}))
                 for name, found in classes.items()
             },
             "programs": programs,
-            "repositories": repositories | _named_repositories(case, classes),
+            "repositories": repositories | stands_in | _named(case, classes, without),
             "host": platform.node(),
         }
     )
@@ -72,10 +91,12 @@ def _code_digest(resource: type[Resource[Any]]) -> str:
     return code_of(resource).digest
 
 
-def _of_classes(classes: Mapping[str, type[Resource[Any]]]) -> tuple[JsonObject, JsonObject]:
+def _of_classes(
+    classes: Mapping[str, type[Resource[Any]]], without: Sequence[Path]
+) -> tuple[JsonObject, JsonObject]:
     """Return packages and repositories; shipped classes tell the versions of theirs themselves."""
     own = [one for one in classes.values() if one.__module__.partition(".")[0] not in OWN_PACKAGES]
-    return package_facts(sorted({name for one in own for name in code_of(one).packages}))
+    return package_facts(sorted({name for one in own for name in code_of(one).packages}), without)
 
 
 def _installed(resource: type[Resource[Any]], settings: Mapping[str, Json]) -> JsonObject:
@@ -96,11 +117,19 @@ def _command_lines(
             yield line
 
 
-def _named_repositories(case: Case, classes: Mapping[str, type[Resource[Any]]]) -> JsonObject:
+def _named(
+    case: Case, classes: Mapping[str, type[Resource[Any]]], without: Sequence[Path]
+) -> JsonObject:
     """Return the state of the repositories that the case, or a class of it, names."""
-    named = {name: case.folder / name for name in case.repositories}
-    for found in classes.values():
-        home = code_of(found).files[0].parent if code_of(found).files else case.folder
-        named |= {name: home / name for name in found.repositories}
-    states = {name: work_tree_state(place) for name, place in named.items() if place.exists()}
-    return {f"repository {name}": state for name, state in states.items() if state is not None}
+    named = {f"repository {name}": case.folder / name for name in case.repositories}
+    for own_name, found in classes.items():
+        home = Path(inspect.getfile(found)).parent
+        named |= {f"repository {own_name} {name}": home / name for name in found.repositories}
+    states = {name: work_tree_state(place, without) for name, place in named.items()}
+    none = [str(named[name]) for name, state in states.items() if state is None]
+    if none:
+        raise InputError(
+            f"{case.title}: no git repository with a commit: {', '.join(none)}; correct "
+            "'repository' under 'subject' of the case, or 'repositories' of the class"
+        )
+    return {name: state for name, state in states.items() if state is not None}

@@ -93,7 +93,7 @@ class Chooser:
             reasons.append("no finished run")
         runs = tuple(sorted({*missing, *decided.runs}))
         why = "; ".join(reasons) if runs else self._why_not(known, changes)
-        again = bool(decided.runs) and not decided.begins
+        again = bool(decided.runs) and not (decided.begins or decided.asks)
         campaign = Campaigning.NEW.value if decided.begins else self.wish.campaign
         if campaign == Campaigning.NEW and not decided.begins:
             campaign = Campaigning.AUTO.value  # it has begun: this is a retry of the suite
@@ -122,13 +122,16 @@ class Chooser:
         candidates = [run for run in wanted if run in before]
         if not candidates:
             return _Again()
+        begun = len(before) < len(known.ended)
+        if self.wish.campaign == Campaigning.NEW and not begun:
+            return _Again(wanted, "a new campaign", begins=True)
         if self.wish.force:
             return _Again(candidates, "all are done again")
-        if len(before) < len(known.ended):
-            return _Again()  # this suite has begun its campaign already
+        if begun:
+            return _Again()
         newest = max(before.values())
-        if self.wish.campaign == Campaigning.NEW:
-            return _Again(wanted, "a new campaign", begins=True)
+        if self.wish.pool and self.wish.changed:
+            return _Again(wanted, "its testbed tells whether it has changed", asks=True)
         if self.wish.stale is not None and newest < self.began - timedelta(days=self.wish.stale):
             days = (self.began - newest).total_seconds() / 86_400
             return _Again(wanted, f"the last run is {plain(days)} days old", begins=True)
@@ -147,11 +150,17 @@ class Chooser:
 
 @dataclass(frozen=True, slots=True)
 class _Again:
-    """Finished runs that are to be done again, and why; in a new campaign or in their place."""
+    """Finished runs that are to be done again, and why.
+
+    Args:
+        begins: In a new campaign, not in their place.
+        asks: Only if their testbed finds that something else would be measured now.
+    """
 
     runs: Sequence[int] = ()
     why: str = ""
     begins: bool = False
+    asks: bool = False
 
 
 def _invalid(item: Loaded) -> Entry:

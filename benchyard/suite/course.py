@@ -214,6 +214,8 @@ class Course:
         if how is End.DONE:
             each = taken.took / len(taken.turn.runs) - self._limits.cooldown_s
             self._lengths.setdefault(taken.turn.case, max(0.0, each))
+        if taken.first and how is not End.DONE and not taken.seen:
+            self._begun.discard(taken.turn.case)  # it began nothing, so the next one is the first
         if how is End.FAILED and self._limits.fail_fast:
             self.stop(f"{self.entries[taken.turn.case].title} failed, and that is the end")
 

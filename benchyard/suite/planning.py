@@ -62,7 +62,7 @@ def make_suite_plan(
         return results_folder(case, root, elsewhere)
 
     loaded = find_cases(root, wish.cases, wish.tags, registry)
-    chooser = Chooser(wish, began, lambda case: current_subject(case, registry))
+    chooser = Chooser(wish, began, lambda case: current_subject(case, registry, folder_of(case)))
     entries = chooser.choose(loaded, folder_of)
     if not entries:
         raise InputError(f"no cases below {root.resolve()}")

@@ -1,6 +1,6 @@
 """Turn by turn through the engine: with Prefect's stages, or with plain ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event
 
@@ -27,10 +27,12 @@ class Ended:
     Args:
         failed: Titles of the cases of which a run failed.
         interrupted: Whether the user asked to stop.
+        new: Whether a campaign was asked for.
     """
 
     failed: list[str] = field(default_factory=list[str])
     interrupted: bool = False
+    new: bool = False
 
     def raise_if_not_done(self) -> None:
         """Raise what the exit code is made from.
@@ -40,7 +42,11 @@ class Ended:
             CaseFailedError: If a run failed.
         """
         if self.interrupted:
-            raise RunInterruptedError("stopped; the same command goes on where this one ended")
+            raise RunInterruptedError(
+                "stopped; the same command goes on where this one ended (without --new)"
+                if self.new
+                else "stopped; the same command goes on where this one ended"
+            )
         if self.failed:
             cases = "case" if len(self.failed) == 1 else "cases"
             raise CaseFailedError(f"{len(self.failed)} {cases} failed: {', '.join(self.failed)}")
@@ -53,14 +59,16 @@ def execute(
     display: Display,
     *,
     direct: bool,
+    begins: Collection[int] = (),
 ) -> Ended:
     """Execute all turns, one after another.
 
     Args:
         base: What all turns have in common.
         direct: Without Prefect.
+        begins: Positions of the cases of which a campaign begins.
     """
-    ended = Ended()
+    ended = Ended(new=base.campaign == Campaigning.NEW)
     if not planned:
         return ended
     stop, begun = Event(), set[int]()
@@ -72,8 +80,10 @@ def execute(
                 break
             case = chosen[turn.case]
             request = _request(base, case, turn, first=not position)
-            if turn.case in begun and base.campaign == Campaigning.NEW:
-                request = replace(request, campaign=Campaigning.AUTO.value)
+            if base.campaign != Campaigning.KEEP:
+                first = turn.case in begins and turn.case not in begun
+                wished = Campaigning.NEW if first else Campaigning.AUTO
+                request = replace(request, campaign=wished.value)
             begun.add(turn.case)
             try:
                 act(request)

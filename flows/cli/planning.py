@@ -27,6 +27,7 @@ class Planned:
         folders: Where the results of each go.
         turns: The runs, in order.
         seed: Of the random order; None where the order is another.
+        begins: Positions of the cases of which a campaign begins.
         said: Position of a case and what the user must know of the campaign that is there.
     """
 
@@ -34,6 +35,7 @@ class Planned:
     folders: Sequence[Path]
     turns: Sequence[Turn]
     seed: int | None
+    begins: frozenset[int] = frozenset()
     said: Sequence[tuple[int, str]] = ()
 
     @property
@@ -64,18 +66,20 @@ def make_plan(
     """
     seed = random.randrange(2**31) if seed is None else seed  # noqa: S311 - an order, no secret
     todo: list[Sequence[int]] = []
+    begins: set[int] = set()
     said: list[tuple[int, str]] = []
     for place, (case, folder) in enumerate(zip(cases, folders, strict=True)):
         there = read_campaign(folder)
-        subject: Subject = current_subject(case, registry) if there.records else {}
+        subject: Subject = current_subject(case, registry, folder) if there.records else {}
         decision = decide(case, there, wished, subject)
         anew = force or decision.begins
+        begins |= {place} if decision.begins else set()
         todo.append(tuple(wanted) if anew else missing(wanted, tuple(there.records)))
         said += [(place, text) for text in decision.said]
         if not todo[-1]:
             said.append((place, nothing_to_do(case.title, there, len(wanted))))
     drawn = seed if order is Order.RANDOM else None
-    return Planned(cases, folders, turns(todo, order, seed), drawn, said)
+    return Planned(cases, folders, turns(todo, order, seed), drawn, frozenset(begins), said)
 
 
 def print_plan(plan: Planned, *, as_json: bool) -> None:

@@ -1,6 +1,7 @@
 """``benchyard rerun``: what Retry in the UI does, from the shell."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -8,8 +9,9 @@ import click
 from benchyard.case.loading import raise_problems
 from benchyard.case.problems import printable
 from benchyard.errors import ExitCode, InputError
+from benchyard.execution.beginning import Campaigning
 from benchyard.execution.layout import done_runs, failed_runs
-from benchyard.execution.ordering import Turn
+from benchyard.execution.ordering import Order, Turn
 from benchyard.execution.request import Request
 from benchyard.model import Case, Json
 from benchyard.publishing import check_sinks
@@ -27,6 +29,7 @@ from flows.cli.common import (
 )
 from flows.cli.display import make_display
 from flows.cli.outcome import print_outcome
+from flows.cli.planning import Planned, make_plan
 
 _RUNS = 3
 _SAID = {
@@ -70,7 +73,7 @@ def command(
     again with the same parameters. Without one, the case is executed here, as benchyard run does.
     Finished runs are not touched, unless --force is given.
     """
-    _, loaded = load_selected(root, (case,), (), resource_folders)
+    registry, loaded = load_selected(root, (case,), (), resource_folders)
     raise_problems(loaded)
     found = _single(case, cases_of(loaded))
     folder = results_of(found, root, results)
@@ -87,7 +90,20 @@ def command(
         results=str(results.resolve()) if results else None,
         resources=tuple(str(folder.resolve()) for folder in resource_folders),
     )
-    _execute(found, folder, only, request, as_json=as_json)
+    there = [*done_runs(folder), *failed_runs(folder)]
+    most = max([*there, *only, _RUNS])
+    order, wished = Order.CASE, Campaigning.AUTO
+    plan = make_plan(
+        [found],
+        [folder],
+        range(1, most + 1),
+        order,
+        None,
+        force=force,
+        wished=wished,
+        registry=registry,
+    )
+    _execute(plan, only, replace(request, runs=most), as_json=as_json)
     return ExitCode.DONE
 
 
@@ -129,24 +145,22 @@ def _say(told: dict[str, Json], *, as_json: bool) -> None:
         click.echo(f"see {flow_run['page']}")
 
 
-def _execute(
-    case: Case, folder: Path, only: tuple[int, ...], request: Request, *, as_json: bool
-) -> None:
+def _execute(plan: Planned, only: tuple[int, ...], request: Request, *, as_json: bool) -> None:
     """Execute here the wanted runs; by default as many as there are, or three."""
-    there = [*done_runs(folder), *failed_runs(folder)]
-    wanted = only or tuple(range(1, max([*there, _RUNS]) + 1))
-    done = () if request.force else done_runs(folder)
-    todo = tuple(run for run in wanted if run not in done)
+    # Where a campaign begins, all of its runs are made.
+    todo = tuple(run for _, run in plan.runs if plan.begins or not only or run in only)
     check_sinks(request.publish)
     if not as_json:
-        click.echo(f"executed here, no lab was asked: {printable(case.title)}", err=True)
-    planned = [Turn(0, todo)] if todo else []
+        click.echo(f"executed here, no lab was asked: {printable(plan.cases[0].title)}", err=True)
+    for _, text in () if todo else plan.said:
+        click.echo(printable(text), err=True)
     display = make_display(
         runs=len(todo),
         cooldown=request.cooldown,
         verbose=False,
         terminal=sys.stderr.isatty(),
     )
-    ended = executing.execute([case], planned, request, display, direct=False)
-    print_outcome([case], [folder], as_json=as_json)
+    turns = [Turn(0, todo)] if todo else []
+    ended = executing.execute(plan.cases, turns, request, display, direct=False, begins=plan.begins)
+    print_outcome(plan.cases, plan.folders, as_json=as_json)
     ended.raise_if_not_done()

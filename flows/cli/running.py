@@ -201,7 +201,9 @@ def _execute(plan: Planned, request: Request, *, direct: bool, verbose: bool) ->
         verbose=verbose,
         terminal=sys.stderr.isatty() and not request.wait_for_user,
     )
-    ended = executing.execute(plan.cases, plan.turns, request, display, direct=direct)
+    ended = executing.execute(
+        plan.cases, plan.turns, request, display, direct=direct, begins=plan.begins
+    )
     for case, folder in zip(plan.cases, plan.folders, strict=True):
         summarize_if_older(case.title, folder)
     _publish_finished(plan, request)

@@ -21,6 +21,7 @@ from prefect.settings import get_current_settings
 from prefect.states import AwaitingRetry
 
 from benchyard.errors import BenchyardError
+from benchyard.execution.beginning import Campaigning
 from benchyard.model import Case, Json, JsonObject, point_suffix
 from flows.lab import api
 from flows.lab.checkout import checkout
@@ -186,7 +187,8 @@ def _parameters(wanted: Wanted, last: FlowRun | None) -> dict[str, Any]:
     else:
         parameters = dict(last.parameters or {})
     # What the last one chose is not what this one chooses.
-    return {**parameters, "only": list(wanted.only) or _only(last), "force": wanted.force}
+    chosen = {"only": list(wanted.only) or _only(last), "force": wanted.force}
+    return {**parameters, **chosen, "campaign": Campaigning.AUTO.value}
 
 
 def _only(last: FlowRun | None) -> Sequence[int]:

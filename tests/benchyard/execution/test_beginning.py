@@ -1,6 +1,7 @@
 """Which campaign runs belong to, in an execution that is real but for its clock."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from benchyard.execution.beginning import Campaigning, campaigning
 from benchyard.execution.campaigns import earlier_campaigns
 from benchyard.execution.layout import done_runs, run_folder
 from benchyard.execution.progress import Notice
+from benchyard.record import read_record
 from tests.benchyard.execution.conftest import Lab, step
 
 
@@ -101,13 +103,43 @@ def test_what_only_a_started_resource_tells_sets_the_runs_before_it_aside(
     assert any("run 3 measured something else" in text for text in said(lab))
 
 
+def test_what_differs_from_run_to_run_ends_all_the_same(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = iter(range(100))
+
+    def version(_: object) -> str:
+        return str(next(versions))
+
+    case = lab.case(step("a"))
+    monkeypatch.setattr(lab.registry.classes[case.steps[0].resource], "version", version)
+    executed = lab.execute(case, (1, 2, 3))
+    assert len(executed.records) <= 5
+    assert done_runs(results_of(lab, case)) == [1, 2, 3]
+    assert len(earlier_campaigns(results_of(lab, case))) == 1
+    assert any("differs from run to run" in text for text in said(lab))
+
+
+def test_a_retry_goes_on_with_the_campaign_that_its_first_attempt_began(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1, 2))
+    since = read_record(run_folder(results_of(lab, case), 1)).began
+    executed = lab.execute(case, (1, 2, 3), campaign=Campaigning.NEW, since=since)
+    assert [record.run for record in executed.records] == [3]
+    later = since + timedelta(days=1)
+    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW, since=later)
+    assert [record.run for record in executed.records] == [1, 2]
+
+
 def test_a_damaged_record_is_said_and_its_run_done_again(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1, 2))
-    (run_folder(results_of(lab, case), 1) / "run.json").write_text("")
+    (run_folder(results_of(lab, case), 1) / "run.json").write_text("damaged")
     executed = lab.execute(case, (1, 2))
     assert [record.run for record in executed.records] == [1]
     assert any(text.startswith("fake: run 1 is done again: ") for text in said(lab))
+    [earlier] = earlier_campaigns(results_of(lab, case))
+    assert (run_folder(earlier, 1) / "run.json").read_text() == "damaged"
 
 
 def test_krowns_results_are_set_aside_and_not_counted(lab: Lab) -> None:

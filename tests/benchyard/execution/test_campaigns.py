@@ -21,6 +21,7 @@ from benchyard.execution.campaigns import (
 from benchyard.execution.layout import DONE, SUMMARY_FILES, run_folder
 from benchyard.model import JsonObject, Outcome
 from benchyard.record import RunRecord, write_record
+from benchyard.subject import digest_of
 from tests.conftest import tree
 
 
@@ -53,7 +54,8 @@ def test_a_campaign_moves_whole_and_what_is_foreign_stays(tmp_path: Path) -> Non
     place = set_aside(tmp_path)
 
     assert place is not None
-    assert place == tmp_path / "earlier" / f"20261120T100001Z-{'a' * 12}"
+    digest = digest_of({"host": "a"})[7:19]
+    assert place == tmp_path / "earlier" / f"20261120T100001Z-{digest}"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["earlier", "thesis.tex"]
     assert {run: tree(run_folder(place, run)) for run in (1, 2)} == before
     assert sorted(p.name for p in place.iterdir()) == sorted(["run_1", "run_2", *SUMMARY_FILES])
@@ -94,10 +96,25 @@ def test_a_move_that_was_killed_is_finished(tmp_path: Path, moved: int) -> None:
     assert earlier_campaigns(tmp_path) == [place]
 
 
-def killed_after(results: Path, moved: int) -> None:
+@pytest.mark.parametrize("moved", [0, 1, 2])
+def test_what_stays_stays_although_the_move_was_killed(tmp_path: Path, moved: int) -> None:
+    finish(tmp_path, 1, 2)
+    finish(tmp_path, 3, minute=5)
+    killed_after(tmp_path, moved, kept=(3,))
+
+    assert sorted(read_campaign(tmp_path).records) == [3]
+    finish_moving(tmp_path)
+
+    [place] = earlier_campaigns(tmp_path)
+    assert sorted(path.name for path in place.iterdir()) == ["run_1", "run_2"]
+    assert sorted(read_campaign(tmp_path).records) == [3]
+
+
+def killed_after(results: Path, moved: int, kept: tuple[int, ...] = ()) -> None:
     """Begin to move a campaign, and get no further than some files."""
     moving = results / "earlier" / ".moving-20261120T100001Z-aaaaaaaaaaaa"
     moving.mkdir(parents=True)
+    (moving / ".kept.json").write_text(json.dumps(kept))
     for path in campaigns.campaign_files(results)[:moved]:
         path.rename(moving / path.name)
 
@@ -111,7 +128,7 @@ def test_a_campaign_is_chosen_by_the_beginning_of_its_date_or_digest(tmp_path: P
     assert chosen_campaigns(tmp_path, None) == [tmp_path]
     assert chosen_campaigns(tmp_path, "all") == [tmp_path, newer, older]
     assert chosen_campaigns(tmp_path, "20261120T1000") == [older]
-    assert chosen_campaigns(tmp_path, "aaa") == [newer]
+    assert chosen_campaigns(tmp_path, digest_of({"host": "a"})[7:10]) == [newer]
     with pytest.raises(InputError, match=r"has no earlier campaign 'x'; known: 2026"):
         chosen_campaigns(tmp_path, "x")
     with pytest.raises(InputError, match="known: there is none"):
@@ -152,6 +169,25 @@ def test_clean_removes_all_campaigns_and_nothing_else(tmp_path: Path) -> None:
     finish(results, 1, minute=1)
     clean(results)
     assert not results.exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"started_at": "9999-12-31T23:59:59-05:00"},
+        {"started_at": "0001-01-01T00:00:00+14:00"},
+        {"subject": {"host": "a"}},
+        {"subject": {"digest": "../../../q"}},
+    ],
+)
+def test_odd_records_of_others_are_set_aside_all_the_same(
+    tmp_path: Path, changes: dict[str, object]
+) -> None:
+    finish(tmp_path, 1)
+    file = run_folder(tmp_path, 1) / "run.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+    place = set_aside(tmp_path)
+    assert [place] == earlier_campaigns(tmp_path)
 
 
 def test_a_copy_of_a_campaign_is_a_campaign(tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def case_of(folder: Path, steps: list[str], resources: Json) -> Case:
 def test_each_name_of_a_class_has_its_own_version(tmp_path: Path) -> None:
     old: Json = {"class": "Engine", "image": "old"}
     new: Json = {"class": "Engine", "image": "new"}
-    subject = current_subject(case_of(tmp_path, ["o", "n"], {"o": old, "n": new}), REGISTRY)
+    subject = current_subject(
+        case_of(tmp_path, ["o", "n"], {"o": old, "n": new}), REGISTRY, tmp_path
+    )
     assert subject["versions"] == {
         "o": {"version": None, "image": "old@sha256:1"},
         "n": {"version": None, "image": "new@sha256:1"},
@@ -63,7 +65,7 @@ def test_each_name_of_a_class_has_its_own_version(tmp_path: Path) -> None:
 
 
 def test_what_resources_told_completes_the_subject(tmp_path: Path) -> None:
-    before = current_subject(case_of(tmp_path, ["Engine"], {}), REGISTRY)
+    before = current_subject(case_of(tmp_path, ["Engine"], {}), REGISTRY, tmp_path)
     one, other = (with_told(before, {"Engine": {"version": v}}) for v in ("1.2.2", "2.0.0"))
     assert in_words(differences(one, other)) == "Engine 1.2.2 and 2.0.0"
     assert differences(before, one) == ()
@@ -74,6 +76,6 @@ def test_a_system_that_does_not_answer_is_no_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = case_of(tmp_path, ["Engine"], {})
-    before = current_subject(case, REGISTRY)
+    before = current_subject(case, REGISTRY, tmp_path)
     monkeypatch.setattr(Engine, "away", True)
-    assert differences(before, current_subject(case, REGISTRY)) == ()
+    assert differences(before, current_subject(case, REGISTRY, tmp_path)) == ()

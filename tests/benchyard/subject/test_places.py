@@ -7,9 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.subject.places import package_facts, program_facts, repository_state
+from benchyard.model import JsonObject
+from benchyard.subject.places import Programs, package_facts, repository_state
 
 GIT = ["git", "-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"]
+
+
+def program_facts(arguments: list[str]) -> tuple[JsonObject, JsonObject]:
+    measured = Programs()
+    measured.add(arguments)
+    programs, _, repositories = measured.facts()
+    return programs, repositories
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -62,10 +70,61 @@ def test_a_program_behind_another_one_counts(repository: Path) -> None:
 
 def test_what_is_installed_stands_in_no_repository(repository: Path) -> None:
     venv.create(repository / ".venv", with_pip=False)
-    assert repository_state(repository / ".venv" / "bin" / "python") is None
+    none = {"commit": "none", "changes": "none"}
+    assert repository_state(repository / ".venv" / "bin" / "python") == none
     folder = repository / "node_modules" / "x"
     folder.mkdir(parents=True)
-    assert repository_state(folder) is None
+    assert repository_state(folder) == none
+    assert repository_state(repository.rename(repository.with_name(".manager")) / "bin") == none
+
+
+def test_what_a_run_writes_is_no_change_of_what_is_measured(repository: Path) -> None:
+    results = repository / "case" / "results"
+    results.mkdir(parents=True)
+    (results / "run.json").write_text("1")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "results")
+    before = repository_state(repository / "bin" / "serve", [results])
+    (results / "run.json").write_text("2")
+    assert repository_state(repository / "bin" / "serve", [results]) == before
+    assert repository_state(repository / "bin" / "serve") != before
+
+
+def test_programs_of_one_name_are_told_apart(repository: Path, tmp_path: Path) -> None:
+    other = tmp_path / "new" / "serve"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    measured = Programs()
+    for program in (repository / "bin" / "serve", other):
+        measured.add([str(program)])
+    programs, _, _ = measured.facts()
+    assert sorted(programs) == sorted(map(str, (repository / "bin" / "serve", other)))
+    assert len({str(digest) for digest in programs.values()}) == 2
+
+
+def test_the_version_of_an_installed_package_is_told(tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=False)
+    python = tmp_path / "venv" / "bin" / "python"
+    [site] = (tmp_path / "venv" / "lib").glob("python*/site-packages")
+    (site / "mytool.py").write_text("")
+    facts = site / "mytool-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: mytool\nVersion: 1.0\n")
+    script = tmp_path / "mytool"
+    for text in (
+        f"#!{python}\nimport mytool\n",
+        f"#!/bin/sh\n'''exec' {python} \"$0\" \"$@\"\n' '''\nimport mytool\n",
+    ):
+        script.write_text(text)
+        script.chmod(0o755)
+        for line in ([str(python), "-m", "mytool"], [str(script)]):
+            measured = Programs()
+            measured.add(line)
+            _, packages, repositories = measured.facts()
+            assert packages == {"mytool": "1.0"}, line
+            none = {"commit": "none", "changes": "none"}
+            assert repositories["package mytool"] == none
 
 
 def test_a_module_that_python_executes_stands_in_its_repository(
@@ -99,7 +158,11 @@ def test_packages_have_versions_or_repositories(
     monkeypatch.setattr(sys, "path", [str(repository), *sys.path])
     versions, repositories = package_facts(["click", "yourlib", "yaml", "absent_package"])
     assert list(versions) == ["click", "PyYAML"]
-    assert list(repositories) == ["package yourlib"]
+    known = {
+        name: state["commit"] for name, state in repositories.items() if isinstance(state, dict)
+    }
+    assert known.pop("package yourlib") != "none"
+    assert set(known.values()) == {"none"}
 
 
 @pytest.mark.parametrize(

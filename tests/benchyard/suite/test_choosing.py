@@ -110,13 +110,23 @@ def test_a_retry_of_a_suite_goes_on_with_the_campaign_that_it_began(tmp_path: Pa
     assert (entry.runs, entry.campaign) == ((2, 3), "auto")
 
 
-def test_of_testbeds_elsewhere_only_the_case_and_its_classes_are_compared(tmp_path: Path) -> None:
+def test_a_testbed_elsewhere_is_asked_whether_it_would_measure_something_else(
+    tmp_path: Path,
+) -> None:
     for run in (1, 2, 3):
         finish(tmp_path, run)
     here: JsonObject = {"case": {"hash": "old"}, "host": "another"}
     chooser = Chooser(Wish(pool="testbeds", changed=True), NOW, lambda _: here)
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: tmp_path)
-    assert entry.why.startswith("not changed; ")
+    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "auto")
+    assert entry.why == "its testbed tells whether it has changed"
+
+
+def test_a_campaign_is_not_overwritten_by_force(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run)
+    entry = choose(tmp_path, force=True, campaign="new")
+    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "new")
 
 
 def test_a_case_that_has_not_changed_is_left_out(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def plan_suite(wish: Wish, began: datetime) -> SuitePlan:
     reading gigabytes would disturb it.
     """
     registry = resources.find(Path(folder) for folder in wish.resources)
-    if wish.pool and not wish.changed:
+    if wish.pool:
         return make_suite_plan(wish, registry, began)
     with hold_testbed("looking which cases have changed", wait=wish.wait):
         return make_suite_plan(wish, registry, began)

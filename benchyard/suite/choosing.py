@@ -103,16 +103,13 @@ class Chooser:
     def _changes(self, case: Case, known: Known) -> str:
         """Say in what the newest run differs from what would be measured now.
 
-        Of other hosts nothing but the case and its classes is known here.
+        Of testbeds elsewhere they alone know.
         """
         wish = self.wish
-        before = known.subject() if known.ended and (wish.changed or not wish.pool) else None
+        before = known.subject() if known.ended and not wish.pool else None
         if before is None or wish.campaign == Campaigning.KEEP:
             return ""
-        now = self.subject_now(case)
-        if wish.pool:
-            now = {name: now[name] for name in ("case", "classes") if name in now}
-        return in_words(differences(before, now))
+        return in_words(differences(before, self.subject_now(case)))
 
     def _again(
         self, known: Known, wanted: Sequence[int], missing: Sequence[int], changes: str

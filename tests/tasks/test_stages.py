@@ -13,6 +13,7 @@ from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import TaskRunFilter, TaskRunFilterId
 from prefect.client.schemas.objects import TaskRun
+from prefect.context import FlowRunContext
 
 from benchyard.errors import CaseFailedError, ResourceError, StepFailedError
 from benchyard.execution.engine import Handle
@@ -22,7 +23,7 @@ from benchyard.model import Outcome, Step
 from benchyard.record import RunRecord
 from tasks.ended import Ended
 from tasks.ending import final_state
-from tasks.flow_run import this_flow_run
+from tasks.flow_run import campaign_of_flow_run, first_start, this_flow_run
 from tasks.policy import UNCACHED
 from tasks.stages import PrefectStages
 from tests.conftest import RECORDED, eventually
@@ -317,6 +318,23 @@ def test_the_flow_run_is_known_inside_of_one(in_flow: Callable[[Act], Any]) -> N
 
 def test_outside_of_a_flow_run_there_is_none() -> None:
     assert this_flow_run() == {}
+    assert first_start() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheduled", [True, False])
+def test_what_a_schedule_starts_begins_a_campaign(
+    in_flow: Callable[[Act], Any], *, scheduled: bool
+) -> None:
+    def act(_: Session) -> list[str]:
+        context = FlowRunContext.get()
+        assert context is not None
+        assert context.flow_run is not None
+        context.flow_run.auto_scheduled = scheduled
+        assert first_start() == context.flow_run.start_time
+        return [campaign_of_flow_run(wished) for wished in ("auto", "new", "keep")]
+
+    assert in_flow(act) == ["new" if scheduled else "auto", "new", "keep"]
 
 
 def test_a_measurement_is_never_answered_from_a_cache() -> None:

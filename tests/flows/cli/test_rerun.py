@@ -46,6 +46,19 @@ def test_a_finished_run_is_done_again_only_if_it_is_forced(
     assert "run 1, 3 of two is done; --force does it again" in said
 
 
+def test_where_nothing_is_left_it_says_what_was_done(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = case_folder("all-done", process("work", "true"))
+    quick = ("--direct", "--runs", "3", "--cooldown", "0", "--publish", "none")
+    assert call(["run", str(case), *quick]) == 0
+    capsys.readouterr()
+
+    assert call(["rerun", str(case), "--here"]) == 0
+
+    assert "all-done: nothing to do: 3 of 3 done on " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("run", ["0", "-1", "x", "1-2"])
 def test_a_run_is_a_number_from_1(
     run: str, case_folder: MakeCase, capsys: pytest.CaptureFixture[str]

@@ -97,16 +97,16 @@ def decide(
     )
     if not campaign.records:
         return Decision(begins=False, said=damaged)
-    if wished is Campaigning.NEW:
-        return Decision(begins=True, said=(f"{title}: a new campaign begins; before it: {there}",))
     changes = in_words(campaign.changes(subject))
+    if wished is Campaigning.NEW and not changes:
+        return Decision(begins=True, said=(f"{title}: a new campaign begins; before it: {there}",))
     if not changes:
         return Decision(begins=False, said=(*damaged, *_of_repository(case, campaign)))
     if wished is Campaigning.KEEP:
         said = f"{title} goes on with runs of something else ({there}): {changes}"
         return Decision(begins=False, said=(said, *damaged))
     said = f"{title} has changed since {there}: {changes}; a new campaign begins (--keep goes on)"
-    return Decision(begins=True, changed=True, said=(said,))
+    return Decision(begins=True, changed=wished is Campaigning.AUTO, said=(said,))
 
 
 def _of_repository(case: Case, campaign: Campaign) -> tuple[str, ...]:

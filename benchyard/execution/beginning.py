@@ -140,7 +140,7 @@ def nothing_to_do(title: str, campaign: Campaign, wanted: int) -> str:
     where = done_where(campaign).partition(" done on ")[2]
     alike = len(campaign.alike())
     others = len(campaign.records) - alike
-    apart = f"; {others} measured something else and are told apart" if others else ""
+    apart = f", and {others} of something else (told apart)" if others else ""
     return f"{title}: nothing to do: {min(alike, wanted)} of {wanted} done on {where}{apart}"
 
 

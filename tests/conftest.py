@@ -75,8 +75,15 @@ def pytest_unconfigure() -> None:
 # -- order
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what takes longest first: labs, then all files with slow tests."""
+    """Put what takes longest first: labs, then all files with slow tests.
+
+    What is long is slow too: ``-m "not slow"`` takes the place of the marks in pyproject.toml.
+    """
+    for item in items:
+        if item.get_closest_marker("long") or item.get_closest_marker("soak"):
+            item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (not item.get_closest_marker("lab"), item.path not in slow))
 

@@ -48,7 +48,7 @@ def campaigning(text: str) -> Campaigning:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WishedCampaign:
     """Which campaign is wished for.
 
     Args:
@@ -197,7 +197,7 @@ class Opened:
 def open_campaign(
     case: Case,
     campaign: Campaign,
-    plan: Wish,
+    plan: WishedCampaign,
     subject: Subject,
     say: Say,
 ) -> Opened:

@@ -14,7 +14,7 @@ from typing import Protocol
 from benchyard.errors import RunInterruptedError
 from benchyard.execution.beginning import (
     Opened,
-    Wish,
+    WishedCampaign,
     missing,
     nothing_to_do,
     open_campaign,
@@ -156,7 +156,9 @@ def _open(setting: Setting, plan: Plan) -> tuple[Opened, tuple[int, ...]]:
 
     there = settled_campaign(setting.results)
     subject: Subject = setting.subject() if there.records else {}
-    opened = open_campaign(setting.case, there, Wish(plan.campaign, plan.since), subject, say)
+    opened = open_campaign(
+        setting.case, there, WishedCampaign(plan.campaign, plan.since), subject, say
+    )
     wanted = plan.whole or plan.runs if opened.changed else plan.runs
     todo = tuple(wanted) if plan.force else missing(wanted, opened.done)
     if not todo:

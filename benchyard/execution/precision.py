@@ -1,6 +1,6 @@
 """Whether a case has runs enough, asked before each of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,7 +10,6 @@ from benchyard.execution.plan import Plan
 from benchyard.execution.progress import Notice, tell
 from benchyard.execution.setting import Setting
 from benchyard.record import RunRecord
-from benchyard.subject import differences, subject_of
 
 
 class Precision:
@@ -35,8 +34,8 @@ class Precision:
         kept: Mapping[int, RunRecord] = {} if plan.force else campaign.records
         # Where each turn is one run, all that follow the last look find the same answer.
         self._is_first_to_find = not todo or todo[0] - 1 in kept
-        left = [record for run, record in kept.items() if run not in todo]
-        self._earlier = sorted(_alike(left, campaign), key=lambda record: record.began)
+        left = [one for one in campaign.alike() if one.run in kept and one.run not in todo]
+        self._earlier = sorted(left, key=lambda record: record.began)
         warning = other_rule(self._rule, self._earlier)
         if warning is None:
             return
@@ -64,11 +63,3 @@ class Precision:
             tell(self.setting.listener, Notice(f"{self.setting.case.title}: {answer.why}"))
         self.reached = answer.stop
         return answer.stop
-
-
-def _alike(records: Iterable[RunRecord], campaign: Campaign) -> list[RunRecord]:
-    """Return the records of what the campaign's newest run measured."""
-    subject = campaign.subject
-    if subject is None:
-        return []
-    return [record for record in records if not differences(subject_of(record), subject)]

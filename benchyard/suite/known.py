@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchyard.errors import RecordError
-from benchyard.execution.layout import DONE, done_runs, run_folder
-from benchyard.record import read_record
+from benchyard.execution.campaigns import read_campaign
+from benchyard.execution.layout import DONE, run_folder
+from benchyard.record import RunRecord
 from benchyard.statistics import median
 from benchyard.subject import Subject, subject_of
 
@@ -21,12 +21,12 @@ class Known:
     """The finished runs of a case.
 
     Args:
-        results: Their folder.
         ended: Number of a run to when it was done.
+        records: Their records, by number.
     """
 
-    results: Path
     ended: Mapping[int, datetime]
+    records: Mapping[int, RunRecord] = field(default_factory=dict[int, RunRecord])
 
     def before(self, moment: datetime) -> dict[int, datetime]:
         """Return those that were done before a moment."""
@@ -34,29 +34,27 @@ class Known:
 
     def subject(self) -> Subject | None:
         """Return what the newest run measured; None if nobody knows."""
-        newest = max(self.ended, key=self.ended.__getitem__, default=None)
-        with suppress(RecordError):
-            if newest is not None:
-                return subject_of(read_record(run_folder(self.results, newest)))
-        return None
+        newest = self._newest_first()[:1]
+        return subject_of(newest[0]) if newest else None
 
     def seconds(self) -> float | None:
         """Return how long a run takes, from the newest ones (s); None if nobody knows."""
-        newest = sorted(self.ended, key=self.ended.__getitem__)[-_TELLING:]
-        took: list[float] = []
-        for run in newest:
-            with suppress(RecordError):
-                took.append(read_record(run_folder(self.results, run)).duration_s)
+        took = [record.duration_s for record in self._newest_first()[:_TELLING]]
         return median(took) if took else None
+
+    def _newest_first(self) -> list[RunRecord]:
+        runs = sorted(self.records, key=self.ended.__getitem__, reverse=True)
+        return [self.records[run] for run in runs]
 
 
 def known_of(results: Path) -> Known:
-    """Look up the finished runs in a folder; their records are read when they are asked for."""
-    return Known(results, {run: _ended(run_folder(results, run)) for run in done_runs(results)})
+    """Read the finished runs in a folder; one whose record cannot be read is none."""
+    records = read_campaign(results).records
+    return Known({run: _ended(run_folder(results, run)) for run in records}, records)
 
 
 def _ended(folder: Path) -> datetime:
-    """Return what the checkpoint says; KROWN's are empty, and their files' time must do."""
+    """Return what the checkpoint says, or else its file's time."""
     done = folder / DONE
     with suppress(ValueError, OSError):
         moment = datetime.fromisoformat(done.read_text(encoding="utf-8").strip())

@@ -137,13 +137,6 @@ def test_a_case_that_has_not_changed_is_left_out(tmp_path: Path) -> None:
     assert entry.why.startswith("not changed; ")
 
 
-def test_runs_that_do_not_tell_what_they_measured_have_not_changed(tmp_path: Path) -> None:
-    for run in (1, 2, 3):
-        finish(tmp_path, run)
-        (run_folder(tmp_path, run) / "run.json").write_text("{}")
-    assert choose(tmp_path, "new", changed=True).runs == ()
-
-
 def test_a_case_is_stale_when_its_last_run_is_too_old(tmp_path: Path) -> None:
     for run in (1, 2, 3):
         finish(tmp_path, run, days=10 - run)
@@ -194,7 +187,17 @@ def test_the_length_of_a_run_comes_from_the_newest_ones(tmp_path: Path) -> None:
         finish(tmp_path, run, days=days, took=took)
     assert known_of(tmp_path).seconds() == 2.0
     assert choose(tmp_path, runs=5).seconds == 2.0
-    assert known_of(tmp_path / "nowhere") == Known(tmp_path / "nowhere", {})
+    assert known_of(tmp_path / "nowhere") == Known({})
+
+
+def test_what_is_no_record_is_no_finished_run(tmp_path: Path) -> None:
+    finish(tmp_path, 1, days=2, took=1.0)
+    finish(tmp_path, 2, days=1, took=9.0)
+    (run_folder(tmp_path, 2) / "run.json").write_text('{"no": "record"}')
+    known = known_of(tmp_path)
+    assert list(known.ended) == [1]
+    assert known.seconds() == 1.0
+    assert choose(tmp_path, runs=2).runs == (2,)
 
 
 @pytest.mark.parametrize("content", ["", "no date\n", "2026-01-01T00:00:00"])
@@ -243,7 +246,7 @@ def test_wanted_runs_are_within_what_was_asked_for(
         Wish(runs=runs, stale=stale, changed=changed),
         NOW,
         lambda _: {"case": {"hash": "new"}},
-        know=lambda results: Known(results, ended),
+        know=lambda _: Known(ended),
     )
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: Path("/nowhere"))
     missing = set(range(1, runs + 1)) - done

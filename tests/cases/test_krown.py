@@ -98,7 +98,9 @@ def test_our_cases_end_well(name: str, tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.requires(*NEEDS)
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", samples, ids=lambda path: path.name)
-@pytest.mark.parametrize("engine", ["MorphKGC", "SDMRDFizer"])
+@pytest.mark.parametrize(
+    "engine", ["MorphKGC", pytest.param("SDMRDFizer", marks=pytest.mark.long)]
+)
 def test_engines_make_what_rmlmapper_made(
     engine: str, sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

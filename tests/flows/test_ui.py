@@ -112,6 +112,7 @@ def test_tolerated_failure_is_seen_as_failed(ui: Ui, tmp_path: Path) -> None:
     look_at(ui, "failures.png", "run1/01-Tolerated\nFailed")
 
 
+@pytest.mark.long  # of 25 steps each
 def test_runs_follow_each_other(ui: Ui, tmp_path: Path) -> None:
     case = "tpch/sqlite[scale=0.01]"
     ui.execute(case, "--root", "cases", "--runs", "2", "--results", str(tmp_path))

@@ -311,7 +311,7 @@ CONNECTS = "exit !IO::Socket::INET->new('127.0.0.1:8080')"
     ids=["log", "tcp", "http", "command", "all"],
 )
 def test_defect_13_it_is_ready_when_it_says_so(space: Workspace, ready: Any) -> None:
-    with container_in(space, command=SERVES, ready=ready) as made:
+    with container_in(space, command=SERVES, ready=ready, stop_seconds=0) as made:
         address = server(made).address()
         assert address
         socket.create_connection((address, 8080), 1).close()
@@ -421,7 +421,8 @@ def test_containers_of_a_run_find_each_other_by_name(space: Workspace, tmp_path:
 
 
 def test_defect_43_ports_are_published_on_loopback_alone(space: Workspace) -> None:
-    with container_in(space, command=SERVES, ready={"tcp": 8080}, ports={"8080": 0}) as made:
+    settings: Any = {"ready": {"tcp": 8080}, "ports": {"8080": 0}, "stop_seconds": 0}
+    with container_in(space, command=SERVES, **settings) as made:
         port = server(made).port(8080)
         bindings = inspected(id_of(made))["NetworkSettings"]["Ports"]["8080/tcp"]
         assert [one["HostIp"] for one in bindings] == ["127.0.0.1"]

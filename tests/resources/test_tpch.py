@@ -127,8 +127,12 @@ def values(path: Path) -> list[list[str]]:
         return list(csv.reader(stream))
 
 
+#: The larger one takes the engines half a minute.
+SCALES = ("0.01", pytest.param("0.1", marks=pytest.mark.long))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", ["0.01", "0.1"])
+@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", ["SQLite", "DuckDB"])
 def test_the_expected_answers_are_what_the_engine_gives(
     name: str,
@@ -161,7 +165,7 @@ def same(mine: str, theirs: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", ["0.01", "0.1"])
+@pytest.mark.parametrize("scale", SCALES)
 def test_q1_and_q6_as_decimals_computed_from_the_files(
     scale: str, generator: TPCH, workspace: Workspace
 ) -> None:

@@ -116,7 +116,7 @@ def in_a_terminal(case: Path, up: Path) -> Generator[tuple["subprocess.Popen[byt
         [signal.SIGTERM],
         [signal.SIGINT, signal.SIGTERM],
         [signal.SIGINT] * 10,
-        [signal.SIGTERM] * 10,
+        pytest.param([signal.SIGTERM] * 10, marks=pytest.mark.long),
     ],
     ids=["SIGTERM", "Ctrl-C and SIGTERM", "ten Ctrl-C", "ten SIGTERM"],
 )

@@ -16,7 +16,7 @@ import pytest
 from tests.flows.lab.labs import FINAL, Shell, add_case, make_checkout
 from tests.ports import free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.requires("postgresql")]
+pytestmark = [pytest.mark.long, pytest.mark.lab, pytest.mark.requires("postgresql")]
 
 
 def programs() -> Path:

@@ -205,7 +205,7 @@ def test_an_engine_that_is_killed_fails_the_step_at_once(
     goes_on(engine, folder, run_benchyard)
 
 
-@pytest.mark.parametrize("command", ["run_to_end", "execute"])
+@pytest.mark.parametrize("command", ["run_to_end", pytest.param("execute", marks=pytest.mark.long)])
 def test_an_engine_that_hangs_is_outlived_by_the_timeout(
     engine: OwnEngine,
     case_folder: MakeCase,

@@ -99,11 +99,14 @@ def statements(file: Path) -> set[str]:
 #: one makes nothing of MySQL's same row.
 ENGINES = [
     ("MorphKGC", "morph-kgc", "PostgreSQL", [*JOINS]),
-    ("MorphKGC", "morph-kgc", "MySQL", [*JOINS]),
-    ("SDMRDFizer", "sdm-rdfizer-krown", "PostgreSQL", [*JOINS]),
-    ("SDMRDFizer", "sdm-rdfizer-krown", "MySQL", ["two maps", "itself"]),
     ("SDMRDFizer", "sdm-rdfizer", "PostgreSQL", ["two maps", "the same row"]),
+    ("SDMRDFizer", "sdm-rdfizer-krown", "MySQL", ["two maps", "itself"]),
+]
+#: Each takes a quarter of a minute.
+LONG_ENGINES = [
+    ("MorphKGC", "morph-kgc", "MySQL", [*JOINS]),
     ("SDMRDFizer", "sdm-rdfizer", "MySQL", ["two maps", "the same row"]),
+    ("SDMRDFizer", "sdm-rdfizer-krown", "PostgreSQL", [*JOINS]),
 ]
 
 
@@ -112,10 +115,11 @@ ENGINES = [
     [
         pytest.param(
             *(name, image, kind, names),
-            marks=pytest.mark.requires(f"image:{image}", f"image:{kind.lower()}"),
+            marks=[pytest.mark.requires(f"image:{image}", f"image:{kind.lower()}"), *more],
             id=f"{image}-{kind}",
         )
-        for name, image, kind, names in ENGINES
+        for engines, more in ((ENGINES, []), (LONG_ENGINES, [pytest.mark.long]))
+        for name, image, kind, names in engines
     ],
 )
 def test_joins(

@@ -94,6 +94,7 @@ def test_sdm_rdfizer_on_files(started: Callable[..., Any]) -> None:
     assert statements(result.output) == P1 | P2
 
 
+@pytest.mark.long  # test_joins asks for more, and each takes eight seconds
 @pytest.mark.parametrize(
     ("kind", "port"),
     [

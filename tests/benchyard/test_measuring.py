@@ -402,13 +402,15 @@ def test_what_an_owned_process_uses_is_told_apart_from_the_host(tmp_path: Path) 
     assert 0.1 <= cpu < 0.2
 
 
-NEIGHBOUR = [sys.executable, "-S", "-c", "while True: pass"]
+#: Else the kernel may give a step, a session of its own, one CPU, and the neighbours the others.
+ON_ONE_CPU = f"import os; os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}})\n"
 
 
 @pytest.fixture
 def neighbours() -> Generator[None]:
-    """Keep all CPUs busy, each with two programs that have nothing to do with the lab."""
-    each = [subprocess.Popen(NEIGHBOUR) for _ in range(2 * (os.cpu_count() or 1))]
+    """Keep a CPU busy with two programs that have nothing to do with the lab."""
+    loop = [sys.executable, "-S", "-c", f"{ON_ONE_CPU}while True: pass"]
+    each = [subprocess.Popen(loop) for _ in range(2)]
     yield
     for one in each:
         one.kill()
@@ -418,7 +420,7 @@ def neighbours() -> Generator[None]:
 def burned(one: LocalCollector) -> Used:
     """Measure a program that is to burn half a second of CPU time."""
     ended: list[Ended] = []
-    burns = "import time\nwhile time.process_time() < 0.5: pass"
+    burns = f"{ON_ONE_CPU}import time\nwhile time.process_time() < 0.5: pass"
     before = one.boundary(Owned(ended=ended), begins=True)
     ended.append(spawn([sys.executable, "-S", "-c", burns], folder=Path("/")).wait())
     return one.used(before, one.boundary(Owned(ended=ended), begins=False), step=1)

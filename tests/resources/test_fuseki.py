@@ -20,6 +20,7 @@ from resources.fuseki import Fuseki
 from resources.oxigraph import Oxigraph
 from resources.query import Query
 from tests.answering import Quiet, serving
+from tests.conftest import eventually
 
 TRIPLES = '<a:a> <a:b> "Empty" .\n<a:a> <a:b> "ä" .\n'
 
@@ -235,8 +236,7 @@ def test_fuseki_is_called_as_krown_calls_it(fuseki: Any, workspace: Workspace) -
     assert fuseki.load("a.nt").values == {"bytes": len(TRIPLES.encode()), "triples": 2}
 
     # Not yet: the stream to this file is a moment behind the answer.
-    lines = _lines(workspace.kept / "server.stdout.txt", 3)
-    call, asked = json.loads(lines[0]), json.loads(lines[2])
+    call, asked = _recorded(workspace.kept / "server.stdout.txt", 2)
     assert call["arguments"] == ["--tdb2", "--update", "--loc", "/fuseki/databases/DB", "/ds"]
     assert call["host_name"] == "Fuseki"
     assert "/fuseki/databases/DB" in call["mounts"]
@@ -245,11 +245,17 @@ def test_fuseki_is_called_as_krown_calls_it(fuseki: Any, workspace: Workspace) -
     assert asked["headers"]["Content-Type"] == "application/n-triples"
 
 
-def _lines(file: Path, number: int) -> list[str]:
-    deadline = time.monotonic() + 10
-    while len(lines := file.read_text().splitlines()) < number and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return lines
+def _recorded(file: Path, number: int) -> list[Any]:
+    """Wait for what the recorder says of so many calls; that it is ready stands anywhere."""
+    calls: list[str] = []
+
+    def are_there() -> bool:
+        whole = file.read_text().rpartition("\n")[0].splitlines()
+        calls[:] = [line for line in whole if line.startswith("{")][:number]
+        return len(calls) == number
+
+    assert eventually(are_there, 30)
+    return [json.loads(call) for call in calls]
 
 
 @pytest.mark.requires("docker", "image:oxigraph")

@@ -218,7 +218,9 @@ def lab_at_work(case_folder: MakeCase, tmp_path: Path) -> Generator["subprocess.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_the_temporary_server_dies_with_the_lab(
     case_folder: MakeCase, tmp_path: Path, number: signal.Signals
 ) -> None:

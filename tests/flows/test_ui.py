@@ -106,6 +106,7 @@ def test_flow_run_shows_the_graph_of_the_case(ui: Ui, tmp_path: Path) -> None:
     look_at(ui, "graph.png", *steps, "summarize")
 
 
+@pytest.mark.long
 def test_tolerated_failure_is_seen_as_failed(ui: Ui, tmp_path: Path) -> None:
     ui.execute("failures", "--root", "cases/examples", "--runs", "1", "--results", str(tmp_path))
     assert ui.newest_flow_run()["state_type"] == "COMPLETED"

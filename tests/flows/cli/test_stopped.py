@@ -40,7 +40,7 @@ def has_stopped(pid: int) -> bool:
     ("who", "said"),
     [("lab", "the lab"), ("launcher", "the process that starts the lab's children")],
 )
-@pytest.mark.parametrize("through", ["--direct", "prefect"])
+@pytest.mark.parametrize("through", ["--direct", pytest.param("prefect", marks=pytest.mark.long)])
 def test_a_step_during_which_the_lab_was_stopped_is_suspect(
     who: str,
     said: str,

@@ -114,7 +114,7 @@ def in_a_terminal(case: Path, up: Path) -> Generator[tuple["subprocess.Popen[byt
     "signals",
     [
         [signal.SIGTERM],
-        [signal.SIGINT, signal.SIGTERM],
+        pytest.param([signal.SIGINT, signal.SIGTERM], marks=pytest.mark.long),
         [signal.SIGINT] * 10,
         pytest.param([signal.SIGTERM] * 10, marks=pytest.mark.long),
     ],

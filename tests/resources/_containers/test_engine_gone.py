@@ -224,6 +224,7 @@ def test_an_engine_that_hangs_is_outlived_by_the_timeout(
     goes_on(engine, folder, run_benchyard)
 
 
+@pytest.mark.long
 def test_an_engine_that_is_stopped_fails_the_step(
     engine: OwnEngine, case_folder: MakeCase, tmp_path: Path, run_benchyard: RunBenchyard
 ) -> None:

@@ -73,7 +73,8 @@ def measure(size: Size) -> list[Figure]:
 @contextmanager
 def _neighbours(count: int) -> Generator[None]:
     loop = [sys.executable, "-S", "-c", "while True: pass"]
-    each = [subprocess.Popen(loop) for _ in range(count)]
+    # Each in a session of its own, as services are: the kernel shares CPUs out among sessions.
+    each = [subprocess.Popen(loop, start_new_session=True) for _ in range(count)]
     try:
         yield
     finally:

@@ -48,13 +48,13 @@ class Known:
 
 
 def known_of(results: Path) -> Known:
-    """Read the finished runs in a folder; one whose record cannot be read is none."""
+    """Read the finished runs in a folder; a run with an unreadable record does not count."""
     records = read_campaign(results).records
     return Known({run: _ended(run_folder(results, run)) for run in records}, records)
 
 
 def _ended(folder: Path) -> datetime:
-    """Return what the checkpoint says, or else its file's time."""
+    """Return the time in the checkpoint, or else when its file was modified."""
     done = folder / DONE
     with suppress(ValueError, OSError):
         moment = datetime.fromisoformat(done.read_text(encoding="utf-8").strip())

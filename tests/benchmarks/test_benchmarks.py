@@ -24,7 +24,7 @@ PROGRAMS = (
     "statistics_power",
     "testresults",
 )
-#: Even the least that these do takes from a quarter of a minute to a whole one.
+#: Even with --quick, each takes from a quarter of a minute to a whole one.
 LONG_PROGRAMS = (
     "command_line",
     pytest.param("containers", marks=pytest.mark.requires("docker", "image:base")),

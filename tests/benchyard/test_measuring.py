@@ -402,7 +402,7 @@ def test_what_an_owned_process_uses_is_told_apart_from_the_host(tmp_path: Path) 
     assert 0.1 <= cpu < 0.2
 
 
-#: Else the kernel may give a step, a session of its own, one CPU, and the neighbours the others.
+#: Pins to one CPU: otherwise the kernel may run the step on one CPU and its neighbours on another.
 ON_ONE_CPU = f"import os; os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}})\n"
 
 

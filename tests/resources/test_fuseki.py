@@ -246,7 +246,7 @@ def test_fuseki_is_called_as_krown_calls_it(fuseki: Any, workspace: Workspace) -
 
 
 def _recorded(file: Path, number: int) -> list[Any]:
-    """Wait for what the recorder says of so many calls; that it is ready stands anywhere."""
+    """Return the first calls that the recorder wrote; its "ready" may stand among them."""
     calls: list[str] = []
 
     def are_there() -> bool:

@@ -263,10 +263,10 @@ def test_an_abort_before_the_start_starts_nothing(space: Workspace) -> None:
 
 
 def test_a_program_that_obeys_is_asked_to_end(space: Workspace) -> None:
-    ends = ["sh", "-c", 'trap "echo bye; exit 0" TERM; sleep 300 & wait $!']
-    with container_in(space, command=ends):
+    ends = shell('trap "echo bye; exit 0" TERM; echo hears; sleep 300 & wait $!')
+    with container_in(space, command=ends, ready={"log": "hears"}):
         pass
-    assert (space.kept / "server.stdout.txt").read_text() == "bye\n"
+    assert (space.kept / "server.stdout.txt").read_text() == "hears\nbye\n"
 
 
 def test_one_that_does_not_obey_is_killed_after_its_time(space: Workspace) -> None:

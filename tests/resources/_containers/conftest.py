@@ -1,8 +1,10 @@
 """A real engine, what the tests leave there, and containers of the plain base image."""
 
 import json
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,6 +76,21 @@ def container_in(workspace: Workspace, **settings: Any) -> Generator[Container]:
         yield made
     finally:
         made.stop()
+
+
+@contextmanager
+def folder_of(user: int) -> Generator[Path]:
+    """Make a folder that another user reaches.
+
+    Pytest closes the folder above all of its own to others whenever somebody starts it.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="benchyard-tests-"))
+    folder.chmod(0o755)
+    own = folder / "run"
+    own.mkdir()
+    os.chown(own, user, user)
+    yield own
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.resources._containers.conftest import NOTHING, ours
+from tests.resources._containers.conftest import NOTHING, folder_of, ours
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,25 +40,18 @@ print((space.shared / "d/f").read_text().strip(), os.stat(space.shared / "g").st
 
 
 @pytest.mark.parametrize("how", ["well", "abort"])
-def test_files_that_containers_made_as_root_are_given_back(tmp_path: Path, how: str) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    os.chown(folder, NOBODY, NOBODY)
-    # Folders for tests are closed to others, however deep they lie.
-    for above in folder.parents:
-        mode = above.stat().st_mode
-        if not mode & 0o001:
-            above.chmod(mode | 0o055)
-    # The interpreter's own folders may be closed to nobody: what is imported is imported before.
-    ended = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(folder), how],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        cwd=Path(__file__).parents[3],
-    )
-    assert ended.returncode == 0, ended.stderr
-    # That of the container may be read.
-    assert ended.stdout == f"1\nx {NOBODY}\n"
-    assert ours(folder) == NOTHING
+def test_files_that_containers_made_as_root_are_given_back(how: str) -> None:
+    with folder_of(NOBODY) as folder:
+        # The interpreter may be closed to nobody: what is imported is imported before.
+        ended = subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(folder), how],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            cwd=Path(__file__).parents[3],
+        )
+        assert ended.returncode == 0, ended.stderr
+        # That of the container may be read.
+        assert ended.stdout == f"1\nx {NOBODY}\n"
+        assert ours(folder) == NOTHING

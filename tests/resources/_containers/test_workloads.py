@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.resources._containers.conftest import folder_of
 from tests.resources._containers.workloads import SOCKET
 
 pytestmark = [
@@ -36,24 +37,18 @@ WAYS = [("execute", True), ("run_to_end", True), ("run_to_end", False)]
 Told = Mapping[str, Any]
 
 
-def executed(user: int, scale: float, folder: Path) -> list[Told]:
+def executed(user: int, scale: float) -> list[Told]:
     """Execute all programs as a user; return what each counted, and what the lab says."""
-    folder.mkdir()
-    os.chown(folder, user, user)
-    # Folders for tests are closed to others, however deep they lie.
-    for above in folder.parents:
-        mode = above.stat().st_mode
-        if not mode & 0o001:
-            above.chmod(mode | 0o055)
     program = "tests.resources._containers.workloads"
-    ended = subprocess.run(
-        [sys.executable, "-m", program, str(user), str(scale), str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=900,
-        cwd=Path(__file__).parents[3],
-    )
+    with folder_of(user) as folder:
+        ended = subprocess.run(
+            [sys.executable, "-m", program, str(user), str(scale), str(folder)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=900,
+            cwd=Path(__file__).parents[3],
+        )
     assert ended.returncode == 0, ended.stderr
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
@@ -84,9 +79,9 @@ def check(told: list[Told], user: int) -> None:
 
 
 @pytest.mark.parametrize("user", [ROOT, NOBODY])
-def test_what_programs_use_is_what_they_count(user: int, tmp_path: Path) -> None:
+def test_what_programs_use_is_what_they_count(user: int) -> None:
     assert SOCKET.exists()
-    told = executed(user, 0.5, tmp_path / "run")
+    told = executed(user, 0.5)
     check(told, user)
     if user == ROOT:
         check_page_cache({(one["how"], one["name"]): one["used"] for one in told if one["runs"]})
@@ -104,5 +99,5 @@ def check_page_cache(used: Mapping[tuple[str, str], Told]) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("user", [ROOT, NOBODY])
-def test_what_large_programs_use_is_what_they_count(user: int, tmp_path: Path) -> None:
-    check(executed(user, 1.0, tmp_path / "run"), user)
+def test_what_large_programs_use_is_what_they_count(user: int) -> None:
+    check(executed(user, 1.0), user)

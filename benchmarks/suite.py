@@ -34,8 +34,9 @@ _SUITE = """
 import sys
 from benchyard.suite.wish import Wish
 from flows import through_prefect_suite
+from flows.server import connect
 wish = Wish(root=sys.argv[1], runs=1, cooldown=0.0, publish=())
-print(through_prefect_suite.execute(wish)[1])
+print(through_prefect_suite.execute(wish, connect())[1])
 """
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ from flows.lab.state import running_lab
 from flows.sparing import SPARING
 
 STARTUP_SECONDS = 90.0
+#: How long a temporary server that runs may leave a question unanswered.
+HANG_SECONDS = 20.0
 _PROBE_SECONDS = 5.0
 
 #: What Prefect must not do on a testbed: report usage, or print its own log between our lines.
@@ -29,13 +32,15 @@ QUIET = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    # What it says of a server that is away, our own sentence says.
+    "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_EXTRA_LOGGERS": "benchyard",
     # A deadline's thread belongs to no flow run: what it logs is in log.txt, and no warning.
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Server:
     """A server that answers, or soon will.
 
@@ -46,6 +51,30 @@ class Server:
 
     url: str
     process: "subprocess.Popen[bytes] | None" = None
+
+    def bring_back(self, seconds: float = HANG_SECONDS) -> bool:
+        """Start the temporary server again if it ended or hangs, with all that it knew.
+
+        Args:
+            seconds: That one which still runs gets to answer.
+
+        Returns:
+            Whether it was started again; never for a configured one, which is not ours.
+
+        Raises:
+            BenchyardError: If it does not come up.
+        """
+        if self.process is None or _answers_within(self, seconds):
+            return False
+        _stop(self.process)
+        self.process = _start(urllib.parse.urlsplit(self.url).port or 0)
+        self.wait_until_ready()
+        return True
+
+    def stop(self) -> None:
+        """Stop a temporary one."""
+        if self.process is not None:
+            _stop(self.process)
 
     def wait_until_ready(self) -> None:
         """Return once it answers.
@@ -120,9 +149,16 @@ def _mentions_api(file: str) -> bool:
 
 
 def _start_temporary() -> Server:
-    ensure_guard()
     port = _free_port()
-    process = subprocess.Popen(
+    started = Server(f"http://127.0.0.1:{port}/api", _start(port))
+    # Registered before Prefect is imported: Prefect's own exit handlers run first and drain.
+    atexit.register(started.stop)
+    return started
+
+
+def _start(port: int) -> "subprocess.Popen[bytes]":
+    ensure_guard()
+    return subprocess.Popen(
         [
             *(sys.executable, "-m", "uvicorn", "--factory"),
             "prefect.server.api.server:create_app",
@@ -141,9 +177,6 @@ def _start_temporary() -> Server:
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
-    # Registered before Prefect is imported: Prefect's own exit handlers run first and drain.
-    atexit.register(_stop, process)
-    return Server(f"http://127.0.0.1:{port}/api", process)
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
@@ -159,6 +192,18 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _answers_within(server: Server, seconds: float) -> bool:
+    """Tell whether a temporary server answers in time; one that ended does not."""
+    deadline = time.monotonic() + seconds
+    while server.process is not None and server.process.poll() is None:
+        if _answers(server.url, 1.0):
+            return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return False
 
 
 def _answers(url: str, timeout: float) -> bool:

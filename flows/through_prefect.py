@@ -1,19 +1,23 @@
 """One request as one flow run, and its final state as an exception."""
 
 from dataclasses import asdict
-from typing import Any, cast
 
-from prefect import State
+import httpx
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
 from benchyard.case.problems import printable
 from benchyard.errors import InputError, RunInterruptedError
 from benchyard.execution.request import Request
 from flows.execute_case import execute_case
+from flows.leaving import leave_at_once
+from flows.server import Server
+from tasks.caller import Caller, called_by
 
 
-def execute(request: Request) -> None:
+def execute(request: Request, server: Server) -> None:
     """Execute a request as a flow run.
+
+    What became of it is told to the caller also when the server stays away in the end.
 
     The heartbeat is off: its thread costs a second at the end of each flow run, and an
     automation that acts on heartbeats looks after deployments, which this is not.
@@ -29,8 +33,17 @@ def execute(request: Request) -> None:
                 f"{printable(path)}: Prefect takes no name that is not UTF-8; rename the folder, "
                 "or use --direct"
             )
-    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
-        state = cast("State[Any]", execute_case(**asdict(request), return_state=True))
+    server.bring_back()
+    caller = Caller(server.bring_back if server.process is not None else None)
+    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
+        try:
+            state = caller.told(execute_case(**asdict(request), return_state=True))
+        except httpx.TransportError:
+            if caller.end is None:
+                raise
+            state = caller.end
+            caller.untold(state)
+            leave_at_once(server.stop)
     if state.is_cancelled():
         raise RunInterruptedError(state.message or "stopped by the user")
     state.result()

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from prefect import State
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
@@ -10,14 +10,17 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 from benchyard import places
 from benchyard.suite.wish import Wish
 from flows.execute_suite import execute_suite
+from flows.server import Server
+from tasks.caller import Caller, called_by
 
 
-def execute(wish: Wish) -> tuple[State[Any], Path]:
+def execute(wish: Wish, server: Server) -> tuple[State[Any], Path]:
     """Execute a suite as a flow run of this process; return its state and its summary's file.
 
     The heartbeat is off: an automation that acts on heartbeats looks after deployments, which
     this is not.
     """
-    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
-        state = cast("State[Any]", execute_suite(**asdict(wish), return_state=True))
+    caller = Caller(server.bring_back if server.process is not None else None)
+    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
+        state = caller.told(execute_suite(**asdict(wish), return_state=True))
     return state, places.home() / "suites" / f"{state.state_details.flow_run_id}.json"

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from prefect import State
-from prefect.states import Completed
+from prefect.states import Cancelled, Completed, Failed
 
 from benchyard.errors import RunInterruptedError
 from benchyard.execution.interrupts import insist
@@ -14,20 +14,26 @@ from benchyard.execution.progress import Notice, current_listener, tell
 from benchyard.execution.request import Request
 from benchyard.execution.setting import Setting
 from benchyard.regressions import Baseline, Regression
+from tasks.caller import current_caller, remember_end
 from tasks.ending import final_state
 from tasks.events import announce_failure, announce_regression, announce_return, failure_of
-from tasks.outage import wait_for_server
+from tasks.outage import ask_no_more, wait_for_server
 
 
 @contextmanager
 def concluding(request: Request) -> Generator[None]:
     """Tell of an error that ends the case as an event; wait for a server that is away."""
+    caller = current_caller()
+    if caller is not None:
+        caller.begin()
     try:
         yield
-    except RunInterruptedError:
+    except RunInterruptedError as error:
+        remember_end(Cancelled(message=str(error)))
         raise
     except Exception as error:
         insist(error)
+        remember_end(Failed(message=str(error), data=error))
         announce_failure(request.case, str(error) or type(error).__name__)
         raise
     finally:
@@ -37,13 +43,15 @@ def concluding(request: Request) -> Generator[None]:
 def _be_heard() -> None:
     listener = current_listener()
     away = wait_for_server(lambda text: tell(listener, Notice(text)))
-    if away:
+    if away is None:
+        ask_no_more()
+    elif away:
         announce_return(away)
 
 
 def conclude(setting: Setting, executed: Executed, request: Request) -> State[Any]:
     """Tell what came of a case, compare it with its baseline, and return the final state."""
-    state = final_state(executed)
+    state = remember_end(final_state(executed))
     if executed.failed and not executed.interrupted:
         about = failure_of(executed.failed, setting.results)
         announce_failure(setting.case.title, state.message or "", about)
@@ -51,7 +59,9 @@ def conclude(setting: Setting, executed: Executed, request: Request) -> State[An
         return state
     worse = _compared(setting, request.baseline)
     if worse and state.is_completed():
-        return Completed(message=f"{state.message}; {_counted(worse)}: {worse[0].text}")
+        return remember_end(
+            Completed(message=f"{state.message}; {_counted(worse)}: {worse[0].text}")
+        )
     return state
 
 

@@ -21,6 +21,7 @@ from prefect.context import FlowRunContext
 from prefect.settings import get_current_settings
 
 from benchyard.execution.session import Session
+from tasks.caller import bring_back_server, current_caller
 
 #: A server that is well answers in milliseconds; one that is not must not hold up a run.
 _PROBE_SECONDS = 1.0
@@ -98,6 +99,11 @@ class Watch:
         self._look = look or Lately()
         self._since: datetime | None = None
 
+    def before_run(self, session: Session) -> None:
+        """Look before a run; the command's own server is started again if it is gone."""
+        bring_back_server()
+        self.between(session)
+
     def between(self, session: Session) -> None:
         """Look, while nothing of a run is measured."""
         if self._look():
@@ -135,8 +141,10 @@ def wait_for_server(
     tell: Callable[[str], None],
     patience: float | None = None,
     look: Callable[[], bool] = lambda: answers(_LAST_PROBE_SECONDS),
-) -> float:
+) -> float | None:
     """Wait until the server answers, so that it can be told how the flow run ended.
+
+    One of this process's own is started again instead.
 
     Args:
         tell: Takes a sentence for the user.
@@ -144,20 +152,38 @@ def wait_for_server(
         look: Tells whether it answers.
 
     Returns:
-        Seconds waited; 0 if it answered at once.
+        Seconds waited; 0 if it answered at once, None if it stays away.
     """
     if look():
         return 0.0
-    limit = _patience() if patience is None else patience
     began = time.monotonic()
+    caller = current_caller()
+    if caller is not None and caller.bring_back is not None:
+        back = "was gone and is started again" if bring_back_server() else ""
+    else:
+        back = _waited(tell, _patience() if patience is None else patience, look)
+    if back:
+        tell(f"the Prefect server {back}")
+        return time.monotonic() - began
+    tell("the Prefect server stays away; the results are on disk, it will not learn of them")
+    return None
+
+
+def _waited(tell: Callable[[str], None], limit: float, look: Callable[[], bool]) -> str:
     tell(f"the Prefect server does not answer; it is waited for, {limit:.0f} s at most")
-    while time.monotonic() - began < limit:
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
         time.sleep(min(_LOOK_SECONDS, limit))
         if look():
-            tell("the Prefect server answers again")
-            return time.monotonic() - began
-    tell("the Prefect server stays away; the results are on disk, it will not learn of them")
-    return time.monotonic() - began
+            return "answers again"
+    return ""
+
+
+def ask_no_more() -> None:
+    """Let each further request fail at once: Prefect's client repeats one for a minute."""
+    settings = get_current_settings()
+    settings.client.max_retries = 0
+    settings.logging.to_api.enabled = False
 
 
 def _patience() -> float:

@@ -21,6 +21,7 @@ from tasks.collector import start_collector, stop_collector
 from tasks.cooldown import cooldown
 from tasks.ended import Ended, Ticket
 from tasks.events import announce_run
+from tasks.flow_run import forget_results
 from tasks.initialize import initialize
 from tasks.keep import keep_outputs
 from tasks.outage import Watch
@@ -42,7 +43,8 @@ class PrefectStages:
 
     def initialize(self, session: Session, after: Sequence[Handle]) -> Handle:
         """See ``Stages``."""
-        self._watch.between(session)
+        self._watch.before_run(session)
+        forget_results()  # those of the runs before
         return _call(initialize, f"run{session.run}/initialize", after, session)
 
     def start_collector(self, session: Session, after: Sequence[Handle]) -> Handle:

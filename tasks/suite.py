@@ -15,6 +15,7 @@ from benchyard.suite.course import Course
 from benchyard.suite.planning import SuitePlan, limits_of, make_suite_plan
 from benchyard.suite.summing import summed
 from benchyard.suite.wish import Wish
+from tasks.caller import current_caller
 from tasks.flow_run import first_start
 from tasks.policy import UNCACHED
 from tasks.suite_comparing import compare_suite
@@ -48,6 +49,9 @@ def conduct_suite(wish: Wish, conduct: Conduct) -> State[Any]:
         InputError: If the wish selects nothing, or cannot be meant.
         TestbedBusyError: If this host measures, it matters, and waiting is not wanted.
     """
+    caller = current_caller()
+    if caller is not None:
+        caller.begin()
     wish.check()
     check_baseline(wish.baseline)
     plan = plan_suite(wish, first_start() or datetime.now(UTC))

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from prefect import State
-from prefect.context import FlowRunContext
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
 from benchyard.execution.interrupts import graceful
@@ -16,6 +15,8 @@ from benchyard.suite.known import done_since
 from benchyard.suite.places import Place
 from benchyard.suite.wish import Wish
 from benchyard.testbeds import this_testbed
+from tasks.caller import current_caller
+from tasks.flow_run import forget_results
 from tasks.one_client import one_client
 
 #: Executes one request as a flow run and returns its state, whatever that is.
@@ -39,15 +40,9 @@ def conduct_here(execute_case: Callable[..., Any]) -> Callable[[Wish, Course], s
 
 def _execute(execute_case: Callable[..., Any], request: Request) -> State[Any]:
     state = cast("State[Any]", execute_case(**asdict(request), return_state=True))
-    _forget_results()
-    return state
-
-
-def _forget_results() -> None:
-    """Let go of what Prefect remembers of each child's result: nothing here depends on it."""
-    context = FlowRunContext.get()
-    if context is not None:
-        context.run_results.clear()
+    forget_results()
+    caller = current_caller()
+    return state if caller is None else caller.told(state)
 
 
 def _all_turns(wish: Wish, course: Course, execute: Execute) -> str:

@@ -8,6 +8,7 @@ import click
 from benchyard.errors import BenchyardError, ExitCode
 from benchyard.execution.ending import ending
 from flows.cli.group import cli
+from flows.leaving import leave
 
 #: Set to show tracebacks of internal errors.
 DEBUG = "BENCHYARD_DEBUG"
@@ -19,7 +20,7 @@ def main() -> None:
     _open_what_is_closed()
     with ending():
         code = call(sys.argv[1:])
-    sys.exit(code)
+    leave(code)
 
 
 def _open_what_is_closed() -> None:

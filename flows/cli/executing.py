@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event
 
 from benchyard.errors import CaseFailedError, RunInterruptedError
@@ -116,4 +117,4 @@ def _through_prefect() -> Execute:
     from flows import through_prefect  # noqa: PLC0415 - after the server began to start
 
     answering.wait_until_ready()
-    return through_prefect.execute
+    return partial(through_prefect.execute, server=answering)

@@ -155,7 +155,7 @@ def _execute(wish: Wish, *, as_json: bool, verbose: bool) -> None:
     answering.wait_until_ready()
     display = make_display(runs=0, cooldown=wish.cooldown, verbose=verbose, terminal=False)
     with display, listening(display.hear):
-        state, file = through_prefect_suite.execute(wish)
+        state, file = through_prefect_suite.execute(wish, answering)
     worse = _print_summary(file, as_json=as_json)
     if state.is_cancelled():
         raise RunInterruptedError(f"{state.message}; the same command goes on where it ended")

@@ -4,16 +4,19 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from benchyard.children import wait_until_gone
 from benchyard.errors import BenchyardError
 from benchyard.execution.layout import done_runs
 from benchyard.labels import OWNER, labelled
@@ -33,7 +36,8 @@ def nothing_configured(
     monkeypatch.chdir(tmp_path)
     if request.node.get_closest_marker("slow"):
         put_database(tmp_path / "home" / "prefect.db")
-    with mock.patch.dict(os.environ, {"PREFECT_HOME": str(tmp_path / "home")}):
+    own = {"PREFECT_HOME": str(tmp_path / "home"), "BENCHYARD_HOME": str(tmp_path / "lab")}
+    with mock.patch.dict(os.environ, own):
         os.environ.pop("PREFECT_API_URL", None)
         yield
 
@@ -265,3 +269,119 @@ def test_a_lab_that_ends_well_leaves_no_server_and_prints_json_alone(
     assert "prefect" not in ended.stderr.lower()
     assert "yes" in next(folder.glob("results/run_1/process/*stdout*")).read_text()
     assert eventually(lambda: not dict(labelled(mark)), 10)
+
+
+# -- a temporary one that is killed in the middle
+
+
+@dataclass
+class Held:
+    """A lab that a step of its first run holds until it is let go."""
+
+    lab: "subprocess.Popen[str]"
+    folder: Path
+    go: Path
+
+    def kill_server(self) -> None:
+        """Kill the temporary server, found among what this lab started."""
+        for pid, _ in labelled(OWNER):
+            stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            words = Path(f"/proc/{pid}/cmdline").read_bytes()
+            if int(stat[1]) == self.lab.pid and b"uvicorn" in words:
+                os.kill(pid, signal.SIGKILL)
+                assert wait_until_gone(pid, 30) or stat
+                return
+        pytest.fail("this lab has no server")
+
+    def let_go(self) -> str:
+        """Let the step end, and the lab; return what it said."""
+        self.go.touch()
+        _, said = self.lab.communicate(timeout=300)
+        return said
+
+
+@contextmanager
+def held(case_folder: MakeCase, tmp_path: Path) -> Generator[Held]:
+    up, go = tmp_path / "up", tmp_path / "go"
+    waits = f"echo > {up}; while [ ! -e {go} ]; do sleep 0.05; done"
+    folder = case_folder("held", process("hold", waits), process("next", "true"))
+    program = Path(sys.executable).with_name("benchyard")
+    with subprocess.Popen(
+        [program, "run", "held", "--runs", "2", "--cooldown", "0"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as lab:
+        try:
+            assert eventually(lambda: up.exists() or lab.poll() is not None, 180)
+            assert lab.poll() is None, lab.communicate()[1]
+            yield Held(lab, folder, go)
+        finally:
+            lab.kill()
+
+
+def states(home: Path) -> list[str]:
+    """Return the states of all flow runs that the database knows."""
+    with closing(sqlite3.connect(home / "prefect.db")) as database:
+        return [str(state) for (state,) in database.execute("SELECT state_type FROM flow_run")]
+
+
+@pytest.mark.slow
+def test_a_temporary_server_that_was_killed_is_started_again(
+    case_folder: MakeCase, tmp_path: Path
+) -> None:
+    with held(case_folder, tmp_path) as it:
+        it.kill_server()
+        said = it.let_go()
+
+    assert it.lab.returncode == 0, said
+    assert done_runs(it.folder / "results") == [1, 2]
+    assert "ERROR" not in said
+    assert "Error" not in said
+    assert states(tmp_path / "home") == ["COMPLETED"]
+
+
+@pytest.mark.slow
+def test_a_temporary_server_that_cannot_come_back_costs_one_sentence(
+    case_folder: MakeCase, tmp_path: Path
+) -> None:
+    with held(case_folder, tmp_path) as it:
+        it.kill_server()
+        for file in (tmp_path / "home").glob("prefect.db*"):
+            file.unlink()
+        (tmp_path / "home" / "prefect.db").mkdir()
+        began = time.monotonic()
+        said = it.let_go()
+
+    assert it.lab.returncode == 0, said
+    assert done_runs(it.folder / "results") == [1, 2]
+    (sentence,) = (line for line in said.splitlines() if "Prefect server" in line)
+    assert "stays away; the results are on disk" in sentence
+    assert "Traceback" not in said
+    assert time.monotonic() - began < 240, "it was waited for as for somebody else's"
+
+
+@pytest.mark.slow
+def test_the_flow_run_of_a_killed_lab_does_not_stay_running(
+    case_folder: MakeCase, tmp_path: Path, run_benchyard: RunBenchyard
+) -> None:
+    with held(case_folder, tmp_path) as it:
+        it.lab.kill()
+        it.lab.wait()
+    it.go.touch()
+    assert states(tmp_path / "home") == ["RUNNING"]
+
+    ended = run_benchyard("run", "held", "--runs", "1", "--cooldown", "0", timeout=300)
+
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(states(tmp_path / "home")) == ["COMPLETED", "CRASHED"]
+    assert open_task_runs(tmp_path / "home") == []
+    assert list((tmp_path / "lab" / "flow-runs").iterdir()) == []
+
+
+def open_task_runs(home: Path) -> list[str]:
+    """Return the names of the task runs that seem to go on."""
+    with closing(sqlite3.connect(home / "prefect.db")) as database:
+        found = database.execute("SELECT name, state_type FROM task_run").fetchall()
+    return [name for name, state in found if state in ("PENDING", "RUNNING", "SCHEDULED")]

@@ -1,8 +1,9 @@
 """The flow that executes a case: one flow run, flat tasks, resumable from its checkpoints."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from prefect import State, flow
+from pydantic import Field
 
 from benchyard.execution.engine import execute_case as execute
 from benchyard.execution.request import Request
@@ -31,13 +32,13 @@ from tasks.showing import ShownStages
 )
 def execute_case(
     case: str,
-    runs: int = 3,
-    most_runs: int | None = None,
-    until: float | None = None,
+    runs: Annotated[int, Field(ge=1, le=100_000)] = 3,
+    most_runs: Annotated[int | None, Field(ge=1, le=100_000)] = None,
+    until: Annotated[float | None, Field(gt=0, lt=1)] = None,
     campaign: Literal["auto", "new", "keep"] = "auto",
     only: tuple[int, ...] = (),
-    interval: float = 0.1,
-    cooldown: float = 15.0,
+    interval: Annotated[float, Field(ge=0.001, le=3600)] = 0.1,
+    cooldown: Annotated[float, Field(ge=0, le=86_400)] = 15.0,
     rest_first: bool = False,
     force: bool = False,
     fail_fast: bool = False,

@@ -1,9 +1,10 @@
 """The flow that keeps the lab's house: spool, disk, leftovers, old results."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from prefect import State, flow
+from pydantic import Field
 
 from benchyard.housekeeping import Policy
 from tasks.housekeeping import keep_house
@@ -13,8 +14,8 @@ from tasks.housekeeping import keep_house
 def housekeeping(
     root: str = "cases",
     results: str | None = None,
-    keep_newest: int = 10,
-    younger_than_days: float = 90.0,
+    keep_newest: Annotated[int, Field(ge=0)] = 10,
+    younger_than_days: Annotated[float, Field(ge=0)] = 90.0,
     remove_old: bool = False,
     wait: bool = True,
     resources: tuple[str, ...] = (),

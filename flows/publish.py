@@ -1,9 +1,10 @@
 """The flow that publishes what waits: a task for each sink, resumable at any point."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from prefect import State, flow
+from pydantic import Field
 
 from benchyard.publishing import Compression
 from benchyard.publishing.backlog import routes
@@ -17,7 +18,7 @@ def publish(
     datadir: str | None = None,
     archivedir: str | None = None,
     compress: Literal["none", "gz", "zst"] = "none",
-    retries: int = 5,
+    retries: Annotated[int, Field(ge=0, le=100)] = 5,
 ) -> State[Any]:
     """Upload what waits, and move it to the archive.
 

@@ -1,11 +1,13 @@
 """From a request to everything that an execution needs; no Prefect here."""
 
+import sys
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
 import resources
 from benchyard.case.selection import one_case
+from benchyard.errors import InputError
 from benchyard.execution.beginning import campaigning
 from benchyard.execution.layout import results_folder
 from benchyard.execution.plan import Plan
@@ -39,9 +41,12 @@ def open_case(
 
     Raises:
         CaseError: If the case is invalid; all problems at once.
-        InputError: If the request names no case or several, its rule is none, or a sink lacks
-            what it needs.
+        InputError: If the request names no case or several, its amounts or its rule cannot be
+            meant, or a sink lacks what it needs.
     """
+    request.check()
+    if request.wait_for_user and not sys.stdin.isatty():
+        raise InputError("wait_for_user needs a terminal: nobody is there to press Enter")
     rule = request.rule()
     campaigning(request.campaign)
     check_sinks(request.publish)

@@ -3,7 +3,23 @@
 from dataclasses import dataclass
 
 from benchyard.errors import InputError
-from benchyard.execution.adaptive import Adaptive
+from benchyard.execution.adaptive import MAX_RUNS, Adaptive
+
+#: Seconds between two samples, at least and at most: shorter uses a CPU up, longer shows nothing.
+INTERVAL = (0.001, 3600.0)
+#: Seconds of rest, at most: a day.
+MOST_COOLDOWN = 86_400.0
+
+
+def wrong_amounts(runs: int, interval: float, cooldown: float) -> list[str]:
+    """Return what is wrong with amounts that a form or a program gave; empty if nothing is."""
+    least, most = INTERVAL
+    checks = (
+        (1 <= runs <= MAX_RUNS, f"runs {runs}: write 1 to {MAX_RUNS:,}"),
+        (least <= interval <= most, f"interval {interval}: write {least} to {most:,.0f} seconds"),
+        (0 <= cooldown <= MOST_COOLDOWN, f"cooldown {cooldown}: write 0 to {MOST_COOLDOWN:,.0f} s"),
+    )
+    return [text for is_right, text in checks if not is_right]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,18 @@ class Request:
     resources: tuple[str, ...] = ()
     publish: tuple[str, ...] = ("local",)
     baseline: str | None = None
+
+    def check(self) -> None:
+        """Refuse what nobody can mean.
+
+        Raises:
+            InputError: With one sentence for all that is wrong.
+        """
+        wrong = wrong_amounts(self.runs, self.interval, self.cooldown)
+        if any(run < 1 for run in self.only):
+            wrong.append("only: write numbers of runs, from 1 on")
+        if wrong:
+            raise InputError("; ".join(wrong))
 
     def rule(self) -> Adaptive | None:
         """Return the rule for the number of runs; None for a fixed number.

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 
 from benchyard.errors import InputError
-from benchyard.execution.adaptive import MAX_RUNS
 from benchyard.execution.beginning import Campaigning, campaigning
-from benchyard.execution.request import Request
+from benchyard.execution.request import Request, wrong_amounts
 
 #: A century; more is a slip of the pen, and Python's dates end somewhere.
 _MOST_DAYS = 36_525.0
@@ -61,14 +60,14 @@ class Wish:
             InputError: With one sentence for all that is wrong.
         """
         campaigning(self.campaign)
-        wrong = [text for is_wrong, text in self._looked_at() if is_wrong]
+        wrong = wrong_amounts(self.runs, self.interval, self.cooldown)
+        wrong += [text for is_wrong, text in self._looked_at() if is_wrong]
         if wrong:
             raise InputError("; ".join(wrong))
 
     def _looked_at(self) -> list[tuple[bool, str]]:
         budget, stale = self.budget, self.stale
         return [
-            (not 1 <= self.runs <= MAX_RUNS, f"runs {self.runs}: write 1 to {MAX_RUNS:,}"),
             (
                 budget is not None and not (math.isfinite(budget) and budget > 0),
                 f"budget {budget}: write hours, more than 0",

@@ -7,6 +7,7 @@ import click
 
 from benchyard.execution.beginning import Campaigning
 from benchyard.execution.ordering import Order
+from benchyard.execution.request import INTERVAL, MOST_COOLDOWN
 from flows.cli.seconds import Seconds
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -15,14 +16,14 @@ _interval = click.option(
     "--interval",
     default=0.1,
     show_default=True,
-    type=Seconds(0.001, 3600),
+    type=Seconds(*INTERVAL),
     help="Seconds between two samples of the host.",
 )
 _cooldown = click.option(
     "--cooldown",
     default=15.0,
     show_default=True,
-    type=Seconds(0, 86_400),
+    type=Seconds(0, MOST_COOLDOWN),
     help="Seconds of rest between two runs.",
 )
 _order = click.option(

@@ -8,13 +8,14 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from prefect.blocks.webhook import Webhook
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.events.actions import CallWebhook, RunDeployment
 from prefect.events.schemas.automations import AutomationCore
+from prefect.settings import get_current_settings
 from prefect.utilities.callables import parameter_schema
 
 from benchyard.errors import BenchyardError, InputError
@@ -35,6 +36,7 @@ DEPLOYMENT = "command"
 _TAG = {"prefect.resource.id": "prefect.tag.benchyard", "prefect.resource.role": "tag"}
 _ENDS = ("Failed", "Crashed", "TimedOut")
 
+_UI_URL = "UI_URL"
 #: Both begin with "text": what chat programs show of an incoming webhook.
 _OF_FAILED = """{
   "text": {{ (event.resource.name ~ ": " ~ event.resource["prefect.state-message"]) | tojson }},
@@ -45,7 +47,7 @@ _OF_FAILED = """{
   "state": {{ event.resource["prefect.state-name"] | tojson }},
   "flow": {{ flow.name | tojson }},
   "flow_run": {{ (flow_run.id | string) | tojson }},
-  "url": {{ (flow_run | ui_url) | tojson }},
+  "url": {{ ("UI_URL/runs/flow-run/" ~ flow_run.id) | tojson }},
   "occurred": {{ (event.occurred | string) | tojson }}
 }"""
 _OF_WORSE = """{
@@ -64,7 +66,7 @@ _OF_WORSE = """{
   "results": {{ event.payload.results | tojson }},
   "baseline": {{ event.payload.baseline | tojson }},
   "flow_run": {{ (flow_run.id | string) | tojson }},
-  "url": {{ (flow_run | ui_url) | tojson }},
+  "url": {{ ("UI_URL/runs/flow-run/" ~ flow_run.id) | tojson }},
   "occurred": {{ (event.occurred | string) | tojson }}
 }"""
 
@@ -118,7 +120,7 @@ def _call(client: SyncPrefectClient, url: str) -> None:
     headers = {"Content-Type": "application/json"}
     block = Webhook(url=cast("Any", url), headers=cast("Any", headers))
     identity = cast("Any", block).save(BLOCK, overwrite=True)
-    for name, expect, template in _KINDS:
+    for name, expect, template in _kinds():
         action = CallWebhook(block_document_id=identity, payload=template)
         _ensure(client, name, expect, action.model_dump(mode="json"))
 
@@ -138,7 +140,7 @@ def _execute(client: SyncPrefectClient, command: Sequence[str]) -> None:
         parameter_openapi_schema=parameter_schema(alert).model_dump(),
         enforce_parameter_schema=True,
     )
-    for name, expect, template in _KINDS:
+    for name, expect, template in _kinds():
         message = {"__prefect_kind": "jinja", "template": template}
         action = RunDeployment.model_validate(
             {"deployment_id": deployment, "parameters": {"message": message}}
@@ -150,6 +152,14 @@ _KINDS = (
     (FAILED, [f"prefect.flow-run.{end}" for end in _ENDS], _OF_FAILED),
     (WORSE, ["benchyard.regression.found"], _OF_WORSE),
 )
+
+
+def _kinds() -> Iterator[tuple[str, list[str], str]]:
+    """Yield name, events and template of each alert, with the address of the lab's pages."""
+    # Prefect's filter for it is known to a server only once that has loaded a webhook's action.
+    address = str(get_current_settings().ui_url)
+    for name, expect, template in _KINDS:
+        yield name, expect, template.replace(_UI_URL, address)
 
 
 def _ensure(

@@ -60,7 +60,7 @@ class Session:
         self._written: RunRecord | None = None
         self._resources: LiveResources | None = None
         self._phases: Phases | None = None
-        self._leftovers = Leftovers(self.warn)
+        self._leftovers = Leftovers(self._warn_of_leftovers)
         self._account = Account()
         self._preflight: tuple[Mapping[str, Json], ...] = ()
         self._timeline = Timeline(setting.clock, setting.clock.monotonic_ns())
@@ -303,6 +303,11 @@ class Session:
     def warn(self, text: str) -> None:
         """Note in the record what a reader of the numbers should know."""
         self._warnings.append(text)
+
+    def _warn_of_leftovers(self, text: str) -> None:
+        self.warn(text)
+        shown = self.setting.secrets.redact(text)
+        self._reporter.tell(Notice(f"{self.case.title} run {self.run}: {shown}"))
 
     # -- when things go wrong
 

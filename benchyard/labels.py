@@ -76,12 +76,12 @@ def labelled(name: str) -> Iterator[tuple[int, str]]:
     with os.scandir("/proc") as entries:
         pids = [int(entry.name) for entry in entries if entry.name.isdigit()]
     for pid in pids:
-        if pid != os.getpid() and (value := _value(pid, name)) is not None:
+        if pid != os.getpid() and (value := label_of(pid, name)) is not None:
             yield pid, value
 
 
-def _value(pid: int, name: str) -> str | None:
-    """Return the value of a process's label, or None if it has none."""
+def label_of(pid: int, name: str) -> str | None:
+    """Return the value of a process's label; None if it has none (any more)."""
     key = name.encode() + b"="
     lines = (line for line in _environment(pid) if line.startswith(key))
     return next((os.fsdecode(line[len(key) :]) for line in lines), None)
@@ -183,7 +183,7 @@ def _kill(pid: int, name: str, doomed: Callable[[str], bool]) -> bool:
     except ProcessLookupError:
         return False
     try:
-        value = _value(pid, name)
+        value = label_of(pid, name)
         if value is None or not doomed(value):
             return False
         signal.pidfd_send_signal(descriptor, signal.SIGKILL)

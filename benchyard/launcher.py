@@ -7,8 +7,8 @@ Source: Linux, fs/exec.c (``exec_mmap``); posix_spawn(3), which borrows the pare
 
 So it is made small. It imports as little as it can; hence ``_socket`` and ``_signal``: the modules
 around them would make it larger by more than a megabyte. And it is a fork of the process that the
-lab started, which ends then: a fork begins without the pages of files that only starting a Python
-takes, 7 MB instead of 9, and without a peak of its own that began with the lab's.
+lab started, which becomes the adopter then: a fork begins without the pages of files that only
+starting a Python takes, 7 MB instead of 9, and without a peak of its own that began with the lab's.
 Source: Linux, mm/memory.c (``vma_needs_copy``); kernel/fork.c (``copy_signal``).
 
 A child inherits from here what is neither descriptor nor folder nor environment: limits, umask,
@@ -27,13 +27,14 @@ its three streams. On the line go:
    instant (monotonic ns) not yet told at which this process went on after it was stopped.
 
 If the lab lets go of the line, the child is waited for and forgotten. If the control socket
-closes, the lab is dead; then this process ends, and the guard kills the children.
+closes, the lab is dead; then this process ends, and guard and adopter kill the children.
 """
 
 import marshal
 import os
 import resource
 import select
+import sys
 import time
 from _socket import CMSG_SPACE, MSG_CMSG_CLOEXEC, MSG_NOSIGNAL, socket
 
@@ -54,7 +55,10 @@ _signal = __import__("_signal")
 
 
 def main() -> None:
-    """Serve the lab at the other end of standard input until it is dead."""
+    """Serve the lab at the other end of standard input until it is dead.
+
+    The arguments are the adopter's command; it gets standard output, its own socket to the lab.
+    """
     # What is ignored or blocked here would be so in each child. Python ignores two by itself.
     for number in _signal.valid_signals():
         if _signal.getsignal(number) == _signal.SIG_IGN:
@@ -64,14 +68,29 @@ def main() -> None:
     taken = os.open("/dev/null", os.O_RDWR)
     while taken <= 2:
         taken = os.dup(taken)
-    os.close(taken)
     os.chdir("/")
     if os.fork():
-        os._exit(0)
+        _adopt(taken)
+    os.dup2(taken, 1, inheritable=False)
+    os.close(taken)
     control = socket(fileno=0)
     _say(control, (os.getpid(),))
     Launcher(control).serve()
     os._exit(0)
+
+
+def _adopt(nothing: int) -> None:
+    """Become the adopter of this process's only child, and of what that starts.
+
+    Without labels, by which the guard would kill it before its work is done.
+    """
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 2)
+    unlabelled = {name: os.environ[name] for name in os.environ if name[:10] != "BENCHYARD_"}
+    try:
+        os.execve(sys.argv[1], sys.argv[1:], unlabelled)  # noqa: S606 - no shell is wanted
+    finally:
+        os._exit(127)
 
 
 class Launcher:

@@ -1,7 +1,8 @@
 """The lab's side of the launcher: one such process for this one, and a line to each child.
 
 What goes over the wire, and why children are not started from here, says ``benchyard.launcher``.
-A launcher is started with the first child; if somebody killed it, the next child gets a new one.
+A launcher is started with the first child, together with its parent, the adopter
+(``benchyard.adopter``); if somebody killed it, the next child gets new ones.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -199,10 +201,12 @@ def _close(ours: socket.socket, child: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Launcher:
-    """A launcher; the control socket is a bare descriptor, as the guard's pipe is, and why."""
+    """A launcher and its parent; the sockets are bare descriptors, as the guard's pipe is."""
 
     pid: int
     control: int
+    adopter: int
+    lifeline: int
 
     def send(self, descriptors: list[int]) -> None:
         control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, self.control)
@@ -210,6 +214,10 @@ class _Launcher:
             socket.send_fds(control, [LAST], descriptors)
         finally:
             control.detach()
+
+    def let_go(self) -> None:
+        os.close(self.control)
+        os.close(self.lifeline)
 
 
 _lock = threading.Lock()
@@ -223,6 +231,16 @@ def launcher_pid() -> int | None:
         return launcher.pid if launcher and not _readable(launcher.control, timeout=0) else None
 
 
+def adoption() -> tuple[int, int] | None:
+    """Return the process ids of this process's adopter and launcher; None before the first child.
+
+    Either may have been killed.
+    """
+    with _lock:
+        launcher = _launchers.get(this_owner())
+        return (launcher.adopter, launcher.pid) if launcher else None
+
+
 def _hand_over(descriptors: list[int]) -> None:
     """Give descriptors to this process's launcher, a new one if the last is gone."""
     owner = this_owner()
@@ -232,7 +250,7 @@ def _hand_over(descriptors: list[int]) -> None:
             try:
                 _launchers[owner].send(descriptors)
             except ConnectionError:
-                os.close(_launchers.pop(owner).control)
+                _launchers.pop(owner).let_go()
             else:
                 return
         _launchers[owner] = _start(owner)
@@ -240,28 +258,41 @@ def _hand_over(descriptors: list[int]) -> None:
 
 
 def _start(owner: str) -> _Launcher:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    try:
-        with theirs:
-            _execute(owner, theirs)
-        return _Launcher(_pid(_answer(ours)), ours.detach())
-    except BaseException:
-        ours.close()
-        raise
+    with ExitStack() as ours:
+        ends = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
+        control, lifeline = [ours.enter_context(one) for one, _ in ends]
+        process = _execute(owner, *[theirs for _, theirs in ends])
+        try:
+            pid = _pid(_answer(control))
+            # From now on no orphan escapes, whoever dies.
+            _pid(_answer(lifeline))
+        except BaseException:
+            ours.close()
+            process.wait()
+            raise
+        # It outlives this process for a moment: nobody waits for it, and that is no mistake.
+        process.returncode = 0
+        return _Launcher(pid, control.detach(), process.pid, lifeline.detach())
 
 
-def _execute(owner: str, control: socket.socket) -> None:
-    """Execute the program; the process that goes on is a fork of the one that is waited for."""
+def _execute(
+    owner: str, control: socket.socket, lifeline: socket.socket
+) -> "subprocess.Popen[bytes]":
+    """Execute the launcher's program; its process becomes the adopter, and the launcher a fork."""
+    with control, lifeline:
+        return subprocess.Popen(
+            [*_python("launcher"), *_python("adopter")],
+            stdin=control.fileno(),
+            stdout=lifeline.fileno(),
+            env={**os.environ, OWNER: owner},
+            start_new_session=True,
+        )
+
+
+def _python(module: str) -> list[str]:
     root = str(Path(__file__).resolve().parents[1])
-    code = f"import sys; sys.path.insert(0, {root!r}); from benchyard.launcher import main; main()"
-    subprocess.run(
-        [sys.executable, "-I", "-S", "-E", "-c", code],
-        stdin=control.fileno(),
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, OWNER: owner},
-        start_new_session=True,
-        check=False,
-    )
+    code = f"import sys; sys.path.insert(0, {root!r}); from benchyard.{module} import main; main()"
+    return [sys.executable, "-I", "-S", "-E", "-c", code]
 
 
 def _pid(said: bytes) -> int:
@@ -272,11 +303,11 @@ def _pid(said: bytes) -> int:
 
 
 def _after_fork() -> None:
-    """Leave the parent's launcher to the parent: an end held here would keep it alive."""
+    """Leave the parent's launcher to the parent: ends held here would keep both alive."""
     global _lock  # noqa: PLW0603 - another thread may hold it at the fork, for ever
     _lock = threading.Lock()
     while _launchers:
-        os.close(_launchers.popitem()[1].control)
+        _launchers.popitem()[1].let_go()
 
 
 os.register_at_fork(after_in_child=_after_fork)

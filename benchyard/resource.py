@@ -258,6 +258,20 @@ class Resource(ABC, Generic[SettingsT]):
                 None means all that is under way.
         """
 
+    def programs(self, step: str) -> Mapping[int, str]:
+        """Return the programs that a step ran to their end; what they left running ends with it.
+
+        What other classes start lives until ``stop``, and ends with the run if it outlives that.
+
+        Args:
+            step: Label of the step.
+
+        Returns:
+            Process id to child label (``benchyard.children.Child``) of each.
+        """
+        del step
+        return {}
+
     def alive(self) -> bool:
         """Tell whether further commands can be taken; asked after a command failed."""
         return True

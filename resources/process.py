@@ -62,6 +62,7 @@ class ProgramResource(Resource[SettingsT], ABC):
         self._ended: list[Ended] = []
         self._ended_of: dict[str, list[Ended]] = {}
         self._labels: set[str] = set()
+        self._programs: dict[str, dict[int, str]] = {}
         # Labels of steps whose program must not start any more; None stands for all.
         self._aborted: set[str | None] = set()
 
@@ -75,9 +76,15 @@ class ProgramResource(Resource[SettingsT], ABC):
         with self._lock:
             return tuple(self._ended if step is None else self._ended_of.get(step, ()))
 
+    def programs(self, step: str) -> Mapping[int, str]:
+        """Return the programs of this step's last attempt that ended, and their labels."""
+        with self._lock:
+            return dict(self._programs.get(step, {}))
+
     def begin(self, step: str) -> None:
         """Let programs of this step start again."""
         with self._lock:
+            self._programs.pop(step, None)
             self._aborted.discard(step)
 
     def abort(self, step: str | None = None) -> None:
@@ -121,6 +128,7 @@ class ProgramResource(Resource[SettingsT], ABC):
             finally:
                 with self._lock:
                     self._in_flight.remove((child, step))
+                    self._programs.setdefault(step, {})[child.pid] = child.label
                     self._note(child.ended, step)
                 self.changed()
 

@@ -4,7 +4,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from benchyard.clock import Timeline, iso, seconds
@@ -17,6 +17,7 @@ from benchyard.errors import (
     ResourceError,
 )
 from benchyard.execution.checks import check_output
+from benchyard.execution.leftovers import Leftovers
 from benchyard.execution.live import owned_by
 from benchyard.files import remove_tree
 from benchyard.model import Json, Outcome, Step
@@ -37,11 +38,13 @@ class Bench:
     Args:
         timeline: The time of the run.
         describe: Makes the record of an error, secrets removed.
+        leftovers: Ends what programs leave running.
     """
 
     timeline: Timeline
     collector: Collector
     describe: Describe
+    leftovers: Leftovers = field(default_factory=Leftovers)
 
 
 class Deadline:
@@ -119,6 +122,7 @@ def _execute_once(
     _forget_outputs(step, resource)
     error: Exception | None = None
     answer: object = None
+    there = bench.leftovers.before()
     before = bench.collector.boundary(owned_by(resource, step.label), begins=True)
     with deadline.armed():
         start = bench.timeline.now_ns()
@@ -128,6 +132,7 @@ def _execute_once(
             error = raised
         end = bench.timeline.now_ns()
     after = bench.collector.boundary(owned_by(resource, step.label), begins=False)
+    bench.leftovers.end(step.name, resource.programs(step.label), there)
     timed = _timed(step, kind, (start, end), (before, after), bench)
     return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))
 

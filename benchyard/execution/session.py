@@ -21,6 +21,7 @@ from benchyard.execution.attempts import Bench
 from benchyard.execution.disturbance import disturbances, with_stops
 from benchyard.execution.keeping import Keeper
 from benchyard.execution.layout import begin_run, finish_run, work_folder
+from benchyard.execution.leftovers import Leftovers
 from benchyard.execution.live import LiveResources, Phases, used_classes, workspace_of
 from benchyard.execution.progress import Notice, RunEnded, RunStarted
 from benchyard.execution.recording import case_facts, resource_facts, write_down
@@ -59,6 +60,7 @@ class Session:
         self._written: RunRecord | None = None
         self._resources: LiveResources | None = None
         self._phases: Phases | None = None
+        self._leftovers = Leftovers(self._warn_of_leftovers)
         self._account = Account()
         self._preflight: tuple[Mapping[str, Json], ...] = ()
         self._timeline = Timeline(setting.clock, setting.clock.monotonic_ns())
@@ -126,7 +128,7 @@ class Session:
             )
         )
         measuring = (self._timeline, collector, self._reporter.describe)
-        self._bench = Bench(*measuring)
+        self._bench = Bench(*measuring, self._leftovers)
         self._phases = Phases(*measuring)
         settings = cast(
             "Mapping[str, Mapping[str, Json]]",
@@ -189,6 +191,7 @@ class Session:
         """Stop what was started, in reverse, and kill what a resource left running."""
         if self._resources is not None:
             self._warnings += self._resources.stop()
+        self._leftovers.end_all()
         label = self.case_run_label
         left = kill_labelled(RUN, lambda value: value == label)
         if left:
@@ -300,6 +303,11 @@ class Session:
     def warn(self, text: str) -> None:
         """Note in the record what a reader of the numbers should know."""
         self._warnings.append(text)
+
+    def _warn_of_leftovers(self, text: str) -> None:
+        self.warn(text)
+        shown = self.setting.secrets.redact(text)
+        self._reporter.tell(Notice(f"{self.case.title} run {self.run}: {shown}"))
 
     # -- when things go wrong
 

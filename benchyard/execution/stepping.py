@@ -123,7 +123,10 @@ class Stepper:
         parameters = self._secrets.resolve(dict(step.parameters))
         if not self._book.attempts(step):
             ground.keeper.announce(step)
-        with ground.resources.borrowed(step.resource, step.index) as resource:
+        with (
+            ground.bench.leftovers.step(),
+            ground.resources.borrowed(step.resource, step.index) as resource,
+        ):
             repetitions = execute_attempt(
                 step,
                 resource,

@@ -46,11 +46,15 @@ class Problem:
         return printable(f"{shown(self.file)}: {self.path}: {self.message}")
 
 
-def printable(text: str) -> str:
-    """Escape what would move a terminal's cursor, break the line, or not be text at all."""
+def printable(text: str, but: str = "") -> str:
+    """Escape what would move a terminal's cursor, break the line, or not be text at all.
+
+    Args:
+        but: Characters that are left.
+    """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() or c in but else repr(c)[1:-1] for c in text)
 
 
 def quote(value: object) -> str:

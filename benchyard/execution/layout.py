@@ -67,8 +67,23 @@ def is_done(folder: Path) -> bool:
 
 
 def is_marked(folder: Path) -> bool:
-    """Tell whether a run has its checkpoint, Benchyard's or KROWN's."""
-    return (folder / DONE).is_file()
+    """Tell whether a run has its checkpoint, Benchyard's or KROWN's.
+
+    Of a folder that nobody may look into it is assumed: its record cannot be read, which all who
+    need it tell, and leave that one out.
+    """
+    try:
+        return (folder / DONE).is_file()
+    except PermissionError:
+        return True
+
+
+def unreadable_runs(results: Path) -> list[int]:
+    """Return the numbers of the runs with a checkpoint whose record is gone or damaged, ascending.
+
+    Those that KROWN made are among them.
+    """
+    return [run for run, folder in run_folders(results) if is_marked(folder) != is_done(folder)]
 
 
 def _looks_whole(record: Path) -> bool:

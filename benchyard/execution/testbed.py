@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
+from benchyard.case.problems import printable
 from benchyard.clock import now
 from benchyard.errors import RunInterruptedError, TestbedBusyError
 
@@ -113,6 +114,6 @@ def _write_holder(descriptor: int, purpose: str) -> None:
 def _holder(descriptor: int) -> str:
     try:
         holder = json.loads(os.pread(descriptor, 4096, 0))
-        return "pid {pid} of {user} since {since}: {purpose}".format(**holder)
+        return printable("pid {pid} of {user} since {since}: {purpose}".format(**holder))
     except (ValueError, KeyError, OSError, TypeError, RecursionError):
         return "another lab"

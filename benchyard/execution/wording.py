@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from benchyard.case.problems import printable
 from benchyard.execution.progress import (
     AttemptFailed,
     CaseStarted,
@@ -31,9 +32,10 @@ def say(event: Event) -> str:
         case StepStarted() | AttemptFailed() | StepEnded():
             text = _about_step(event)
         case RunStarted(case, run, steps):
-            text = f"{case} run {run}: {steps} step{'s' * (steps != 1)}"
+            text = f"{printable(case)} run {run}: {steps} step{'s' * (steps != 1)}"
         case RunEnded(case, run, outcome, seconds):
-            text = f"{case} run {run}: {MARKS[outcome]} {outcome} after {duration(seconds)}"
+            ended = f"{MARKS[outcome]} {outcome} after {duration(seconds)}"
+            text = f"{printable(case)} run {run}: {ended}"
         case CaseStarted():
             text = _case_started(event)
         case Waiting(reason, seconds):
@@ -44,7 +46,8 @@ def say(event: Event) -> str:
 
 
 def _about_step(event: StepStarted | AttemptFailed | StepEnded) -> str:
-    where = f"{event.case} run {event.run} step {event.index} {event.name}"
+    case, name = printable(event.case), printable(event.name)
+    where = f"{case} run {event.run} step {event.index} {name}"
     if isinstance(event, StepStarted):
         return f"{where}: started"
     if isinstance(event, StepEnded):
@@ -59,7 +62,7 @@ def _about_step(event: StepStarted | AttemptFailed | StepEnded) -> str:
 def _case_started(event: CaseStarted) -> str:
     done = f", {len(event.done)} done before" if event.done else ""
     runs = len(event.runs)
-    return f"{event.case}: {runs} run{'s' * (runs != 1)} to do{done}"
+    return f"{printable(event.case)}: {runs} run{'s' * (runs != 1)} to do{done}"
 
 
 def runs_and(numbers: Sequence[int], one: str, more: str) -> str:

@@ -33,7 +33,7 @@ def krown_runs(results: Path) -> list[tuple[int, Path]]:
     return [
         (number, folder)
         for number, folder in _unrecorded(results)
-        if (folder / METRICS_FILE).exists() and not _is_ours(folder)
+        if lexists(folder / METRICS_FILE) and not _is_ours(folder)
     ]
 
 

@@ -61,6 +61,7 @@ class Sink(Protocol):
 
         Raises:
             InputError: If credentials or settings are missing or wrong; one sentence, no secret.
+            SinkUnavailableError: If they are right, and it can take nothing now.
         """
         ...
 

@@ -2,12 +2,14 @@
 
 import os
 import sys
+from io import StringIO
 
 import click
 
 from benchyard.errors import BenchyardError, ExitCode
 from benchyard.execution.ending import ending
 from flows.cli.group import cli
+from flows.cli.terminal import say
 from flows.leaving import leave
 
 #: Set to show tracebacks of internal errors.
@@ -45,7 +47,9 @@ def call(arguments: list[str]) -> int:
     except click.exceptions.Exit as ending:
         return ending.exit_code
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        say(shown.getvalue(), err=True, end="")
         return ExitCode.WRONG_INPUT
     except Exception as error:  # noqa: BLE001 - told, and with DEBUG raised
         code, message = _told(error)
@@ -53,7 +57,7 @@ def call(arguments: list[str]) -> int:
         raise
     except BaseException:  # noqa: BLE001 - Ctrl-C, or a signal as Prefect tells of it
         code, message = ExitCode.INTERRUPTED, _INTERRUPTED
-    click.echo(f"benchyard: {message}", err=True)
+    say(f"benchyard: {message}", err=True)
     return code
 
 

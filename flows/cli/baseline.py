@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
+from benchyard.case.problems import printable
 from benchyard.errors import RegressionError
 from benchyard.model import Case
 from benchyard.regressions import Baseline
+from flows.cli.terminal import say
 
 
 def raise_if_worse(
@@ -28,7 +28,7 @@ def raise_if_worse(
     for case, folder in zip(cases, folders, strict=True):
         looked = before.look(case.title, folder)
         if direct:
-            click.echo(f"{case.title} against {baseline}: {looked.summary}", err=True)
+            say(f"{printable(case.title)} against {baseline}: {looked.summary}", err=True)
         worse += [found.text for found in looked.regressions]
     if worse:
         raise RegressionError("\n".join(worse))

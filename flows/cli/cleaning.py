@@ -5,19 +5,14 @@ from pathlib import Path
 
 import click
 
+from benchyard.case.problems import printable
 from benchyard.errors import InputError
 from benchyard.execution.campaigns import clean, removable
 from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Json
 from benchyard.statistics.figures import plural
-from flows.cli.common import (
-    cases_of,
-    load_selected,
-    print_json,
-    results_of,
-    results_option,
-    selection,
-)
+from flows.cli.common import cases_of, load_selected, results_of, results_option, selection
+from flows.cli.terminal import confirm, print_json, say
 
 
 @click.command("clean")
@@ -40,20 +35,20 @@ def command(
     doomed = [path for folder in folders for path in removable(folder)]
     if doomed and not yes:
         for path in doomed:
-            click.echo(str(path), err=True)
+            say(printable(str(path)), err=True)
         if not sys.stdin.isatty():
             raise InputError("nobody is there to be asked; give --yes to remove these results")
-        if not click.confirm(f"Remove {plural(len(doomed), 'result')}?", err=True):
-            click.echo("nothing removed", err=True)
+        if not confirm(f"Remove {plural(len(doomed), 'result')}?"):
+            say("nothing removed", err=True)
             return
     invalid = sum(1 for item in loaded if item.problems)
     if invalid:
         text = f"{plural(invalid, 'invalid case')} left alone; benchyard validate says why"
-        click.echo(text, err=True)
+        say(text, err=True)
     with hold_testbed("cleaning", wait=False):
         gone = [path for folder in folders for path in clean(folder)]
     if as_json:
         removed: list[Json] = [str(path) for path in gone]
         print_json({"removed": removed})
     else:
-        click.echo(f"removed {plural(len(gone), 'result')}")
+        say(f"removed {plural(len(gone), 'result')}")

@@ -1,8 +1,5 @@
-"""What the commands share: options, loading what was selected, output."""
+"""What the commands share: options, and loading what was selected."""
 
-import codecs
-import json
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +10,7 @@ import resources
 from benchyard.case.loading import Loaded
 from benchyard.case.selection import find_cases
 from benchyard.execution.layout import results_folder
-from benchyard.model import Case, Json
+from benchyard.model import Case
 from benchyard.registry import Registry
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -69,25 +66,3 @@ def cases_of(loaded: Iterable[Loaded]) -> list[Case]:
 def results_of(case: Case, root: Path, results: Path | None) -> Path:
     """Return the results folder of a case."""
     return results_folder(case, root, results.resolve() if results else None)
-
-
-def print_json(value: Json) -> None:
-    """Print one JSON document; escaped where the terminal's encoding may not have a character."""
-    utf8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
-    click.echo(json.dumps(value, indent=2, ensure_ascii=not utf8))
-
-
-def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> None:
-    """Print rows in aligned columns; the first row is the header.
-
-    Args:
-        right: Positions of columns that are aligned to the right.
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for number, row in enumerate(rows):
-        cells = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        line = "  ".join(cells).rstrip()
-        click.echo(click.style(line, bold=True) if number == 0 else line)

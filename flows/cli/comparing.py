@@ -1,7 +1,5 @@
 """``benchyard compare``: a candidate against a baseline, or how many runs that would take."""
 
-from collections.abc import Sequence
-
 import click
 
 from benchyard.case.problems import printable
@@ -17,7 +15,8 @@ from benchyard.files import shown
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.figures import plural
 from flows.cli.amounts import parse_percent
-from flows.cli.common import json_option, print_columns, print_json
+from flows.cli.common import json_option
+from flows.cli.terminal import print_columns, print_json, say, styled
 
 _COLOURS = {
     Verdict.REGRESSION: "red",
@@ -116,7 +115,7 @@ def command(
     if as_json:
         print_json(document(compared, baseline, candidate))
     elif as_markdown:
-        click.echo(markdown(compared, baseline, candidate), nl=False)
+        say(markdown(compared, baseline, candidate), end="")
     else:
         _print(compared)
     return ExitCode.REGRESSION if compared.regressions else ExitCode.DONE
@@ -144,8 +143,8 @@ def _plan(baseline: str, rule: Rule, sensitivity: float, *, as_json: bool) -> No
     rows = plan_table(made)
     figures = [place for place, name in enumerate(rows[0]) if name not in _TEXTS]
     print_columns(rows, right=figures)
-    click.echo()
-    click.secho(plan_summary(made), bold=True)
+    say()
+    say(plan_summary(made), bold=True)
 
 
 def _print(compared: Comparison) -> None:
@@ -156,23 +155,25 @@ def _print(compared: Comparison) -> None:
         ("candidate", compared.candidate_only),
     ):
         for title in titles:
-            click.secho(f"{printable(title)}: in the {side} only, not compared", fg="yellow")
+            say(f"{printable(title)}: in the {side} only, not compared", fg="yellow")
     if compared.rows:
-        click.echo()
+        say()
         colours = [_COLOURS.get(row.verdict) for row in compared.rows]
-        _print_coloured(table(compared), FIGURES, colours)
-        click.echo()
+        rows = table(compared)
+        right = [place for place, name in enumerate(rows[0]) if name in FIGURES]
+        print_columns(rows, right=right, colours=colours)
+        say()
     for note in notes(compared):
-        click.echo(note)
+        say(note)
     worst = "red" if compared.regressions else None
-    click.secho(summary(compared), fg=worst, bold=True)
+    say(summary(compared), fg=worst, bold=True)
 
 
 def _print_pair(pair_of_cases: CasePair) -> None:
     one, other = pair_of_cases.baseline, pair_of_cases.candidate
-    click.echo(
-        click.style(printable(pair_of_cases.title), bold=True)
-        + f"  baseline {_about(one)}, candidate {_about(other)}"
+    say(
+        styled(printable(pair_of_cases.title), bold=True),
+        f"  baseline {_about(one)}, candidate {_about(other)}",
     )
     for weight, word, colour in (
         (Weight.MUST_MATCH, "not comparable", "red"),
@@ -180,34 +181,10 @@ def _print_pair(pair_of_cases: CasePair) -> None:
         (Weight.CHANGE, "changed", "cyan"),
     ):
         for text in remarks(pair_of_cases, weight):
-            click.echo(click.style(f"{word}: ", fg=colour) + text)
+            say(styled(f"{word}: ", fg=colour), text)
     for finding in pair_of_cases.findings:
-        click.secho(finding.text, fg=_COLOURS.get(finding.verdict))
+        say(finding.text, fg=_COLOURS.get(finding.verdict))
 
 
 def _about(side: RunSet) -> str:
     return f"{shown(side.folder)} ({plural(len(side.records), 'run')})"
-
-
-def _print_coloured(
-    rows: Sequence[Sequence[str]], right: frozenset[str], colours: Sequence[str | None]
-) -> None:
-    """Print a table whose rows have colours.
-
-    Args:
-        rows: The first is the header.
-        right: Headers of columns that are aligned to the right.
-        colours: Of the rows behind the header.
-    """
-    header, *_ = rows
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for number, row in enumerate(rows):
-        cells = [
-            cell.rjust(width) if name in right else cell.ljust(width)
-            for name, cell, width in zip(header, row, widths, strict=True)
-        ]
-        line = "  ".join(cells).rstrip()
-        if number:
-            click.secho(line, fg=colours[number - 1])
-        else:
-            click.secho(line, bold=True)

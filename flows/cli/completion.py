@@ -4,6 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from flows.cli import group
+from flows.cli.terminal import say
 
 
 @click.command("completion")
@@ -16,4 +17,4 @@ def command(shell: str) -> None:
     found = get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"no completion for {shell}")
-    click.echo(found(group.cli, {}, "benchyard", "_BENCHYARD_COMPLETE").source())
+    say(found(group.cli, {}, "benchyard", "_BENCHYARD_COMPLETE").source())

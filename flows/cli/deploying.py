@@ -6,7 +6,8 @@ import click
 
 from benchyard.model import Json
 from benchyard.statistics.figures import plural
-from flows.cli.common import json_option, print_columns, print_json, resources_option
+from flows.cli.common import json_option, resources_option
+from flows.cli.terminal import print_columns, print_json, say
 
 prefect_yaml_option = click.option(
     "--prefect-yaml",
@@ -49,4 +50,4 @@ def command(
         schedules = [f"{slug} ({'on' if on else 'off'})" for slug, on in one.schedules.items()]
         rows.append((one.name, ", ".join(schedules) or "-", one.page))
     print_columns(rows)
-    click.echo(f"{plural(len(offered.cases), 'case')} to choose from", err=True)
+    say(f"{plural(len(offered.cases), 'case')} to choose from", err=True)

@@ -5,10 +5,9 @@ from statistics import fmean
 from types import TracebackType
 from typing import Self
 
-import click
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from benchyard.case.problems import printable
 from benchyard.execution.progress import (
     AttemptFailed,
     CaseStarted,
@@ -22,6 +21,7 @@ from benchyard.execution.progress import (
 )
 from benchyard.execution.wording import MARKS, duration, say
 from benchyard.model import Outcome
+from flows.cli import terminal
 
 _COLOURS = {Outcome.COMPLETED: "green", Outcome.TOLERATED: "yellow"}
 
@@ -52,7 +52,7 @@ class PlainDisplay:
         if _told_again(event):
             return
         if self._verbose or not isinstance(event, StepStarted | RunStarted):
-            click.echo(say(event), err=True)
+            terminal.say(say(event), err=True)
 
 
 class LiveDisplay:
@@ -77,7 +77,7 @@ class LiveDisplay:
             TextColumn("{task.description}", markup=False),
             TimeElapsedColumn(),
             TextColumn("{task.fields[estimate]}"),
-            console=Console(stderr=True, highlight=False, markup=False),
+            console=terminal.console(),
             refresh_per_second=1,
             transient=True,
         )
@@ -117,17 +117,17 @@ class LiveDisplay:
 
     def _print_step(self, event: StepEnded) -> None:
         took = "" if event.seconds is None else duration(event.seconds)
-        line = f"  {MARKS[event.outcome]} {event.name:<32} {took:>10}"
+        line = f"  {MARKS[event.outcome]} {printable(event.name):<32} {took:>10}"
         if event.message and event.outcome is not Outcome.COMPLETED:
             line += f"  {event.outcome}: {event.message}"
         self._print(line, _COLOURS.get(event.outcome, "red"))
 
     def _print(self, text: str, style: str) -> None:
         if text:
-            self._progress.console.print(text, style=style)
+            self._progress.console.print(terminal.safe(text), style=style)
 
     def _show(self, text: str) -> None:
-        self._progress.update(self._task, description=text, estimate=self._estimate())
+        self._progress.update(self._task, description=printable(text), estimate=self._estimate())
 
     def _estimate(self) -> str:
         """Guess the rest from the runs so far; nothing is said before the first has ended."""

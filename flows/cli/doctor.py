@@ -1,7 +1,5 @@
 """``benchyard doctor``: whether this host is fit to be measured on, and what to do about it."""
 
-import codecs
-import json
 import shutil
 import sys
 import textwrap
@@ -11,10 +9,13 @@ from pathlib import Path
 
 import click
 
+from benchyard.case.problems import printable
 from benchyard.errors import ExitCode
+from benchyard.model import Json
 from benchyard.preflight.finding import Finding, Status
 from benchyard.preflight.looking import LOOK_SECONDS, findings, worst_first
 from flows.cli.seconds import Seconds
+from flows.cli.terminal import print_json, say, styled
 
 # What flows.cli.common imports (cases, resources, schemas) takes longer than all checks together.
 
@@ -60,9 +61,9 @@ def command(results: Path | None, look: float, *, strict: bool, as_json: bool) -
 
 
 def _print_json(found: Sequence[Finding]) -> None:
-    document = {"summary": _counts(found), "findings": [finding.to_json() for finding in found]}
-    utf8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
-    click.echo(json.dumps(document, indent=2, ensure_ascii=not utf8))
+    listed: list[Json] = [finding.to_json() for finding in found]
+    counts: dict[str, Json] = {**_counts(found)}
+    print_json({"summary": counts, "findings": listed})
 
 
 def _counts(found: Sequence[Finding]) -> dict[str, int]:
@@ -76,25 +77,26 @@ def _print(found: Sequence[Finding]) -> None:
     column = max((len(finding.check) for finding in found), default=0)
     for finding in found:
         for line in _lines(finding, column, width):
-            click.echo(line)
-    click.echo(f"\n{_summary(found)}")
+            say(*line)
+    say("\n", *_summary(found))
 
 
-def _lines(finding: Finding, column: int, width: int) -> Iterator[str]:
-    """Yield the lines of one finding: its advice under it, both indented alike."""
+def _lines(finding: Finding, column: int, width: int) -> Iterator[tuple[str, ...]]:
+    """Yield the parts of the lines of one finding: its advice under it, both indented alike."""
     status = f"{finding.status.value:<7}"
     colour = _COLOURS[finding.status]
-    texts = [finding.finding, *([f"→ {finding.advice}"] if finding.advice else [])]
+    told = [finding.finding, *([f"→ {finding.advice}"] if finding.advice else [])]
+    texts = list(map(printable, told))
     if width < _NARROW:
-        yield f"{click.style(status, fg=colour, bold=True)}  {finding.check}"
+        yield styled(status, fg=colour, bold=True), f"  {finding.check}"
         for text in texts:
-            yield from _wrapped(text, " " * 4, width)
+            yield from ((line,) for line in _wrapped(text, " " * 4, width))
         return
     indent = " " * (len(status) + column + 4)
     first, *more = (line for text in texts for line in _wrapped(text, indent, width))
-    head = f"{click.style(status, fg=colour, bold=True)}  {finding.check:<{column}}  "
-    yield head + first[len(indent) :]
-    yield from more
+    about = f"  {finding.check:<{column}}  {first[len(indent) :]}"
+    yield styled(status, fg=colour, bold=True), about
+    yield from ((line,) for line in more)
 
 
 def _wrapped(text: str, indent: str, width: int) -> list[str]:
@@ -109,17 +111,19 @@ def _wrapped(text: str, indent: str, width: int) -> list[str]:
     )
 
 
-def _summary(found: Sequence[Finding]) -> str:
+def _summary(found: Sequence[Finding]) -> Iterator[str]:
     counts = _counts(found)
-    told = ", ".join(
-        click.style(f"{count} {name}", fg=_COLOURS[Status(name)])
+    told = [
+        styled(f"{count} {name}", fg=_COLOURS[Status(name)])
         for name, count in counts.items()
         if count
-    )
+    ]
+    for place, one in enumerate(told):
+        yield from (", ", one) if place else (one,)
     if counts["fail"]:
         verdict = "numbers from this host would be wrong, or runs would break"
     elif counts["warn"]:
         verdict = "numbers from this host will be noisier than they need be"
     else:
         verdict = "nothing speaks against measuring here"
-    return f"{told}: {verdict}"
+    yield f": {verdict}"

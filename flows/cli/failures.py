@@ -41,14 +41,8 @@ from benchyard.pages.retries import place_of
 from benchyard.statistics.figures import plural
 from benchyard.tries import Try
 from flows import server
-from flows.cli.common import (
-    load_selected,
-    print_columns,
-    print_json,
-    results_of,
-    results_option,
-    selection,
-)
+from flows.cli.common import load_selected, results_of, results_option, selection
+from flows.cli.terminal import print_columns, print_json, say
 
 #: So many executions are listed, unless all are asked for.
 _MOST = 50
@@ -119,29 +113,29 @@ def _results(item: Loaded, root: Path, results: Path | None) -> Sequence[Path]:
 def _print(collected: Collected, *, every: bool) -> None:
     found = list(executions(collected.tries))
     steps = by_fragility(found)
-    click.secho(summary(steps), bold=True)
+    say(summary(steps), bold=True)
     listed = troubled(steps)
     if listed:
         _print_tables(found, every=every)
         _print_links(listed)
     for problem in collected.problems:
-        click.secho(f"left out: {printable(problem)}", fg="yellow", err=True)
+        say(f"left out: {printable(problem)}", fg="yellow", err=True)
     going = sum(1 for one in collected.tries if one.under_way)
     if going:
-        click.echo(f"{plural(going, 'run')} under way, not counted")
+        say(f"{plural(going, 'run')} under way, not counted")
 
 
 def _print_tables(found: Sequence[Execution], *, every: bool) -> None:
     steps = by_fragility(found)
-    click.echo()
+    say()
     print_columns(steps_table(steps), right=STEP_FIGURES)
     listed = troubled(steps)
-    click.echo()
+    say()
     print_columns(executions_table(listed[: None if every else _MOST]), right=EXECUTION_FIGURES)
     if len(listed) > _MOST and not every:
-        click.echo(f"{len(listed) - _MOST:,} more; --all lists them")
+        say(f"{len(listed) - _MOST:,} more; --all lists them")
     length = suiting(found)
-    click.echo()
+    say()
     print_columns(rates_table(rates(found, length), length), right=RATE_FIGURES)
 
 
@@ -150,20 +144,20 @@ def _print_links(listed: Sequence[Execution]) -> None:
     links = {str(one.flow_run.get("name")): link(one.flow_run) for one in listed}
     shown = [(name, address) for name, address in links.items() if address]
     if shown:
-        click.echo()
+        say()
         print_columns([("FLOW RUN", "LINK"), *((printable(n), a) for n, a in shown[:_MOST_LINKS])])
 
 
 def _print_agreement(agreement: Agreement) -> None:
     told = plural(agreement.agreed, "execution")
-    click.echo(f"\nthe Prefect server tells the same of {told} of steps")
+    say(f"\nthe Prefect server tells the same of {told} of steps")
     if agreement.only_records:
-        click.echo(f"it knows nothing of {agreement.only_records:,} more, in flow runs of others")
+        say(f"it knows nothing of {agreement.only_records:,} more, in flow runs of others")
     for difference in agreement.differences:
-        click.secho(f"difference: {printable(difference)}", fg="yellow")
+        say(f"difference: {printable(difference)}", fg="yellow")
     for seen in agreement.only_api[:_MOST]:
         text = f"{seen.name}: {plural(seen.attempts, 'attempt')}, {seen.state}"
-        click.secho(f"only the server knows: {printable(text)} ({seen.flow_run})", fg="yellow")
+        say(f"only the server knows: {printable(text)} ({seen.flow_run})", fg="yellow")
 
 
 # -- Prefect

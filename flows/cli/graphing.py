@@ -1,7 +1,5 @@
 """``benchyard graph``: how long nodes took to be ready, and runs for each of their phases."""
 
-import codecs
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -28,7 +26,8 @@ from benchyard.graph.wording import (
 )
 from benchyard.model import JsonObject
 from benchyard.pictures import format_of
-from flows.cli.common import json_option, print_columns, print_json
+from flows.cli.common import json_option
+from flows.cli.terminal import print_columns, print_json, say
 
 FORMATS = (".png", ".svg", ".dat")
 #: Images in the table; the others are counted.
@@ -49,13 +48,13 @@ class _Progress:
 
     def __call__(self, rows: int) -> None:
         if self._wanted and time.monotonic() > self._next:
-            click.echo(f"\r{rows:,} events read", err=True, nl=False)
+            say(f"{rows:,} events read", err=True, end="\r")
             self._next, self._told = time.monotonic() + _OFTEN, True
 
     def end(self) -> None:
         """Leave an empty line behind."""
         if self._told:
-            click.echo("\r" + " " * 40 + "\r", err=True, nl=False)
+            say(" " * 40, err=True, end="\r")
 
 
 def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -125,11 +124,11 @@ def command(
     if as_json:
         _print_document(document(graph, named))
         for note in notes(graph):
-            click.secho(note, fg="yellow", err=True)
+            say(note, fg="yellow", err=True)
     else:
         _print(graph)
         for file in outputs:
-            click.echo(f"written: {shown(file)}")
+            say(f"written: {shown(file)}")
 
 
 def _read_azure(
@@ -183,8 +182,7 @@ def _print_document(whole: JsonObject) -> None:
     nodes = whole["nodes"]
     images = whole["images"]
     if isinstance(nodes, list) and isinstance(images, list) and len(nodes) * len(images) > _LARGE:
-        utf8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
-        click.echo(json.dumps(whole, ensure_ascii=not utf8, separators=(",", ":")))
+        print_json(whole, compact=True)
     else:
         print_json(whole)
 
@@ -197,15 +195,15 @@ def _print(graph: Graph) -> None:
         if images:
             _print_table(image_table(images[:_IMAGES]))
             if len(images) > _IMAGES:
-                click.secho(f"and {len(images) - _IMAGES:,} more; --json has all", dim=True)
+                say(f"and {len(images) - _IMAGES:,} more; --json has all", dim=True)
         _print_table(total_table(column_figures(nodes)))
     if runs:
         _print_table(run_table(runs))
         _print_table(total_table(run_figures(runs)))
     for sentence in summary(graph):
-        click.secho(sentence, bold=True)
+        say(sentence, bold=True)
     for note in notes(graph):
-        click.secho(note, fg="yellow", err=True)
+        say(note, fg="yellow", err=True)
 
 
 #: Columns that are aligned to the left.
@@ -214,4 +212,4 @@ _TEXTS = ("POOL", "NODE", "RUN", "STARTED (UTC)", "IMAGE", "WORK", "OUTCOME", "A
 
 def _print_table(rows: Sequence[Sequence[str]]) -> None:
     print_columns(rows, right=[n for n, name in enumerate(rows[0]) if name not in _TEXTS])
-    click.echo()
+    say()

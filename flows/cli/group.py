@@ -1,6 +1,7 @@
 """The list of commands; each is imported when it is called, so that help and lists are quick."""
 
 import importlib
+import logging
 import os
 import sys
 from io import TextIOWrapper
@@ -9,6 +10,7 @@ import click
 
 from benchyard import __version__
 from benchyard.errors import ExitCode
+from flows.cli.terminal import LogLines
 
 #: Command to the module with a function ``command``, and its line in the help.
 COMMANDS = {
@@ -105,3 +107,4 @@ def cli() -> None:
         if isinstance(stream, TextIOWrapper):
             # Names of files may be no Unicode, and a terminal may not have every character.
             stream.reconfigure(errors="backslashreplace")
+    logging.lastResort = LogLines(logging.WARNING)

@@ -1,7 +1,5 @@
 """``benchyard history``: what was published, through time."""
 
-import codecs
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -32,7 +30,8 @@ from benchyard.history.wording import (
 )
 from benchyard.pictures import check_picture
 from benchyard.sinks import Reader, open_reader
-from flows.cli.common import json_option, print_columns, print_json
+from flows.cli.common import json_option
+from flows.cli.terminal import has_unicode, print_columns, print_json, say, styled
 
 #: How many of the newest are looked at, unless the user says otherwise.
 LIMIT = 100
@@ -121,7 +120,7 @@ def command(
         _show_entries(test, found, window)
     else:
         for place, series in enumerate(found):
-            click.echo("\n" if place else "", nl=False)
+            say("\n" if place else "", end="")
             _show_timings(series, newest_first=newest_first)
         _tell_of_cut(found, window)
     if plot is not None:
@@ -149,28 +148,28 @@ def _show_tests(reader: Reader, sink: str, window: Window, *, as_json: bool) -> 
     elif tests:
         _print(tests_table(tests), TEST_FIGURES)
     else:
-        click.echo("no test was published in this time")
+        say("no test was published in this time")
 
 
 def _show_entries(test: str, found: list[Series], window: Window) -> None:
-    click.echo(click.style(printable(test), bold=True) + on(found))
+    say(styled(printable(test), bold=True), on(found))
     if not found:
-        click.echo("no timings in this time")
+        say("no timings in this time")
         return
     _print(entries_table(found, _marks()), ENTRY_FIGURES)
     for text in changes(found):
-        click.echo(text)
+        say(text)
     _tell_of_cut(found, window)
 
 
 def _show_timings(series: Series, *, newest_first: bool) -> None:
-    name = click.style(printable(series.test), bold=True)
-    click.echo(f"{name}  {printable(series.entry)}{on([series])}")
+    name = styled(printable(series.test), bold=True)
+    say(name, f"  {printable(series.entry)}{on([series])}")
     if series.timings:
         _print(timings_table(series, newest_first=newest_first), TIMING_FIGURES)
-        click.echo()
-        click.echo(line(series, _WIDTH, _marks()))
-    click.echo(summary(series))
+        say()
+        say(line(series, _WIDTH, _marks()))
+    say(summary(series))
 
 
 def _print(table: Sequence[tuple[str, ...]], names: Sequence[str]) -> None:
@@ -180,7 +179,7 @@ def _print(table: Sequence[tuple[str, ...]], names: Sequence[str]) -> None:
 def _tell_of_cut(found: list[Series], window: Window) -> None:
     text = cut(found, window)
     if text:
-        click.secho(text, dim=True)
+        say(text, dim=True)
 
 
 def _draw(found: list[Series], test: str, file: Path) -> None:
@@ -192,10 +191,9 @@ def _draw(found: list[Series], test: str, file: Path) -> None:
     drawn = draw(shown, test, file)
     if drawn < len(shown):
         text = f"{file} shows the {drawn} entries that changed most, of {len(shown):,}"
-        click.echo(text, err=True)
+        say(text, err=True)
 
 
 def _marks() -> str:
     """Return what sparklines are drawn with: blocks where the terminal has them."""
-    utf8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
-    return BLOCKS if utf8 else ASCII
+    return BLOCKS if has_unicode() else ASCII

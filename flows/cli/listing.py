@@ -6,19 +6,12 @@ import click
 
 from benchyard.case.loading import Loaded
 from benchyard.case.problems import quote
-from benchyard.execution.layout import done_runs, failed_runs
+from benchyard.execution.layout import done_runs, failed_runs, unreadable_runs
 from benchyard.krown import krown_runs
 from benchyard.model import Case, Json
 from benchyard.statistics.figures import plural
-from flows.cli.common import (
-    cases_of,
-    load_selected,
-    print_columns,
-    print_json,
-    results_of,
-    results_option,
-    selection,
-)
+from flows.cli.common import cases_of, load_selected, results_of, results_option, selection
+from flows.cli.terminal import print_columns, print_json, say
 
 
 @click.command("list")
@@ -43,7 +36,7 @@ def command(
         print_json([entry for item in loaded for entry in _entries(item, root, results)])
         return
     if not loaded:
-        click.echo(f"no cases below {root.resolve()}", err=True)
+        say(f"no cases below {root.resolve()}", err=True)
         return
     _print(loaded, root, results)
 
@@ -70,9 +63,26 @@ def _entry(case: Case, file: Path, results: Path) -> Json:
         "steps": len(case.steps),
         "runs_done": [*done_runs(results)],
         "runs_failed": [*failed_runs(results)],
+        "runs_unreadable": _unreadable(results),
         "runs_of_krown": [number for number, _ in krown_runs(results)],
         "results": str(results),
     }
+
+
+def _unreadable(results: Path) -> list[Json]:
+    """Return the numbers of the finished runs whose record cannot be read, but for KROWN's."""
+    krowns = {number for number, _ in krown_runs(results)}
+    return [run for run in unreadable_runs(results) if run not in krowns]
+
+
+def _counts(results: Path) -> tuple[str, str]:
+    """Return how many runs are done and how many are not, as the columns show them."""
+    done, failed = len(done_runs(results)), len(failed_runs(results))
+    krown, unreadable = len(krown_runs(results)), len(_unreadable(results))
+    more = [f"KROWN's: {krown}"] if krown else []
+    more += [f"unreadable: {unreadable}"] if unreadable else []
+    counted = f"{done} ({', '.join(more)})" if more else str(done)
+    return counted, str(failed) if failed else "-"
 
 
 def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
@@ -83,12 +93,8 @@ def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
         place = str(folder.relative_to(base) if folder.is_relative_to(base) else folder)
         for case in item.cases:
             folder = results_of(case, root, results)
-            done, failed = len(done_runs(folder)), len(failed_runs(folder))
-            krown = len(krown_runs(folder))
             tags = ",".join(case.tags)
-            counted = f"{done} (KROWN's: {krown})" if krown else str(done)
-            counts = (str(len(case.steps)), counted, str(failed) if failed else "-")
-            rows.append((case.title, *counts, tags, place))
+            rows.append((case.title, str(len(case.steps)), *_counts(folder), tags, place))
         if item.problems:
             rows.append((quote(item.name), "-", "-", "-", "invalid", place))
     print_columns(rows, right=(1, 2, 3))
@@ -96,7 +102,7 @@ def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
     for item in invalid:
         first, more = item.problems[0], len(item.problems) - 1
         rest = f" (and {more} more)" if more else ""
-        click.echo(f"invalid: {first}{rest}", err=True)
+        say(f"invalid: {first}{rest}", err=True)
     valid = len(cases_of(loaded))
     summary = f"{plural(valid, 'case')}, {len(invalid):,} invalid"
-    click.echo(summary + ("; benchyard validate shows all problems" if invalid else ""), err=True)
+    say(summary + ("; benchyard validate shows all problems" if invalid else ""), err=True)

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-import click
-
 from benchyard.case.problems import printable, quote
 from benchyard.errors import RecordError
 from benchyard.execution.campaigns import earlier_campaigns, is_earlier
@@ -19,7 +17,7 @@ from benchyard.statistics.figures import plural
 from benchyard.subject import about
 from benchyard.summary import own_time
 from flows.cli.advice import digest
-from flows.cli.common import print_columns, print_json
+from flows.cli.terminal import print_columns, print_json, say
 
 
 def read_summary(results: Path) -> dict[str, Any]:
@@ -59,13 +57,13 @@ def print_outcome(chosen: Sequence[Case], folders: Sequence[Path], *, as_json: b
 
 def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
     """Print one case's steps with their statistics; a table for each thing that was measured."""
-    click.echo(click.style(f"\n{printable(_name(case, folder))}", bold=True))
+    say(f"\n{printable(_name(case, folder))}", bold=True)
     steps = summary.get("steps", [])
     if steps:
         _print_steps(steps)
     else:
         readable = " that can be read" if summary.get("unreadable") else ""
-        click.echo(f"no finished run{readable}")
+        say(f"no finished run{readable}")
     _print_remarks(summary, steps)
     for run in failed_runs(folder):
         _remark(_failure(run_folder(folder, run)), "red")
@@ -73,7 +71,7 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
         _remark(f"measured {about(summary['subject'])}")
     for other in summary.get("other_subjects") or ():
         numbers = ", ".join(str(run["run"]) for run in other["runs"])
-        click.echo(click.style(f"\n{printable(case.title)}, run {numbers}", bold=True))
+        say(f"\n{printable(case.title)}, run {numbers}", bold=True)
         _print_steps(other["steps"])
     before = len(earlier_campaigns(folder))
     if before:
@@ -108,7 +106,7 @@ def _print_precision(adaptive: dict[str, Any]) -> None:
 
 def _remark(text: str, colour: str | None = None) -> None:
     """Print a line; names in it are the user's, and must not steer the terminal."""
-    click.echo(click.style(printable(text), fg=colour))
+    say(printable(text), fg=colour)
 
 
 def _failure(folder: Path) -> str:

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from benchyard.case.problems import printable
 from benchyard.execution.beginning import Campaigning, decide, missing, nothing_to_do
 from benchyard.execution.campaigns import read_campaign
@@ -15,7 +13,7 @@ from benchyard.files import shown
 from benchyard.model import Case, Json
 from benchyard.registry import Registry
 from benchyard.subject import Subject, current_subject
-from flows.cli.common import print_columns, print_json
+from flows.cli.terminal import print_columns, print_json, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ def print_plan(plan: Planned, *, as_json: bool) -> None:
         print_json({"seed": plan.seed, "runs": runs, "notes": notes})
         return
     for _, text in plan.said:
-        click.echo(printable(text), err=True)
+        say(printable(text), err=True)
     table = [("", "CASE", "RUN", "STEPS", "RESULTS")]
     for number, (place, run) in enumerate(plan.runs, 1):
         case, folder = plan.cases[place], shown(plan.folders[place])
@@ -99,7 +97,7 @@ def print_plan(plan: Planned, *, as_json: bool) -> None:
     for case in plan.cases:
         _print_steps(case)
     if plan.seed is not None:
-        click.echo(f"\nrandom order with seed {plan.seed}")
+        say(f"\nrandom order with seed {plan.seed}")
 
 
 def _run(plan: Planned, place: int, run: int) -> Json:
@@ -113,7 +111,7 @@ def _run(plan: Planned, place: int, run: int) -> Json:
 
 
 def _print_steps(case: Case) -> None:
-    click.echo(f"\n{case.title}")
+    say(f"\n{printable(case.title)}")
     rows = [("", "STEP", "COMMAND", "NEEDS")]
     places = {step.id: step.index for step in case.steps}
     for step in case.steps:

@@ -19,6 +19,7 @@ from flows.cli.common import (
     root_option,
 )
 from flows.cli.outcome import read_summary
+from flows.cli.terminal import say
 
 _SUFFIX = ".svg"
 
@@ -62,7 +63,7 @@ def command(
     if not place.is_dir():
         raise InputError(f"there is no run {number} in {shown(folder)}")
     write_atomically(file, draw(read_curves(place)))
-    click.echo(f"run {number}: {file}")
+    say(f"run {number}: {file}")
 
 
 def _case(wanted: str, root: Path, folders: tuple[Path, ...]) -> Case:

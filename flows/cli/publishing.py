@@ -29,7 +29,8 @@ from benchyard.publishing.outcome import (
 from benchyard.publishing.wording import problems, summary
 from benchyard.sinks import NAMES
 from benchyard.statistics.figures import plural
-from flows.cli.common import json_option, print_columns, print_json
+from flows.cli.common import json_option
+from flows.cli.terminal import console, print_columns, print_json, say
 
 
 @click.command("publish")
@@ -122,8 +123,8 @@ def _exit_code(outcomes: Sequence[Outcome]) -> ExitCode:
 def _print(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         for problem in problems(outcome):
-            click.secho(problem, fg="red", err=True)
-        click.echo(summary(outcome))
+            say(problem, fg="red", err=True)
+        say(summary(outcome))
 
 
 def _print_backlog(found: Sequence[Backlog], *, as_json: bool) -> None:
@@ -138,9 +139,9 @@ def _print_backlog(found: Sequence[Backlog], *, as_json: bool) -> None:
     ]
     if rows:
         print_columns([("SINK", "WAITS", "BYTES"), *rows], right=[2])
-        click.echo()
+        say()
     for one in found:
-        click.echo(
+        say(
             f"{one.route.sink}: {plural(len(one.listing.waiting), 'document')} would go "
             f"from {one.route.spool} to {one.archive}"
         )
@@ -157,7 +158,7 @@ def _display() -> Generator[Listener]:
 
 def _say(happening: Happening) -> None:
     if isinstance(happening, Retrying):
-        click.echo(_retrying(happening), err=True)
+        say(_retrying(happening), err=True)
 
 
 def _retrying(happening: Retrying) -> str:
@@ -167,14 +168,14 @@ def _retrying(happening: Retrying) -> str:
 
 @contextmanager
 def _bar() -> Generator[Listener]:
-    from rich.console import Console  # noqa: PLC0415 - only for a terminal
+    # Only for a terminal.
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
     progress = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        console=Console(stderr=True, highlight=False, markup=False),
+        console=console(),
         transient=True,
     )
     task = progress.add_task("", total=None)
@@ -182,7 +183,7 @@ def _bar() -> Generator[Listener]:
     def show(happening: Happening) -> None:
         match happening:
             case Begun(sink, files):
-                progress.reset(task, total=files, description=sink)
+                progress.reset(task, total=files, description=printable(sink))
             case Retrying():
                 progress.console.print(_retrying(happening))
             case Published() | Rejected() | Left() | Elsewhere() | Confirmed():

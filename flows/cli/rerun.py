@@ -21,7 +21,6 @@ from flows.cli.common import (
     cases_of,
     json_option,
     load_selected,
-    print_json,
     resources_option,
     results_of,
     results_option,
@@ -30,6 +29,7 @@ from flows.cli.common import (
 from flows.cli.display import make_display
 from flows.cli.outcome import print_outcome
 from flows.cli.planning import Planned, make_plan
+from flows.cli.terminal import print_json, say
 
 _RUNS = 3
 _SAID = {
@@ -141,8 +141,8 @@ def _say(told: dict[str, Json], *, as_json: bool) -> None:
     if isinstance(flow_run, dict):
         state = str(told["state_before"]).lower()
         text = _SAID[str(told["action"])].format(name=flow_run["name"], state=state)
-        click.echo(printable(text))
-        click.echo(f"see {flow_run['page']}")
+        say(printable(text))
+        say(f"see {flow_run['page']}")
 
 
 def _execute(plan: Planned, only: tuple[int, ...], request: Request, *, as_json: bool) -> None:
@@ -151,9 +151,9 @@ def _execute(plan: Planned, only: tuple[int, ...], request: Request, *, as_json:
     todo = tuple(run for _, run in plan.runs if plan.begins or not only or run in only)
     check_sinks(request.publish)
     if not as_json:
-        click.echo(f"executed here, no lab was asked: {printable(plan.cases[0].title)}", err=True)
+        say(f"executed here, no lab was asked: {printable(plan.cases[0].title)}", err=True)
     for _, text in () if todo else plan.said:
-        click.echo(printable(text), err=True)
+        say(printable(text), err=True)
     display = make_display(
         runs=len(todo),
         cooldown=request.cooldown,

@@ -11,7 +11,8 @@ from benchyard.model import Json
 from benchyard.parameters import Signature, settings_of, signature_of, type_name
 from benchyard.registry import Registry
 from benchyard.resource import commands_of
-from flows.cli.common import json_option, print_json, resources_option, root_option
+from flows.cli.common import json_option, resources_option, root_option
+from flows.cli.terminal import print_json, say, styled
 
 _PLAIN = str | int | float | bool | None
 
@@ -39,7 +40,7 @@ def command(
     for name in chosen:
         _print(registry, name)
     for name, reason in sorted(registry.unavailable.items()):
-        click.echo(f"{name}: unavailable: {reason}")
+        say(f"{name}: unavailable: {reason}")
 
 
 def _document(registry: Registry, chosen: list[str]) -> Json:
@@ -65,15 +66,15 @@ def _class(registry: Registry, name: str) -> Json:
 def _print(registry: Registry, name: str) -> None:
     found = registry.classes[name]
     summary = (found.__doc__ or "").partition("\n")[0]
-    click.echo(click.style(name, bold=True) + f"  {summary}")
+    say(styled(name, bold=True), f"  {summary}")
     settings = _signature_text(settings_of(found.Settings))
     if settings:
-        click.echo(f"  settings: {settings}")
+        say(f"  settings: {settings}")
     for word, method in commands_of(found).items():
         signature = signature_of(method)
-        click.echo(f"  {word}({_signature_text(signature)})")
-        click.echo(f"      {signature.summary}")
-    click.echo()
+        say(f"  {word}({_signature_text(signature)})")
+        say(f"      {signature.summary}")
+    say()
 
 
 def _signature_text(signature: Signature) -> str:

@@ -22,13 +22,7 @@ from benchyard.testbeds import refuse_unfit
 from flows.cli import executing
 from flows.cli.amounts import parse_runs
 from flows.cli.baseline import raise_if_worse
-from flows.cli.common import (
-    cases_of,
-    load_selected,
-    results_of,
-    results_option,
-    selection,
-)
+from flows.cli.common import cases_of, load_selected, results_of, results_option, selection
 from flows.cli.display import make_display
 from flows.cli.options import (
     baseline_option,
@@ -43,6 +37,7 @@ from flows.cli.options import (
 from flows.cli.outcome import print_outcome, read_summary
 from flows.cli.planning import Planned, make_plan, print_plan
 from flows.cli.sinks import parse_sinks
+from flows.cli.terminal import say
 
 
 class _Given(TypedDict):
@@ -160,7 +155,7 @@ def _say_of_idle(plan: Planned) -> None:
     busy = {turn.case for turn in plan.turns}
     for place, text in plan.said:
         if place not in busy:
-            click.echo(printable(text), err=True)
+            say(printable(text), err=True)
 
 
 def _request(
@@ -194,7 +189,7 @@ def _request(
 
 def _execute(plan: Planned, request: Request, *, direct: bool, verbose: bool) -> executing.Ended:
     if plan.seed is not None:
-        click.echo(f"random order with seed {plan.seed}", err=True)
+        say(f"random order with seed {plan.seed}", err=True)
     display = make_display(
         runs=len(plan.runs),
         cooldown=request.cooldown,
@@ -219,7 +214,7 @@ def _publish_finished(plan: Planned, request: Request) -> None:
     if runs and request.publish:
         for outcome in archive_uploaded(upload_runs(runs, request.publish)):
             for problem in problems(outcome):
-                click.secho(problem, fg="yellow", err=True)
+                say(problem, fg="yellow", err=True)
 
 
 def _tell_changed_rules(plan: Planned, request: Request) -> None:
@@ -228,4 +223,4 @@ def _tell_changed_rules(plan: Planned, request: Request) -> None:
     for place, (case, folder) in enumerate(zip(plan.cases, plan.folders, strict=True)):
         told = None if place in busy else stored_rule(request.rule(), read_summary(folder))
         if told:
-            click.secho(f"{printable(case.title)}: {told}", fg="yellow", err=True)
+            say(f"{printable(case.title)}: {told}", fg="yellow", err=True)

@@ -14,13 +14,9 @@ from benchyard.execution.plain import summarize
 from benchyard.krown import krown_runs
 from benchyard.model import Case
 from benchyard.statistics.figures import plural
-from flows.cli.common import (
-    load_selected,
-    results_of,
-    results_option,
-    selection,
-)
+from flows.cli.common import load_selected, results_of, results_option, selection
 from flows.cli.outcome import print_outcome
+from flows.cli.terminal import say
 
 
 @click.command("stats")
@@ -99,4 +95,4 @@ def _tell_of_invalid(loaded: Sequence[Loaded], shown: Sequence[Path]) -> None:
     alone = sum(1 for item in loaded if item.problems and item.file.parent not in shown)
     if alone:
         text = f"{plural(alone, 'invalid case')} without results left alone"
-        click.echo(f"{text}; benchyard validate says why", err=True)
+        say(f"{text}; benchyard validate says why", err=True)

@@ -20,7 +20,7 @@ from benchyard.regressions import check_baseline
 from benchyard.suite.planning import SuitePlan, make_suite_plan
 from benchyard.suite.wish import Wish
 from flows import server
-from flows.cli.common import print_columns, print_json, results_option, selection
+from flows.cli.common import results_option, selection
 from flows.cli.display import make_display
 from flows.cli.options import (
     baseline_option,
@@ -30,6 +30,7 @@ from flows.cli.options import (
     verbose_option,
 )
 from flows.cli.sinks import parse_sinks
+from flows.cli.terminal import print_columns, print_json, say
 
 _HOURS = {"m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _LENGTH = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([mhdw])")
@@ -178,7 +179,7 @@ def _print_summary(file: Path, *, as_json: bool) -> list[str]:
         return worse
     print_columns([("CASE", "DONE", "FAILED", "LEFT OUT", "TIME", "WHY"), *_rows(document)])
     seed = "" if document["seed"] is None else f", in random order with seed {document['seed']}"
-    click.echo(f"\n{document['sentence']}{seed}\nall of it: {shown(file)}")
+    say(f"\n{document['sentence']}{seed}\nall of it: {shown(file)}")
     return worse
 
 
@@ -207,14 +208,14 @@ def _print_plan(plan: SuitePlan, *, as_json: bool) -> None:
         about = "-" if entry.seconds is None else duration(entry.seconds * len(turn.runs))
         rows.append((str(number), printable(entry.title), _runs(turn.runs), about))
     print_columns(rows, right=(0,))
-    click.echo()
+    say()
     reasons = [
         (printable(e.title), "execute" if e.runs else "leave out", printable(e.why))
         for e in plan.entries
     ]
     print_columns([("CASE", "DECISION", "WHY"), *reasons])
     if plan.seed is not None:
-        click.echo(f"\nrandom order with seed {plan.seed}")
+        say(f"\nrandom order with seed {plan.seed}")
 
 
 def _runs(runs: tuple[int, ...]) -> str:

@@ -6,9 +6,10 @@ import click
 
 from benchyard.errors import InputError, RunInterruptedError
 from benchyard.model import Json
-from flows.cli.common import json_option, print_json, resources_option
+from flows.cli.common import json_option, resources_option
 from flows.cli.deploying import prefect_yaml_option, root_option
 from flows.cli.seconds import Seconds
+from flows.cli.terminal import print_json, say
 
 
 @click.command("up")
@@ -88,7 +89,7 @@ def command(
         if as_json:
             print_json(told)
 
-    if not upping.up(wishes, lambda text: click.echo(text, err=True), ready):
+    if not upping.up(wishes, lambda text: say(text, err=True), ready):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")
 
 

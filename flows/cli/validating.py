@@ -8,7 +8,8 @@ from benchyard import schemas
 from benchyard.errors import ExitCode
 from benchyard.model import Json
 from benchyard.statistics.figures import plural
-from flows.cli.common import cases_of, load_selected, print_json, selection
+from flows.cli.common import cases_of, load_selected, selection
+from flows.cli.terminal import print_json, say
 
 
 @click.command("validate")
@@ -38,6 +39,6 @@ def command(
         print_json({"valid": valid, "invalid": invalid, "problems": found})
     else:
         for problem in problems:
-            click.echo(str(problem))
-        click.echo(f"{plural(valid, 'case')} valid, {invalid:,} invalid", err=True)
+            say(str(problem))
+        say(f"{plural(valid, 'case')} valid, {invalid:,} invalid", err=True)
     return ExitCode.WRONG_INPUT if problems else ExitCode.DONE

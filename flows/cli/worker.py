@@ -6,6 +6,7 @@ import click
 
 from benchyard.errors import RunInterruptedError
 from flows.cli.seconds import Seconds
+from flows.cli.terminal import say
 
 
 @click.command("worker")
@@ -44,5 +45,5 @@ def command(
     from flows.lab import joining  # noqa: PLC0415 - imports Prefect, which help can do without
 
     wishes = joining.Wishes(name, queue, tags, checkout, grace)
-    if not joining.join(wishes, lambda text: click.echo(text, err=True)):
+    if not joining.join(wishes, lambda text: say(text, err=True)):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from benchyard.case.problems import printable
 from benchyard.clock import now
 from benchyard.labels import kill_leftovers
 from benchyard.model import JsonObject
@@ -40,7 +41,7 @@ _OTHERS_QUERY_SECONDS = 10.0
 
 def note(text: str) -> None:
     """Write a line to the part's log."""
-    sys.stderr.write(f"{now()} {text}\n")
+    sys.stderr.write(f"{now()} {printable(text)}\n")
     sys.stderr.flush()
 
 

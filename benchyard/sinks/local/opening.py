@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import stat
 import time
 import zlib
 from collections.abc import Generator
@@ -15,14 +16,24 @@ from benchyard.places import local_store
 from benchyard.sinks.local.schema import VERSION, create, is_empty, problem, upgrade, version_of
 
 #: How long to wait for other writers, in seconds; each needs milliseconds.
-PATIENCE = 30.0
+PATIENCE = 10.0
+#: How long to look whether the store can be used, in seconds: nobody is to wait for that.
+_GLANCE = 1.0
 #: Pages of the log that are moved into the file at once; more makes writing faster, and the log
 #: larger (16 MB).
 _CHECKPOINT_PAGES = 4000
 #: Memory for pages, in KiB: a block of large documents fits.
 _CACHE_KIB = 16384
 
-_DAMAGED = "the local store is damaged; move it away and publish again what lies in the archive"
+_MEND = (
+    "move it away and call benchyard publish, which fills a new one with what waits; what was "
+    "published before lies in the archive"
+)
+_DAMAGED = f"the local store is damaged; {_MEND}"
+#: What reading a damaged store raises: SQLite gives back a value that is not what we have stored.
+_DAMAGES = (zlib.error, DocumentRejectedError, ValueError, TypeError, OverflowError, RecursionError)
+#: What SQLite has beside a store, by the end of its name, and opens unasked.
+_PARTS = ("", "-wal", "-shm", "-journal")
 _REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full; make room and publish again",
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
@@ -42,31 +53,35 @@ def file_of(detail: str) -> Path:
 
 @contextmanager
 def explaining(file: Path) -> Generator[None]:
-    """Turn what SQLite and the system say into a sentence that names the file.
+    """Turn what SQLite and the system say into a sentence that names the file, and how to mend it.
+
+    Whatever is read from a store, or written to it, is so within this.
 
     Raises:
         SinkUnavailableError: Instead of their errors.
     """
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, sqlite3.Warning) as error:
         raise SinkUnavailableError(f"{shown(file)}: {_reason(error)}") from error
-    except (zlib.error, DocumentRejectedError) as error:  # of what is stored: the new is parsed
+    except UnicodeEncodeError:  # of a new document
+        raise
+    except _DAMAGES as error:  # of what is stored: the new is parsed before
         raise SinkUnavailableError(f"{shown(file)}: {_DAMAGED}") from error
     except OSError as error:
         text = f"{shown(file)}: the local store cannot be used: {error.strerror or error}"
         raise SinkUnavailableError(text) from error
 
 
-def _reason(error: sqlite3.Error) -> str:
+def _reason(error: Exception) -> str:
     # The lower eight bits are the kind, the others details (SQLite, "Result and Error Codes", 2).
     kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if kind in _BUSY:
         return (
-            f"another program has kept the local store locked for {PATIENCE:.0f} s; "
-            "publish again when it is done"
+            "another program has kept the local store locked for too long; call benchyard publish "
+            "when it is done"
         )
-    return _REASONS.get(kind, f"the local store does not work: {error}")
+    return _REASONS.get(kind, f"the local store does not work ({error}); {_MEND}")
 
 
 def connect_to_write(file: Path) -> sqlite3.Connection:
@@ -97,12 +112,32 @@ def _make_folder(folder: Path) -> None:
     sync_folder(folder.parent)
 
 
-def _connect(file: Path, mode: str) -> sqlite3.Connection:
+def _connect(file: Path, mode: str, patience: float | None = None) -> sqlite3.Connection:
+    _refuse_others(file)
     # A name may hold what a URI gives a meaning to, and bytes that are no text.
     uri = f"file:{quote(os.fsencode(file))}?mode={mode}"
     return sqlite3.connect(
-        uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        uri,
+        uri=True,
+        timeout=PATIENCE if patience is None else patience,
+        isolation_level=None,
+        check_same_thread=False,
     )
+
+
+def _refuse_others(file: Path) -> None:
+    """Refuse what is no file: to open a pipe waits for whoever writes to it, without an end."""
+    for part in _PARTS:
+        beside = Path(f"{os.path.realpath(file)}{part}")
+        try:
+            is_file = stat.S_ISREG(beside.stat().st_mode)
+        except FileNotFoundError:
+            continue
+        if not is_file:
+            raise SinkUnavailableError(
+                f"{shown(beside)}: there is something else than a file where the local store has "
+                f"one; {_MEND}"
+            )
 
 
 def _prepare(connection: sqlite3.Connection) -> str | None:
@@ -167,7 +202,7 @@ def connect_to_read(file: Path) -> sqlite3.Connection:
         connection = _readable(file)
         try:
             wrong = _unusable(connection)
-        except sqlite3.Error:
+        except BaseException:
             connection.close()
             raise
     if wrong:
@@ -176,8 +211,8 @@ def connect_to_read(file: Path) -> sqlite3.Connection:
     return connection
 
 
-def _readable(file: Path) -> sqlite3.Connection:
-    connection = _connect(file, "ro")
+def _readable(file: Path, patience: float | None = None) -> sqlite3.Connection:
+    connection = _connect(file, "ro", patience)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.OperationalError as error:
@@ -186,7 +221,7 @@ def _readable(file: Path) -> sqlite3.Connection:
             raise
         # Reading needs a file beside the store, to agree with writers (SQLite, "Write-Ahead
         # Logging", 5). Where none can be made, on a read-only disk, there are no writers.
-        return _connect(file, "ro&immutable=1")
+        return _connect(file, "ro&immutable=1", patience)
     except BaseException:
         connection.close()
         raise
@@ -208,23 +243,20 @@ def check(file: Path) -> None:
     """Look whether documents can be written to the store, and write nothing.
 
     Raises:
-        InputError: If they cannot.
+        SinkUnavailableError: If they cannot.
     """
-    try:
+    with explaining(file):
         if file.exists():
-            with explaining(file), closing(_readable(file)) as connection:
+            with closing(_readable(file, _GLANCE)) as connection:
                 wrong = None if is_empty(connection) else problem(connection)
             if wrong:
-                raise InputError(f"{shown(file)} {wrong}")
+                raise SinkUnavailableError(f"{shown(file)} {wrong}")
         nearest = next(path for path in (file, *file.parents) if path.exists())
-    except SinkUnavailableError as error:
-        raise InputError(str(error)) from error
-    except OSError as error:
-        raise InputError(f"{shown(file)}: {error.strerror}; name another file") from error
     if nearest != file and not nearest.is_dir():
-        raise InputError(f"{shown(file)}: {shown(nearest)} is no folder; name another file")
+        text = f"{shown(file)}: {shown(nearest)} is no folder; name another file"
+        raise SinkUnavailableError(text)
     if not all(os.access(path, os.W_OK) for path in {nearest, _folder_of(file, nearest)}):
-        raise InputError(f"{shown(file)} cannot be written to; name another file")
+        raise SinkUnavailableError(f"{shown(file)} cannot be written to; name another file")
 
 
 def _folder_of(file: Path, nearest: Path) -> Path:

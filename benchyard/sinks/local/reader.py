@@ -6,7 +6,7 @@ from datetime import datetime
 from math import nan
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from benchyard.sinks.contract import Stored, Timing
 from benchyard.sinks.local.opening import connect_to_read, explaining, file_of
@@ -40,6 +40,7 @@ _NEWEST_FIRST = "ORDER BY d.start DESC, d.number DESC LIMIT :limit"
 
 
 _Told: TypeAlias = tuple[Subject, Mapping[str, str]]
+_KindT = TypeVar("_KindT")
 
 
 class LocalReader:
@@ -58,8 +59,7 @@ class LocalReader:
 
     def tests(self) -> Iterator[str]:
         """Yield the names of all tests, sorted."""
-        for (name,) in self._rows("SELECT test FROM test_names ORDER BY test"):
-            yield name
+        yield from self._names("SELECT test FROM test_names ORDER BY test")
 
     def entries(self, test: str) -> Iterator[str]:
         """Yield the names of all entries that a test ever had, sorted."""
@@ -67,8 +67,7 @@ class LocalReader:
             "SELECT entry FROM entry_names "
             "WHERE test_id = (SELECT id FROM test_names WHERE test = :test) ORDER BY entry"
         )
-        for (name,) in self._rows(query, {"test": test}):
-            yield name
+        yield from self._names(query, {"test": test})
 
     def starts(
         self,
@@ -80,8 +79,9 @@ class LocalReader:
     ) -> Iterator[datetime]:
         """Yield when a test was started, once for each document."""
         query = _STARTS + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
-        for (start,) in self._rows(query, {"test": test, **_window(since, limit)}):
-            yield moment_of(start)
+        with explaining(self._file):
+            for (start,) in self._rows(query, {"test": test, **_window(since, limit)}):
+                yield moment_of(start)
 
     def timings(
         self,
@@ -96,14 +96,15 @@ class LocalReader:
         told = _TOLD if self._version() > 1 else _NOT_TOLD
         query = _TIMINGS.format(told=told) + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
         wanted = {"test": test, "entry": entry, "block": BLOCK, **_window(since, limit)}
-        for start, timing, document, origin, suspect in self._rows(query, wanted):
-            wall_time = nan if timing is None else timing
-            if origin is None:
-                subject, reasons = self._told_by(document)
-                reason = reasons.get(entry, "")
-            else:
-                subject, reason = self._origin(origin), suspect or ""
-            yield Timing(moment_of(start), wall_time, subject, reason)
+        with explaining(self._file):
+            for start, timing, document, origin, suspect in self._rows(query, wanted):
+                wall_time = nan if timing is None else _of(float, timing)
+                if origin is None:
+                    subject, reasons = self._told_by(document)
+                    reason = reasons.get(entry, "")
+                else:
+                    subject, reason = self._origin(origin), _of(str, suspect or "")
+                yield Timing(moment_of(start), wall_time, subject, reason)
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""
@@ -112,8 +113,8 @@ class LocalReader:
             "WHERE n.test = :test AND d.start = :start ORDER BY d.number"
         )
         found: list[Entry] = []
-        for (info,) in self._rows(query, {"test": test, "start": microseconds(started_at)}):
-            with explaining(self._file):
+        with explaining(self._file):
+            for (info,) in self._rows(query, {"test": test, "start": microseconds(started_at)}):
                 found += document_in(info).entries
         for entry in sorted(found, key=attrgetter("name")):
             yield Stored(test, entry.name, started_at, entry.wall_time, entry.body)
@@ -138,19 +139,32 @@ class LocalReader:
         """Return what a document of version 1 says of what was measured, and what is suspect."""
         if number not in self._old:
             [(info,)] = self._rows("SELECT info FROM documents WHERE id = :id", {"id": number})
-            with explaining(self._file):
-                document = document_in(info)
+            document = document_in(info)
             reasons = {entry.name: suspect_in(entry.body) for entry in document.entries}
             told = {name: reason for name, reason in reasons.items() if reason}
             self._old[number] = subject_in(document), told
         return self._old[number]
+
+    def _names(self, query: str, values: Mapping[str, object] = _NOTHING) -> list[str]:
+        with explaining(self._file):
+            return [_of(str, name) for (name,) in self._rows(query, values)]
 
     def _rows(self, query: str, values: Mapping[str, object] = _NOTHING) -> list[Any]:
         # All at once: a statement that waits for a slow reader keeps the log from being emptied.
         with explaining(self._file):
             if self._connection is None:
                 self._connection = connect_to_read(self._file)
-            return self._connection.execute(query, values).fetchall()
+            try:
+                return self._connection.execute(query, values).fetchall()
+            except UnicodeEncodeError:
+                return []  # nothing is called what is no Unicode
+
+
+def _of(kind: type[_KindT], value: object) -> _KindT:
+    """Return a value that SQLite may give back as another kind than it was stored as."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
 
 
 def _window(since: datetime | None, limit: int | None) -> dict[str, int]:

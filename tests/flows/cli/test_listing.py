@@ -109,6 +109,19 @@ def test_results_may_lie_elsewhere(
     assert (first["runs_done"], first["results"]) == ([1], str(tmp_path / "out" / "first"))
 
 
+def test_an_unreadable_run_is_shown_and_the_rest_is_listed(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for run in (1, 2):
+        finish(root / "first" / "results", run)
+    (root / "first" / "results" / "run_2" / "run.json").write_bytes(b"\x00\xff")
+    [first, *rest] = listed(capsys, "--root", root)
+    assert (first["runs_done"], first["runs_unreadable"]) == ([1], [2])
+    assert rest
+    assert call(["list", "--root", str(root)]) == 0
+    assert "1 (unreadable: 1)" in capsys.readouterr().out
+
+
 def test_cases_are_selected_by_tag_and_name(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [c["name"] for c in listed(capsys, "--root", root, "--tag", "quick")] == ["first"]
     assert [c["name"] for c in listed(capsys, "--root", root, "points[n=2]")] == ["points[n=2]"]

@@ -27,7 +27,7 @@ def refusals(file: Path) -> list[str]:
     said: list[str] = []
     sink, reader = LocalSink(file), LocalReader(file)
     for wanted, act in (
-        (InputError, sink.check),
+        (SinkUnavailableError, sink.check),
         (SinkUnavailableError, lambda: sink.store(spooled(ONE))),
         (BenchyardError, lambda: list(reader.tests())),
     ):
@@ -105,6 +105,57 @@ def test_a_damaged_text_is_told(
     with pytest.raises(SinkUnavailableError, match="the local store is damaged"):
         list(reader.stored("words", day(0)))
     assert len(list(reader.timings("words", "load"))) == 1
+
+
+@pytest.mark.parametrize("part", ["", "-wal", "-shm", "-journal"])
+def test_a_pipe_is_not_waited_for(file: Path, sink: LocalSink, part: str) -> None:
+    sink.store(spooled(ONE))
+    sink.close()
+    beside = file.with_name(file.name + part)
+    beside.unlink(missing_ok=True)
+    os.mkfifo(beside)
+    for text in refusals(file):
+        assert "something else than a file" in text
+        assert "benchyard publish" in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE documents SET start = 9223372036854775807",
+        "UPDATE documents SET start = 'soon'",
+        "UPDATE documents SET number = 'x', start = x'ff'",
+        "UPDATE test_names SET test = x'ff00'",
+        "UPDATE test_names SET test = CAST(x'ff00' AS TEXT)",
+        "UPDATE timings SET timing = 'fast'",
+        "UPDATE timings SET suspect = x'ff'",
+        "UPDATE documents SET origin = 99",
+        "DROP TABLE origins",
+        "DROP TABLE documents",
+    ],
+)
+def test_values_that_were_never_stored_are_damage(
+    file: Path, sink: LocalSink, reader: LocalReader, change: str
+) -> None:
+    sink.store(spooled(ONE))
+    sink.close()
+    connection = sqlite3.connect(file)
+    connection.execute(change)
+    connection.commit()
+    connection.close()
+
+    def use() -> None:
+        reading = (reader.tests(), reader.starts("words"), reader.timings("words", "load"))
+        assert all(map(list, reading))
+        sink.store(spooled(document({"load": 1.0}, start=1)))
+
+    with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: .*move it away"):
+        use()
+
+
+def test_a_name_that_is_no_unicode_is_not_there(sink: LocalSink, reader: LocalReader) -> None:
+    sink.store(spooled(ONE))
+    assert list(reader.timings("\udcff", "load")) == []
 
 
 def test_nothing_published_yet(file: Path, reader: LocalReader) -> None:
@@ -214,11 +265,11 @@ def test_a_read_only_disk_is_read_and_not_written(disk: Path, tmp_path: Path) ->
     as_root("mount", "-o", "remount,ro", disk)
     reader, sink = LocalReader(file), LocalSink(file)
     assert list(reader.starts("words")) == [day(0)]
-    with pytest.raises(InputError, match="cannot be written to; name another file"):
+    with pytest.raises(SinkUnavailableError, match="cannot be written to; name another file"):
         sink.check()
     with pytest.raises(SinkUnavailableError, match=r"cannot be written to|cannot be opened"):
         sink.store(spooled(document({"load": 1.0}, start=1)))
-    with pytest.raises(InputError, match="cannot be written to; name another file"):
+    with pytest.raises(SinkUnavailableError, match="cannot be written to; name another file"):
         LocalSink(disk / "other" / "results.sqlite").check()
     reader.close()
     sink.close()

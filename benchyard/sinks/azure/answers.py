@@ -94,7 +94,8 @@ def understood(error: Exception, access: Access) -> Answer:
     if isinstance(error, ClientAuthenticationError):
         return Answer(Meaning.SETTINGS, f"{where} cannot be asked: {_bad_credentials(access)}")
     if isinstance(error, ValueError | HTTPException):
-        return Answer(Meaning.AGAIN, f"{where} answers what cannot be read")
+        # Somebody else listens there, unless it was Azure before.
+        return Answer(Meaning.NOBODY, f"{where} answers what cannot be read")
     nobody = isinstance(error, ServiceRequestError)
     meaning = Meaning.NOBODY if nobody else Meaning.AGAIN
     return Answer(meaning, f"{where} does not answer ({_reason(error)})")

@@ -33,7 +33,7 @@ class Writer:
     def create(self, rows: Iterable[Row]) -> bool:
         """Add rows; tell whether all keys were free. If not, some rows may be there."""
         for batch in transactions(rows):
-            operations = [("create", one, {}) for one in batch]
+            operations = [("create", one, dict[str, Any]()) for one in batch]
             answer = self._with_table(lambda table, made=operations: table.submit_transaction(made))
             if isinstance(answer, Answer):
                 if answer.meaning is Meaning.EXISTS:

@@ -16,8 +16,8 @@ from benchyard.publishing import carrier
 from benchyard.publishing.archive import LocalArchive
 from benchyard.publishing.claiming import claimed
 from benchyard.publishing.compression import Compression, compress
-from benchyard.publishing.outcome import Begun, Happening, Left, Outcome, Published, Retrying
 from benchyard.publishing.halting import Halt
+from benchyard.publishing.outcome import Begun, Happening, Left, Outcome, Published, Retrying
 from benchyard.publishing.publisher import Manner, archive, publish, upload
 from benchyard.sinks.contract import Kind, Spooled
 from benchyard.sinks.patience import Patience

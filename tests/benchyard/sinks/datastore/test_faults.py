@@ -153,8 +153,9 @@ def test_settings_are_told_of_in_a_sentence_and_asked_with_once(
         list(DatastoreReader(connect(emulator, **settings)).tests())
 
 
-def test_a_reader_asks_again(emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled,
-                             reader: DatastoreReader) -> None:
+def test_a_reader_asks_again(
+    emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled, reader: DatastoreReader
+) -> None:
     sink.store(spooled())
     emulator.faults.fail("UNAVAILABLE", times=1, methods=["RunQuery"])
     assert list(reader.tests()) == ["//t:x"]

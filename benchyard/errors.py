@@ -164,7 +164,23 @@ class SinkError(BenchyardError):
 
 
 class SinkUnavailableError(SinkError):
-    """A sink does not answer, or says to come back later; nothing is lost, it may work later."""
+    """A sink does not answer, or says to come back later; nothing is lost, it may work later.
+
+    Args:
+        text: What happened.
+        after_s: In how many seconds the sink wishes to be asked again, if it said so.
+    """
+
+    def __init__(self, text: str, after_s: float | None = None) -> None:
+        super().__init__(text, after_s)
+        self.after_s = after_s
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class UnreachableError(SinkUnavailableError):
+    """Nobody is there who could answer: no such host, no such port, no way to it."""
 
 
 class DocumentRejectedError(SinkError):

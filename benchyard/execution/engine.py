@@ -32,7 +32,7 @@ from benchyard.execution.testbed import hold_testbed
 from benchyard.model import Case, Outcome, Step
 from benchyard.publishing import Outcome as Published
 from benchyard.publishing import Uploaded
-from benchyard.publishing.wording import problems
+from benchyard.publishing.wording import advice, problems
 from benchyard.record import RunRecord
 from benchyard.subject import Subject
 
@@ -173,8 +173,9 @@ def _publish(setting: Setting, stages: Stages, after: Sequence[Handle]) -> None:
         return
     uploaded, handle = stages.upload(runs, setting.sinks, after)
     outcomes, _ = stages.archive(uploaded, [handle])
-    for problem in (problem for outcome in outcomes for problem in problems(outcome)):
-        tell(setting.listener, Notice(problem))
+    for outcome in outcomes:
+        for text in (*problems(outcome), *advice(outcome)):
+            tell(setting.listener, Notice(text))
 
 
 def _cancelled(records: Sequence[RunRecord]) -> bool:

@@ -3,7 +3,6 @@
 from benchyard.publishing.compression import Compression
 from benchyard.publishing.opening import Route, route
 from benchyard.publishing.outcome import Happening, Listener, Outcome
-from benchyard.publishing.patience import AFTER_A_CASE, Patience
 from benchyard.publishing.publisher import Manner
 from benchyard.publishing.service import (
     Uploaded,
@@ -12,6 +11,7 @@ from benchyard.publishing.service import (
     publish_all,
     upload_runs,
 )
+from benchyard.sinks.patience import AFTER_A_CASE, Patience
 
 __all__ = [
     "AFTER_A_CASE",

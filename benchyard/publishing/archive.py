@@ -136,6 +136,8 @@ class Archive(ABC):
     def _is(self, name: str, held: Claim, content: bytes) -> bool:
         """Tell whether an archived file holds what the claimed one holds."""
         del held
+        if not _may_be(self._size(name), split_name(name)[1], len(content)):
+            return False
         try:
             return decompress(self._read(name), split_name(name)[1], len(content)) == content
         except DocumentRejectedError:
@@ -160,12 +162,23 @@ class Archive(ABC):
     def _read(self, name: str) -> bytes: ...
 
     @abstractmethod
+    def _size(self, name: str) -> int | None:
+        """Return how many bytes lie there; None if that is not known."""
+
+    @abstractmethod
     def _create(self, name: str, held: Claim, payload: bytes | None) -> bool:
         """Write a file unless there is one of that name; None is the file as it lies."""
 
     @abstractmethod
     def _confirm(self, name: str, held: Claim) -> None:
         """Make sure that what lies there is there to stay."""
+
+
+def _may_be(size: int | None, how: Compression, plain: int) -> bool:
+    """Tell by a file's size whether it may hold so many bytes; it is read only then."""
+    if size is None or (how is Compression.NONE and size == plain):
+        return True
+    return how is not Compression.NONE and size <= plain + plain // 100 + 1024
 
 
 def _numbered(name: str, number: int) -> str:
@@ -200,6 +213,9 @@ class LocalArchive(Archive):
     def _read(self, name: str) -> bytes:
         path = self.folder / name
         return path.read_bytes() if path.is_file() else b""
+
+    def _size(self, name: str) -> int | None:
+        return (self.folder / name).lstat().st_size
 
     def _is(self, name: str, held: Claim, content: bytes) -> bool:
         path = self.folder / name

@@ -1,6 +1,6 @@
 """What waits for which sink, without touching it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from benchyard.places import spool_of
 from benchyard.publishing.compression import Compression
 from benchyard.publishing.opening import Route, open_archive, route
 from benchyard.publishing.publisher import waiting_for
-from benchyard.publishing.spool import Listing, listing
+from benchyard.publishing.spool import REJECTED, Listing, listing
 from benchyard.sinks import NAMES, open_sink
 
 
@@ -57,19 +57,22 @@ def routes(
     datadir: Path | None = None,
     archivedir: str | None = None,
     compression: Compression = Compression.NONE,
+    *,
+    again: bool = False,
 ) -> tuple[Route, ...]:
     """Return the routes to publish on.
 
     Args:
         sinks: None of them means those for which something waits in the lab's own spools, or
             ``local``; with a ``datadir`` it means ``local``.
+        again: Whether what was rejected counts as waiting.
 
     Raises:
         InputError: If there is no such folder, or several sinks are to share one.
     """
     if len(sinks) > 1 and (datadir or archivedir):
         raise InputError("--datadir and --archivedir go with one --sink: a file is moved once")
-    wanted = tuple(dict.fromkeys(sinks)) or (("local",) if datadir else with_backlog())
+    wanted = tuple(dict.fromkeys(sinks)) or (("local",) if datadir else with_backlog(again=again))
     if archivedir and len(wanted) > 1:
         raise InputError(
             f"--archivedir goes with one --sink; something waits for {', '.join(wanted)}"
@@ -77,13 +80,19 @@ def routes(
     return tuple(route(sink, datadir, archivedir, compression) for sink in wanted)
 
 
-def with_backlog() -> tuple[str, ...]:
+def with_backlog(*, again: bool = False) -> tuple[str, ...]:
     """Return the sinks for which something waits in the lab's own spools; if none, ``local``."""
-    return tuple(name for name in NAMES if _waits(name)) or ("local",)
+    return tuple(name for name in NAMES if any(map(_waits, _places(name, again)))) or ("local",)
 
 
-def _waits(sink: str) -> bool:
+def _places(sink: str, again: bool) -> Iterator[Path]:  # noqa: FBT001
+    yield spool_of(sink)
+    if again:
+        yield spool_of(sink) / REJECTED
+
+
+def _waits(folder: Path) -> bool:
     try:
-        return bool(listing(spool_of(sink)).waiting)
+        return bool(listing(folder).waiting)
     except FileNotFoundError:
         return False

@@ -9,12 +9,13 @@ from benchyard.errors import (
     BenchyardError,
     DocumentRejectedError,
     InputError,
-    SinkError,
     SinkUnavailableError,
+    UnreachableError,
 )
 from benchyard.publishing.archive import Archive
 from benchyard.publishing.claiming import Claim, Missed, claimed
 from benchyard.publishing.compression import split_name
+from benchyard.publishing.halting import Halt
 from benchyard.publishing.outcome import (
     Confirmed,
     Elsewhere,
@@ -25,10 +26,11 @@ from benchyard.publishing.outcome import (
     Rejected,
     Retrying,
 )
-from benchyard.publishing.patience import Halt, Patience
+from benchyard.publishing.room import Room, expected
 from benchyard.publishing.secrecy import scrubbed
 from benchyard.publishing.spool import Waiting, reject
 from benchyard.sinks.contract import NotesArchiving, Sink, Spooled
+from benchyard.sinks.patience import Patience, Wait, insisting
 
 #: After so many seconds without a change, a document that cannot be read will not become readable.
 #: Tests write into their result folders in place, and a publisher may come while they do.
@@ -52,6 +54,8 @@ class Carrier:
     halt: Halt
     tell: Listener
     _troubles: int = field(default=0, init=False)
+    _answered: bool = field(default=False, init=False)
+    _room: Room = field(default_factory=Room, init=False)
 
     def publish(self, waiting: Waiting) -> Ending:
         """Bring a file all the way."""
@@ -77,7 +81,8 @@ class Carrier:
             with claimed(waiting.path) as held:
                 if isinstance(held, Missed):
                     return Elsewhere(waiting.name)
-                ending = self._settled(held, act)
+                with self._room.taken(expected(held.size, held.compression)):
+                    ending = self._settled(held, act)
         except (BenchyardError, OSError) as error:
             return self._trouble(waiting.name, error)
         self._troubles = 0
@@ -112,19 +117,18 @@ class Carrier:
         return Spooled(name, content, self.archive.planned(held, content))
 
     def _store(self, held: Claim, spooled: Spooled) -> Ending:
-        delays = self.patience.delays()
-        while True:
-            try:
-                self._call(spooled)
-            except SinkUnavailableError as error:
-                if not self._again(held, error, next(delays, None)):
-                    return Left(held.name, str(error))
-                continue
-            return Confirmed(held.name, held.mark)
+        try:
+            insisting(lambda: self._call(spooled), self.patience, self._waiting(held.name))
+        except SinkUnavailableError as error:
+            if not self.halt:
+                self.halt.give_up(str(error))
+            return Left(held.name, str(error))
+        return Confirmed(held.name, held.mark)
 
     def _call(self, spooled: Spooled) -> None:
         try:
             self.sink.store(spooled)
+            self._answered = True
         except BenchyardError:
             raise
         except Exception as error:
@@ -132,15 +136,22 @@ class Carrier:
             what = scrubbed(f"{type(error).__name__}: {error}")
             raise _UnforeseenError(f"sink {self.sink.name}: unexpected {what}") from error
 
-    def _again(self, held: Claim, error: SinkUnavailableError, delay: float | None) -> bool:
-        """Wait before a retry; tell whether to try."""
-        if delay is None:
-            self.halt.give_up(str(error))
-            return False
-        if self.halt:
-            return False
-        self.tell(Retrying(held.name, str(error), delay))
-        return not self.halt.wait(delay)
+    def _waiting(self, name: str) -> Wait:
+        """Return what waits before a sink is asked again for a file, and tells whether to.
+
+        One that was never reached is not waited for: its address is wrong, or it is down. One that
+        goes away in the middle comes back, as a rule.
+        """
+
+        def wait(error: SinkUnavailableError, seconds: float) -> bool:
+            nobody = isinstance(error, UnreachableError)
+            self._answered = self._answered or not nobody
+            if self.halt or not self._answered:
+                return False
+            self.tell(Retrying(name, str(error), seconds))
+            return not self.halt.wait(seconds)
+
+        return wait
 
     def _archive(self, held: Claim, spooled: Spooled) -> Ending:
         if not held.is_unchanged or not held.is_in_place:
@@ -152,11 +163,16 @@ class Carrier:
         return Published(held.name, kept.where, kept.new, warning)
 
     def _note(self, spooled: Spooled, began: datetime) -> str:
-        if not isinstance(self.sink, NotesArchiving):
+        sink, ended = self.sink, datetime.now(UTC)
+        if not isinstance(sink, NotesArchiving):
             return ""
         try:
-            self.sink.note_archived(spooled, began, datetime.now(UTC))
-        except SinkError as error:
+            insisting(
+                lambda: sink.note_archived(spooled, began, ended),
+                self.patience,
+                self._waiting(spooled.name),
+            )
+        except BenchyardError as error:  # also of settings: the file is archived all the same
             return str(error)
         return ""
 

@@ -11,7 +11,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from benchyard.files import sync_folder
-from benchyard.publishing.compression import Compression, decompress, split_name
+from benchyard.publishing.compression import (
+    LARGEST,
+    Compression,
+    decompress,
+    split_name,
+    too_large,
+)
 
 #: NFS locks exclusively only what is open for writing. Source: flock(2), "NFS details".
 _FOR_LOCKING = os.O_RDWR
@@ -50,23 +56,31 @@ class Claim:
         """When it was last written, in ns since 1970."""
         return os.fstat(self.descriptor).st_mtime_ns
 
+    @property
+    def size(self) -> int:
+        """Its bytes, as it lies."""
+        return os.fstat(self.descriptor).st_size
+
     def read(self) -> bytes:
         """Return all of it, as it lies.
 
         Raises:
             OSError: If it cannot be read.
+            DocumentRejectedError: If it is too large to be held in memory.
         """
+        if self.size > LARGEST:
+            raise too_large(size=self.size)
         # On NFS, closing a second descriptor of the file could give the lock back.
         with os.fdopen(os.dup(self.descriptor), "rb") as stream:
             stream.seek(0)
-            return stream.read()
+            return stream.read(LARGEST + 1)  # it may grow
 
     def content(self) -> bytes:
         """Return all of it, uncompressed.
 
         Raises:
             OSError: If it cannot be read.
-            DocumentRejectedError: If its compression is damaged.
+            DocumentRejectedError: If its compression is damaged, or it is too large.
         """
         return decompress(self.read(), self.compression)
 

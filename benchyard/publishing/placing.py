@@ -95,12 +95,16 @@ def _place(beside: Path, target: Path) -> bool:
     except OSError as error:
         if error.errno not in _NO_LINK:
             raise
-        return _rename_exclusively(beside, target)
+        return rename_exclusively(beside, target)
     return True
 
 
-def _rename_exclusively(beside: Path, target: Path) -> bool:
-    """Rename where there are no links; the lock keeps others away between look and rename."""
+def rename_exclusively(beside: Path, target: Path) -> bool:
+    """Rename where there are no links; the lock keeps others away between look and rename.
+
+    Raises:
+        OSError: If that is not possible.
+    """
     descriptor = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -14,6 +14,7 @@ from pathlib import Path
 from benchyard.errors import SinkUnavailableError
 from benchyard.publishing.archive import Archive
 from benchyard.publishing.carrier import Carrier
+from benchyard.publishing.halting import Halt
 from benchyard.publishing.outcome import (
     Begun,
     Confirmed,
@@ -28,9 +29,9 @@ from benchyard.publishing.outcome import (
     Retrying,
     silent,
 )
-from benchyard.publishing.patience import PATIENT, Halt, Patience
 from benchyard.publishing.spool import Listing, Waiting, listing
 from benchyard.sinks.contract import Kind, Sink
+from benchyard.sinks.patience import PATIENT, Patience
 
 _Carry = Callable[[Waiting], Ending]
 #: None is the end of a thread; an exception is a mistake of ours.
@@ -149,12 +150,13 @@ def _run(
 ) -> list[Ending]:
     """Carry files in so many threads, begun in order; return how it ended for each that was begun.
 
+    The first goes alone: what it shows of the sink and its settings is seen and told once.
     The threads die with the process: whoever presses Ctrl-C twice does not wait for a sink.
     """
-    todo = _Todo(waiting, halt)
+    todo, ended = _Todo(waiting, halt), threading.Event()
     threads = [
-        threading.Thread(target=_work, args=(todo, carry, halt, heard), daemon=True)
-        for _ in range(max(1, min(parallel, len(waiting))))
+        threading.Thread(target=_work, args=(todo, carry, halt, heard, ended, number), daemon=True)
+        for number in range(max(1, min(parallel, len(waiting))))
     ]
     for thread in threads:
         thread.start()
@@ -188,14 +190,26 @@ class _Todo:
             return next(self._left)
 
 
-def _work(todo: _Todo, carry: _Carry, halt: Halt, heard: "queue.Queue[_Heard]") -> None:
+def _work(
+    todo: _Todo,
+    carry: _Carry,
+    halt: Halt,
+    heard: "queue.Queue[_Heard]",
+    ended: threading.Event,
+    number: int,
+) -> None:
+    """Carry files until none is left; thread 0 begins, the others follow when its first ended."""
     try:
+        if number:
+            ended.wait()
         for waiting in todo:
             heard.put(carry(waiting))
+            ended.set()
     except Exception as error:  # noqa: BLE001 - raised again in the thread that called
         halt.give_up("internal error")
         heard.put(error)
     finally:
+        ended.set()
         heard.put(None)
 
 

@@ -101,6 +101,9 @@ class RemoteArchive(Archive):
     def _read(self, name: str) -> bytes:
         return self._files.cat_file(self._path(name))
 
+    def _size(self, name: str) -> int | None:
+        return self._files.size(self._path(name))
+
     def _create(self, name: str, held: Claim, payload: bytes | None) -> bool:
         content = held.read() if payload is None else payload
         path = self._path(name)

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchyard.errors import BenchyardError, RecordError, SinkUnavailableError
+from benchyard.publishing.again import offer_again
 from benchyard.publishing.archive import Archive
 from benchyard.publishing.finished import Lies, spool_run
 from benchyard.publishing.opening import Route, open_archive, route
 from benchyard.publishing.outcome import Left, Listener, Outcome, silent
-from benchyard.publishing.patience import AFTER_A_CASE, Patience
 from benchyard.publishing.publisher import Manner, archive, publish, upload
-from benchyard.sinks import Sink, open_sink
+from benchyard.sinks import Kind, Sink, open_sink
+from benchyard.sinks.patience import AFTER_A_CASE, Patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,11 @@ def check_sinks(names: Sequence[str]) -> None:
 
 
 def publish_all(
-    routes: Sequence[Route], manner: Manner | None = None, runs: Sequence[Path] = ()
+    routes: Sequence[Route],
+    manner: Manner | None = None,
+    runs: Sequence[Path] = (),
+    *,
+    again: bool = False,
 ) -> tuple[Outcome, ...]:
     """Publish what waits for each of several sinks, one after the other.
 
@@ -65,23 +70,27 @@ def publish_all(
 
     Args:
         runs: Folders of runs that are put into each spool first, unless they were there before.
+        again: Whether what was rejected is put there, too.
 
     Raises:
         InputError: As ``opened``, before anything is read.
     """
     with opened(routes) as lines:
-        return tuple(_published(line, manner, runs) for line in lines)
+        return tuple(_published(line, manner, runs, again=again) for line in lines)
 
 
-def _published(line: Line, manner: Manner | None, runs: Sequence[Path]) -> Outcome:
+def _published(line: Line, manner: Manner | None, runs: Sequence[Path], *, again: bool) -> Outcome:
     unread: list[Left] = []
     try:
+        if again:
+            only = None if line.sink.kind is Kind.EVENTS else line.sink.kind
+            unread += offer_again(line.route.spool, only)
         for run in runs:
             _spool(run, line, [], unread)
     except (BenchyardError, OSError) as error:
-        return _failed(line.sink, unread, error)
+        return _failed(line.route.sink, unread, error)
     outcome = publish(line.route.spool, line.sink, line.archive, manner)
-    return replace(outcome, waiting=(*unread, *outcome.waiting))
+    return replace(outcome, sink=line.route.sink, waiting=(*unread, *outcome.waiting))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +142,10 @@ def _uploaded(runs: Sequence[Path], line: Route, sink: Sink, manner: Manner) -> 
         sink.check()
         outcome = upload(line.spool, sink, to, manner, names)
     except (BenchyardError, OSError) as error:
-        return _failed(sink, [*unread, *map(Left, names)], error)
+        return _failed(line.sink, [*unread, *map(Left, names)], error)
     finally:
         sink.close()
-    return replace(outcome, waiting=(*unread, *outcome.waiting))
+    return replace(outcome, sink=line.sink, waiting=(*unread, *outcome.waiting))
 
 
 def _spool(run: Path, line: Line, names: list[str], unread: list[Left]) -> None:
@@ -149,12 +158,12 @@ def _spool(run: Path, line: Line, names: list[str], unread: list[Left]) -> None:
         names.append(spooled.name)
 
 
-def _failed(sink: Sink, waiting: Sequence[Left], error: BenchyardError | OSError) -> Outcome:
+def _failed(sink: str, waiting: Sequence[Left], error: BenchyardError | OSError) -> Outcome:
     if isinstance(error, BenchyardError):
-        return Outcome(sink.name, waiting=tuple(waiting), error=str(error))
+        return Outcome(sink, waiting=tuple(waiting), error=str(error))
     where = f"{error.filename}: " if error.filename else ""
     text = f"{where}{error.strerror or error}"
-    return Outcome(sink.name, waiting=tuple(waiting), error=text)
+    return Outcome(sink, waiting=tuple(waiting), error=text)
 
 
 def archive_uploaded(uploaded: Uploaded, *, listener: Listener = silent) -> tuple[Outcome, ...]:
@@ -177,7 +186,7 @@ def _archived(line: Route, outcome: Outcome, listener: Listener) -> Outcome:
     try:
         kept = archive(line.spool, sink, open_archive(line), outcome.confirmed, manner)
     except (BenchyardError, OSError) as error:
-        kept = _failed(sink, [Left(one.name) for one in outcome.confirmed], error)
+        kept = _failed(line.sink, [Left(one.name) for one in outcome.confirmed], error)
     finally:
         sink.close()
-    return outcome.joined(kept)
+    return outcome.joined(replace(kept, sink=line.sink))

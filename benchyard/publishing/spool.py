@@ -10,13 +10,20 @@ from pathlib import Path
 from benchyard.errors import InputError, SinkUnavailableError
 from benchyard.publishing.archive import LocalArchive, key_of
 from benchyard.publishing.claiming import Claim
-from benchyard.publishing.compression import split_name
-from benchyard.publishing.placing import make_folder, write_again, write_exclusively
+from benchyard.publishing.compression import LARGEST, split_name
+from benchyard.publishing.placing import (
+    link_exclusively,
+    make_folder,
+    rename_exclusively,
+    write_again,
+    write_exclusively,
+)
 from benchyard.sinks.contract import Kind
 
 #: Folder of a spool for what can never be published.
 REJECTED = "rejected"
-_REASON = ".reason.txt"
+#: What the name of a file that says why ends in.
+REASON = ".reason.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,17 @@ class _Rejects(LocalArchive):
 
     def _is(self, name: str, held: Claim, content: bytes) -> bool:
         path = self.folder / name
-        return self._is_very_file(path, held) or self._read(name) == content
+        if self._is_very_file(path, held):
+            return True
+        small = path.lstat().st_size == held.size <= LARGEST
+        return small and self._read(name) == content
+
+    def _create(self, name: str, held: Claim, payload: bytes | None) -> bool:
+        if held.size <= LARGEST:
+            return super()._create(name, held, payload)
+        target = self.folder / name
+        linked = link_exclusively(held.descriptor, target)
+        return rename_exclusively(held.path, target) if linked is None else linked
 
 
 def reject(held: Claim, reason: str) -> str:
@@ -131,10 +148,11 @@ def reject(held: Claim, reason: str) -> str:
     folder = _Rejects(held.path.parent / REJECTED)
     folder.prepare()
     try:
-        kept = Path(folder.keep(held, held.read()).where)
+        content = held.read() if held.size <= LARGEST else b""
+        kept = Path(folder.keep(held, content).where)
         # Under its lock: nobody else writes the reason of this file.
         write_again(
-            kept.with_name(kept.name + _REASON),
+            kept.with_name(kept.name + REASON),
             f"{reason}\n".encode(errors="backslashreplace"),
             key_of(held),
         )

@@ -25,6 +25,28 @@ def summary(outcome: Outcome) -> str:
     return f"{outcome.sink}: {', '.join(told)}{'; interrupted' if outcome.interrupted else ''}"
 
 
+def advice(outcome: Outcome) -> Iterator[str]:
+    """Yield, for who did not come to publish, which command brings what was left behind."""
+    command = f"benchyard publish --sink {outcome.sink}"
+    # What has a path is a run that no document could be made of.
+    waiting = sum(1 for one in outcome.waiting if "/" not in one.name)
+    if waiting:
+        yield printable(
+            f"{outcome.sink}: {plural(waiting, 'document')} waiting; '{command}' brings "
+            f"{_them(waiting)}"
+        )
+    if outcome.rejected:
+        count = len(outcome.rejected)
+        yield printable(
+            f"{outcome.sink}: {plural(count, 'document')} rejected; '{command} --again' offers "
+            f"{_them(count)} once more"
+        )
+
+
+def _them(count: int) -> str:
+    return "it" if count == 1 else "them"
+
+
 def problems(outcome: Outcome) -> Iterator[str]:
     """Yield a sentence for everything that did not go well."""
     if outcome.error:

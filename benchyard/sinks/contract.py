@@ -71,9 +71,12 @@ class Sink(Protocol):
         Doing it twice leaves one copy. May be called by several threads at once.
 
         Raises:
-            DocumentRejectedError: If it can never succeed.
-            InputError: If the other side refuses the credentials; publishing ends.
-            SinkUnavailableError: If it may succeed later.
+            DocumentRejectedError: If it can never succeed, and that is proved to be its own fault.
+            InputError: If the other side takes nothing with these settings; publishing ends.
+            UnreachableError: If nobody is there.
+            SinkUnavailableError: If it may succeed later; the sink itself asks once.
+            SinkError: If it was refused and nobody knows whose fault that is; it waits, and the
+                next ones go on.
         """
         ...
 

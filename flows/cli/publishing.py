@@ -74,6 +74,7 @@ from flows.cli.terminal import console, print_columns, print_json, say
     show_default=True,
     help="How often a sink that does not answer is asked again.",
 )
+@click.option("--again", is_flag=True, help="Offer once more what was rejected.")
 @click.option("--dry-run", is_flag=True, help="Tell what waits, and touch nothing.")
 @json_option
 def command(
@@ -84,6 +85,7 @@ def command(
     compress: str,
     retries: int,
     *,
+    again: bool,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -91,21 +93,26 @@ def command(
 
     Files are taken oldest first. Each stays where it is until the sink has confirmed it, and any
     number of publishers may work at once. What can never be published goes to the folder rejected
-    beside it, with the reason. Exits with 1 if something waits still or was rejected.
+    beside it, with the reason; --again offers it once more. Exits with 1 if something waits still
+    or was rejected.
 
     Of each FOLDER, such as that of a case, all finished runs that were not published yet are taken
     along, those of earlier campaigns included.
     """
     if folders and (datadir or dry_run):
         raise click.UsageError("a FOLDER goes to the lab's own spools: no --datadir, no --dry-run")
-    wanted = routes(sinks, datadir, archivedir, Compression(compress))
+    if again and dry_run:
+        raise click.UsageError("--again moves what was rejected: no --dry-run")
+    wanted = routes(sinks, datadir, archivedir, Compression(compress), again=again)
     if dry_run:
         _print_backlog([backlog(one) for one in wanted], as_json=as_json)
         return ExitCode.DONE
     asked = threading.Event()
     with _display() as listener, graceful(asked.set):
         runs = [run for folder in folders for run in finished_below(folder)]
-        outcomes = publish_all(wanted, Manner(Patience(retries), listener, asked), runs)
+        outcomes = publish_all(
+            wanted, Manner(Patience(retries), listener, asked), runs, again=again
+        )
     if as_json:
         print_json({"sinks": [outcome.to_json() for outcome in outcomes]})
     else:

@@ -16,7 +16,7 @@ from benchyard.execution.ordering import Order
 from benchyard.execution.plain import summarize_if_older
 from benchyard.execution.request import Request
 from benchyard.publishing import archive_uploaded, check_sinks, upload_runs
-from benchyard.publishing.wording import problems
+from benchyard.publishing.wording import advice, problems
 from benchyard.regressions import check_baseline
 from benchyard.testbeds import refuse_unfit
 from flows.cli import executing
@@ -213,8 +213,8 @@ def _publish_finished(plan: Planned, request: Request) -> None:
     runs = [run for folder in idle for run in publishable_runs(folder)]
     if runs and request.publish:
         for outcome in archive_uploaded(upload_runs(runs, request.publish)):
-            for problem in problems(outcome):
-                say(problem, fg="yellow", err=True)
+            for text in (*problems(outcome), *advice(outcome)):
+                say(text, fg="yellow", err=True)
 
 
 def _tell_changed_rules(plan: Planned, request: Request) -> None:

@@ -1,4 +1,4 @@
-"""What an answer of Azure Tables means: later, never, no such table, or not with this key."""
+"""What an answer of Azure Tables means: later, never, or not with these settings."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -10,13 +10,16 @@ from azure.core.exceptions import (
     ClientAuthenticationError,
     HttpResponseError,
     ResourceExistsError,
+    ServiceRequestError,
 )
 
 from benchyard.errors import (
+    BenchyardError,
     DocumentRejectedError,
     InputError,
     SinkError,
     SinkUnavailableError,
+    UnreachableError,
 )
 from benchyard.sinks.azure.credentials import Access
 
@@ -24,8 +27,8 @@ from benchyard.sinks.azure.credentials import Access
 FAILURES = (AzureError, HTTPException, OSError, ValueError)
 #: Source: Azure Tables, "Status and error codes"; azure-core's own policy of trying again.
 _LATER = (408, 429, 500, 502, 503, 504)
-#: What is the document's fault. Any other refusal is more likely one of the settings, and must not
-#: send all that waits among the rejected.
+#: What is the document's fault: each names a row or a request. Any other refusal is more likely one
+#: of the settings, or of what stands between, and must not send all that waits among the rejected.
 _NEVER = (
     "EntityTooLarge",
     "PropertyValueTooLarge",
@@ -34,6 +37,8 @@ _NEVER = (
     "InvalidDuplicateRow",
 )
 _REFUSED = (401, 403)
+#: The document's fault, or the settings', or a proxy's.
+_DOUBTFUL = (400, 413)
 #: Longest time that a server may ask to wait for within one call.
 _LONGEST_PAUSE_SECONDS = 30.0
 
@@ -42,9 +47,10 @@ class Meaning(Enum):
     """What to do after an answer."""
 
     AGAIN = "the same may succeed soon"
-    LATER = "it may succeed another time"
+    NOBODY = "nobody is there"
     NEVER = "it can never succeed"
-    REFUSED = "the credentials are not accepted"
+    DOUBT = "it is refused, whosever fault that is"
+    SETTINGS = "nothing succeeds with these settings"
     NO_TABLE = "the table is not there"
     EXISTS = "the row or table is there already"
 
@@ -62,17 +68,19 @@ class Answer:
     sentence: str
     pause: float | None = None
 
-    def to_error(self) -> SinkError:
-        """Return what a sink raises of it."""
-        if self.meaning is Meaning.NEVER:
-            return DocumentRejectedError(self.sentence)
-        return SinkUnavailableError(self.sentence)
-
-    def to_reading_error(self) -> Exception:
-        """Return what a reader raises of it."""
-        if self.meaning in (Meaning.REFUSED, Meaning.NO_TABLE):
-            return InputError(self.sentence)
-        return SinkUnavailableError(self.sentence)
+    def to_error(self) -> BenchyardError:
+        """Return what a sink or a reader raises of it."""
+        match self.meaning:
+            case Meaning.NEVER:
+                return DocumentRejectedError(self.sentence)
+            case Meaning.NOBODY:
+                return UnreachableError(self.sentence)
+            case Meaning.AGAIN:
+                return SinkUnavailableError(self.sentence, self.pause)
+            case Meaning.DOUBT:
+                return SinkError(self.sentence)
+            case Meaning.SETTINGS | Meaning.NO_TABLE | Meaning.EXISTS:
+                return InputError(self.sentence)
 
 
 def understood(error: Exception, access: Access) -> Answer:
@@ -84,33 +92,37 @@ def understood(error: Exception, access: Access) -> Answer:
     if isinstance(error, HttpResponseError) and error.status_code is not None:
         return _of_status(error, where, access)
     if isinstance(error, ClientAuthenticationError):
-        return Answer(Meaning.REFUSED, f"{where} cannot be asked: {_bad_credentials(access)}")
+        return Answer(Meaning.SETTINGS, f"{where} cannot be asked: {_bad_credentials(access)}")
     if isinstance(error, ValueError | HTTPException):
-        return Answer(Meaning.AGAIN, f"{where} answers what cannot be read")
-    return Answer(Meaning.AGAIN, f"{where} does not answer ({_reason(error)})")
+        # Somebody else listens there, unless it was Azure before.
+        return Answer(Meaning.NOBODY, f"{where} answers what cannot be read")
+    nobody = isinstance(error, ServiceRequestError)
+    meaning = Meaning.NOBODY if nobody else Meaning.AGAIN
+    return Answer(meaning, f"{where} does not answer ({_reason(error)})")
 
 
 def _of_status(error: HttpResponseError, where: str, access: Access) -> Answer:
     status, code = error.status_code or 0, _code(error)
     said = f"({status} {code})" if code else f"({status})"
     if status in _REFUSED:
-        return Answer(Meaning.REFUSED, f"{where} {_refusal(said, access)}")
+        return Answer(Meaning.SETTINGS, f"{where} {_refusal(said, access)}")
     if status == 404:
         return _missing(code, where, access)
     if isinstance(error, ResourceExistsError) or code.endswith("AlreadyExists"):
         return Answer(Meaning.EXISTS, f"{where} has it already {said}")
     if status in _LATER:
         return Answer(Meaning.AGAIN, f"{where} asks to come back later {said}", _pause(error))
-    if status == 413 or code in _NEVER:
+    if code in _NEVER:
         return Answer(Meaning.NEVER, f"{where} refuses what it is sent {said}")
-    return Answer(Meaning.LATER, f"{where} refuses {said}; check {access.origin}")
+    meaning = Meaning.DOUBT if status in _DOUBTFUL else Meaning.SETTINGS
+    return Answer(meaning, f"{where} refuses {said}; check {access.origin}")
 
 
 def _missing(code: str, where: str, access: Access) -> Answer:
     if code == "TableNotFound":
         return Answer(Meaning.NO_TABLE, f"{where} has no table '{access.table}'")
     return Answer(
-        Meaning.LATER,
+        Meaning.SETTINGS,
         f"{where} knows no account '{access.storage_account}' (404); check {access.origin}",
     )
 

@@ -1,7 +1,15 @@
 """What is used of Azure's library, with types; its own leave the keyword arguments unknown."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
+
+
+class Found(Protocol):
+    """``azure.core.paging.ItemPaged``."""
+
+    def by_page(self) -> Iterator[Iterable[Mapping[str, Any]]]:
+        """Return the pages; one that could not be read is read again by the next ``next``."""
+        ...
 
 
 class Table(Protocol):
@@ -13,18 +21,15 @@ class Table(Protocol):
         """Do all of the operations or none; at most 100, of one partition."""
         ...
 
-    def get_entity(self, partition_key: str, row_key: str) -> Mapping[str, Any]:
-        """Return a row."""
-        ...
-
     def query_entities(
         self,
         query_filter: str,
         *,
         parameters: Mapping[str, Any] | None = None,
         select: Sequence[str] | None = None,
-    ) -> Iterable[Mapping[str, Any]]:
-        """Yield the rows of a filter, by partition and row key."""
+        results_per_page: int | None = None,
+    ) -> Found:
+        """Return the rows of a filter, by partition and row key."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Reading performance events back, and the timings of tests in them."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +18,7 @@ from benchyard.sinks.azure.keys import seconds
 from benchyard.sinks.azure.rows import event_of
 from benchyard.sinks.contract import Stored, Timing
 from benchyard.sinks.measured import subject_of_text
+from benchyard.sinks.patience import READING, insisting
 from benchyard.subject import Subject
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ T = TypeVar("T")
 _STARTS = (f"{SOURCE}:run-start", f"{TESTRESULTS}:test-start")
 _TIMINGS = (f"{SOURCE}:attempt-end", f"{TESTRESULTS}:entry")
 _ENDS = (f"{SOURCE}:run-end",)
+_WHOLE = (*_STARTS, *_TIMINGS, *_ENDS)
 
 
 def events(
@@ -65,12 +67,18 @@ def rows(
         InputError: If there is no such table, or the credentials are not accepted.
     """
     query, parameters = _query(found.partition, since, names)
-    try:
-        with closing(service(found)) as opened:
-            table = opened.get_table_client(found.table)
-            yield from table.query_entities(query, parameters=parameters)
-    except FAILURES as error:
-        raise understood(error, found).to_reading_error() from None
+    with closing(service(found)) as opened:
+        table = opened.get_table_client(found.table)
+        pages = table.query_entities(query, parameters=parameters).by_page()
+
+        def page() -> Iterable[Mapping[str, Any]] | None:
+            try:
+                return next(pages, None)
+            except FAILURES as error:
+                raise understood(error, found).to_error() from None
+
+        while (read := insisting(page, READING)) is not None:
+            yield from read
 
 
 def _query(
@@ -118,12 +126,17 @@ class AzureTablesReader:
     A timing is the median of an attempt's measured repetitions, and only attempts that succeeded
     have one. Entries of TestResults documents that were published as events count as well.
 
+    Nothing but the time narrows what Azure has to look through, so what was read once is kept: one
+    command asks for many entries. What is published meanwhile is seen by the next reader.
+
     Args:
         found: Where the table is, and the way in.
     """
 
     def __init__(self, found: Access) -> None:
         self._found = found
+        self._read: dict[tuple[Sequence[str], datetime | None], list[Event]] = {}
+        self._of_test: tuple[tuple[str, datetime | None], dict[str, list[_Told]]] | None = None
 
     @classmethod
     def from_environment(cls) -> "AzureTablesReader":
@@ -136,12 +149,12 @@ class AzureTablesReader:
 
     def tests(self) -> Iterator[str]:
         """Yield the names of all tests, sorted."""
-        named = {_test(event) for event in events(self._found, names=_STARTS)}
+        named = {_test(event) for event in self._events(_STARTS)}
         yield from sorted(name for name in named if name is not None)
 
     def entries(self, test: str) -> Iterator[str]:
         """Yield the names of all entries that a test ever had, sorted."""
-        yield from sorted({one.stored.entry for one in self._told(test)})
+        yield from sorted(self._entries(test))
 
     def starts(
         self,
@@ -152,7 +165,7 @@ class AzureTablesReader:
         limit: int | None = None,
     ) -> Iterator[datetime]:
         """Yield when a test was started."""
-        found = events(self._found, since=since, names=_STARTS)
+        found = self._events(_STARTS, since)
         yield from _ordered(
             (e.at for e in found if _test(e) == test), newest_first=newest_first, limit=limit
         )
@@ -167,28 +180,52 @@ class AzureTablesReader:
         limit: int | None = None,
     ) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        told = (one for one in self._told(test, since=since) if one.stored.entry == entry)
+        told = self._entries(test, since).get(entry, ())
         found = sorted((one.timing for one in told), key=lambda one: one.started_at)
         yield from _ordered(found, newest_first=newest_first, limit=limit)
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""
-        then = self._told(test, since=started_at, only=started_at)
+        then = _told(test, self._streamed(started_at), started_at)
         yield from sorted((one.stored for one in then), key=lambda one: one.entry)
 
     def close(self) -> None:
-        """Do nothing: every answer is read by a connection of its own."""
+        """Forget what was read; every answer is read by a connection of its own."""
+        self._read.clear()
+        self._of_test = None
 
-    def _told(
-        self, test: str, *, since: datetime | None = None, only: datetime | None = None
-    ) -> Iterator[_Told]:
-        """Yield the entries of a test's runs that began at ``since`` or later, as they ended."""
-        began: dict[_Run, Event] = {}
-        for event in events(self._found, since=since, names=(*_STARTS, *_TIMINGS, *_ENDS)):
-            if only is not None and event.at > only and not began:
-                return
-            if _test(event) == test:
-                yield from _entry(test, event, began, only)
+    def _entries(self, test: str, since: datetime | None = None) -> Mapping[str, list[_Told]]:
+        """Return what is told of each entry of a test; of runs that began at ``since`` or later."""
+        wanted = (test, since)
+        if self._of_test is None or self._of_test[0] != wanted:
+            made: dict[str, list[_Told]] = {}
+            for one in _told(test, self._events(_WHOLE, since)):
+                made.setdefault(one.stored.entry, []).append(one)
+            self._of_test = wanted, made
+        return self._of_test[1]
+
+    def _events(self, names: Sequence[str], since: datetime | None = None) -> Iterable[Event]:
+        """Return events in order of time, by what was read before if that has them."""
+        for known in ((names, since), (names, None)):
+            if known in self._read:
+                return (e for e in self._read[known] if since is None or e.at >= since)
+        read = self._read[names, since] = list(events(self._found, since=since, names=names))
+        return read
+
+    def _streamed(self, since: datetime) -> Iterable[Event]:
+        if (_WHOLE, None) in self._read:
+            return self._events(_WHOLE, since)
+        return events(self._found, since=since, names=_WHOLE)
+
+
+def _told(test: str, found: Iterable[Event], only: datetime | None = None) -> Iterator[_Told]:
+    """Yield the entries of a test's runs, as they ended; of those alone that began at ``only``."""
+    began: dict[_Run, Event] = {}
+    for event in found:
+        if only is not None and event.at > only and not began:
+            return
+        if _test(event) == test:
+            yield from _entry(test, event, began, only)
 
 
 def _entry(

@@ -1,6 +1,6 @@
 """Our runs as Batch Shipyard would have told them: for its own graph.py, and for what knows it.
 
-One insert for each event, ``RowKey`` a float of seconds as text, later by a microsecond where that
+One row for each event, ``RowKey`` a float of seconds as text, later by a microsecond where that
 is taken; ``Message`` without escapes, so what would part it wrongly is replaced. Every run is a
 node, because graph.py looks at the first preparation of a node alone; its start is part of the
 node's name, for two campaigns have runs of the same numbers.
@@ -25,21 +25,25 @@ Source: Azure/batch-shipyard, cascade/perf.py and cascade/graph.py.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from benchyard.errors import SinkUnavailableError
 from benchyard.events import Event
 from benchyard.events.making import MEASURED
 from benchyard.model import Json, plain, slug
-from benchyard.sinks.azure.client import Table
 from benchyard.sinks.azure.credentials import Access
-from benchyard.sinks.azure.keys import microseconds
+from benchyard.sinks.azure.keys import is_ours, microseconds
 from benchyard.sinks.azure.rows import Row, cut
 from benchyard.sinks.azure.writing import Writer
 
-#: Each try is a request; so many runs never began in the same microsecond.
-_MOST_TRIES = 10_000
+#: How often others may take what was free a moment before.
+_MOST_TRIES = 20
+#: So many microseconds after the last row it is looked what is taken.
+_CROWD = 1_000_000
+_CONTENT = ("Event", "NodeId", "Message")
 _LONGEST_MESSAGE = 30_000
 _PARTING = re.compile(r"[,=\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -50,15 +54,9 @@ def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
     Args:
         events: Of any number of runs; such as tell no run keep their node and name.
     """
-    taken: set[int] = set()
-    rows: list[Row] = []
-    for event in sorted(_told(events), key=lambda event: event.at):
-        at = microseconds(event.at)
-        while at in taken:
-            at += 1
-        taken.add(at)
-        rows.append(_row(event, at, partition))
-    return rows
+    free = _Free(())
+    told = sorted(_told(events), key=lambda event: event.at)
+    return [_row(event, free.take(microseconds(event.at)), partition) for event in told]
 
 
 def _told(events: Iterable[Event]) -> Iterator[Event]:
@@ -180,6 +178,10 @@ def lines_of(rows: Iterable[Row]) -> bytes:
 class Exporter:
     """Inserts rows in the way of Batch Shipyard; what is there already is not put in again.
 
+    Batch Shipyard itself inserts one by one, and tries the next microsecond where one is taken: of
+    a hundred rows of one instant the last takes a hundred requests. Here what is taken is read at
+    once, and rows go by the hundred.
+
     Args:
         access: Where the table is.
         writer: Sends the rows.
@@ -190,29 +192,77 @@ class Exporter:
         self._writer = writer
 
     def export(self, events: Iterable[Event]) -> None:
-        """Insert all events of some runs.
-
-        Raises:
-            DocumentRejectedError: If Azure will never take them.
-            SinkUnavailableError: If it may take them later. Some may be there by then.
-        """
-        for row in rows_of(events, self._access.partition):
-            self._insert(row)
-
-    def _insert(self, row: Row) -> None:
-        at = round(float(row["RowKey"]) * 1e6)
-        for later in range(_MOST_TRIES):
-            tried = row | {"RowKey": _key(at + later)}
-            if self._writer.insert(tried) or self._writer.insisting(_holds(tried)):
+        """Insert all events of some runs; see ``contract.Sink`` for what it raises."""
+        wanted = rows_of(events, self._access.partition)
+        for _ in range(_MOST_TRIES):
+            if not wanted or self._writer.create(placed(wanted, self._there(wanted))):
                 return
         raise SinkUnavailableError(
-            f"{_MOST_TRIES} rows from {row['RowKey']} on are taken in table '{self._access.table}'"
+            f"others write the same rows into table '{self._access.table}', from "
+            f"{wanted[0]['RowKey']} on; it may go when they are done"
         )
 
+    def _there(self, wanted: Sequence[Row]) -> list[Mapping[str, Any]]:
+        """Return what may be in the way of rows, or be these rows; other forms' are passed over."""
+        found = self._writer.read(
+            "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
+            {
+                "partition": self._access.partition,
+                "first": wanted[0]["RowKey"],
+                "last": _key(_at(wanted[-1]) + _CROWD),
+            },
+            ("RowKey", *_CONTENT),
+        )
+        return [row for row in found if not is_ours(row["RowKey"])]
 
-def _holds(row: Row) -> Callable[[Table], bool]:
-    def same(table: Table) -> bool:
-        found = table.get_entity(row["PartitionKey"], row["RowKey"])
-        return all(found.get(name) == value for name, value in row.items())
 
-    return same
+def placed(wanted: Iterable[Row], there: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """Yield the rows that are not there yet, each at the first free microsecond from its own on.
+
+    Args:
+        wanted: In order of time.
+        there: What the table holds around them. A row with the same content, where this one would
+            have been put, is this one; each is so once.
+    """
+    held: dict[tuple[Any, ...], deque[int]] = {}
+    for row in sorted(there, key=_at):
+        held.setdefault(_content(row), deque()).append(_at(row))
+    free = _Free(at for keys in held.values() for at in keys)
+    for row in wanted:
+        at, same = _at(row), held.get(_content(row), deque[int]())
+        while same and same[0] < at:
+            same.popleft()
+        if same and same[0] < free.first(at):
+            same.popleft()
+        else:
+            yield row | {"RowKey": _key(free.take(at))}
+
+
+class _Free:
+    """Which microseconds are free; each look shortens the way of the next one."""
+
+    def __init__(self, taken: Iterable[int]) -> None:
+        self._next = {at: at + 1 for at in taken}
+
+    def first(self, at: int) -> int:
+        """Return the first free one from ``at`` on."""
+        way: list[int] = []
+        while at in self._next:
+            way.append(at)
+            at = self._next[at]
+        self._next.update(dict.fromkeys(way, at))
+        return at
+
+    def take(self, at: int) -> int:
+        """Take and return it."""
+        found = self.first(at)
+        self._next[found] = found + 1
+        return found
+
+
+def _at(row: Mapping[str, Any]) -> int:
+    return round(float(row["RowKey"]) * 1e6)
+
+
+def _content(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in _CONTENT)

@@ -78,7 +78,8 @@ class AzureTablesSink:
 
         Raises:
             DocumentRejectedError: If it is no document of events, or Azure will never take it.
-            SinkUnavailableError: If Azure does not answer, or does not take the credentials.
+            InputError: If Azure takes nothing with these credentials, this table or address.
+            SinkUnavailableError: If Azure does not answer.
         """
         found, writer = self._opened()
         events = events_in(spooled)

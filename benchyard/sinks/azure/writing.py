@@ -1,106 +1,79 @@
-"""Sending rows: as few requests as may be, again where it helps, each row once in the end."""
+"""Sending rows: as few requests as may be, each asked once; each row once in the end."""
 
-import logging
-import random
 import threading
-import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from azure.core.exceptions import HttpResponseError
-
+from benchyard.errors import InputError
 from benchyard.sinks.azure.answers import FAILURES, Answer, Meaning, understood
 from benchyard.sinks.azure.client import Table, Tables
 from benchyard.sinks.azure.credentials import Access, service
 from benchyard.sinks.azure.rows import Row, transactions
 
-logger = logging.getLogger(__name__)
-
 T = TypeVar("T")
-
-#: Seconds between the attempts of one request; a server's own wish goes first.
-PAUSES = (0.2, 0.8, 2.0)
 
 
 class Writer:
     """Writes rows into the table, and makes the table when it is not there.
 
-    May be used by several threads at once.
-
-    Args:
-        pauses: Seconds between the attempts of one request.
-        sleep: Waits so many seconds.
+    May be used by several threads at once. What its methods raise is said in ``contract.Sink``.
     """
 
-    def __init__(
-        self,
-        access: Access,
-        *,
-        pauses: Sequence[float] = PAUSES,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, access: Access) -> None:
         self._access = access
-        self._pauses = pauses
-        self._sleep = sleep
         self._opening = threading.Lock()
         self._service: Tables | None = None
 
     def upsert(self, rows: Iterable[Row]) -> None:
-        """Write rows; one that is there already is replaced.
-
-        Raises:
-            DocumentRejectedError: If Azure will never take them.
-            SinkUnavailableError: If it may take them later. Some may be there by then.
-        """
+        """Write rows; one that is there already is replaced. After an error some may be there."""
         for batch in transactions(rows):
             operations = [("upsert", one, {"mode": "replace"}) for one in batch]
-            self.insisting(lambda table, made=operations: table.submit_transaction(made))
+            self._asked(lambda table, made=operations: table.submit_transaction(made))
 
-    def insert(self, row: Row) -> bool:
-        """Add a row; tell whether its key was free.
-
-        Raises:
-            DocumentRejectedError: If Azure will never take it.
-            SinkUnavailableError: If it may take it later.
-        """
-
-        def add(table: Table) -> bool:
-            try:
-                # Alone, a row would come back without the code that tells why it was refused.
-                table.submit_transaction([("create", row, {})])
-            except HttpResponseError as error:
-                if understood(error, self._access).meaning is Meaning.EXISTS:
+    def create(self, rows: Iterable[Row]) -> bool:
+        """Add rows; tell whether all keys were free. If not, some rows may be there."""
+        for batch in transactions(rows):
+            operations = [("create", one, dict[str, Any]()) for one in batch]
+            answer = self._with_table(lambda table, made=operations: table.submit_transaction(made))
+            if isinstance(answer, Answer):
+                if answer.meaning is Meaning.EXISTS:
                     return False
-                raise
-            return True
+                raise self._error(answer)
+        return True
 
-        return self.insisting(add)
+    def read(
+        self, query: str, parameters: Mapping[str, str], select: Sequence[str]
+    ) -> list[Mapping[str, Any]]:
+        """Return the rows of a filter."""
 
-    def insisting(self, call: Callable[[Table], T]) -> T:
-        """Do something with the table that may be done twice; again if it may succeed.
+        def all_of(table: Table) -> list[Mapping[str, Any]]:
+            pages = table.query_entities(query, parameters=parameters, select=select).by_page()
+            return [row for page in pages for row in page]
 
-        The library itself does not try again what it posts, and every transaction is posted.
+        return self._asked(all_of)
 
-        Raises:
-            DocumentRejectedError: If Azure will never do it.
-            SinkUnavailableError: If it may do it later.
-        """
-        pauses = iter(self._pauses)
-        while True:
-            answer = self._with_table(call)
-            if not isinstance(answer, Answer):
-                return answer
-            pause = next(pauses, None)
-            if answer.meaning is not Meaning.AGAIN or pause is None:
-                raise answer.to_error()
-            self._wait(answer, pause)
+    def _asked(self, call: Callable[[Table], T]) -> T:
+        answer = self._with_table(call)
+        if isinstance(answer, Answer):
+            raise self._error(answer)
+        return answer
 
-    def _wait(self, answer: Answer, pause: float) -> None:
-        # Spread, or all who were turned away together would come back together.
-        spread = pause * random.uniform(0.75, 1.25)  # noqa: S311
-        seconds = spread if answer.pause is None else answer.pause
-        logger.debug("%s; again in %.1f s", answer.sentence, seconds)
-        self._sleep(seconds)
+    def _error(self, answer: Answer) -> Exception:
+        """Return what to raise; where it is in doubt, whether anything is taken is asked."""
+        if answer.meaning is Meaning.DOUBT:
+            probed = self._tried(self._probe)
+            if isinstance(probed, Answer) and probed.meaning is not Meaning.AGAIN:
+                return InputError(answer.sentence)
+        return answer.to_error()
+
+    def _probe(self, table: Table) -> object:
+        found = table.query_entities(
+            "PartitionKey eq @partition",
+            parameters={"partition": self._access.partition},
+            select=["RowKey"],
+            results_per_page=1,
+        )
+        return next(found.by_page(), None)
 
     def _with_table(self, call: Callable[[Table], T]) -> T | Answer:
         answer = self._tried(call)
@@ -124,7 +97,7 @@ class Writer:
     def _open(self) -> Tables:
         with self._opening:
             if self._service is None:
-                self._service = service(self._access, retries=0)
+                self._service = service(self._access)
             return self._service
 
     def close(self) -> None:

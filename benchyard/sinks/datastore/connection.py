@@ -7,30 +7,30 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 import grpc
-from google.api_core.exceptions import (
-    Cancelled,
-    FailedPrecondition,
-    GoogleAPICallError,
-    InvalidArgument,
-)
+from google.api_core.exceptions import BadRequest, Cancelled, GoogleAPICallError
 from google.cloud.datastore_v1 import DatastoreClient
 from google.cloud.datastore_v1.services.datastore.transports import DatastoreGrpcTransport
 
-from benchyard.errors import InputError
+from benchyard.errors import DocumentRejectedError, InputError
 from benchyard.sinks.datastore import credentials
-from benchyard.sinks.datastore.patience import Caller, Patience, shown
+from benchyard.sinks.datastore.answers import asked, shown
 from benchyard.sinks.datastore.settings import Settings
 from benchyard.sinks.datastore.values import TYPES, Message
+from benchyard.sinks.patience import READING, insisting
 
-#: gRPC would wait up to two minutes before it looks again whether a server is back, and takes
-#: answers of at most 4 MiB; an entity may have 1 MiB, and a page of them more than that.
+#: gRPC would wait up to two minutes before it looks again whether a server is back, and 20 s for a
+#: connection (``min_reconnect_backoff_ms``); it would try again by itself, and takes answers of at
+#: most 4 MiB; an entity may have 1 MiB, and a page of them more than that.
 #: Source: https://grpc.github.io/grpc/core/group__grpc__arg__keys.html
 _CHANNEL = (
+    ("grpc.enable_retries", 0),
     ("grpc.initial_reconnect_backoff_ms", 200),
-    ("grpc.min_reconnect_backoff_ms", 200),
+    ("grpc.min_reconnect_backoff_ms", 4_000),
     ("grpc.max_reconnect_backoff_ms", 2_000),
     ("grpc.max_receive_message_length", -1),
 )
+#: Seconds that a call may take: a commit of 4 MiB needs that long at 2.2 Mbit/s.
+ATTEMPT_S = 15.0
 #: The indexes that our queries need.
 INDEX_FILE = Path(__file__).with_name("index.yaml")
 #: A proxy that reaches the world does not reach this host's own servers.
@@ -42,14 +42,15 @@ class Connection:
 
     Args:
         wanted: Where; its project may still be None.
+        attempt_s: Seconds that a call may take.
     """
 
-    def __init__(self, wanted: Settings, patience: Patience | None = None) -> None:
+    def __init__(self, wanted: Settings, attempt_s: float = ATTEMPT_S) -> None:
         self._wanted = wanted
         self._settings: Settings | None = None
         self._credentials: credentials.Credentials = None
         self._client: Any = None
-        self._caller = Caller(wanted.place, patience or Patience())
+        self._attempt_s = attempt_s
         self._opening = threading.RLock()
         self._closed = False
 
@@ -73,16 +74,54 @@ class Connection:
     def commit(self, mutations: Sequence[Message]) -> None:
         """Store all of it, or, after an error, perhaps some.
 
+        Where it is refused, it is found out whose fault that is: the settings', if a request that
+        holds nothing of the document is refused as well; else that of the mutations that are
+        refused alone, once more.
+
         Raises:
             SinkUnavailableError: If it may succeed later.
             DocumentRejectedError: If it never will.
-            InputError: As ``settings``.
+            InputError: As ``settings``, and if the other side takes nothing with these.
         """
+        if self._refusal(mutations) is None:
+            return
+        self._check_settings(mutations[0])
+        if len(mutations) > 1:
+            middle = len(mutations) // 2
+            self.commit(mutations[:middle])
+            self.commit(mutations[middle:])
+            return
+        refusal = self._refusal(mutations)
+        if refusal is not None:
+            raise DocumentRejectedError(f"{self._wanted.place} refuses it: {refusal}")
+
+    def _check_settings(self, like: Message) -> None:
+        """Raise InputError unless a commit that changes nothing is accepted.
+
+        Args:
+            like: A mutation; what is deleted has its partition, and was never there.
+        """
+        probe = TYPES.Mutation.pb()()
+        probe.delete.partition_id.CopyFrom(like.upsert.key.partition_id)
+        probe.delete.path.add(kind="BenchyardProbe", name="probe")
+        refusal = self._refusal([probe])
+        if refusal is not None:
+            raise InputError(
+                f"{self._wanted.place} refuses whatever it is sent: {refusal}; look at project, "
+                "database and namespace"
+            )
+
+    def _refusal(self, mutations: Sequence[Message]) -> str | None:
+        """Commit; return what was said if the request was refused as such."""
         request = self._filled(TYPES.CommitRequest.pb()())
         request.mode = TYPES.CommitRequest.Mode.NON_TRANSACTIONAL
         request.mutations.extend(mutations)
         wrapped = TYPES.CommitRequest.wrap(request)
-        self._call(lambda api, seconds: api.commit(wrapped, retry=None, timeout=seconds))
+        try:
+            self._call(lambda api, seconds: api.commit(wrapped, retry=None, timeout=seconds))
+        except GoogleAPICallError as error:
+            return shown(error)
+        return None
 
     def query(self, query: Message) -> Iterator[Message]:
         """Yield the entities that a query finds, page by page.
@@ -109,7 +148,6 @@ class Connection:
     def close(self) -> None:
         """Close the channel; calls that wait give up."""
         self._closed = True
-        self._caller.stop()
         with self._opening:
             if self._client is not None:
                 self._client.transport.close()
@@ -120,10 +158,11 @@ class Connection:
         def ask(client: Any, seconds: float) -> Any:
             try:
                 return client.run_query(wrapped, retry=None, timeout=seconds)
-            except (FailedPrecondition, InvalidArgument) as error:
+            except BadRequest as error:
                 raise self._unanswerable(error) from error
 
-        return TYPES.RunQueryResponse.pb(self._call(ask)).batch
+        answer = insisting(lambda: self._call(ask), READING)
+        return TYPES.RunQueryResponse.pb(answer).batch
 
     def _unanswerable(self, error: GoogleAPICallError) -> InputError:
         if "index" not in shown(error):
@@ -138,15 +177,15 @@ class Connection:
     def _call(self, one: Callable[[Any, float], Any]) -> Any:
         client = self._opened()
 
-        def attempt(seconds: float) -> Any:
+        def attempt() -> Any:
             try:
-                return one(client, seconds)
+                return one(client, self._attempt_s)
             except ValueError as error:
                 if not self._closed:
                     raise
                 raise Cancelled("the connection was closed here") from error
 
-        return self._caller.call(attempt)
+        return asked(self._wanted.place, attempt)
 
     def _filled(self, request: Message) -> Message:
         request.project_id = self.settings.project

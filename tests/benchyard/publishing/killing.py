@@ -17,9 +17,9 @@ from typing import Any
 from benchyard.places import local_store
 from benchyard.publishing.archive import LocalArchive
 from benchyard.publishing.compression import Compression
-from benchyard.publishing.patience import Patience
 from benchyard.publishing.publisher import Manner, publish
 from benchyard.sinks import Sink, open_sink
+from benchyard.sinks.patience import Patience
 from tests.benchyard.publishing.sinks import FolderSink
 
 #: What changes the disk, or gives a lock back.

@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.errors import InputError, SinkUnavailableError
+from benchyard.errors import InputError, SinkError, SinkUnavailableError, UnreachableError
 from benchyard.publishing import carrier
 from benchyard.publishing.archive import LocalArchive
 from benchyard.publishing.claiming import claimed
 from benchyard.publishing.compression import Compression, compress
+from benchyard.publishing.halting import Halt
 from benchyard.publishing.outcome import Begun, Happening, Left, Outcome, Published, Retrying
-from benchyard.publishing.patience import Halt, Patience
 from benchyard.publishing.publisher import Manner, archive, publish, upload
 from benchyard.sinks.contract import Kind, Spooled
+from benchyard.sinks.patience import Patience
 from tests.benchyard.publishing.conftest import Fill, names, write
 from tests.benchyard.publishing.sinks import Failing, FolderSink, NotingSink
 
@@ -149,15 +150,15 @@ def test_a_sink_that_cannot_be_told_of_archiving_is_a_warning(
 # -- in parallel
 
 
-def test_a_sink_is_called_as_often_at_once_as_it_likes(
+def test_a_sink_is_called_as_often_at_once_as_it_likes_once_the_first_file_went(
     run: Publish, fill: Fill, sink: FolderSink
 ) -> None:
-    wanted = fill(*(f"{number:02}.json" for number in range(20)))
+    wanted = fill(*(f"{number:02}.json" for number in range(21)))
     sink.parallel = 4
-    together = threading.Barrier(4, timeout=10)
-    sink.before = lambda _: together.wait()
+    together = threading.Barrier(4, timeout=60)
+    sink.before = lambda one: one.name == "00.json" or together.wait()
     assert sorted(published(run())) == wanted
-    assert {name[:2] for name in sink.stored[:4]} == {"00", "01", "02", "03"}
+    assert {name[:2] for name in sink.stored[:5]} == {"00", "01", "02", "03", "04"}
 
 
 def test_a_sink_that_takes_one_at_a_time_gets_one_at_a_time(
@@ -222,7 +223,7 @@ def test_a_sink_that_is_down_leaves_everything(
     assert outcome.waiting[-1] == Left("09.json")
     assert not outcome.is_clean
     assert names(to.folder) == []
-    assert failing.calls <= 3 * parallel
+    assert failing.calls == 3
     sink.before = lambda _: None
     assert sorted(published(run())) == wanted
 
@@ -302,6 +303,106 @@ def test_wrong_credentials_are_enough_at_once(run: Publish, fill: Fill, sink: Fo
     assert failing.calls == 1
     assert outcome.error == "no permission; log in"
     assert len(outcome.waiting) == 2
+
+
+@pytest.mark.parametrize("parallel", [1, 8])
+def test_without_retries_a_sink_is_asked_once(
+    run: Publish, fill: Fill, sink: FolderSink, parallel: int
+) -> None:
+    fill(*(f"{number}.json" for number in range(9)))
+    sink.before, sink.parallel = (failing := Failing(DOWN)), parallel
+    told: list[Happening] = []
+    outcome = run(patience=Patience(retries=0), listener=told.append)
+    assert failing.calls == 1
+    assert [one for one in told if isinstance(one, Retrying)] == []
+    assert len(outcome.waiting) == 9
+
+
+def test_a_sink_that_was_never_reached_is_not_waited_for(
+    run: Publish, fill: Fill, sink: FolderSink
+) -> None:
+    fill("a.json", "b.json")
+    sink.before = failing = Failing(UnreachableError("nobody is there"))
+    outcome = run(patience=Patience(5, first_s=1000, longest_s=1000))
+    assert failing.calls == 1
+    assert outcome.error == "nobody is there"
+    assert len(outcome.waiting) == 2
+
+
+def test_a_sink_that_was_reached_once_is_waited_for(
+    run: Publish, fill: Fill, sink: FolderSink
+) -> None:
+    fill("a.json", "b.json")
+    away = Failing(UnreachableError("nobody is there"), times=2)
+    sink.before = lambda one: one.name == "a.json" or away(one)
+    assert run().is_clean
+    assert away.calls == 3
+
+
+def test_a_sink_that_says_when_to_come_back_is_obeyed(
+    run: Publish, fill: Fill, sink: FolderSink
+) -> None:
+    fill("a.json")
+    sink.before = Failing(SinkUnavailableError("busy", 0.002), times=1)
+    told: list[Happening] = []
+    assert run(patience=Patience(1, first_s=1000), listener=told.append).is_clean
+    assert [one.seconds for one in told if isinstance(one, Retrying)] == [0.002]
+
+
+def test_what_is_refused_for_no_known_reason_waits_and_the_others_go_on(
+    run: Publish, fill: Fill, sink: FolderSink
+) -> None:
+    fill("a.json", "b.json")
+    sink.before = Failing(SinkError("refused, who knows why"), times=1)
+    outcome = run()
+    assert outcome.waiting == (Left("a.json", "refused, who knows why"),)
+    assert published(outcome) == ["b.json"]
+
+
+# -- large files
+
+
+def sparse(path: Path, size: int) -> Path:
+    with path.open("wb") as stream:
+        stream.truncate(size)
+    os.utime(path, (time.time() - 9000, time.time() - 9000))
+    return path
+
+
+@pytest.mark.parametrize("name", ["large.json", "large.json.gz"])
+def test_what_is_too_large_is_put_aside_unread_and_the_others_go_on(
+    run: Publish, fill: Fill, spool: Path, name: str
+) -> None:
+    sparse(spool / name, 10 * 1024**3)
+    fill("a.json")
+    outcome = run()
+    assert published(outcome) == ["a.json"]
+    [rejected] = outcome.rejected
+    assert rejected.name == name
+    assert "larger than 64 MiB (10,240 MiB)" in rejected.reason
+    assert (spool / "rejected" / name).stat().st_size == 10 * 1024**3
+    assert names(spool) == ["rejected"]
+
+
+def test_two_too_large_ones_of_a_name_are_two(run: Publish, spool: Path) -> None:
+    for size in (10, 11):
+        sparse(spool / "large.json", size * 1024**3)
+        assert len(run().rejected) == 1
+    assert [one for one in names(spool / "rejected") if "reason" not in one] == [
+        "large.json",
+        "large~2.json",
+    ]
+
+
+def test_an_archived_file_of_another_size_is_not_read(
+    run: Publish, fill: Fill, to: LocalArchive
+) -> None:
+    fill("a.json")
+    to.folder.mkdir()
+    sparse(to.folder / "a.json", 10 * 1024**3)
+    sparse(to.folder / "a.json.zst", 10 * 1024**3)
+    assert run().is_clean
+    assert "a~2.json" in names(to.folder)
 
 
 # -- the archive

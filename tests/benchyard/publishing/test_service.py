@@ -18,9 +18,9 @@ from benchyard.publishing import (
 from benchyard.publishing.backlog import backlog, routes, with_backlog
 from benchyard.publishing.compression import Compression
 from benchyard.publishing.opening import folder_name
-from benchyard.publishing.patience import Patience
 from benchyard.publishing.publisher import Manner
 from benchyard.sinks import Sink, open_reader
+from benchyard.sinks.patience import Patience
 from tests.benchyard.publishing.conftest import names, write
 from tests.benchyard.publishing.runs import finished_run
 from tests.benchyard.publishing.sinks import Failing, FolderSink, NotingSink

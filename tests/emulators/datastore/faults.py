@@ -36,6 +36,7 @@ class Fault:
         skip: How many such calls pass before the first.
         probability: Of happening to a call that it is for.
         seed: Of the chance.
+        holding: Only calls whose request holds this text.
     """
 
     act: Act
@@ -47,6 +48,7 @@ class Fault:
     skip: int = 0
     probability: float = 1.0
     seed: int = 0
+    holding: str = ""
     chance: random.Random = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -57,9 +59,11 @@ class Fault:
         """Make one from what another process sent."""
         return cls(**given)
 
-    def strikes(self, method: str) -> bool:
+    def strikes(self, method: str, raw: bytes = b"") -> bool:
         """Tell whether this call is hit, and count it."""
         if self.times == 0 or (self.methods and method not in self.methods):
+            return False
+        if self.holding.encode() not in raw:
             return False
         if self.skip:
             self.skip -= 1
@@ -102,10 +106,10 @@ class Faults:
         with self._lock:
             return dict(self._counts)
 
-    def of_call(self, method: str) -> Fault | None:
+    def of_call(self, method: str, raw: bytes = b"") -> Fault | None:
         """Return what happens to a call; nobody else gets it."""
         with self._lock:
-            return next((fault for fault in self._orders if fault.strikes(method)), None)
+            return next((fault for fault in self._orders if fault.strikes(method, raw)), None)
 
 
 def suffer(fault: Fault | None, when: When, peer: str) -> None:

@@ -53,6 +53,7 @@ class Faults:
         when: When = "before",
         probability: float = 1.0,
         seed: int = 0,
+        holding: str = "",
     ) -> None:
         """Answer calls with an error.
 
@@ -64,6 +65,7 @@ class Faults:
             when: ``after`` if the call is done all the same; ``half`` if the first half of a
                 commit's mutations is, as may happen outside of a transaction.
             probability: Of failing; with a seed.
+            holding: Only calls whose request holds this text.
         """
         self._order(
             "fail",
@@ -74,6 +76,7 @@ class Faults:
             when=when,
             probability=probability,
             seed=seed,
+            holding=holding,
         )
 
     def slow(
@@ -151,6 +154,13 @@ class Emulator:
             made = cast("Any", datastore).Client(project=self.project, **settings)
         self._clients.append(made)
         return made
+
+    def admit(
+        self, *, project: str | None = None, database: str | None = None, refused: str | None = None
+    ) -> None:
+        """Let in only this project and database, or refuse credentials; ``clear`` lets all in."""
+        order = {"project": project, "database": database, "refused": refused}
+        self.ordered({"do": "admit", **order})
 
     def counters(self) -> dict[str, int]:
         """Return how often each call came, and how many mutations were done.

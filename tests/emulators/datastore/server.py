@@ -21,6 +21,7 @@ from google.protobuf.message import DecodeError
 # Run as a program, this folder is the first place where Python looks.
 sys.path[:1] = sys.path[:1] if __package__ else [str(Path(__file__).resolve().parents[3])]
 
+from tests.emulators.datastore.admission import Admission  # noqa: E402
 from tests.emulators.datastore.faults import Fault  # noqa: E402
 from tests.emulators.datastore.indexes import Indexes  # noqa: E402
 from tests.emulators.datastore.journal import Journal  # noqa: E402
@@ -43,6 +44,8 @@ def control(service: Service) -> Call:
         match order.pop("do"):
             case "fault":
                 service.faults.order(Fault.from_json(order))
+            case "admit":
+                service.admission = Admission(**order)
             case "no-faults":
                 service.faults.clear(counts=False)
             case "clear":

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.emulators.datastore import keys, limits
 from tests.emulators.datastore import messages as m
+from tests.emulators.datastore.admission import Admission
 from tests.emulators.datastore.answering import Search
 from tests.emulators.datastore.faults import Faults, suffer
 from tests.emulators.datastore.gql import parsed
@@ -45,6 +46,7 @@ class Service:
         batch_results: int = BATCH_RESULTS,
     ) -> None:
         self.faults = Faults()
+        self.admission = Admission()
         self._indexes = indexes
         self._journal = journal
         self._batch = (batch_bytes, batch_results)
@@ -72,6 +74,7 @@ class Service:
     def clear(self) -> None:
         """Forget everything: entities, faults, counts."""
         self.faults.clear()
+        self.admission = Admission()
         with self._lock:
             self._store.clear()
             if self._journal:
@@ -81,9 +84,11 @@ class Service:
         def answered(raw: bytes, peer: str) -> bytes:
             self.faults.count(name)
             limits.check_request(raw)
-            fault = self.faults.of_call(name)
+            fault = self.faults.of_call(name, raw)
             suffer(fault, "before", peer)
-            answer = call(kind.FromString(raw)).SerializeToString()
+            request = kind.FromString(raw)
+            self.admission.check(request)
+            answer = call(request).SerializeToString()
             suffer(fault, "after", peer)
             return answer
 
@@ -92,9 +97,10 @@ class Service:
     def _commit(self, raw: bytes, peer: str) -> bytes:
         self.faults.count("Commit")
         limits.check_request(raw)
-        fault = self.faults.of_call("Commit")
+        fault = self.faults.of_call("Commit", raw)
         suffer(fault, "before", peer)
         request = m.CommitRequest.FromString(raw)
+        self.admission.check(request)
         answer = self._writer.commit(request, fault)
         self.faults.count("mutations", len(request.mutations))
         suffer(fault, "after", peer)

@@ -27,14 +27,10 @@ def found(azurite: Azurite) -> Access:
 
 @pytest.fixture
 def impatient(found: Access) -> Generator[Writer]:
-    """A writer that tries again at once."""
-    writer = at_once(found)
+    """A writer that is closed at the end."""
+    writer = Writer(found)
     yield writer
     writer.close()
-
-
-def at_once(found: Access) -> Writer:
-    return Writer(found, sleep=lambda _: None)
 
 
 def to_table(connection_string: str, prefix: str | None = None) -> Access:

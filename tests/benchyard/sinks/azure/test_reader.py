@@ -12,7 +12,10 @@ from benchyard.sinks import Reader, Spooled, Timing
 from benchyard.sinks.azure.credentials import Access, service
 from benchyard.sinks.azure.reader import AzureTablesReader, events, rows
 from benchyard.sinks.azure.sink import AzureTablesSink
+from tests.benchyard.sinks.azure.conftest import to_table
+from tests.benchyard.sinks.azure.proxy import between
 from tests.benchyard.sinks.azure.test_sink import DOCUMENT
+from tests.emulators.azurite.server import Azurite
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("azurite")]
 
@@ -85,6 +88,24 @@ def test_what_was_stored_of_one_run(reader: Reader) -> None:
     assert found[0].info["step"] == "ask"
     assert len(list(reader.stored("//t:x", DOCUMENT_AT))) == 3
     assert list(reader.stored("tpch", AT + timedelta(seconds=1))) == []
+
+
+def test_a_partition_is_read_once_for_all_entries(azurite: Azurite) -> None:
+    with between(azurite.port) as proxy:
+        found = to_table(azurite.through(proxy.port))
+        sink = AzureTablesSink(found)
+        for number in range(3):
+            walls = {f"step{step}": float(step) for step in range(30)}
+            sink.store(Spooled(f"{number}.events.jsonl", dump(run("many", number, walls)), ""))
+        sink.close()
+        reader, before = AzureTablesReader(found), len(proxy.requests)
+        series = {entry: list(reader.timings("many", entry)) for entry in reader.entries("many")}
+        later = [list(reader.timings("many", one, since=AT + timedelta(hours=1))) for one in series]
+        assert len(proxy.requests) == before + 1
+        assert [len(one) for one in series.values()] == [3] * 30
+        assert [len(one) for one in later] == [2] * 30
+        assert len(list(reader.stored("many", AT))) == 30
+        reader.close()
 
 
 def test_events_since_a_time(filled: Access) -> None:

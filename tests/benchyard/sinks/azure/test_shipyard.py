@@ -17,9 +17,12 @@ from benchyard.sinks import Spooled
 from benchyard.sinks.azure.credentials import Access
 from benchyard.sinks.azure.reader import rows
 from benchyard.sinks.azure.rows import Row
-from benchyard.sinks.azure.shipyard import lines_of, rows_of
+from benchyard.sinks.azure.shipyard import lines_of, placed, rows_of
 from benchyard.sinks.azure.sink import AzureTablesSink
+from tests.benchyard.sinks.azure.conftest import to_table
+from tests.benchyard.sinks.azure.proxy import between
 from tests.benchyard.sinks.azure.test_sink import DOCUMENT
+from tests.emulators.azurite.server import Azurite
 
 AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
 
@@ -187,6 +190,47 @@ def test_what_is_taken_is_a_microsecond_later_and_twice_adds_nothing(found: Acce
     written = [dict(row) for row in rows(found)]
     assert len(written) == 2 * len(rows_of(run(), "a$b"))
     assert set(as_graph_does(written)) == {"vm-tpch-scale=0.1-1", "vm-tpch-scale=0.1-2"}
+
+
+@pytest.mark.slow
+@pytest.mark.requires("azurite")
+@pytest.mark.parametrize("documents", [1, 3])
+def test_a_hundred_events_of_one_second_take_a_handful_of_requests(
+    azurite: Azurite, documents: int
+) -> None:
+    with between(azurite.port) as proxy:
+        found = to_table(azurite.through(proxy.port))
+        told = [
+            [
+                Event(AT, "vm", "tensorflow", "entry", {"test": f"t{one}", "wall": number})
+                for number in range(100)
+            ]
+            for one in range(documents)
+        ]
+        for _ in range(2):
+            stored(found, *told)
+        assert len(proxy.requests) < 5 + 10 * documents
+        assert len(list(rows(found))) == 100 * documents
+
+
+def test_what_is_there_is_not_put_again_and_what_is_taken_is_later() -> None:
+    def row(at: int, what: str) -> Row:
+        return {"RowKey": str(at / 1e6), "Event": "a:b", "NodeId": "n", "Message": what}
+
+    first = 1_795_000_000_000_000
+    there = [row(first, "other"), row(first + 1, "x"), row(first + 3, "far")]
+    wanted = [row(first, "x"), row(first + 1, "x"), row(first + 2, "far")]
+    assert list(placed(wanted, there)) == [row(first + 2, "x")]
+
+
+@given(some.lists(some.tuples(some.integers(0, 6), some.sampled_from("xyz")), max_size=40))
+def test_twice_places_nothing_more(told: list[tuple[int, str]]) -> None:
+    made = [Event(AT + timedelta(microseconds=at), "n", "a", what) for at, what in told]
+    wanted = rows_of(made, "a$b")
+    other = rows_of([Event(AT, "n", "a", "w")] * 3, "a$b")
+    once = list(placed(wanted, other))
+    assert len({row["RowKey"] for row in [*once, *other]}) == len(wanted) + len(other)
+    assert list(placed(wanted, [*once, *other])) == []
 
 
 def test_runs_of_one_number_of_two_campaigns_are_two_nodes() -> None:

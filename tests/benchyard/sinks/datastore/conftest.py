@@ -8,14 +8,13 @@ import pytest
 
 from benchyard.sinks.contract import Spooled
 from benchyard.sinks.datastore.connection import INDEX_FILE, Connection
-from benchyard.sinks.datastore.patience import Patience
 from benchyard.sinks.datastore.reader import DatastoreReader
 from benchyard.sinks.datastore.settings import Settings
 from benchyard.sinks.datastore.sink import DatastoreSink
 from tests.emulators.datastore.fixture import Emulator, running
 
-#: Long enough on a busy machine, and no pause is felt.
-PATIENCE = Patience(attempt_s=20.0, trying_s=60.0, first_pause_s=0.01, longest_pause_s=0.1)
+#: Long enough on a busy machine.
+ATTEMPT_S = 60.0
 
 Connect = Callable[..., Connection]
 MakeSpooled = Callable[..., Spooled]
@@ -38,9 +37,9 @@ def connect() -> Iterator[Connect]:
     """Return a function that connects to an emulator; keywords are of Settings."""
     opened: list[Connection] = []
 
-    def made(to: Emulator, patience: Patience = PATIENCE, **others: str) -> Connection:
-        settings = Settings(to.project, emulator=to.address, **others)
-        opened.append(Connection(settings, patience))
+    def made(to: Emulator, attempt_s: float = ATTEMPT_S, **others: str) -> Connection:
+        settings = Settings(**{"project": to.project, "emulator": to.address, **others})
+        opened.append(Connection(settings, attempt_s))
         return opened[-1]
 
     yield made

@@ -76,7 +76,7 @@ def _published(line: Line, manner: Manner | None, runs: Sequence[Path]) -> Outco
             _spool(run, line, [], unread)
     except (BenchyardError, OSError) as error:
         return _failed(line.sink, unread, error)
-    outcome = publish(line.route.spool, line.sink, line.archive, manner)
+    outcome = publish(line.route.spool, line.sink, line.archive, manner, own=line.route.own)
     return replace(outcome, waiting=(*unread, *outcome.waiting))
 
 

@@ -14,6 +14,7 @@ import click
 from benchyard.errors import ExitCode
 from benchyard.preflight.finding import Finding, Status
 from benchyard.preflight.looking import LOOK_SECONDS, findings, worst_first
+from flows.cli.named_path import NamedPath
 from flows.cli.seconds import Seconds
 
 # What flows.cli.common imports (cases, resources, schemas) takes longer than all checks together.
@@ -31,7 +32,7 @@ _NARROW = 72
 @click.command("doctor")
 @click.option(
     "--results",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="Folder for results that is looked at instead of the current one.",
 )
 @click.option(

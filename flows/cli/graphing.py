@@ -29,6 +29,7 @@ from benchyard.graph.wording import (
 from benchyard.model import JsonObject
 from benchyard.pictures import format_of
 from flows.cli.common import json_option, print_columns, print_json
+from flows.cli.named_path import NamedPath
 
 FORMATS = (".png", ".svg", ".dat")
 #: Images in the table; the others are counted.
@@ -74,7 +75,7 @@ def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> 
 )
 @click.option(
     "--configdir",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=NamedPath(file_okay=False),
     metavar="FOLDER",
     help="Read the Azure table of Batch Shipyard's credentials.json, config.json and pool.json.",
 )
@@ -86,7 +87,7 @@ def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> 
     "outputs",
     multiple=True,
     callback=_outputs,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NamedPath(dir_okay=False),
     metavar="FILE",
     help="Write a picture (.png, .svg) or gnuplot's columns (.dat). May be given several times.",
 )

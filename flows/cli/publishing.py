@@ -30,6 +30,7 @@ from benchyard.publishing.wording import problems, summary
 from benchyard.sinks import NAMES
 from benchyard.statistics.figures import plural
 from flows.cli.common import json_option, print_columns, print_json
+from flows.cli.named_path import NamedPath
 
 
 @click.command("publish")
@@ -37,11 +38,11 @@ from flows.cli.common import json_option, print_columns, print_json
     "folders",
     nargs=-1,
     metavar="[FOLDER]...",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=NamedPath(exists=True, file_okay=False),
 )
 @click.option(
     "--datadir",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     show_default="the lab's spool of the sink",
     help="Folder in which results wait, such as one that TensorFlow's tests write to.",
 )
@@ -97,6 +98,10 @@ def command(
     """
     if folders and (datadir or dry_run):
         raise click.UsageError("a FOLDER goes to the lab's own spools: no --datadir, no --dry-run")
+    if archivedir == "":
+        raise click.UsageError(
+            "--archivedir: an empty text names nothing; give a folder, or leave it out"
+        )
     wanted = routes(sinks, datadir, archivedir, Compression(compress))
     if dry_run:
         _print_backlog([backlog(one) for one in wanted], as_json=as_json)

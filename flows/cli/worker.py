@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from benchyard.errors import RunInterruptedError
+from flows.cli.named_path import NamedPath
 from flows.cli.seconds import Seconds
 
 
@@ -20,7 +21,7 @@ from flows.cli.seconds import Seconds
     "--checkout",
     default=".",
     show_default="the current folder",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="Folder with the flows and the cases that this machine executes.",
 )
 @click.option(

@@ -164,7 +164,7 @@ def remove_run(folder: Path, resources: Collection[str] = ()) -> list[Path]:
 
 
 def _beside(folder: Path, left: Collection[Path]) -> Iterator[Path]:
-    """Yield what is in a folder and does not stay; of folders in which something stays, the rest."""
+    """Yield what in a folder does not stay; of folders in which something stays, the rest."""
     for path in sorted(folder.iterdir()):
         if path in left:
             continue

@@ -16,7 +16,7 @@ import pytest
 from benchyard.errors import InputError, RunInterruptedError, TestbedBusyError
 from benchyard.execution import testbed
 from benchyard.execution.campaigns import clean
-from benchyard.execution.layout import RESULTS_LOCK
+from benchyard.execution.layout import RESULTS_LOCK, begin_run
 from benchyard.execution.testbed import (
     LOCK_VARIABLE,
     hold_both,
@@ -295,6 +295,7 @@ def test_who_waited_for_a_folder_that_was_removed_holds_the_new_one(tmp_path: Pa
         other = threading.Thread(target=wait)
         other.start()
         assert waits.wait(60)
+        begin_run(results, 1)
         clean(results)
         assert not results.exists()
     assert held.wait(60)

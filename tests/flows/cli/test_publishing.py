@@ -165,7 +165,7 @@ def test_ctrl_c_finishes_what_is_under_way(
     publish: Publish, folder: Path, sink: FolderSink, tmp_path: Path
 ) -> None:
     for name in ("b.json", "c.json"):
-        write(folder / name, "{}")
+        write(folder / name, '{"entries": {}}')
 
     heard = threading.Event()
 

@@ -4,7 +4,7 @@ import gzip
 import re
 import zlib
 from dataclasses import replace
-from typing import IO, cast
+from typing import IO
 
 from benchyard.publishing.compression import Compression, split_name
 from benchyard.publishing.spool import Listing, Waiting, kind_of
@@ -53,6 +53,6 @@ def _read(stream: IO[bytes], how: Compression) -> bytes:
 
             try:
                 with ZstdDecompressor().stream_reader(stream) as plain:
-                    return cast("bytes", plain.read(_BEGINNING))
+                    return plain.read(_BEGINNING)
             except ZstdError:
                 return b""

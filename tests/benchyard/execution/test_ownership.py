@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ KROWNS = Path(__file__).parents[4] / "shared" / "krown-samples"
 def record(folder: Path, *outputs: str) -> None:
     """Write as much of a record as tells whose files are whose."""
     listed = [{"path": name} for name in outputs]
-    document = {"format": FORMAT, "outputs": listed, "resources": {"Process": {}}}
+    document: dict[str, Any] = {"format": FORMAT, "outputs": listed, "resources": {"Process": {}}}
     (folder / "run.json").write_text(json.dumps(document))
 
 

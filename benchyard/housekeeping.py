@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchyard import places
-from benchyard.errors import InputError
-from benchyard.execution.campaigns import with_earlier
+from benchyard.errors import InputError, TestbedBusyError
+from benchyard.execution.campaigns import is_earlier, refuse_unremovable, with_earlier
 from benchyard.execution.layout import done_runs, failed_runs, run_folder
-from benchyard.files import remove_tree
+from benchyard.execution.ownership import foreign_in, is_own_run, remove_run
+from benchyard.execution.testbed import hold_results
 from benchyard.model import Json, JsonObject
 from benchyard.publishing.spool import REJECTED, listing
 from benchyard.record import RUN_FILE
@@ -105,7 +106,7 @@ class Report:
         removed: Whether the old runs were removed, not only named.
         leftovers: What dead runs had left and was removed, in words.
         stuck: Flow runs that nobody seems to execute, in words.
-        troubles: What could not be looked at, in words.
+        troubles: What could not be looked at or removed, in words.
     """
 
     spools: tuple[Spool, ...] = ()
@@ -198,9 +199,13 @@ def _old_of_case(results: Path, policy: Policy, now: float) -> Iterator[Old]:
     newest = sorted(aged, key=lambda folder: (aged[folder], -_number(folder)))
     kept = {*newest[: policy.keep_newest], *[folder for folder in newest if folder in done][:1]}
     for folder in newest:
-        ours = (folder / RUN_FILE).is_file()
-        if ours and folder not in kept and aged[folder] > policy.younger_than_days:
+        aged_out = folder not in kept and aged[folder] > policy.younger_than_days
+        if aged_out and (folder / RUN_FILE).is_file() and _is_wholly_ours(folder):
             yield Old(folder, aged[folder], size_of(folder))
+
+
+def _is_wholly_ours(folder: Path) -> bool:
+    return is_own_run(folder) and not foreign_in(folder)
 
 
 def _number(folder: Path) -> int:
@@ -228,10 +233,30 @@ def size_of(folder: Path) -> int:
     return total
 
 
-def remove(old: Sequence[Old]) -> None:
-    """Remove old runs. The summaries beside them are of the runs that are left and stay."""
-    for one in old:
-        remove_tree(one.folder)
+def remove(old: Sequence[Old]) -> tuple[str, ...]:
+    """Remove old runs. The summaries beside them are of the runs that are left and stay.
+
+    Returns:
+        What stays since another lab is at work there, or nobody may write there, in words.
+    """
+    troubles: list[str] = []
+    for results, folders in _by_case(old).items():
+        try:
+            with hold_results(results, "housekeeping", wait=False):
+                refuse_unremovable(folders)
+                for folder in folders:
+                    remove_run(folder)
+        except (InputError, TestbedBusyError) as error:
+            troubles.append(str(error))
+    return tuple(troubles)
+
+
+def _by_case(old: Sequence[Old]) -> dict[Path, list[Path]]:
+    found: dict[Path, list[Path]] = {}
+    for folder in (one.folder for one in old):
+        place = folder.parent
+        found.setdefault(place.parent.parent if is_earlier(place) else place, []).append(folder)
+    return found
 
 
 def _folders(base: Path) -> list[Path]:

@@ -83,8 +83,7 @@ def look_for_stuck(report: Report) -> Report:
 @task(name="remove-old-runs", **UNCACHED)
 def remove_old(report: Report) -> Report:
     """Remove the old runs that a report names."""
-    remove(report.old)
-    return replace(report, removed=True)
+    return replace(report, removed=True, troubles=remove(report.old))
 
 
 @task(name="show", **UNCACHED)
@@ -102,6 +101,8 @@ def markdown(report: Report) -> str:
         ("Removed leftovers of dead runs", [_quoted(one) for one in report.leftovers]),
         ("Flow runs that nobody seems to execute", [_quoted(one) for one in report.stuck]),
     ]
+    if report.troubles:
+        blocks.append(("Left as it was", [_quoted(one) for one in report.troubles]))
     return "\n\n".join(f"## {title}\n\n{_list(lines)}" for title, lines in blocks)
 
 

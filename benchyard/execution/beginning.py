@@ -1,6 +1,6 @@
 """Which campaign a case's runs belong to: the one that is there, or a new one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,14 +14,12 @@ from benchyard.execution.campaigns import (
     read_campaign,
     set_aside,
 )
-from benchyard.execution.layout import restore_replaced, run_folders
+from benchyard.execution.layout import Say, restore_replaced, run_folders
 from benchyard.execution.wording import runs_and
 from benchyard.files import shown
 from benchyard.model import Case
 from benchyard.record import RunRecord
 from benchyard.subject import Subject, commit_of, differences, in_words, subject_of
-
-Say = Callable[[str], None]
 
 
 class Campaigning(StrEnum):
@@ -223,10 +221,10 @@ def open_campaign(
     return Opened(left, changed=decision.changed, keeps=plan.campaign is Campaigning.KEEP)
 
 
-def settled_campaign(results: Path) -> Campaign:
+def settled_campaign(results: Path, say: Say) -> Campaign:
     """Finish what a killed lab left half done, and return the campaign that is there."""
     finish_moving(results)
-    restore_replaced(results)
+    restore_replaced(results, say)
     return read_campaign(results)
 
 

@@ -6,9 +6,10 @@ of its subject's digest ("krown" for results of KROWN's). A move that was interr
 before anything else happens to the results.
 """
 
+import os
 import platform
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,14 +19,16 @@ from typing import Any, cast
 
 from benchyard.errors import InputError, RecordError
 from benchyard.execution.layout import (
-    WORK,
+    RESULTS_LOCK,
     campaign_files,
     done_runs,
     left_works,
     marked_runs,
+    own_runs,
     run_folder,
     run_folders,
 )
+from benchyard.execution.ownership import WORK, passing, remove_run
 from benchyard.files import remove_tree, shown, sync_folder, write_json
 from benchyard.json_text import decoded
 from benchyard.krown import krown_runs
@@ -177,7 +180,8 @@ def set_aside(results: Path, keep: Collection[int] = ()) -> Path | None:
     Returns:
         Its folder; None if there was nothing to move.
     """
-    if not any(run not in keep for run, _ in run_folders(results)):
+    kept = {run_folder(results, run) for run in keep}
+    if not any(folder not in kept for folder in own_runs(results)):
         return None
     name = _free_name(results, _name_of(results, keep))
     moving = results / EARLIER / f"{_MOVING}{name}"
@@ -245,7 +249,7 @@ def _records(results: Path, keep: Collection[int]) -> Iterator[RunRecord]:
 
 
 def _first_change(results: Path) -> datetime:
-    seconds = min(folder.stat().st_mtime for _, folder in run_folders(results))
+    seconds = min(folder.stat().st_mtime for folder in own_runs(results))
     return datetime.fromtimestamp(seconds, UTC)
 
 
@@ -262,13 +266,58 @@ def removable(results: Path) -> list[Path]:
     return files + left_works(results)
 
 
-def clean(results: Path) -> list[Path]:
-    """Remove what ``removable`` lists, and the folders that this leaves empty."""
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What became of results that were to go.
+
+    Args:
+        gone: What was removed, as ``removable`` lists it.
+        left: What lies in the folder of a run and is not ours: it stays where it is.
+    """
+
+    gone: tuple[Path, ...] = ()
+    left: tuple[Path, ...] = ()
+
+
+def refuse_unremovable(paths: Iterable[Path]) -> None:
+    """Refuse to begin what could not be ended: all of it can be removed, as far as rights tell.
+
+    Raises:
+        InputError: If a folder cannot be written.
+    """
+    for path in paths:
+        folders = [Path(place) for place, _, _ in os.walk(path)]
+        for folder in (path.parent, *folders):
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise InputError(f"{shown(folder)} cannot be written: nothing was removed")
+
+
+def clean(results: Path, resources: Collection[str] = ()) -> Cleaned:
+    """Remove what ``removable`` lists, and the folders that this leaves empty.
+
+    A link to the results stays, and so does the folder that it leads to.
+
+    Args:
+        resources: Names of the folders in which the case's resources keep their outputs.
+    """
     gone, earlier = removable(results), [*earlier_campaigns(results), *_interrupted(results)]
-    for path in (*gone, *(place / _KEPT for place in earlier)):
+    runs = [path for path in gone if path.parent.name != WORK and path.is_dir()]
+    left = [stays for run in runs for stays in remove_run(run, resources)]
+    others = [*(path for path in gone if path not in runs), *(place / _KEPT for place in earlier)]
+    hidden = [path for place in (results, *earlier) for path in passing(place)]
+    for path in (*others, *hidden):
         remove_tree(path)
     works = {path.parent for path in gone if path.parent.name == WORK}
-    for folder in (*earlier, results / EARLIER, results, *works):
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
-    return gone
+    for folder in (*earlier, results / EARLIER, *works):
+        _remove_empty(folder)
+    if results.is_dir() and gone:
+        # Whoever waits for it sees that it is gone, and makes another.
+        (results / RESULTS_LOCK).unlink(missing_ok=True)
+        with suppress(OSError):  # the case's own folder may be for reading only
+            _remove_empty(results)
+    return Cleaned(tuple(gone), tuple(left))
+
+
+def _remove_empty(folder: Path) -> None:
+    if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+        folder.rmdir()

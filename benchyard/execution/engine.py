@@ -22,13 +22,13 @@ from benchyard.execution.beginning import (
 )
 from benchyard.execution.campaigns import publishable_runs
 from benchyard.execution.interrupts import graceful, insist
-from benchyard.execution.layout import done_runs
+from benchyard.execution.layout import done_runs, refuse_foreign
 from benchyard.execution.plan import Executed, Plan
 from benchyard.execution.precision import Precision
 from benchyard.execution.progress import CaseStarted, Listener, Notice, Waiting, tell
 from benchyard.execution.session import Session
 from benchyard.execution.setting import Setting
-from benchyard.execution.testbed import hold_testbed
+from benchyard.execution.testbed import hold_both
 from benchyard.model import Case, Outcome, Step
 from benchyard.publishing import Outcome as Published
 from benchyard.publishing import Uploaded
@@ -121,6 +121,7 @@ def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
     """Execute the runs of a case that are not done, one after another, alone on this host.
 
     Raises:
+        InputError: If something else has the place of a run or of a summary.
         TestbedBusyError: If another lab measures here and the plan is not to wait.
         KeyboardInterrupt: At the second Ctrl-C, after everything was stopped.
     """
@@ -128,12 +129,11 @@ def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
     stop = _Stop(listener)
     with (
         graceful(stop.ask),
-        hold_testbed(
+        hold_both(
+            setting.results,
             setting.case.title,
             wait=plan.wait,
-            waiting=lambda holder: tell(
-                listener, Waiting(f"waiting for the testbed, held by {holder}")
-            ),
+            tell=lambda text: tell(listener, Waiting(text)),
             give_up=lambda: stop.asked,
         ),
     ):
@@ -154,7 +154,8 @@ def _open(setting: Setting, plan: Plan) -> tuple[Opened, tuple[int, ...]]:
     def say(text: str) -> None:
         tell(setting.listener, Notice(text))
 
-    there = settled_campaign(setting.results)
+    refuse_foreign(setting.results, {*plan.runs, *plan.whole})
+    there = settled_campaign(setting.results, say)
     subject: Subject = setting.subject() if there.records else {}
     opened = open_campaign(
         setting.case, there, WishedCampaign(plan.campaign, plan.since), subject, say

@@ -3,17 +3,28 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from benchyard.clock import now
-from benchyard.files import remove_tree, sync_folder, sync_tree, write_atomically
-from benchyard.model import Case, Json, point_suffix
+from benchyard.execution.ownership import (
+    DONE,
+    WORK,
+    clear_run,
+    is_own_run,
+    make_run,
+    not_ours,
+    passing,
+)
+from benchyard.files import remove_tree, shown, sync_folder, sync_tree, write_atomically
+from benchyard.model import Case, Json, folder_of, point_suffix
 from benchyard.record import RUN_FILE
+from benchyard.summary import is_summary
 
-DONE = ".done"
-WORK = ".work"
+Say = Callable[[str], None]
+#: Held while anything in the folder is made, moved or removed; see ``testbed.hold_results``.
+RESULTS_LOCK = ".benchyard.lock"
 #: Files that the lab writes beside the runs of a case.
 SUMMARY_FILES = ("summary.json", "summary.csv", "stats.csv", "aggregated.csv", "tries.jsonl")
 _RUN = re.compile(r"run_([1-9][0-9]*)")
@@ -55,6 +66,11 @@ def _digest(text: bytes) -> str:
 def run_folder(results: Path, run: int) -> Path:
     """Return the folder of one run."""
     return results / f"run_{run}"
+
+
+def kept_folders(case: Case) -> set[str]:
+    """Return the names of the folders in which the resources of a case keep their outputs."""
+    return {folder_of(step.resource) for step in case.steps}
 
 
 def is_done(folder: Path) -> bool:
@@ -163,47 +179,91 @@ def left_works(results: Path) -> list[Path]:
     return sorted((results.parent / WORK).glob(name)) if name != WORK else []
 
 
-def begin_run(results: Path, run: int) -> Path:
+def begin_run(
+    results: Path, run: int, resources: Collection[str] = (), say: Say = lambda _text: None
+) -> Path:
     """Make an empty folder for a run, and return it.
 
     What an unfinished try left is removed. A finished run that is done again is kept beside until
     the new one is finished.
+
+    Args:
+        resources: Names of the folders in which the outputs of the resources will be.
+        say: Called with a sentence when a folder stays since something in it is not ours.
+
+    Raises:
+        InputError: If something that is not ours has the place.
     """
     folder = run_folder(results, run)
+    refuse_foreign(results, (run,))
+    for left in passing(results):
+        remove_tree(left)
     if is_marked(folder):
-        remove_tree(_replaced(folder))
+        _clear(_replaced(folder), resources, say)
         folder.rename(_replaced(folder))
-    remove_tree(folder)
+    _clear(folder, resources, say)
     remove_work(folder)
-    folder.mkdir(parents=True)
+    make_run(folder, resources)
     return folder
 
 
-def finish_run(folder: Path) -> None:
+def _clear(folder: Path, resources: Collection[str], say: Say) -> None:
+    """Take a run of ours away; whatever in it is not ours stays, and the user is told."""
+    if is_own_run(folder):
+        kept = clear_run(folder, resources)
+        if kept is not None:
+            say(f"{shown(kept)} holds what Benchyard did not make, and is kept as it was")
+
+
+def refuse_foreign(results: Path, runs: Collection[int]) -> None:
+    """Refuse to work where something that is not ours has the place of a run or of a summary.
+
+    An empty folder is nobody's.
+
+    Raises:
+        InputError: If it has.
+    """
+    folders = [run_folder(results, run) for run in runs]
+    for path in (*folders, *map(_replaced, folders)):
+        if os.path.lexists(path) and not is_own_run(path) and not _is_empty(path):
+            raise not_ours(path)
+    for path in (results / name for name in SUMMARY_FILES):
+        if os.path.lexists(path) and not is_summary(path):
+            raise not_ours(path)
+
+
+def _is_empty(folder: Path) -> bool:
+    return not folder.is_symlink() and folder.is_dir() and not any(folder.iterdir())
+
+
+def finish_run(folder: Path, say: Say = lambda _text: None) -> None:
     """Write the checkpoint, last of all, after everything before it is on disk."""
     remove_work(folder)
     sync_tree(folder)
     write_atomically(folder / DONE, now() + "\n")
     sync_folder(folder.parent)
-    remove_tree(_replaced(folder))
+    _clear(_replaced(folder), (), say)
 
 
-def restore_replaced(results: Path) -> list[int]:
+def restore_replaced(results: Path, say: Say = lambda _text: None) -> list[int]:
     """Put finished runs back whose replacement never was finished; return their numbers."""
     restored: list[int] = []
-    for folder in sorted(results.glob("run_*.replaced")):
-        match = _REPLACED.fullmatch(folder.name)
-        if match is None:
-            continue
-        run = run_folder(results, int(match[1]))
+    for folder in replaced_runs(results):
+        run = folder.with_suffix("")
         if is_done(run):
-            remove_tree(folder)
-        else:
-            remove_tree(run)
+            _clear(folder, (), say)
+        elif not os.path.lexists(run) or is_own_run(run) or _is_empty(run):
+            _clear(run, (), say)
             remove_work(run)
             folder.rename(run)
-            restored.append(int(match[1]))
+            restored.append(int(run.name.removeprefix("run_")))
     return restored
+
+
+def replaced_runs(results: Path) -> list[Path]:
+    """List the runs of ours that are kept until their replacement is finished."""
+    found = sorted(results.glob("run_*.replaced"))
+    return [folder for folder in found if _REPLACED.fullmatch(folder.name) and is_own_run(folder)]
 
 
 def _replaced(folder: Path) -> Path:
@@ -212,7 +272,10 @@ def _replaced(folder: Path) -> Path:
 
 def campaign_files(results: Path) -> list[Path]:
     """List what the lab made in a folder with the runs of one campaign, and nothing else."""
-    runs = [folder for _, folder in run_folders(results)]
-    replaced = [f for f in sorted(results.glob("run_*.replaced")) if _REPLACED.fullmatch(f.name)]
-    summaries = [results / name for name in SUMMARY_FILES if (results / name).is_file()]
-    return runs + replaced + summaries
+    summaries = [results / name for name in SUMMARY_FILES if is_summary(results / name)]
+    return [*own_runs(results), *replaced_runs(results), *summaries]
+
+
+def own_runs(results: Path) -> list[Path]:
+    """List the folders of the runs that the lab, or KROWN, made, by number."""
+    return [folder for _, folder in run_folders(results) if is_own_run(folder)]

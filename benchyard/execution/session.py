@@ -20,7 +20,7 @@ from benchyard.errors import RecordError, ResourceError
 from benchyard.execution.attempts import Bench
 from benchyard.execution.disturbance import disturbances, with_stops
 from benchyard.execution.keeping import Keeper
-from benchyard.execution.layout import begin_run, finish_run, work_folder
+from benchyard.execution.layout import begin_run, finish_run, kept_folders, work_folder
 from benchyard.execution.leftovers import Leftovers
 from benchyard.execution.live import LiveResources, Phases, used_classes, workspace_of
 from benchyard.execution.progress import Notice, RunEnded, RunStarted
@@ -88,7 +88,8 @@ class Session:
         """
         self.setting.refuse_edited_case()
         killed = kill_leftovers()
-        self.folder = begin_run(self.setting.results, self.run)
+        kept = kept_folders(self.case)
+        self.folder = begin_run(self.setting.results, self.run, kept, self._say)
         self._reporter.open(self.folder / "log.txt")
         if killed:
             logger.warning("killed processes that a dead lab had left: %s", killed)
@@ -108,6 +109,9 @@ class Session:
         self._subject = self.setting.subject()
         self._keeper = Keeper(self.case, classes, self._shared, self.folder)
         self._prepared = True
+
+    def _say(self, text: str) -> None:
+        self._reporter.tell(Notice(text))
 
     def initialize(self) -> None:
         """Make the collector and the resources, and let these do their one-time work.
@@ -292,7 +296,7 @@ class Session:
 
     def checkpoint(self) -> None:
         """Declare the run done: everything is on disk before ``.done`` is."""
-        finish_run(self.folder)
+        finish_run(self.folder, self._say)
         self._finished = True
         self._say_end(self.written)
 

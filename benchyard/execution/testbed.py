@@ -1,20 +1,17 @@
-"""One run at a time on a host, whoever starts it: a lock that the kernel frees with its holder."""
+"""One run at a time: of a host, whoever measures on it, and of a results folder, from wherever."""
 
 import contextlib
-import fcntl
-import getpass
-import json
 import os
-import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
-from benchyard.case.problems import printable
-from benchyard.clock import now
-from benchyard.errors import RunInterruptedError, TestbedBusyError
+from benchyard.execution.layout import RESULTS_LOCK
+from benchyard.execution.locks import Lock, hold
+from benchyard.files import shown
 
 LOCK_VARIABLE = "BENCHYARD_LOCK"
-_POLL_SECONDS = 0.2
+#: Reading is enough to lock a file: so every user of the host can, and only one writes to it.
+_EVERYBODYS = 0o644
 
 
 def lock_file() -> Path:
@@ -36,84 +33,69 @@ def hold_testbed(
     waiting: Callable[[str], None] = lambda _holder: None,
     give_up: Callable[[], bool] = lambda: False,
 ) -> Generator[None]:
-    """Hold the host's lock.
-
-    Args:
-        purpose: What for, told to others who want the lock.
-        wait: Whether to wait for another holder.
-        waiting: Called once with a description of the holder before waiting.
-        give_up: Asked while waiting; true ends it.
+    """Hold the host's lock; the arguments are those of ``locks.hold``.
 
     Raises:
+        InputError: If its file is none of ours, or cannot be made or opened.
         TestbedBusyError: If another holds it and waiting is not wanted.
         RunInterruptedError: If waiting was given up.
     """
-    path = lock_file()
-    descriptor = _open(path)
-    try:
-        _acquire(descriptor, path, wait=wait, waiting=waiting, give_up=give_up)
-        _write_holder(descriptor, purpose)
+    named = os.environ.get(LOCK_VARIABLE)
+    taken, path = "this host is measuring", lock_file()
+    lock = Lock(path, taken) if named else Lock(path, taken, _EVERYBODYS, everybodys=True)
+    with hold(lock, purpose, wait=wait, waiting=waiting, give_up=give_up):
         yield
-    finally:
-        os.close(descriptor)
 
 
-def _open(path: Path) -> int:
-    """Open the lock; in a sticky folder only its owner may open it with O_CREAT."""
-    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        return os.open(path, flags)
-    except FileNotFoundError:
-        descriptor = os.open(path, flags | os.O_CREAT, 0o666)
-        with contextlib.suppress(PermissionError):
-            os.fchmod(descriptor, 0o666)  # every user of the host measures under one lock
-        return descriptor
-    except PermissionError as error:
-        raise TestbedBusyError(f"cannot open the lock {path}: {error.strerror}") from error
-
-
-def _acquire(
-    descriptor: int,
-    path: Path,
+@contextlib.contextmanager
+def hold_results(
+    results: Path,
+    purpose: str,
     *,
     wait: bool,
-    waiting: Callable[[str], None],
+    waiting: Callable[[str], None] = lambda _holder: None,
+    give_up: Callable[[], bool] = lambda: False,
+) -> Generator[None]:
+    """Hold a folder with the runs of a case against labs that do not share a testbed's lock.
+
+    Ask for it when the testbed is held, so that labs wait in one order. The folder is made.
+
+    Raises:
+        InputError: If it cannot be written.
+        TestbedBusyError: If another holds it and waiting is not wanted.
+        RunInterruptedError: If waiting was given up.
+    """
+    lock = Lock(results / RESULTS_LOCK, f"{shown(results)} is in use", with_folder=True)
+    with hold(lock, purpose, wait=wait, waiting=waiting, give_up=give_up):
+        yield
+
+
+@contextlib.contextmanager
+def hold_both(
+    results: Path,
+    purpose: str,
+    *,
+    wait: bool,
+    tell: Callable[[str], None],
     give_up: Callable[[], bool],
-) -> None:
-    told = False
-    while not _try_lock(descriptor):
-        holder = _holder(descriptor)
-        if not wait:
-            raise TestbedBusyError(f"this host is measuring already: {holder} (lock {path})")
-        if not told:
-            waiting(holder)
-            told = True
-        if give_up():
-            raise RunInterruptedError(f"gave up waiting for {holder} (lock {path})")
-        time.sleep(_POLL_SECONDS)
+) -> Generator[None]:
+    """Hold the testbed, and then a results folder.
 
+    Args:
+        tell: Called with a sentence when another holds one of them.
 
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    Raises:
+        InputError: As the two others.
+        TestbedBusyError: As the two others.
+        RunInterruptedError: As the two others.
+    """
 
+    def waiting(what: str) -> Callable[[str], None]:
+        return lambda holder: tell(f"waiting for {what}, held by {holder}")
 
-def _write_holder(descriptor: int, purpose: str) -> None:
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        user = str(os.getuid())
-    text = json.dumps({"pid": os.getpid(), "user": user, "purpose": purpose, "since": now()})
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, text.encode(), 0)
-
-
-def _holder(descriptor: int) -> str:
-    try:
-        holder = json.loads(os.pread(descriptor, 4096, 0))
-        return printable("pid {pid} of {user} since {since}: {purpose}".format(**holder))
-    except (ValueError, KeyError, OSError, TypeError, RecursionError):
-        return "another lab"
+    place = shown(results)
+    with (
+        hold_testbed(purpose, wait=wait, waiting=waiting("the testbed"), give_up=give_up),
+        hold_results(results, purpose, wait=wait, waiting=waiting(place), give_up=give_up),
+    ):
+        yield

@@ -19,10 +19,18 @@ Source: Van Assche et al., KROWN's execution framework, https://github.com/kg-co
 """
 
 from benchyard.krown.reading import KrownResults, read_results
-from benchyard.krown.runs import krown_runs, runs_without_record, surely_krowns
+from benchyard.krown.runs import (
+    is_krowns,
+    is_ours,
+    krown_runs,
+    runs_without_record,
+    surely_krowns,
+)
 
 __all__ = [
     "KrownResults",
+    "is_krowns",
+    "is_ours",
     "krown_runs",
     "read_results",
     "runs_without_record",

@@ -25,6 +25,7 @@ _OUR_DONE = re.compile(_DATE + rb"T[0-9:.]+[+-][0-9]{2}:[0-9]{2}\s*")
 _KROWNS_DONE = re.compile(_DATE + rb"T[0-9:]{8}\s*\Z")
 _KROWNS_LOG = re.compile(rb"\[" + _DATE)
 _OUR_LOG = re.compile(_DATE + rb" [0-9:]{8},[0-9]{3} [A-Z]+ ")
+_KROWNS_METRICS = re.compile(rb"(?=[a-z_,]*\bstep,)(?=[a-z_,]*\btimestamp,)")
 _BEGINNING = 64
 
 
@@ -33,7 +34,7 @@ def krown_runs(results: Path) -> list[tuple[int, Path]]:
     return [
         (number, folder)
         for number, folder in _unrecorded(results)
-        if lexists(folder / METRICS_FILE) and not _is_ours(folder)
+        if lexists(folder / METRICS_FILE) and not is_ours(folder)
     ]
 
 
@@ -46,6 +47,11 @@ def runs_without_record(results: Path) -> list[tuple[int, Path]]:
 def surely_krowns(folder: Path) -> bool:
     """Tell whether something in a folder is as only KROWN leaves it."""
     return _begins(folder / DONE, _KROWNS_DONE) or _begins(folder / "log.txt", _KROWNS_LOG)
+
+
+def is_krowns(folder: Path) -> bool:
+    """Tell whether KROWN made the run in a folder: its signs, or samples in its columns."""
+    return surely_krowns(folder) or _begins(folder / METRICS_FILE, _KROWNS_METRICS)
 
 
 def _unrecorded(results: Path) -> list[tuple[int, Path]]:
@@ -63,7 +69,8 @@ def _of_runs(entries: list[Path]) -> Iterator[tuple[int, Path]]:
             yield int(match[1]), folder
 
 
-def _is_ours(folder: Path) -> bool:
+def is_ours(folder: Path) -> bool:
+    """Tell whether a run without a record has something that only Benchyard leaves."""
     return (
         lexists(folder / "resources.csv")
         or _begins(folder / DONE, _OUR_DONE)

@@ -47,7 +47,9 @@ def backlog(wanted: Route) -> Backlog:
     """
     sink = open_sink(wanted.sink)
     try:
-        return Backlog(wanted, waiting_for(sink, wanted.spool), open_archive(wanted).shown)
+        return Backlog(
+            wanted, waiting_for(sink, wanted.spool, own=wanted.own), open_archive(wanted).shown
+        )
     finally:
         sink.close()
 

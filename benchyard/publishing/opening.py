@@ -23,12 +23,14 @@ class Route:
         sink: As on the command line: ``datastore``, ``local:FILE``.
         spool: Folder in which they wait.
         archive: Folder or address that they go to when the sink has confirmed them.
+        own: Whether the spool is the lab's; in another folder, other files may lie too.
     """
 
     sink: str
     spool: Path
     archive: str
     compression: Compression = Compression.NONE
+    own: bool = True
 
 
 def route(
@@ -45,7 +47,8 @@ def route(
     if datadir is not None and not datadir.is_dir():
         raise InputError(f"{datadir}: there is no such folder; --datadir is where results wait")
     own = folder_name(sink)
-    return Route(sink, datadir or spool_of(own), archivedir or str(archive_of(own)), compression)
+    archive = archivedir or str(archive_of(own))
+    return Route(sink, datadir or spool_of(own), archive, compression, own=datadir is None)
 
 
 def folder_name(sink: str) -> str:

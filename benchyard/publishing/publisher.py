@@ -29,6 +29,7 @@ from benchyard.publishing.outcome import (
     Retrying,
     silent,
 )
+from benchyard.publishing.recognising import documents_of
 from benchyard.publishing.spool import Listing, Waiting, listing
 from benchyard.sinks.contract import Kind, Sink
 from benchyard.sinks.patience import PATIENT, Patience
@@ -53,26 +54,35 @@ class Manner:
     asked: threading.Event | None = None
 
 
-def waiting_for(sink: Sink, spool: Path) -> Listing:
+def waiting_for(sink: Sink, spool: Path, *, own: bool = True) -> Listing:
     """List what a spool holds for a sink: events are for those only that take them.
+
+    Args:
+        own: Whether the spool is the lab's; in another folder only documents wait.
 
     Raises:
         OSError: If the folder is there and cannot be read.
     """
     try:
-        return listing(spool, None if sink.kind is Kind.EVENTS else sink.kind)
+        found = listing(spool, None if sink.kind is Kind.EVENTS else sink.kind)
     except FileNotFoundError:
         return Listing((), 0)
+    return found if own else documents_of(found)
 
 
-def publish(spool: Path, sink: Sink, archive: Archive, manner: Manner | None = None) -> Outcome:
+def publish(
+    spool: Path, sink: Sink, archive: Archive, manner: Manner | None = None, *, own: bool = True
+) -> Outcome:
     """Publish what waits in a folder.
+
+    Args:
+        own: As for ``waiting_for``.
 
     Raises:
         InputError: If the archive is of a kind that there is not.
         OSError: If the spool cannot be read.
     """
-    found = waiting_for(sink, spool)
+    found = waiting_for(sink, spool, own=own)
     return _carried(found, sink, archive, manner or Manner(), lambda carrier: carrier.publish)
 
 

@@ -89,7 +89,7 @@ def _published(line: Line, manner: Manner | None, runs: Sequence[Path], *, again
             _spool(run, line, [], unread)
     except (BenchyardError, OSError) as error:
         return _failed(line.route.sink, unread, error)
-    outcome = publish(line.route.spool, line.sink, line.archive, manner)
+    outcome = publish(line.route.spool, line.sink, line.archive, manner, own=line.route.own)
     return replace(outcome, sink=line.route.sink, waiting=(*unread, *outcome.waiting))
 
 

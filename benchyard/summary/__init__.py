@@ -44,6 +44,7 @@ Versions of the format:
 from benchyard.summary.counting import own_time
 from benchyard.summary.document import FORMAT, VERSION, median_run, summarize
 from benchyard.summary.metrics import LARGER, SMALLER, unit_and_direction
+from benchyard.summary.recognising import is_summary
 from benchyard.summary.writing import Remarks, write_summary
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "SMALLER",
     "VERSION",
     "Remarks",
+    "is_summary",
     "median_run",
     "own_time",
     "summarize",

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from os.path import lexists
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.files import write_atomically
+from benchyard.errors import InputError
+from benchyard.files import shown, write_atomically
 from benchyard.json_text import encoded
 from benchyard.krown_csv import COLUMNS, StepOfRun, stats_csv, summary_csv, to_csv
 from benchyard.model import Json, JsonObject
@@ -18,6 +20,7 @@ from benchyard.record import Repetition, RunRecord
 from benchyard.summary.counting import counting, middle
 from benchyard.summary.document import duration_s, summarize
 from benchyard.summary.metrics import levels_of
+from benchyard.summary.recognising import is_summary
 
 SUMMARY_FILE = "summary.json"
 METRICS_FILE = "metrics.csv"
@@ -71,12 +74,16 @@ def write_summary(
             written by this function stay as they are, and no file is shared with a run.
 
     Raises:
+        InputError: If another program wrote the summary.json that is there.
         OSError: If the disk is full or not writable.
     """
+    if lexists(results / SUMMARY_FILE) and not is_summary(results / SUMMARY_FILE):
+        where = shown(results / SUMMARY_FILE)
+        raise InputError(f"{where} was not made by Benchyard, and would be replaced: move it away")
     records = [record for _, record in runs]
     document = summarize(title, records, unfinished=unfinished, include_suspect=include_suspect)
     made = _csv_files(title, runs, document) if runs else {}
-    kept = _not_ours(results, made) if foreign else []
+    kept = _not_ours(results, made, listed=foreign)
     notes = [f"{results / name} is not Benchyard's and stays as it is" for name in kept]
     document["unreadable"] = list[Json](remarks.unreadable)
     own = cast("list[Json]", document["warnings"])
@@ -165,19 +172,26 @@ def _linked(source: Path, target: Path) -> bool:
     return False
 
 
-def _not_ours(results: Path, names: Iterable[str]) -> list[str]:
-    """Return the files that are there and are not as an earlier summary left them."""
+def _not_ours(results: Path, names: Iterable[str], *, listed: bool) -> list[str]:
+    """Return the files that are there and are not ours.
+
+    Args:
+        listed: Whether only those are that an earlier summary lists as they are: KROWN writes files
+            of the same form.
+    """
+    there = [name for name in names if lexists(results / name)]
+    if not listed:
+        return [name for name in there if not is_summary(results / name)]
     try:
         known: Any = json.loads((results / SUMMARY_FILE).read_text(encoding="utf-8")).get("files")
     except (OSError, ValueError, AttributeError, RecursionError):
         known = None
     ours: Mapping[str, Json] = cast("dict[str, Json]", known) if isinstance(known, dict) else {}
-    there = [name for name in names if (results / name).exists()]
     return [name for name in there if ours.get(name) != _traits(results / name)]
 
 
 def _traits(path: Path) -> JsonObject:
-    status = path.stat()
+    status = path.lstat()
     return {"bytes": status.st_size, "modified_ns": status.st_mtime_ns}
 
 

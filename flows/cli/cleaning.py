@@ -1,15 +1,17 @@
 """``benchyard clean``: remove results, and nothing else."""
 
 import sys
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from benchyard.case.problems import printable
 from benchyard.errors import InputError
-from benchyard.execution.campaigns import clean, removable
-from benchyard.execution.testbed import hold_testbed
-from benchyard.model import Json
+from benchyard.execution.campaigns import Cleaned, clean, refuse_unremovable, removable
+from benchyard.execution.layout import kept_folders
+from benchyard.execution.testbed import hold_results, hold_testbed
 from benchyard.statistics.figures import plural
 from flows.cli.common import cases_of, load_selected, results_of, results_option, selection
 from flows.cli.terminal import confirm, print_json, say
@@ -31,8 +33,8 @@ def command(
 ) -> None:
     """Remove the results of cases: their runs and summaries, and nothing else."""
     _, loaded = load_selected(root, cases, tags, resource_folders)
-    folders = [results_of(case, root, results) for case in cases_of(loaded)]
-    doomed = [path for folder in folders for path in removable(folder)]
+    places = {results_of(case, root, results): kept_folders(case) for case in cases_of(loaded)}
+    doomed = [path for folder in places for path in removable(folder)]
     if doomed and not yes:
         for path in doomed:
             say(printable(str(path)), err=True)
@@ -45,10 +47,27 @@ def command(
     if invalid:
         text = f"{plural(invalid, 'invalid case')} left alone; benchyard validate says why"
         say(text, err=True)
-    with hold_testbed("cleaning", wait=False):
-        gone = [path for folder in folders for path in clean(folder)]
+    cleaned = _clean(places)
+    gone = [path for one in cleaned for path in one.gone]
+    left = [path for one in cleaned for path in one.left]
+    for path in left:
+        say(f"{path} was not made by Benchyard, and stays", err=True)
     if as_json:
-        removed: list[Json] = [str(path) for path in gone]
-        print_json({"removed": removed})
+        print_json({"removed": [str(path) for path in gone], "left": [str(p) for p in left]})
     else:
         say(f"removed {plural(len(gone), 'result')}")
+
+
+def _clean(places: Mapping[Path, Collection[str]]) -> list[Cleaned]:
+    """Remove what the lab made in results folders: of all of them, or of none.
+
+    Args:
+        places: Folder to the names of those in which the case's resources keep their outputs.
+    """
+    with hold_testbed("cleaning", wait=False), ExitStack() as held:
+        full = [folder for folder in places if removable(folder)]
+        # Before the locks: they are files in these very folders.
+        refuse_unremovable([path for folder in full for path in removable(folder)])
+        for folder in full:
+            held.enter_context(hold_results(folder, "cleaning", wait=False))
+        return [clean(folder, places[folder]) for folder in full]

@@ -12,6 +12,7 @@ from benchyard.case.selection import find_cases
 from benchyard.execution.layout import results_folder
 from benchyard.model import Case
 from benchyard.registry import Registry
+from flows.cli.named_path import NamedPath
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -19,7 +20,7 @@ root_option = click.option(
     "--root",
     default=".",
     show_default="the current folder",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="Folder that cases are looked for in.",
 )
 json_option = click.option(
@@ -29,12 +30,12 @@ resources_option = click.option(
     "--resources",
     "resource_folders",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="Folder with further resource classes; may be given several times.",
 )
 results_option = click.option(
     "--results",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="Folder for results instead of the cases' own; cases may then be read-only.",
 )
 tag_option = click.option(

@@ -7,18 +7,19 @@ import click
 from benchyard.model import Json
 from benchyard.statistics.figures import plural
 from flows.cli.common import json_option, resources_option
+from flows.cli.named_path import NamedPath
 from flows.cli.terminal import print_columns, print_json, say
 
 prefect_yaml_option = click.option(
     "--prefect-yaml",
     default="prefect.yaml",
     show_default=True,
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="The file that declares the deployments; flow runs work in its folder.",
 )
 root_option = click.option(
     "--root",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="Folder that cases are looked for in.  [default: what prefect.yaml says]",
 )
 

@@ -14,6 +14,7 @@ from benchyard.errors import ExitCode
 from benchyard.model import Json
 from benchyard.preflight.finding import Finding, Status
 from benchyard.preflight.looking import LOOK_SECONDS, findings, worst_first
+from flows.cli.named_path import NamedPath
 from flows.cli.seconds import Seconds
 from flows.cli.terminal import print_json, say, styled
 
@@ -32,7 +33,7 @@ _NARROW = 72
 @click.command("doctor")
 @click.option(
     "--results",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="Folder for results that is looked at instead of the current one.",
 )
 @click.option(

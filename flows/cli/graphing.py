@@ -27,6 +27,7 @@ from benchyard.graph.wording import (
 from benchyard.model import JsonObject
 from benchyard.pictures import format_of
 from flows.cli.common import json_option
+from flows.cli.named_path import NamedPath
 from flows.cli.terminal import print_columns, print_json, say
 
 FORMATS = (".png", ".svg", ".dat")
@@ -73,7 +74,7 @@ def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> 
 )
 @click.option(
     "--configdir",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=NamedPath(file_okay=False),
     metavar="FOLDER",
     help="Read the Azure table of Batch Shipyard's credentials.json, config.json and pool.json.",
 )
@@ -85,7 +86,7 @@ def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> 
     "outputs",
     multiple=True,
     callback=_outputs,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NamedPath(dir_okay=False),
     metavar="FILE",
     help="Write a picture (.png, .svg) or gnuplot's columns (.dat). May be given several times.",
 )

@@ -31,6 +31,7 @@ from benchyard.history.wording import (
 from benchyard.pictures import check_picture
 from benchyard.sinks import Reader, open_reader
 from flows.cli.common import json_option
+from flows.cli.named_path import NamedPath
 from flows.cli.terminal import has_unicode, print_columns, print_json, say, styled
 
 #: How many of the newest are looked at, unless the user says otherwise.
@@ -74,7 +75,7 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
 @click.option("--newest-first", is_flag=True, help="List the newest timing first.")
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     metavar="FILE",
     help="Draw what is shown into a picture, .png or .svg.",
 )

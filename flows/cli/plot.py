@@ -18,6 +18,7 @@ from flows.cli.common import (
     results_option,
     root_option,
 )
+from flows.cli.named_path import NamedPath
 from flows.cli.outcome import read_summary
 from flows.cli.terminal import say
 
@@ -33,7 +34,7 @@ _SUFFIX = ".svg"
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NamedPath(dir_okay=False),
     help="File to write, .svg; without it curves-run-N.svg in the current folder.",
 )
 @results_option

@@ -30,6 +30,7 @@ from benchyard.publishing.wording import problems, summary
 from benchyard.sinks import NAMES
 from benchyard.statistics.figures import plural
 from flows.cli.common import json_option
+from flows.cli.named_path import NamedPath
 from flows.cli.terminal import console, print_columns, print_json, say
 
 
@@ -38,11 +39,11 @@ from flows.cli.terminal import console, print_columns, print_json, say
     "folders",
     nargs=-1,
     metavar="[FOLDER]...",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=NamedPath(exists=True, file_okay=False),
 )
 @click.option(
     "--datadir",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     show_default="the lab's spool of the sink",
     help="Folder in which results wait, such as one that TensorFlow's tests write to.",
 )
@@ -103,6 +104,10 @@ def command(
         raise click.UsageError("a FOLDER goes to the lab's own spools: no --datadir, no --dry-run")
     if again and dry_run:
         raise click.UsageError("--again moves what was rejected: no --dry-run")
+    if archivedir == "":
+        raise click.UsageError(
+            "--archivedir: an empty text names nothing; give a folder, or leave it out"
+        )
     wanted = routes(sinks, datadir, archivedir, Compression(compress), again=again)
     if dry_run:
         _print_backlog([backlog(one) for one in wanted], as_json=as_json)

@@ -12,6 +12,7 @@ from benchyard.case.problems import printable
 from benchyard.errors import InputError
 from benchyard.execution.adaptive import Adaptive, stored_rule
 from benchyard.execution.campaigns import publishable_runs
+from benchyard.execution.layout import refuse_foreign
 from benchyard.execution.ordering import Order
 from benchyard.execution.plain import summarize_if_older
 from benchyard.execution.request import Request
@@ -127,6 +128,8 @@ def command(
     if not given["ignore_requirements"]:
         refuse_unfit(chosen)
     wanted = range(1, most + 1)
+    for folder in folders:
+        refuse_foreign(folder, wanted)
     wished = wished_campaign(begins=begins, keeps=keeps)
     plan = make_plan(
         chosen,

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from benchyard.errors import RunInterruptedError
+from flows.cli.named_path import NamedPath
 from flows.cli.seconds import Seconds
 from flows.cli.terminal import say
 
@@ -21,7 +22,7 @@ from flows.cli.terminal import say
     "--checkout",
     default=".",
     show_default="the current folder",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="Folder with the flows and the cases that this machine executes.",
 )
 @click.option(

@@ -21,7 +21,7 @@ def make_run(results: Path, run: int, days: float, *, done: bool = True, ours: b
     folder = run_folder(results, run)
     folder.mkdir(parents=True)
     if ours:
-        (folder / "run.json").write_text("{}")
+        (folder / "run.json").write_text('{"format": "benchyard-run"}')
         os.utime(folder / "run.json", (NOW - days * DAY, NOW - days * DAY))
     if done:
         (folder / DONE).touch()

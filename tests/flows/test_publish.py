@@ -49,7 +49,7 @@ def task_runs(state: State[Any]) -> list[str]:
 def test_what_was_rejected_fails_the_flow_run(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     folder.mkdir()
-    write(folder / "a.json", "{")
+    write(folder / "a.json", '{"entries"')
     state = run(datadir=str(folder), archivedir="memory://flow", compress="gz", retries=0)
     assert state.is_failed()
     assert state.message == "local: 1 rejected"

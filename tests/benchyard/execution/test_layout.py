@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.execution import layout
-from benchyard.execution.campaigns import clean, removable
+from benchyard.execution.campaigns import Cleaned, clean, removable
 from benchyard.execution.layout import (
     DONE,
     WORK,
@@ -25,6 +25,7 @@ from benchyard.execution.layout import (
     run_folder,
     work_folder,
 )
+from benchyard.execution.ownership import MARK
 from benchyard.model import Case, Json, point_suffix
 
 
@@ -110,8 +111,8 @@ def test_defect_32_beginning_a_run_removes_no_other(tmp_path: Path) -> None:
 def test_what_an_unfinished_try_left_is_removed(tmp_path: Path) -> None:
     folder = begin_run(tmp_path, 1)
     (folder / WORK / "shared").mkdir(parents=True)
-    (folder / "half.csv").touch()
-    assert tree(begin_run(tmp_path, 1)) == []
+    (folder / "log.txt").touch()
+    assert tree(begin_run(tmp_path, 1)) == [MARK]
 
 
 def test_the_work_folder_goes_with_the_end_of_the_run(tmp_path: Path) -> None:
@@ -119,7 +120,7 @@ def test_the_work_folder_goes_with_the_end_of_the_run(tmp_path: Path) -> None:
     (folder / WORK / "own").mkdir(parents=True)
     (folder / "log.txt").touch()
     finish_run(folder)
-    assert tree(folder) == [DONE, "log.txt"]
+    assert tree(folder) == [MARK, DONE, "log.txt"]
 
 
 def test_force_keeps_the_old_run_until_the_new_one_is_done(tmp_path: Path) -> None:
@@ -129,14 +130,14 @@ def test_force_keeps_the_old_run_until_the_new_one_is_done(tmp_path: Path) -> No
     assert done_runs(tmp_path) == []
     (folder / "run.json").write_text('{"is": "new"}')
     finish_run(folder)
-    assert tree(tmp_path) == ["run_1", f"run_1/{DONE}", "run_1/run.json"]
+    assert tree(tmp_path) == ["run_1", f"run_1/{MARK}", f"run_1/{DONE}", "run_1/run.json"]
     assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "new"}'
 
 
 def test_a_forced_run_that_never_ended_gives_the_old_one_back(tmp_path: Path) -> None:
     execute(tmp_path, 1, '{"is": "old"}')
     execute(tmp_path, 2, '{"is": "other"}')
-    (begin_run(tmp_path, 1) / "half").touch()
+    (begin_run(tmp_path, 1) / "log.txt").touch()
     assert restore_replaced(tmp_path) == [1]
     assert done_runs(tmp_path) == [1, 2]
     assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "old"}'
@@ -157,7 +158,7 @@ def test_a_forced_run_that_ended_keeps_the_new_one(tmp_path: Path) -> None:
     (tmp_path / "run_1.replaced").mkdir()
     (tmp_path / "run_1.replaced" / DONE).touch()
     assert restore_replaced(tmp_path) == []
-    assert tree(tmp_path) == ["run_1", f"run_1/{DONE}", "run_1/run.json"]
+    assert tree(tmp_path) == ["run_1", f"run_1/{MARK}", f"run_1/{DONE}", "run_1/run.json"]
 
 
 def test_only_our_own_names_are_restored(tmp_path: Path) -> None:
@@ -199,7 +200,7 @@ def test_defect_28_and_29_clean_removes_only_what_is_ours(tmp_path: Path) -> Non
         (results / name).touch()
     expected = ["run_1", "run_2", "run_1.replaced", *layout.SUMMARY_FILES]
     assert [path.name for path in removable(results)] == expected
-    assert [path.name for path in clean(results)] == expected
+    assert [path.name for path in clean(results).gone] == expected
     assert sorted(p.name for p in results.iterdir()) == sorted([*foreign, "app-state", "run_9"])
     assert (tmp_path / "bank_statement.csv").exists()
 
@@ -213,8 +214,8 @@ def test_clean_follows_no_links(tmp_path: Path) -> None:
     (results / "run_2" / "link").symlink_to(other)
     (results / "summary.json").symlink_to(other / "run_1" / "run.json")
     clean(results)
-    assert tree(other) == ["run_1", f"run_1/{DONE}", "run_1/run.json"]
-    assert tree(results) == ["run_1"]
+    assert tree(other) == ["run_1", f"run_1/{MARK}", f"run_1/{DONE}", "run_1/run.json"]
+    assert tree(results) == ["run_1", "run_2", "run_2/link", "summary.json"]
 
 
 def test_clean_removes_a_folder_that_it_leaves_empty(tmp_path: Path) -> None:
@@ -226,7 +227,7 @@ def test_clean_removes_a_folder_that_it_leaves_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["absent", "file"])
 def test_clean_of_nothing_removes_nothing(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").touch()
-    assert clean(tmp_path / place) == []
+    assert clean(tmp_path / place) == Cleaned()
     assert (tmp_path / "file").exists()
 
 

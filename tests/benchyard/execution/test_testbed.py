@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,8 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.errors import RunInterruptedError, TestbedBusyError
-from benchyard.execution.testbed import LOCK_VARIABLE, hold_testbed, lock_file
+from benchyard.errors import InputError, RunInterruptedError, TestbedBusyError
+from benchyard.execution import testbed
+from benchyard.execution.campaigns import clean
+from benchyard.execution.layout import RESULTS_LOCK, begin_run
+from benchyard.execution.testbed import (
+    LOCK_VARIABLE,
+    hold_both,
+    hold_results,
+    hold_testbed,
+    lock_file,
+)
 from tests.conftest import eventually
 
 #: Another lab: holds the testbed, says so, and keeps it until its input ends.
@@ -27,9 +37,9 @@ with hold_testbed("tpch[scale=1]", wait=False):
 
 
 @contextmanager
-def other_lab() -> Generator["subprocess.Popen[str]"]:
+def other_lab(program: str = OTHER) -> Generator["subprocess.Popen[str]"]:
     pipe = subprocess.PIPE
-    arguments = [sys.executable, "-c", OTHER]
+    arguments = [sys.executable, "-c", program]
     with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
@@ -122,31 +132,101 @@ def test_what_the_last_holder_wrote_is_replaced_whole() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"{}", b"[1]", b'{"pid": 1'])
 def test_a_damaged_lock_file_is_no_obstacle(content: bytes) -> None:
+    """The kernel knows who holds it, whatever anybody wrote."""
     with hold_testbed("one", wait=False):
         lock_file().write_bytes(content)
         with (
-            pytest.raises(TestbedBusyError, match="measuring already: another lab"),
+            pytest.raises(TestbedBusyError, match=f"measuring already: pid {os.getpid()} of "),
             hold_testbed("two", wait=False),
         ):
             pytest.fail("two at once")
 
 
-def test_every_user_of_the_host_may_lock_it() -> None:
+def test_a_lock_of_a_group_is_nobody_else_s() -> None:
+    for mask, mode in ((0o077, 0o600), (0o022, 0o640), (0o002, 0o660)):
+        umask = os.umask(mask)
+        try:
+            with hold_testbed("one", wait=False):
+                assert lock_file().stat().st_mode & 0o777 == mode
+        finally:
+            os.umask(umask)
+        lock_file().unlink()
+
+
+def test_every_user_of_the_host_may_lock_it_and_only_its_owner_writes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(LOCK_VARIABLE)
+    monkeypatch.setattr(testbed, "lock_file", lambda: tmp_path / "benchyard-testbed.lock")
     umask = os.umask(0o077)
     try:
         with hold_testbed("one", wait=False):
-            assert lock_file().stat().st_mode & 0o777 == 0o666
+            assert testbed.lock_file().stat().st_mode & 0o777 == 0o644
     finally:
         os.umask(umask)
 
 
-def test_a_link_in_a_shared_folder_is_not_followed(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_who_may_only_read_the_lock_holds_it_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        lock = Path(folder, "lock")
+        monkeypatch.setenv(LOCK_VARIABLE, str(lock))
+        content = '{"pid": 1, "user": "old", "purpose": "then", "since": "once"}'
+        lock.write_text(content)
+        lock.chmod(0o644)
+        drop = "import os\nos.setgroups([]); os.setgid(65534); os.setuid(65534)\nwith hold"
+        with other_lab(OTHER.replace("with hold", drop)) as other:
+            with (
+                pytest.raises(TestbedBusyError, match=rf"pid {other.pid} of nobody \(lock"),
+                hold_testbed("mine", wait=False),
+            ):
+                pytest.fail("two at once")
+            assert lock.read_text() == content
+
+
+@pytest.mark.parametrize("content", [b"precious", b"{}", b'{"my": "settings"}\n', b"\x7fELF"])
+def test_a_foreign_file_is_left_as_it_is(content: bytes) -> None:
+    lock_file().write_bytes(content)
+    before = lock_file().stat()
+
+    with pytest.raises(InputError, match="is no lock of Benchyard's"), hold_testbed("a", wait=True):
+        pytest.fail("held")
+
+    assert lock_file().read_bytes() == content
+    assert lock_file().stat().st_mtime_ns == before.st_mtime_ns
+    assert lock_file().stat().st_mode == before.st_mode
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 99, b'{"pid', b'{"pid": 1, "us'])
+def test_what_a_power_cut_left_of_a_lock_is_ours(content: bytes) -> None:
+    lock_file().write_bytes(content)
+    with hold_testbed("one", wait=False):
+        assert json.loads(lock_file().read_text())["purpose"] == "one"
+
+
+@pytest.mark.parametrize("what", ["fifo", "folder", "link", "device", "nowhere"])
+def test_what_is_no_file_is_refused(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "lock"
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    lock_file().symlink_to(victim)
+    match what:
+        case "fifo":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+        case "link":
+            place.symlink_to(victim)
+        case "device":
+            place = Path("/dev/null")
+        case _:
+            place = tmp_path / "absent" / "lock"
+    monkeypatch.setenv(LOCK_VARIABLE, str(place))
 
-    with pytest.raises((OSError, TestbedBusyError)), hold_testbed("one", wait=False):
-        pytest.fail("the link was followed")
+    with pytest.raises(InputError, match=str(place)), hold_testbed("one", wait=True):
+        pytest.fail("held")
 
     assert victim.read_text() == "precious"
 
@@ -163,8 +243,8 @@ def test_processes_take_turns(tmp_path: Path) -> None:
     program = f"""
 import os
 from pathlib import Path
-from benchyard.execution import testbed
-testbed._POLL_SECONDS = 0.001
+from benchyard.execution import locks, testbed
+locks._POLL_SECONDS = 0.001
 with testbed.hold_testbed("x", wait=True):
     with Path({str(tmp_path / "turns")!r}).open("a") as file:
         print("begin", os.getpid(), file=file, flush=True)
@@ -182,5 +262,56 @@ with testbed.hold_testbed("x", wait=True):
 def test_a_lock_full_of_brackets_is_another_lab_s(isolated_lock: Path) -> None:
     with hold_testbed("first", wait=False):
         isolated_lock.write_text("[" * 100_000)
-        with pytest.raises(TestbedBusyError, match="another lab"), hold_testbed("b", wait=False):
+        with pytest.raises(TestbedBusyError, match="pid"), hold_testbed("b", wait=False):
             pass
+
+
+# -- a results folder
+
+
+def test_a_results_folder_is_one_lab_s_at_a_time(tmp_path: Path) -> None:
+    results = tmp_path / "a" / "results"
+    with hold_results(results, "case", wait=False):
+        with (
+            pytest.raises(
+                TestbedBusyError, match=rf"results is in use already: pid {os.getpid()} "
+            ),
+            hold_results(results, "case", wait=False),
+        ):
+            pytest.fail("two at once")
+        with hold_results(results / "n=1", "case[n=1]", wait=False):
+            pass
+
+
+def test_who_waited_for_a_folder_that_was_removed_holds_the_new_one(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    waits, held = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        with hold_results(results, "two", wait=True, waiting=lambda _: waits.set()):
+            held.set()
+
+    with hold_results(results, "one", wait=False):
+        other = threading.Thread(target=wait)
+        other.start()
+        assert waits.wait(60)
+        begin_run(results, 1)
+        clean(results)
+        assert not results.exists()
+    assert held.wait(60)
+    other.join(60)
+    assert (results / RESULTS_LOCK).is_file()
+
+
+def test_both_are_held_and_waited_for(tmp_path: Path) -> None:
+    told: list[str] = []
+    with (
+        hold_results(tmp_path / "results", "other", wait=False),
+        pytest.raises(RunInterruptedError, match="gave up waiting for pid"),
+        hold_both(
+            tmp_path / "results", "mine", wait=True, tell=told.append, give_up=lambda: bool(told)
+        ),
+    ):
+        pytest.fail("two at once")
+    [text] = told
+    assert text.startswith(f"waiting for {tmp_path / 'results'}, held by pid ")

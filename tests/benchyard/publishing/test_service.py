@@ -263,8 +263,8 @@ def test_several_sinks_do_not_share_an_archive(sinks: tuple[str, ...]) -> None:
 
 
 def test_the_backlog_is_told_without_touching_it(tmp_path: Path, home: Path) -> None:
-    write(tmp_path / "a.json", "{}")
+    write(tmp_path / "a.json", '{"entries":{}}')
     found = backlog(route("local", tmp_path, "memory://bucket"))
-    assert found.to_json()["waiting"] == [{"name": "a.json", "bytes": 2}]
+    assert found.to_json()["waiting"] == [{"name": "a.json", "bytes": 14}]
     assert found.archive == "memory://bucket"
     assert not home.exists()

@@ -1,5 +1,6 @@
 """``benchyard publish``."""
 
+import gzip
 import io
 import json
 import os
@@ -102,8 +103,8 @@ def test_an_archive_behind_fsspec(publish: Publish, folder: Path) -> None:
 
 
 def test_one_document_of_json(publish: Publish, folder: Path) -> None:
-    write(folder / "b.json", "{")
-    write(folder / "c.json", "[]")
+    write(folder / "b.json", '{"entries"')
+    write(folder / "c.json", '["entries"]')
     code, out, _ = publish("--datadir", folder, "--json")
     assert code == 1
     (told,) = json.loads(out)["sinks"]
@@ -115,7 +116,7 @@ def test_one_document_of_json(publish: Publish, folder: Path) -> None:
 
 
 def test_what_was_rejected_is_told_with_the_reason(publish: Publish, folder: Path) -> None:
-    write(folder / "b.json", "{")
+    write(folder / "b.json", '{"entries"')
     code, out, err = publish("--datadir", folder)
     assert code == 1
     assert out == "local: 1 published, 1 rejected\n"
@@ -152,7 +153,7 @@ def test_a_terminal_shows_how_far_it_is(
         def isatty(self) -> bool:
             return True
 
-    write(folder / "b.json", "{}")
+    write(folder / "b.json", '{"entries": {}}')
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     assert call(["publish", "--datadir", str(folder)]) == 0
     assert "local" in terminal.getvalue()
@@ -164,7 +165,7 @@ def test_ctrl_c_finishes_what_is_under_way(
     publish: Publish, folder: Path, sink: FolderSink, tmp_path: Path
 ) -> None:
     for name in ("b.json", "c.json"):
-        write(folder / name, "{}")
+        write(folder / name, '{"entries": {}}')
 
     heard = threading.Event()
 
@@ -227,11 +228,46 @@ def test_missing_credentials_are_told_before_anything_is_read(
 
 
 def test_a_name_that_moves_the_cursor_is_printed_harmlessly(publish: Publish, folder: Path) -> None:
-    write(folder / "\x1b[2J.json", "{")
+    write(folder / "\x1b[2J.json", '{"entries"')
     _, _, err = publish("--datadir", folder)
     assert "\x1b" not in err
     _, out, _ = publish("--datadir", folder, "--dry-run")
     assert "\x1b" not in out
+
+
+def test_the_user_s_own_files_are_not_moved(
+    publish: Publish, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``publish --datadir .`` in a folder with a project in it."""
+    foreign = {
+        "package.json": '{"name": "mine", "version": "1.0.0"}',
+        "tsconfig.json": '{"target": "es6", // a comment\n}',
+        "metadata.json": '{"@id": "urn:x", "name": "case", "steps": []}',
+        "empty.json": "",
+        "log.events.jsonl": '{"time": 1}\n',
+        "data.json.gz": "no gzip",
+        "data.json.zst": "no zstd",
+    }
+    for name, content in foreign.items():
+        write(folder / name, content)
+    (folder / "good.json.gz").write_bytes(gzip.compress(json.dumps(DOCUMENT).encode()))
+    damaged = "20261121T193000Z-example-first-0123456789ab.json"
+    write(folder / damaged, "{")
+    before = {name: (folder / name).stat() for name in foreign}
+    monkeypatch.chdir(folder)
+
+    _, out, _ = publish("--datadir", ".", "--dry-run", "--json")
+    (told,) = json.loads(out)["sinks"]
+    assert told["left_alone"] == len(foreign)
+    code, out, _ = publish("--datadir", ".")
+
+    assert code == 1
+    assert out == "local: 2 published, 1 rejected, 7 other files left alone\n"
+    for name, was in before.items():
+        now = (folder / name).stat()
+        assert (now.st_ino, now.st_mtime_ns) == (was.st_ino, was.st_mtime_ns)
+        assert (folder / name).read_text() == foreign[name]
+    assert [path.name for path in (folder / "rejected").iterdir()] != []
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.files import write_atomically
+from benchyard.files import content, write_atomically
 from benchyard.json_text import encoded
 from benchyard.krown_csv import COLUMNS, StepOfRun, stats_csv, summary_csv, to_csv
 from benchyard.model import Json, JsonObject
@@ -168,7 +168,7 @@ def _linked(source: Path, target: Path) -> bool:
 def _not_ours(results: Path, names: Iterable[str]) -> list[str]:
     """Return the files that are there and are not as an earlier summary left them."""
     try:
-        known: Any = json.loads((results / SUMMARY_FILE).read_text(encoding="utf-8")).get("files")
+        known: Any = json.loads(content(results / SUMMARY_FILE)).get("files")
     except (OSError, ValueError, AttributeError, RecursionError):
         known = None
     ours: Mapping[str, Json] = cast("dict[str, Json]", known) if isinstance(known, dict) else {}

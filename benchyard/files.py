@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,11 +98,54 @@ def sha256(path: Path) -> str:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove ``folder`` if it is there; a link to a folder is removed, not followed."""
-    if folder.is_symlink() or folder.is_file():
-        folder.unlink()
-    elif folder.exists():
+    """Remove a folder, or what else is there; a link to a folder is removed, not followed."""
+    if folder.is_dir() and not folder.is_symlink():
         shutil.rmtree(folder)
+    else:
+        folder.unlink(missing_ok=True)
+
+
+#: What is no file and looks like one: to open or read it blocks, or never ends.
+_SPECIAL = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def special(path: Path) -> str | None:
+    """Say what is there, links followed, if it is neither a file nor a folder.
+
+    Raises:
+        OSError: If nothing is there.
+    """
+    return _SPECIAL.get(stat.S_IFMT(path.stat().st_mode))
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Open a file for reading; what blocks or never ends is refused, not waited for.
+
+    Raises:
+        OSError: If it is no file, or cannot be read.
+    """
+    stream = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 - the caller closes it
+    what = _SPECIAL.get(stat.S_IFMT(os.fstat(stream.fileno()).st_mode))
+    if what is not None:
+        stream.close()
+        raise OSError(f"{path} is {what}, not a file")
+    return stream
+
+
+def content(path: Path) -> bytes:
+    """Read a file as ``opened`` opens it."""
+    with opened(path) as stream:
+        return stream.read()
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a named pipe without waiting for its writer."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def inside(folder: Path, name: str) -> Path | None:

@@ -25,7 +25,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from benchyard.cgroups import Cgroup
 from benchyard.errors import CommandFailedError
-from benchyard.files import inside
+from benchyard.files import inside, special
 from benchyard.model import Json
 from benchyard.usage import Ended, Life
 
@@ -96,6 +96,8 @@ class Workspace:
             raise CommandFailedError(
                 f"there is no file '{name}' in data/shared, and no earlier step made one"
             )
+        if what := special(target):
+            raise CommandFailedError(f"'{name}' is {what}; an input must be a file or a folder")
         return target
 
     def new_file(self, name: str) -> Path:
@@ -104,7 +106,7 @@ class Workspace:
         Raises:
             CommandFailedError: If it leads out of the run's folder.
         """
-        if (self.shared / name).is_symlink():
+        if (self.shared / name).is_symlink() or (self.inputs / name).is_file():
             raise CommandFailedError(f"the output '{name}' would overwrite an input of that name")
         target = inside(self.shared, name)
         if target is None:

@@ -20,6 +20,7 @@ from benchyard.execution.plan import Plan
 from benchyard.execution.session import Session
 from benchyard.execution.setting import Setting
 from benchyard.failures import collect
+from benchyard.files import content
 from benchyard.json_text import decoded
 from benchyard.model import Case, Json, Step
 from benchyard.pages import Board, board_of, cell, key_of, merged, result_page, retries_page
@@ -164,7 +165,7 @@ def _boards(kept: Sequence[ArtifactCollection], now: datetime) -> list[Board]:
 
 def _summary(results: Path) -> dict[str, Json]:
     try:
-        found = decoded((results / "summary.json").read_bytes())
+        found = decoded(content(results / "summary.json"))
     except (OSError, ValueError):
         return {}
     return cast("dict[str, Json]", found) if isinstance(found, dict) else {}

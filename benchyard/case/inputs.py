@@ -10,19 +10,12 @@ from typing import Any
 from benchyard.case.problems import hint, quote
 from benchyard.case.schema_errors import Finding
 from benchyard.case.waiting import Waiting
-from benchyard.files import inside
+from benchyard.files import inside, special
 from benchyard.parameters import NamedFile
 from benchyard.resource import READ, FileRole
 
 #: A name may lie so many folders deep; each is looked at for links.
 _DEEPEST = 64
-#: What an input cannot be: to read it blocks, or never ends.
-_NO_FILES = {
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-}
 
 
 class Inputs:
@@ -46,10 +39,9 @@ class Inputs:
     def problem(self, name: str) -> str | None:
         """Say why a file cannot be read; an empty text where there is none."""
         try:
-            kind = stat.S_IFMT(Path(self.shared, name).stat().st_mode)
+            what = special(Path(self.shared, name))
         except OSError:  # a link may lead nowhere
             return ""
-        what = _NO_FILES.get(kind)
         return what and f"'{name}' is {what}; an input must be a file or a folder"
 
     def absent(self, name: str) -> str:

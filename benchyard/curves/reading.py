@@ -5,10 +5,12 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 
 from benchyard.curves.gathering import Grid, Levels, Rates
 from benchyard.errors import RecordError
+from benchyard.files import opened
 from benchyard.model import Outcome
 from benchyard.record import RunRecord, read_record
 
@@ -131,7 +133,8 @@ class _Table:
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the rows below the header."""
-        with self._file.open(encoding="utf-8", errors="replace", newline="") as stream:
+        raw = opened(self._file)
+        with TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="") as stream:
             reader = csv.reader(stream)
             header: list[str] = next(reader, None) or []
             self._places = {name: place for place, name in enumerate(header)}

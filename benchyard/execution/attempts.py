@@ -1,9 +1,7 @@
 """One attempt of one step: warm-up and measured executions, each timed tightly, each checked."""
 
-import contextlib
 import json
-import threading
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -16,7 +14,8 @@ from benchyard.errors import (
     ProgramFailedError,
     ResourceError,
 )
-from benchyard.execution.checks import check_output
+from benchyard.execution.checks import Checks
+from benchyard.execution.deadlines import Deadline
 from benchyard.execution.leftovers import Leftovers
 from benchyard.execution.live import owned_by
 from benchyard.files import remove_tree
@@ -39,46 +38,14 @@ class Bench:
         timeline: The time of the run.
         describe: Makes the record of an error, secrets removed.
         leftovers: Ends what programs leave running.
+        checks: Look at what was made.
     """
 
     timeline: Timeline
     collector: Collector
     describe: Describe
     leftovers: Leftovers = field(default_factory=Leftovers)
-
-
-class Deadline:
-    """Kills work that takes too long.
-
-    Args:
-        seconds: How long it may take, or None.
-        abort: Kills it; called from another thread.
-    """
-
-    def __init__(self, seconds: float | None, abort: Callable[[], None]) -> None:
-        self.passed = False
-        self._timer = None
-        if seconds is not None:
-            self._timer = threading.Timer(seconds, self._pass)
-            self._timer.daemon = True
-        self._abort = abort
-
-    def _pass(self) -> None:
-        self.passed = True
-        self._abort()
-
-    @contextlib.contextmanager
-    def armed(self) -> Generator[None]:
-        """Let the deadline count while inside; a kill under way is over before this is left."""
-        if self._timer is not None:
-            self._timer.start()
-        try:
-            yield
-        finally:
-            if self._timer is not None:
-                self._timer.cancel()
-                # Else it would hit what comes next, which is not late.
-                self._timer.join()
+    checks: Checks = field(default_factory=Checks)
 
 
 def execute_attempt(
@@ -183,7 +150,7 @@ def _judge(
         try:
             result = _result(step, answer.value)
             if step.check is not None and timed.kind == "measured" and not step.expect_failure:
-                _check(step, resource, result)
+                _check(step, resource, result, bench.checks)
         except Exception as raised:  # noqa: BLE001 - as in _execute_once
             error = raised
     timed = replace(timed, values=result.values)
@@ -225,7 +192,7 @@ def _result(step: Step, answer: object) -> CommandResult:
     return result
 
 
-def _check(step: Step, resource: Resource[Any], result: CommandResult) -> None:
+def _check(step: Step, resource: Resource[Any], result: CommandResult, checks: Checks) -> None:
     check = step.check
     if check is None:
         return
@@ -236,7 +203,7 @@ def _check(step: Step, resource: Resource[Any], result: CommandResult) -> None:
         output = result.output
     else:
         raise CheckFailedError(f"{step.resource}.{step.command} has no output to check")
-    check_output(check, output, resource.workspace.inputs)
+    checks.check(check, output, resource.workspace.inputs, step.timeout)
 
 
 def declared_outputs(

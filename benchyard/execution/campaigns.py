@@ -29,7 +29,7 @@ from benchyard.execution.layout import (
     run_folders,
 )
 from benchyard.execution.ownership import WORK, passing, remove_run
-from benchyard.files import remove_tree, shown, sync_folder, write_json
+from benchyard.files import content, remove_tree, shown, sync_folder, write_json
 from benchyard.json_text import decoded
 from benchyard.krown import krown_runs
 from benchyard.record import RunRecord, read_record
@@ -203,7 +203,7 @@ def _interrupted(results: Path) -> list[Path]:
 def _kept(moving: Path) -> list[int]:
     """Return the runs that are not to be moved; none if the lab was killed before it said so."""
     try:
-        found: Any = decoded((moving / _KEPT).read_bytes())
+        found: Any = decoded(content(moving / _KEPT))
     except (OSError, ValueError):
         return []
     return [run for run in cast("list[Any]", found) if isinstance(run, int)]

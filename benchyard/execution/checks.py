@@ -1,155 +1,152 @@
-"""Whether an output is what the case says: rows, digest, pattern, equality with a tolerance."""
+"""Looks at outputs, so that nothing in them can hold the lab up.
 
-import csv
-import difflib
-import math
-import re
+What is small is looked at at once. A regular expression may take for ever and holds up every
+thread of its process meanwhile, and gigabytes take their time and memory: those are looked at by a
+process of their own, which ends with the step's time, or with the run.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
 from pathlib import Path
 
-from benchyard.errors import CheckFailedError
-from benchyard.files import sha256
+from benchyard.children import Child, spawn
+from benchyard.errors import CheckFailedError, CommandTimedOutError
+from benchyard.execution.deadlines import Deadline
+from benchyard.execution.judging import USUAL, Limits, ask, wrong
+from benchyard.files import special
 from benchyard.model import Check
+from benchyard.usage import Ended
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
-#: Lines of a diff that an error quotes.
-DIFF_LINES = 20
-#: Python's csv refuses a field of more than 128 KiB; answers have such.
-csv.field_size_limit(2**31 - 1)
+#: Bytes of an output, and of what it must equal, that take no time worth a process.
+_SMALL = 1 << 20
+#: Seconds that a check gets however short the step's ``timeout`` is: hosts are busy.
+LEAST_SECONDS = 10.0
+_TAIL = 500
+_ROOT = str(Path(__file__).resolve().parents[2])
+_CODE = (
+    f"import sys; sys.path.insert(0, {_ROOT!r}); "
+    "from benchyard.execution.judging import main; main()"
+)
 
 
-def check_output(check: Check, output: Path, shared: Path) -> None:
-    """Check one output.
+class Checks:
+    """The checks of one run.
 
     Args:
-        shared: Where the expected file lies.
-
-    Raises:
-        CheckFailedError: If it is not what it must be; the text says the difference.
+        labels: Environment of the processes, by which they are found once the lab is gone.
+        limits: Of each process.
     """
-    if not output.is_file():
-        raise CheckFailedError(f"the output '{output.name}' was not made")
-    for wrong in (
-        _wrong_digest(check, output),
-        _wrong_rows(check, output),
-        _wrong_pattern(check, output),
-        _wrong_content(check, output, shared),
-    ):
-        if wrong:
-            raise CheckFailedError(f"wrong answer in '{output.name}': {wrong}")
+
+    def __init__(self, labels: Mapping[str, str] | None = None, limits: Limits = USUAL) -> None:
+        self._limits = limits
+        self._labels = dict(labels or {})
+        self._lock = threading.Lock()
+        self._under_way: list[Child] = []
+        self._aborted = False
+
+    @property
+    def under_way(self) -> int:
+        """How many processes look at something."""
+        with self._lock:
+            return len(self._under_way)
+
+    def abort(self) -> None:
+        """End every check, and begin none any more; called from another thread."""
+        with self._lock:
+            self._aborted = True
+            under_way = list(self._under_way)
+        for child in under_way:
+            child.kill()
+
+    def check(self, check: Check, output: Path, shared: Path, timeout: float | None = None) -> None:
+        """Check one output.
+
+        Args:
+            shared: Where the expected file lies.
+            timeout: The step's, or None; it holds for the check once more.
+
+        Raises:
+            CheckFailedError: If it is not what it must be; the text says the difference.
+            CommandTimedOutError: If looking at it takes longer than ``timeout``.
+        """
+        _refuse_no_file(check, output, shared)
+        if check.pattern is None and _size(check, output, shared) <= _SMALL:
+            said = wrong(check, output, shared)
+        else:
+            said = self._asked(check, output, shared, timeout)
+        if said:
+            raise CheckFailedError(f"wrong answer in '{output.name}': {said}")
+
+    def _asked(self, check: Check, output: Path, shared: Path, timeout: float | None) -> str | None:
+        seconds = None if timeout is None else max(timeout, LEAST_SECONDS)
+        child = self._start(check, output, shared)
+        try:
+            deadline = Deadline(seconds, child.kill)
+            with deadline.armed():
+                said = child.stdout.read() if child.stdout else b""
+                ended = child.wait()
+        finally:
+            child.kill()
+            if child.stdout:
+                child.stdout.close()
+            with self._lock:
+                self._under_way.remove(child)
+        if deadline.passed:
+            late = f"the check of '{output.name}' was stopped after {seconds:g} s"
+            raise CommandTimedOutError(f"{late} (timeout)")
+        return self._answer(check, output, ended, said)
+
+    def _start(self, check: Check, output: Path, shared: Path) -> Child:
+        question = ask(check, output, shared, self._limits)
+        program = [sys.executable, "-I", "-S", "-c", _CODE, question]
+        # Under the lock: one that starts while abort() looks would otherwise slip through.
+        with self._lock:
+            if self._aborted:
+                raise CheckFailedError(f"'{output.name}' was not checked: the run was stopped")
+            child = spawn(
+                program,
+                folder=Path("/"),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                labels=self._labels,
+            )
+            self._under_way.append(child)
+        return child
+
+    def _answer(self, check: Check, output: Path, ended: Ended, said: bytes) -> str | None:
+        """Return what the process says is wrong.
+
+        Raises:
+            CheckFailedError: If it could not tell.
+        """
+        if ended.exit_status == -signal.SIGPROF:
+            size = output.stat().st_size
+            limit = self._limits.search(size)
+            took = f"the pattern takes more than {limit:.2g} s on {size:,} bytes"
+            return f"{took}; let its repetitions not overlap: '{check.pattern}'"
+        if ended.exit_status != 0:
+            if self._aborted:
+                raise CheckFailedError(f"the check of '{output.name}' was stopped with the run")
+            last = said[-_TAIL:].decode(errors="replace").strip()
+            why = f"the process that checks '{output.name}' failed: {ended.describe()}"
+            raise CheckFailedError(f"{why}: {last}" if last else why)
+        return json.loads(said)
 
 
-def _wrong_digest(check: Check, output: Path) -> str | None:
-    if check.sha256 is None:
-        return None
-    found = sha256(output)
-    return None if found == check.sha256 else f"sha256 is {found}, must be {check.sha256}"
+def _refuse_no_file(check: Check, output: Path, shared: Path) -> None:
+    wanted = {output: (f"the output '{output.name}'", "was not made")}
+    if check.equal is not None:
+        wanted[shared / check.equal] = f"'{check.equal}' in data/shared", "is not there any more"
+    for file, (name, absent) in wanted.items():
+        if not file.is_file():
+            what = special(file) if file.exists() else None
+            raise CheckFailedError(f"{name} {f'is {what}, not a file' if what else absent}")
 
 
-def _wrong_rows(check: Check, output: Path) -> str | None:
-    if check.rows is None:
-        return None
-    found = count_rows(output)
-    return None if found == check.rows else f"{found} rows, must be {check.rows}"
-
-
-def count_rows(output: Path) -> int:
-    """Count the records: of a .csv without its header, of anything else the lines."""
-    if output.suffix == ".csv":
-        with output.open(newline="", errors="replace", encoding="utf-8") as stream:
-            return max(0, sum(1 for _ in csv.reader(stream)) - 1)
-    with output.open("rb") as stream:
-        return sum(1 for _ in stream)
-
-
-def _wrong_pattern(check: Check, output: Path) -> str | None:
-    if check.pattern is None:
-        return None
-    text = output.read_text(errors="replace", encoding="utf-8")
-    found = re.search(check.pattern, text, re.MULTILINE)
-    return None if found else f"nothing matches '{check.pattern}'"
-
-
-#: A line of an answer: its cells in a table, its words elsewhere.
-Cells = list[str]
-
-
-def _wrong_content(check: Check, output: Path, shared: Path) -> str | None:
-    if check.equal is None:
-        return None
-    tabular = Path(check.equal).suffix == ".csv"
-    expected = _records(shared / check.equal, tabular=tabular)
-    found = _records(output, tabular=tabular)
-    if check.any_order:
-        # The header of a table is no record and stays where it is.
-        head = 1 if tabular else 0
-        expected, found = (r[:head] + sorted(r[head:], key=_rank) for r in (expected, found))
-    tolerance = check.tolerance if tabular or check.tolerance else None
-    if len(expected) == len(found) and all(
-        _same(e, f, tolerance) for e, f in zip(expected, found, strict=True)
-    ):
-        return None
-    return f"not equal to '{check.equal}'\n{_diff(expected, found, tolerance, tabular=tabular)}"
-
-
-def _records(path: Path, *, tabular: bool) -> list[Cells]:
-    if not tabular:
-        return [[line] for line in path.read_text(errors="replace", encoding="utf-8").split("\n")]
-    with path.open(newline="", errors="replace", encoding="utf-8") as stream:
-        return list(csv.reader(stream))
-
-
-def _words(record: Cells, tolerance: float | None) -> Cells:
-    """Split a line of a text into words, where numbers in it may differ."""
-    return record[0].split() if tolerance is not None and len(record) == 1 else record
-
-
-def _rank(record: Cells) -> tuple[list[str], list[float], Cells]:
-    """Rank by words first and numbers last: within a tolerance, 9.99 and 10.0 come together."""
-    cells = [cell for part in record for cell in part.split()] if len(record) == 1 else record
-    values = [_number(cell) for cell in cells]
-    words = [cell if value is None else "" for cell, value in zip(cells, values, strict=True)]
-    return words, [value for value in values if value is not None], record
-
-
-def _same(expected: Cells, found: Cells, tolerance: float | None) -> bool:
-    """Compare two records; without a tolerance to the letter."""
-    if expected == found or tolerance is None:
-        return expected == found
-    left, right = _words(expected, tolerance), _words(found, tolerance)
-    return len(left) == len(right) and all(
-        _same_cell(e, f, tolerance) for e, f in zip(left, right, strict=True)
-    )
-
-
-def _same_cell(expected: str, found: str, tolerance: float) -> bool:
-    if expected == found:
-        return True
-    if _INTEGER.fullmatch(expected) and _INTEGER.fullmatch(found):
-        return int(expected) == int(found)  # a key that is off by one is another key
-    left, right = _number(expected), _number(found)
-    if left is None or right is None:
-        return False
-    return math.isclose(left, right, rel_tol=tolerance, abs_tol=0.0)
-
-
-def _number(cell: str) -> float | None:
-    """Return what a cell holds if that is a number; NaN is none, it has no order."""
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return None if math.isnan(value) else value
-
-
-def _diff(
-    expected: list[Cells], found: list[Cells], tolerance: float | None, *, tabular: bool
-) -> str:
-    """Show only records that really differ: those within the tolerance are made alike first."""
-    alike = [
-        e if _same(e, f, tolerance) else f for e, f in zip(expected, found, strict=False)
-    ] + found[len(expected) :]
-    left, right = ([",".join(r) if tabular else r[0] for r in side] for side in (expected, alike))
-    lines = list(difflib.unified_diff(left, right, "expected", "found", n=0, lineterm=""))
-    more = len(lines) - DIFF_LINES
-    rest = [f"… {more} lines more"] if more > 0 else []
-    return "\n".join([*lines[:DIFF_LINES], *rest])
+def _size(check: Check, output: Path, shared: Path) -> int:
+    files = [output, *([shared / check.equal] if check.equal is not None else [])]
+    return sum(file.stat().st_size for file in files)

@@ -1,6 +1,6 @@
 """What disturbed the numbers of a run, in words: for its warnings."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from benchyard.harness import lab_cpu_s
@@ -35,11 +35,27 @@ def with_stops(
         words = [f"{one} was stopped (Ctrl-Z, SIGSTOP) and went on" for one in who]
         return replace(made, suspect=(*made.suspect, *words))
 
+    return _with(steps, repetition) if stops else tuple(steps)
+
+
+def with_spoilt(steps: Iterable[StepRecord], said: Sequence[str]) -> tuple[StepRecord, ...]:
+    """Return the steps, all executions suspect if the run changed its inputs.
+
+    Which step did it, and which read them afterwards, nobody knows.
+    """
+
+    def repetition(made: Repetition) -> Repetition:
+        return replace(made, suspect=(*made.suspect, *said))
+
+    return _with(steps, repetition) if said else tuple(steps)
+
+
+def _with(
+    steps: Iterable[StepRecord], repetition: Callable[[Repetition], Repetition]
+) -> tuple[StepRecord, ...]:
     def attempt(one: Attempt) -> Attempt:
         return replace(one, repetitions=tuple(map(repetition, one.repetitions)))
 
-    if not stops:
-        return tuple(steps)
     return tuple(replace(step, attempts=tuple(map(attempt, step.attempts))) for step in steps)
 
 

@@ -18,7 +18,8 @@ from benchyard.collector import Account, Collector, Measured
 from benchyard.environment import environment, git_state
 from benchyard.errors import RecordError, ResourceError
 from benchyard.execution.attempts import Bench
-from benchyard.execution.disturbance import disturbances, with_stops
+from benchyard.execution.checks import Checks
+from benchyard.execution.disturbance import disturbances, with_spoilt, with_stops
 from benchyard.execution.keeping import Keeper
 from benchyard.execution.layout import begin_run, finish_run, kept_folders, work_folder
 from benchyard.execution.leftovers import Leftovers
@@ -30,7 +31,8 @@ from benchyard.execution.runlog import LOGGER
 from benchyard.execution.setting import Setting
 from benchyard.execution.stepbook import StepBook
 from benchyard.execution.stepping import Ground, Stepper
-from benchyard.execution.workspaces import account, kept_folder, mirror
+from benchyard.execution.views import View
+from benchyard.execution.workspaces import account, kept_folder
 from benchyard.labels import RUN, kill_labelled, kill_leftovers
 from benchyard.model import Json, Outcome, Step
 from benchyard.record import ErrorRecord, RunRecord, StepRecord
@@ -56,6 +58,8 @@ class Session:
         self._book = StepBook(self.case.steps)
         self._warnings: list[str] = []
         self._changed: tuple[str, ...] = ()
+        self._spoilt: list[str] = []
+        self._checks = Checks({RUN: self.case_run_label})
         self._collector: Collector | None = None
         self._written: RunRecord | None = None
         self._resources: LiveResources | None = None
@@ -105,9 +109,9 @@ class Session:
         self._timeline = replace(self._timeline, origin_ns=self._timeline.now_ns())
         self._reporter.tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
         self._shared = work_folder(self.folder) / "shared"
-        mirror(self.case.shared, self._shared)
         self._subject = self.setting.subject()
-        self._keeper = Keeper(self.case, classes, self._shared, self.folder)
+        self._view = View(self.case.shared, self._shared)
+        self._keeper = Keeper(self.case, classes, self._view, self._shared, self.folder)
         self._prepared = True
 
     def _say(self, text: str) -> None:
@@ -132,7 +136,7 @@ class Session:
             )
         )
         measuring = (self._timeline, collector, self._reporter.describe)
-        self._bench = Bench(*measuring, self._leftovers)
+        self._bench = Bench(*measuring, self._leftovers, self._checks)
         self._phases = Phases(*measuring)
         settings = cast(
             "Mapping[str, Mapping[str, Json]]",
@@ -221,9 +225,20 @@ class Session:
         for name in {step.resource for step in self.case.steps}:
             for said in self.setting.secrets.redact_files(kept_folder(self.folder, name)):
                 self._warnings.append(f"a program said a secret; it was taken out of {said.name}")
+        self._note_changed_inputs()
         self._keeper.keep()
-        self._changed = self._keeper.changed_inputs()
-        self._warnings += [f"the run changed the input '{name}'" for name in self._changed]
+
+    def _note_changed_inputs(self) -> None:
+        """Note what the run did to its inputs, for the record and for who looks on."""
+        self._changed, copies = self._view.changed(), self._view.changed_copies()
+        self._spoilt = [f"the run changed the input '{name}'" for name in self._changed]
+        self._spoilt += [
+            f"the run wrote to its copy of the input '{name}'; the input is as it was"
+            for name in copies
+        ]
+        self._warnings += self._spoilt
+        for said in self._spoilt:
+            self._reporter.tell(Notice(f"{self.case.title} run {self.run}: {said}"))
 
     @property
     def outcome(self) -> Outcome:
@@ -268,6 +283,7 @@ class Session:
         names = sorted({step.resource for step in self.case.steps})
         steps = self._book.records(self._account.sampled)
         steps = with_stops(steps, self._account.stops, self._timeline.origin_ns)
+        steps = with_spoilt(steps, self._spoilt)
         warnings = [*self._warnings, *disturbances(steps)]
         subject = with_told(self._subject, told)
         return RunRecord(
@@ -325,6 +341,7 @@ class Session:
 
     def abort(self) -> None:
         """Kill the work of every step under way; called from a signal handler's thread."""
+        self._checks.abort()
         if self._resources is not None:
             self._resources.abort_all()
 

@@ -1,42 +1,13 @@
-"""The run's own view of a case's inputs, and what becomes of the files that steps make.
-
-``data/shared`` is never written to. A run sees it through a folder of its own with the same
-sub-folders and a link for each file; what steps make lies there beside the links, and goes to the
-run's results afterwards if it was declared as an output, else away.
-"""
+"""What becomes of the files that steps make: declared outputs go to the results, the rest away."""
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.files import files_below, sha256
 from benchyard.model import Json, folder_of
-from benchyard.subject.content import Stamp
-
-
-def mirror(inputs: Path, shared: Path) -> None:
-    """Make ``shared`` look like ``inputs``: real folders, links to the files."""
-    shared.mkdir(parents=True, exist_ok=True)
-    if not inputs.is_dir():
-        return
-    for parent, folders, files in os.walk(inputs):
-        here = shared / Path(parent).relative_to(inputs)
-        for name in folders:
-            source = Path(parent, name)
-            if source.is_symlink():
-                (here / name).symlink_to(source)
-            else:
-                (here / name).mkdir(exist_ok=True)
-        for name in files:
-            (here / name).symlink_to(Path(parent, name))
-
-
-def changed(before: Mapping[str, Stamp], after: Mapping[str, Stamp]) -> tuple[str, ...]:
-    """Return the inputs that a run altered, removed or added, sorted."""
-    names = before.keys() | after.keys()
-    return tuple(sorted(name for name in names if before.get(name) != after.get(name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +25,18 @@ class Declared:
     step: str
 
 
-def keep(declared: Iterable[Declared], shared: Path, folder: Path) -> None:
-    """Move declared outputs into ``<folder>/<resource>/``; links to inputs stay where they are."""
+def keep(
+    declared: Iterable[Declared], shared: Path, folder: Path, inputs: Collection[str] = ()
+) -> None:
+    """Move declared outputs into ``<folder>/<resource>/``; inputs stay where they are.
+
+    Args:
+        inputs: Names of the copies of inputs in ``shared``.
+    """
     for output in declared:
         source = shared / output.name
+        if os.path.normpath(output.name) in inputs:
+            continue
         if not source.exists() or not source.resolve().is_relative_to(shared.resolve()):
             continue  # not made, or a link to an input
         target = kept_folder(folder, output.resource) / output.name

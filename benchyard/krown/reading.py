@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchyard.errors import RecordError
+from benchyard.files import content
 from benchyard.krown.runs import DONE, METRICS_FILE, krown_runs
 from benchyard.krown.scanning import MOST_STEPS, Cells, Number, Part, Scan, backwards
 from benchyard.krown.workers import scan_files, unreadable
@@ -163,7 +164,7 @@ def _interval(scan: Scan) -> float | None:
 def _declared(metadata: Path) -> list[_Declared]:
     """Read the steps of a case that need not be valid here; none if they cannot be read."""
     try:
-        steps: list[dict[str, Any]] = json.loads(metadata.read_bytes())["steps"]
+        steps: list[dict[str, Any]] = json.loads(content(metadata))["steps"]
         return [_declared_step(number, step) for number, step in enumerate(steps, 1)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []

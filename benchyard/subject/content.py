@@ -2,21 +2,22 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from benchyard.files import sha256
 
-#: Size, modification time and inode of a file: enough to notice that a run wrote to it.
-Stamp = tuple[int, int, int]
+#: Size, modification and change time, and inode of a file: what writes to it moves one of them,
+#: also where the modification time is set back; what gives it another name or mode does, too.
+Stamp = tuple[int, int, int, int]
 
 
 def stamps(inputs: Path) -> dict[str, Stamp]:
     """Return the stamp of each input by its name below ``inputs``."""
     if not inputs.is_dir():
         return {}
-    return {str(f.relative_to(inputs)): _stamp(f) for f in inputs_below(inputs)}
+    return {str(f.relative_to(inputs)): stamp(f) for f in inputs_below(inputs)}
 
 
 def inputs_below(inputs: Path) -> Iterator[Path]:
@@ -40,25 +41,40 @@ def _leads_on(parent: str, name: str, inside: str, seen: set[str]) -> bool:
     return new
 
 
-def _stamp(file: Path) -> Stamp:
+def stamp(file: Path) -> Stamp:
+    """Return by what a change of a file is noticed.
+
+    Raises:
+        OSError: If it is not there.
+    """
     status = file.stat()
-    return status.st_size, status.st_mtime_ns, status.st_ino
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def content_hash(folder: Path) -> str:
     """Return a digest of a case: metadata.json and every input, names and contents."""
     shared = folder / "data" / "shared"
-    seen = (_stamp(folder / "metadata.json"), tuple(stamps(shared).items()))
-    return _content_hash(folder, seen)
+    metadata = folder / "metadata.json"
+    inputs = digests(shared, stamps(shared))
+    named = {"metadata.json": _digest(metadata, stamp(metadata))}
+    named |= {f"data/shared/{name}": found for name, found in inputs.items()}
+    digest = hashlib.sha256()
+    for name, found in named.items():
+        coded = os.fsencode(name)
+        digest.update(len(coded).to_bytes(8, "big") + coded + bytes.fromhex(found))
+    return f"sha256:{digest.hexdigest()}"
+
+
+def digests(inputs: Path, seen: Mapping[str, Stamp]) -> Mapping[str, str]:
+    """Return the digest of each input that was seen; each state of the files is read once."""
+    return _digests(inputs, tuple(seen.items()))
 
 
 @lru_cache(maxsize=64)
-def _content_hash(folder: Path, _seen: object) -> str:
-    """Read everything, once for each state of the files."""
-    digest = hashlib.sha256()
-    shared = folder / "data" / "shared"
-    files = [folder / "metadata.json", *inputs_below(shared)]
-    for file in files:
-        name = os.fsencode(file.relative_to(folder))
-        digest.update(len(name).to_bytes(8, "big") + name + bytes.fromhex(sha256(file)))
-    return f"sha256:{digest.hexdigest()}"
+def _digests(inputs: Path, seen: tuple[tuple[str, Stamp], ...]) -> Mapping[str, str]:
+    return {name: sha256(inputs / name) for name, _ in seen}
+
+
+@lru_cache(maxsize=64)
+def _digest(file: Path, _seen: Stamp) -> str:
+    return sha256(file)

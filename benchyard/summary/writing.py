@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.errors import InputError
-from benchyard.files import shown, write_atomically
+from benchyard.files import content, shown, write_atomically
 from benchyard.json_text import encoded
 from benchyard.krown_csv import COLUMNS, StepOfRun, stats_csv, summary_csv, to_csv
 from benchyard.model import Json, JsonObject
@@ -183,7 +183,7 @@ def _not_ours(results: Path, names: Iterable[str], *, listed: bool) -> list[str]
     if not listed:
         return [name for name in there if not is_summary(results / name)]
     try:
-        known: Any = json.loads((results / SUMMARY_FILE).read_text(encoding="utf-8")).get("files")
+        known: Any = json.loads(content(results / SUMMARY_FILE)).get("files")
     except (OSError, ValueError, AttributeError, RecursionError):
         known = None
     ours: Mapping[str, Json] = cast("dict[str, Json]", known) if isinstance(known, dict) else {}

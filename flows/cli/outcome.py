@@ -10,7 +10,7 @@ from benchyard.errors import RecordError
 from benchyard.execution.campaigns import earlier_campaigns, is_earlier
 from benchyard.execution.layout import failed_runs, run_folder
 from benchyard.execution.wording import duration
-from benchyard.files import shown
+from benchyard.files import content, shown
 from benchyard.model import Case, Json, Outcome
 from benchyard.record import read_record
 from benchyard.statistics.figures import plural
@@ -28,7 +28,7 @@ def read_summary(results: Path) -> dict[str, Any]:
     """
     path = results / "summary.json"
     try:
-        return cast("dict[str, Any]", json.loads(path.read_bytes()))
+        return cast("dict[str, Any]", json.loads(content(path)))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

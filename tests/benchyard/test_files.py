@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.files import (
+    content,
     files_below,
     inside,
     remove_tree,
@@ -249,3 +250,18 @@ def test_inside_of_a_folder_that_is_itself_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     assert inside(tmp_path / "link", "a") == tmp_path / "real" / "a"
+
+
+def test_what_blocks_or_never_ends_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name, what in (("pipe", "named pipe"), ("zero", "device")):
+        with pytest.raises(OSError, match=f"{name} is a {what}, not a file"):
+            content(tmp_path / name)
+
+
+def test_whatever_is_there_is_removed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "absent"):
+        remove_tree(tmp_path / name)
+        assert not (tmp_path / name).exists()

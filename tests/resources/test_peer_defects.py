@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from benchyard.execution.checks import check_output
+from benchyard.execution.checks import Checks
 from benchyard.model import Check
 from benchyard.resource import Workspace
 from resources.embedded import EmbeddedDatabase
@@ -26,7 +26,7 @@ def test_defect_03_an_empty_answer_is_an_answer(database: Database, put: Put) ->
 
     assert result.values["rows"] == 0
     assert result.output is not None
-    check_output(Check(rows=0), result.output, result.output.parent)
+    Checks().check(Check(rows=0), result.output, result.output.parent)
 
 
 def test_defect_03_the_word_empty_is_data(database: Database, put: Put) -> None:

@@ -1,5 +1,9 @@
 """Whether an output is what the case says."""
 
+import os
+import socket
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.errors import CheckFailedError
-from benchyard.execution.checks import DIFF_LINES, check_output, count_rows
+from benchyard.errors import CheckFailedError, CommandTimedOutError
+from benchyard.execution import checks
+from benchyard.execution.checks import Checks
+from benchyard.execution.judging import Limits, count_rows
+from benchyard.execution.likeness import DIFF_LINES
 from benchyard.files import sha256
 from benchyard.model import Check
 
@@ -23,7 +30,7 @@ def wrong(
     if not check.keys() & {"rows", "sha256", "pattern"}:
         check["equal"] = f"expected.{suffix}"
     try:
-        check_output(Check(**check), output, folder)
+        Checks().check(Check(**check), output, folder)
     except CheckFailedError as error:
         return str(error)
     return None
@@ -62,7 +69,7 @@ def test_a_wrong_number_of_rows_says_both(tmp_path: Path) -> None:
 
 def test_rows_of_bytes_that_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"h\n\xff\xfe\n")
-    check_output(Check(rows=1), tmp_path / "a.csv", tmp_path)
+    Checks().check(Check(rows=1), tmp_path / "a.csv", tmp_path)
 
 
 # -- digest and pattern
@@ -206,10 +213,120 @@ def test_any_order_takes_any_order(
 def test_an_output_that_is_no_file_fails(tmp_path: Path, make: str) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(CheckFailedError, match=f"the output '{make}' was not made"):
-        check_output(Check(rows=0), tmp_path / make, tmp_path)
+        Checks().check(Check(rows=0), tmp_path / make, tmp_path)
 
 
 def test_all_criteria_must_hold(tmp_path: Path) -> None:
     assert wrong(tmp_path, "h\n1\n", rows=1, pattern="1") is None
     assert "nothing matches" in (wrong(tmp_path, "h\n1\n", rows=1, pattern="2") or "")
     assert "rows" in (wrong(tmp_path, "h\n1\n", rows=2, pattern="1") or "")
+
+
+# -- what would take for ever, or all memory
+
+#: Nested repetitions: each letter more doubles the time that Python's engine takes.
+ENDLESS = ["(a+)+$", "((a*)*)*$", "(a|aa)+$", r"(\w+\s?)+$", "^(([a-z])+.)+[A-Z]([a-z])+$"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", ENDLESS)
+def test_a_pattern_that_takes_for_ever_is_stopped(tmp_path: Path, pattern: str) -> None:
+    output = tmp_path / "output.txt"
+    output.write_text("a" * 5_000 + "!")
+    with pytest.raises(CheckFailedError) as caught:
+        Checks(limits=Limits(search_seconds=0.2)).check(Check(pattern=pattern), output, tmp_path)
+    said = str(caught.value)
+    assert "the pattern takes more than 0.2 s on 5,001 bytes" in said
+    assert said.endswith(f"'{pattern}'")
+
+
+@pytest.mark.slow
+def test_others_go_on_while_a_pattern_is_looked_for(tmp_path: Path) -> None:
+    output = tmp_path / "output.txt"
+    output.write_text("a" * 5_000 + "!")
+    looking = Checks()
+    failed: list[Exception] = []
+
+    def look() -> None:
+        try:
+            looking.check(Check(pattern=ENDLESS[0]), output, tmp_path)
+        except CheckFailedError as error:
+            failed.append(error)
+
+    other = threading.Thread(target=look)
+    other.start()
+    while not looking.under_way:
+        time.sleep(0.01)  # would never return if the engine held this process up
+    looking.abort()
+    other.join()
+    assert "was stopped with the run" in str(failed[0])
+    with pytest.raises(CheckFailedError, match="was not checked: the run was stopped"):
+        looking.check(Check(pattern="a"), output, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_timeout_of_a_step_holds_for_its_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "LEAST_SECONDS", 0.3)
+    output = tmp_path / "output.txt"
+    output.write_text("a" * 5_000 + "!")
+    with pytest.raises(CommandTimedOutError, match=r"the check of 'output.txt' was stopped after"):
+        Checks().check(Check(pattern=ENDLESS[0]), output, tmp_path, 0.1)
+
+
+@pytest.mark.slow
+def test_a_gigabyte_is_looked_at_in_little_memory(tmp_path: Path) -> None:
+    with (tmp_path / "one").open("wb") as stream:
+        stream.truncate(1 << 30)  # a sparse file: one line
+    look = Checks(limits=Limits(memory_bytes=100 << 20)).check
+    look(Check(rows=1), tmp_path / "one", tmp_path)
+    with pytest.raises(CheckFailedError, match="a pattern is looked for in 256 MiB at most"):
+        look(Check(pattern="x"), tmp_path / "one", tmp_path)
+
+
+@pytest.mark.slow
+def test_what_takes_too_much_memory_says_so(tmp_path: Path) -> None:
+    for name in ("one.csv", "other.csv"):
+        with (tmp_path / name).open("wb") as stream:
+            stream.truncate(200 << 20)
+    look = Checks(limits=Limits(memory_bytes=1 << 27)).check
+    with pytest.raises(CheckFailedError, match=r"the check takes more than 0.125 GiB of memory"):
+        look(Check(equal="other.csv"), tmp_path / "one.csv", tmp_path)
+
+
+@pytest.mark.slow
+def test_large_files_are_compared_side_by_side(tmp_path: Path) -> None:
+    lines = [f"{number},word-{number}\n" for number in range(200_000)]
+    (tmp_path / "expected.csv").write_text("".join(lines))
+    found = tmp_path / "found.csv"
+    look = Checks().check
+    found.write_text("".join([lines[0], *lines[:0:-1]]))
+    look(Check(equal="expected.csv", any_order=True), found, tmp_path)
+    found.write_text("".join([*lines[:150_000], "new\n", *lines[150_000:]]))
+    with pytest.raises(CheckFailedError) as caught:
+        look(Check(equal="expected.csv"), found, tmp_path)
+    assert str(caught.value).endswith("@@ record 150001 @@\n+new")
+
+
+@pytest.mark.parametrize("pattern", ["(((a{1000}){1000}){1000})", "(?:(?:x?){1000}){1000}y"])
+def test_a_pattern_may_count_far(tmp_path: Path, pattern: str) -> None:
+    assert "nothing matches" in (wrong(tmp_path, "b", suffix="txt", pattern=pattern) or "")
+
+
+# -- what is no file
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    (tmp_path / "fine").write_text("x")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "socket"))
+    for name, what in (("pipe", "named pipe"), ("device", "device"), ("socket", "socket")):
+        with pytest.raises(CheckFailedError, match=f"the output '{name}' is a {what}, not a file"):
+            Checks().check(Check(pattern="x"), tmp_path / name, tmp_path)
+        with pytest.raises(CheckFailedError, match=f"'{name}' in data/shared is a {what}"):
+            Checks().check(Check(equal=name), tmp_path / "fine", tmp_path)
+    with pytest.raises(CheckFailedError, match="'gone' in data/shared is not there any more"):
+        Checks().check(Check(equal="gone"), tmp_path / "fine", tmp_path)

@@ -104,6 +104,7 @@ def test_an_input_that_a_run_changed_is_reported(lab: Lab) -> None:
 
     assert record.changed_inputs == ("new.txt", "words.txt")
     assert "the run changed the input 'words.txt'" in record.warnings
+    assert "the run changed the input 'words.txt'" in record.steps[0].suspect
 
 
 def test_defect_20_nothing_of_a_run_passes_to_the_next(lab: Lab) -> None:
@@ -361,7 +362,7 @@ def failing(name: str, error: Exception) -> Callable[..., None]:
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("name", ["mirror", "begin_run", "write_down", "finish_run", "Keeper"])
+@pytest.mark.parametrize("name", ["View", "begin_run", "write_down", "finish_run", "Keeper"])
 def test_a_full_disk_at_any_point_is_the_error_that_is_told(
     lab: Lab, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from benchyard.clock import Timeline, now
 from benchyard.collector import Account, Collector, Measured
 from benchyard.environment import environment, git_state
 from benchyard.errors import RecordError, ResourceError
+from benchyard.execution import recording
 from benchyard.execution.attempts import Bench
 from benchyard.execution.disturbance import disturbances, with_stops
 from benchyard.execution.keeping import Keeper
@@ -104,7 +105,9 @@ class Session:
         self._shared = work_folder(self.folder) / "shared"
         mirror(self.case.shared, self._shared)
         self._subject = self.setting.subject()
-        self._keeper = Keeper(self.case, classes, self._shared, self.folder)
+        self._keeper = Keeper(
+            self.case, classes, self._shared, self.folder, self.setting.secrets.redact
+        )
         self._prepared = True
 
     def initialize(self) -> None:
@@ -284,6 +287,7 @@ class Session:
             preflight=self._preflight,
             adaptive=self.setting.adaptive,
             subject=subject,
+            variables=recording.variable_facts(self.setting.secrets.redact),
             tries=earlier(read_tries(self.setting.results, self.run)[0], self.run, self.started_at),
         )
 

@@ -7,7 +7,7 @@ run's results afterwards if it was declared as an output, else away.
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,15 +54,22 @@ class Declared:
     step: str
 
 
-def keep(declared: Iterable[Declared], shared: Path, folder: Path) -> None:
-    """Move declared outputs into ``<folder>/<resource>/``; links to inputs stay where they are."""
+def keep(
+    declared: Iterable[Declared], shared: Path, folder: Path, redact: Callable[[str], str] = str
+) -> None:
+    """Move declared outputs into ``<folder>/<resource>/``; links to inputs stay where they are.
+
+    Args:
+        redact: Takes secrets out of a name.
+    """
     for output in declared:
         source = shared / output.name
         if not source.exists() or not source.resolve().is_relative_to(shared.resolve()):
             continue  # not made, or a link to an input
-        target = kept_folder(folder, output.resource) / output.name
+        name = redact(output.name)
+        target = kept_folder(folder, output.resource) / name
         if target.exists():
-            target = kept_folder(folder, output.resource) / output.step / output.name
+            target = kept_folder(folder, output.resource) / output.step / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_symlink() and source.is_file():
             shutil.copyfile(source, target)

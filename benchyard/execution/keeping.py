@@ -40,11 +40,7 @@ class Keeper:
         self._makers: dict[str, Declared] = {}
 
     def announce(self, step: Step) -> None:
-        """Note that a step is about to make its outputs; earlier ones of their names are kept.
-
-        Args:
-            step: With its secrets resolved, for names may hold some.
-        """
+        """Note that a step is about to make its outputs; earlier ones of their names are kept."""
         for name in declared_outputs(step, self._classes[step.resource]):
             earlier = self._makers.get(name)
             if earlier is not None:

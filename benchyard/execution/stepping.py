@@ -120,14 +120,14 @@ class Stepper:
 
     def _execute(self, step: Step) -> tuple[Repetition, ...]:
         ground = self._ground()
-        parameters = cast("dict[str, Json]", self._secrets.resolve(dict(step.parameters)))
+        parameters = self._secrets.resolve(dict(step.parameters))
         if not self._book.attempts(step):
-            ground.keeper.announce(replace(step, parameters=parameters))
+            ground.keeper.announce(step)
         with ground.resources.borrowed(step.resource, step.index) as resource:
             repetitions = execute_attempt(
                 step,
                 resource,
-                parameters,
+                cast("dict[str, Json]", parameters),
                 ground.bench,
                 lambda: ground.resources.abort(step.resource, step.label),
             )

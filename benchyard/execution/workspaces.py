@@ -60,21 +60,33 @@ def keep(
     """Move declared outputs into ``<folder>/<resource>/``; links to inputs stay where they are.
 
     Args:
-        redact: Takes secrets out of a name.
+        redact: Takes secrets out of the names of files that programs made in a folder.
     """
     for output in declared:
         source = shared / output.name
         if not source.exists() or not source.resolve().is_relative_to(shared.resolve()):
             continue  # not made, or a link to an input
-        name = redact(output.name)
-        target = kept_folder(folder, output.resource) / name
+        target = kept_folder(folder, output.resource) / output.name
         if target.exists():
-            target = kept_folder(folder, output.resource) / output.step / name
+            target = kept_folder(folder, output.resource) / output.step / output.name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_symlink() and source.is_file():
             shutil.copyfile(source, target)
         else:
             shutil.move(source, target)
+            _rename_below(target, redact)
+
+
+def _rename_below(folder: Path, redact: Callable[[str], str]) -> None:
+    for parent, folders, files in os.walk(folder, topdown=False):
+        for name in (*folders, *files):
+            free = wanted = Path(parent, redact(name))
+            number = 1
+            while wanted.name != name and os.path.lexists(free):
+                number += 1
+                free = wanted.with_name(f"{wanted.name}-{number}")
+            if wanted.name != name:
+                Path(parent, name).rename(free)
 
 
 def kept_folder(folder: Path, resource: str) -> Path:

@@ -8,6 +8,7 @@ keyword arguments have no types, hence ``Any``.
 import io
 import warnings
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,7 +53,7 @@ def picture(make_figure: Callable[[], Any], kind: Format, style: Mapping[str, An
         style: ``rcParams`` beside those that all pictures have.
     """
     # Who only looks at a file's name, before there is anything to draw, does not wait for it.
-    import matplotlib  # noqa: PLC0415
+    matplotlib: Any = import_module("matplotlib")
 
     buffer = io.BytesIO()
     # A matplotlibrc of the current folder may ask for LaTeX, with commands of its own.

@@ -9,7 +9,7 @@ import json
 import re
 import weakref
 from collections.abc import Iterable, Iterator
-from typing import AnyStr
+from typing import Any, AnyStr
 from urllib.parse import quote, quote_plus
 
 MASK = "******"
@@ -133,11 +133,8 @@ def longest_known() -> int:
 def _alternatives(forms: Iterable[AnyStr]) -> AnyStr:
     """Return a pattern of all, the longest first."""
     ordered = [re.escape(form) for form in sorted(forms, key=len, reverse=True)]
-    return _bar(ordered[0]).join(ordered)
-
-
-def _bar(like: AnyStr) -> AnyStr:
-    return "|" if isinstance(like, str) else b"|"
+    bar: Any = "|" if isinstance(ordered[0], str) else b"|"
+    return bar.join(ordered)
 
 
 def _forms_of(value: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 #: A folder in which nobody can make a file, on every Linux.
 _NOWHERE = "/proc"
@@ -103,8 +103,8 @@ def _of_toml(file: str, *table: str) -> Iterator[tuple[str, str]]:
     except (OSError, ValueError):
         return
     for key in (*table, "api"):
-        content = content.get(key) if isinstance(content, dict) else None
+        content = cast("dict[str, Any]", content).get(key) if isinstance(content, dict) else None
     for key, name in _SERVER.items():
-        value = content.get(key) if isinstance(content, dict) else None
+        value = cast("dict[str, Any]", content).get(key) if isinstance(content, dict) else None
         if value and isinstance(value, str):
             yield name, value

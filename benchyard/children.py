@@ -16,10 +16,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
+from benchyard.child_environment import child_environment
 from benchyard.errors import CommandFailedError
 from benchyard.guard import ensure_guard
 from benchyard.labels import CHILD, OWNER, kill_labelled, this_owner
 from benchyard.launching import Line, Order, Spent, launch
+from benchyard.redaction import longest_known, redacted_end
 from benchyard.usage import Ended
 
 #: Bytes of stderr that an error message quotes.
@@ -159,7 +161,7 @@ def spawn(
     Args:
         arguments: Program and arguments.
         folder: Its working folder.
-        environment: Added to this process's own environment.
+        environment: Added to what ``child_environment`` lets through of this process's own.
         stdin: ``DEVNULL``, ``PIPE``, a descriptor or an open file, as for ``subprocess``.
         stdout: The same.
         stderr: The same, or ``STDOUT``.
@@ -231,13 +233,14 @@ class _Streams:
 
 
 def _variables(added: Mapping[str, str]) -> dict[bytes, bytes]:
-    """Return this process's environment and what is added, as the kernel takes it."""
+    """Return what a child inherits and what is added, as the kernel takes it."""
     encoded = {os.fsencode(name): os.fsencode(value) for name, value in added.items()}
     for name, value in encoded.items():
         _plain(value)
         if b"=" in _plain(name):
             raise ValueError(f"illegal environment variable name '{os.fsdecode(name)}'")
-    return {**os.environb, **encoded}
+    inherited = child_environment()
+    return {os.fsencode(name): os.fsencode(inherited[name]) for name in inherited} | encoded
 
 
 def _plain(text: bytes) -> bytes:
@@ -254,14 +257,19 @@ def pipe(stream: IO[bytes] | None) -> IO[bytes]:
 
 
 def tail(path: Path, size: int = TAIL) -> str:
-    """Return the last ``size`` bytes of a text file, blanks stripped; empty if it is not there."""
+    """Return the last ``size`` bytes of a text file, blanks stripped; empty if it is not there.
+
+    What of a secret would be cut off is taken out first.
+    """
+    more = longest_known()
     try:
         with path.open("rb") as stream:
-            stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, stream.tell() - size))
-            return stream.read().decode(errors="replace").strip()
+            begin = max(0, stream.seek(0, os.SEEK_END) - size - more)
+            stream.seek(begin)
+            text = redacted_end(stream.read(), more if begin else 0)
     except OSError:
         return ""
+    return text[-size:].decode(errors="replace").strip()
 
 
 def wait_until_gone(pid: int, timeout: float) -> bool:

@@ -8,6 +8,7 @@ keyword arguments have no types, hence ``Any``.
 import io
 import warnings
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,11 +53,13 @@ def picture(make_figure: Callable[[], Any], kind: Format, style: Mapping[str, An
         style: ``rcParams`` beside those that all pictures have.
     """
     # Who only looks at a file's name, before there is anything to draw, does not wait for it.
-    from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
+    matplotlib: Any = import_module("matplotlib")
 
     buffer = io.BytesIO()
-    rc: Any = {**_STYLE, **style}
-    with rc_context(rc), warnings.catch_warnings():
+    # A matplotlibrc of the current folder may ask for LaTeX, with commands of its own.
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({**_STYLE, **style})
         for message in _HARMLESS:
             warnings.filterwarnings("ignore", message=message)
         figure = make_figure()

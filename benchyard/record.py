@@ -9,6 +9,7 @@ Versions of the format; older ones are read, and what they lack is empty:
    repetition, ``sampled`` of each step, ``preflight`` and ``adaptive`` of the run.
 3: ``tries`` of the run.
 4: ``subject`` of the run.
+5: ``variables`` of the run.
 """
 
 import json
@@ -24,12 +25,12 @@ from benchyard.json_text import decoded
 from benchyard.model import Json, JsonObject, Outcome
 
 FORMAT = "benchyard-run"
-VERSION = 4
-_OLDER = (1, 2, 3)
+VERSION = 5
+_OLDER = (1, 2, 3, 4)
 #: No counter, size or length is larger: beyond it, sums and squares would leave the floats.
 _LARGEST = 1e100
 RUN_FILE = "run.json"
-_OBJECTS = ("case", "resources", "environment", "collector", "adaptive", "subject")
+_OBJECTS = ("case", "resources", "environment", "collector", "adaptive", "subject", "variables")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,8 @@ class RunRecord:
             empty if it was fixed.
         tries: Earlier tries of this run, oldest first; empty for most.
         subject: What was measured, as ``benchyard.subject`` tells; empty in older records.
+        variables: The environment that measured programs inherit: name to value, or to None where
+            the value may be a secret.
     """
 
     case: Mapping[str, Json]
@@ -184,6 +187,7 @@ class RunRecord:
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
     tries: tuple[Mapping[str, Json], ...] = ()
     subject: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    variables: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     @property
     def began(self) -> datetime:

@@ -15,12 +15,14 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchyard.errors import BenchyardError
 from benchyard.guard import ensure_guard
 from benchyard.labels import OWNER, this_owner
 from flows.lab.state import running_lab
 from flows.sparing import SPARING
+from flows.trust import take_server
 
 STARTUP_SECONDS = 90.0
 #: How long a temporary server that runs may leave a question unanswered.
@@ -38,6 +40,17 @@ QUIET = {
     # A deadline's thread belongs to no flow run: what it logs is in log.txt, and no warning.
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }
+
+#: The temporary server's program. uvicorn's own would take modules from the current folder.
+_SERVING = """
+import sys
+sys.path.append(sys.argv[1])
+import flows, prefect, uvicorn
+uvicorn.run(
+    "prefect.server.api.server:create_app",
+    factory=True, host="127.0.0.1", port=int(sys.argv[2]), log_level="error", lifespan="on",
+)
+"""
 
 
 @dataclass(slots=True)
@@ -121,7 +134,8 @@ def address() -> str | None:
 
 
 def _configured_url() -> str | None:
-    """Ask Prefect's settings: environment, profile, prefect.toml, pyproject.toml."""
+    """Ask the environment, the current folder's files, and Prefect's profiles."""
+    take_server()
     if os.environ.get("PREFECT_API_URL"):
         return os.environ["PREFECT_API_URL"]
     if not _may_be_configured():
@@ -132,20 +146,14 @@ def _configured_url() -> str | None:
 
 
 def _may_be_configured() -> bool:
-    """Tell whether any file could name a server; most often none does, and Prefect can wait."""
+    """Tell whether a profile could name a server; most often none does, and Prefect can wait."""
     home = os.environ.get("PREFECT_HOME") or os.path.expanduser("~/.prefect")  # noqa: PTH111
-    files = (f"{home}/profiles.toml", "prefect.toml", ".env", "pyproject.toml")
-    return bool(os.environ.get("PREFECT_PROFILES_PATH")) or any(map(_mentions_api, files))
-
-
-def _mentions_api(file: str) -> bool:
+    profiles = os.environ.get("PREFECT_PROFILES_PATH") or f"{home}/profiles.toml"
     try:
-        with open(file, encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
-            text = stream.read().lower()
+        with open(profiles, encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
+            return "prefect_api_url" in stream.read().lower()
     except OSError:
         return False
-    about_prefect = "prefect" in file or "prefect" in text
-    return "prefect_api_url" in text or ("api" in text and "url" in text and about_prefect)
 
 
 def _start_temporary() -> Server:
@@ -160,10 +168,8 @@ def _start(port: int) -> "subprocess.Popen[bytes]":
     ensure_guard()
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "uvicorn", "--factory"),
-            "prefect.server.api.server:create_app",
-            *("--host", "127.0.0.1", "--port", str(port)),
-            *("--log-level", "error", "--lifespan", "on"),
+            *(sys.executable, "-P", "-c", _SERVING, str(Path(__file__).resolve().parents[1])),
+            str(port),
         ],
         env={
             **SPARING,

@@ -4,12 +4,13 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO
 
 from benchyard.children import pipe, spawn, tail
 from benchyard.errors import CommandFailedError
+from benchyard.kept_output import kept_output
 from benchyard.model import JsonObject
 from benchyard.resource import Workspace
 from benchyard.usage import Ended
@@ -28,19 +29,25 @@ class Worker:
     Args:
         program: Path of its Python program; its folder is on its path, and ours is not.
         workspace: Of the resource; it works in the scratch folder.
-        arguments: After the program.
+        options: Its first line of input. Arguments, which anybody may list, it has none.
         name: What errors call it, and its file with messages.
     """
 
     def __init__(
-        self, program: Path, workspace: Workspace, arguments: Sequence[str] = (), name: str = ""
+        self,
+        program: Path,
+        workspace: Workspace,
+        options: JsonObject | None = None,
+        name: str = "",
     ) -> None:
         workspace.own.mkdir(parents=True, exist_ok=True)
         self._stderr = workspace.own / f"{name or 'worker'}.stderr.txt"
         self._whose = f"the {name}'s" if name else "its"
-        with self._stderr.open("wb") as stderr:
+        self._files = ExitStack()
+        try:
+            stderr = self._files.enter_context(kept_output(self._stderr))
             self._child = spawn(
-                [sys.executable, str(program), *arguments],
+                [sys.executable, str(program)],
                 folder=workspace.own,
                 environment={"PYTHONSAFEPATH": ""},
                 stdin=subprocess.PIPE,
@@ -48,9 +55,15 @@ class Worker:
                 stderr=stderr,
                 labels=run_label(workspace),
             )
+        except BaseException:
+            self._files.close()
+            raise
         self._requests = pipe(self._child.stdin)
         self._answers = pipe(self._child.stdout)
         self._owes_an_answer = True
+        if options is not None:
+            with suppress(OSError):  # it is dead already, and the first answer tells why
+                self._say(options)
 
     @property
     def pid(self) -> int:
@@ -88,11 +101,14 @@ class Worker:
         """
         self._owes_an_answer = True
         try:
-            self._requests.write(json.dumps(request).encode() + b"\n")
-            self._requests.flush()
+            self._say(request)
         except OSError as error:
             raise self._death() from error
         return self._answer()
+
+    def _say(self, what: JsonObject) -> None:
+        self._requests.write(json.dumps(what).encode() + b"\n")
+        self._requests.flush()
 
     def _answer(self) -> JsonObject:
         line = self._answers.readline()
@@ -103,6 +119,7 @@ class Worker:
 
     def _death(self) -> DiedError:
         ended = self._child.wait()
+        self._files.close()
         said = tail(self._stderr) or "nothing"
         return DiedError(
             f"{self._whose} process died ({ended.describe()}); on stderr: {said}",
@@ -126,6 +143,7 @@ class Worker:
         finally:
             killer.cancel()
             _close(self._answers)
+            self._files.close()
 
 
 def _close(stream: IO[bytes]) -> None:

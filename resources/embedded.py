@@ -3,7 +3,6 @@
 So its CPU time and memory are its own and not the lab's, and a query can be stopped by a kill.
 """
 
-import json
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
@@ -67,7 +66,7 @@ class EmbeddedDatabase(Resource[SettingsT], ABC):
             "settings": self._worker_settings(),
         }
         # Its folder is on the worker's path, and this one, with duckdb.py, must not be.
-        self._worker = self._latest = Worker(WORKER, self.workspace, [json.dumps(options)])
+        self._worker = self._latest = Worker(WORKER, self.workspace, options)
         self.changed()
 
     def wait_until_ready(self) -> None:

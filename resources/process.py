@@ -13,6 +13,7 @@ from typing import IO, ClassVar
 
 from benchyard.children import Child, spawn, tail
 from benchyard.errors import CommandFailedError, program_failed
+from benchyard.kept_output import kept_output
 from benchyard.labels import CHILD, RUN, kill_labelled
 from benchyard.model import Json
 from benchyard.resource import (
@@ -36,7 +37,7 @@ class Call:
 
     Args:
         folder: The working folder.
-        environment: Added to the lab's own environment.
+        environment: Added to the one that children get.
         stdout: Where its output goes; the same file as ``stderr`` to have both in one.
         exit_code: What it must end with; negative for a signal.
     """
@@ -283,12 +284,12 @@ def _checked(arguments: list[str]) -> list[str]:
 
 def _open_streams(
     call: Call, files: ExitStack
-) -> tuple[int | IO[bytes], IO[bytes], int | IO[bytes]]:
+) -> tuple[int | IO[bytes], int | IO[bytes], int | IO[bytes]]:
     stdin = files.enter_context(call.stdin.open("rb")) if call.stdin else subprocess.DEVNULL
-    stdout = files.enter_context(call.stdout.open("wb"))
+    stdout = files.enter_context(kept_output(call.stdout))
     if call.stderr == call.stdout:
         return stdin, stdout, subprocess.STDOUT
-    return stdin, stdout, files.enter_context(call.stderr.open("wb"))
+    return stdin, stdout, files.enter_context(kept_output(call.stderr))
 
 
 def _failure(call: Call, ended: Ended) -> CommandFailedError:

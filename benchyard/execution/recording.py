@@ -1,8 +1,9 @@
 """The facts of a record that do not depend on how the run went, and writing it down."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from benchyard.child_environment import told
 from benchyard.environment import case_info
 from benchyard.events.lines import dump
 from benchyard.events.making import events_of
@@ -38,6 +39,11 @@ def resource_facts(case: Case, told: Mapping[str, Mapping[str, Json]]) -> dict[s
         name: {**own.get(name, {}), **facts, "settings": dict(case.settings.get(name, {}))}
         for name, facts in told.items()
     }
+
+
+def variable_facts(redact: Callable[[str], str]) -> dict[str, Json]:
+    """Return the variables that the run's programs inherit, as a record tells of them."""
+    return {name: value and redact(value) for name, value in told().items()}
 
 
 def write_down(folder: Path, case: Case, record: RunRecord) -> None:

@@ -1,18 +1,20 @@
 """``${env:NAME}`` and ``${secret:NAME}``: resolved at the last moment, kept out of every text."""
 
-import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
 from benchyard.errors import ResourceError
-from benchyard.files import files_below, write_atomically
+from benchyard.files import files_below
 from benchyard.model import Json
+from benchyard.redaction import Redaction, Stream
 
 _REFERENCE = re.compile(r"\$\{(env|secret):([^{}]+)\}")
-_MASK = "******"
+#: Bytes of a file that are in memory at a time.
+_PIECE = 1 << 20
 
 #: Gives the value of a secret by name; raises ``KeyError`` if there is none.
 Provider = Callable[[str], str]
@@ -40,7 +42,7 @@ class Secrets:
     ) -> None:
         self._provider = provider
         self._environment = os.environ if environment is None else environment
-        self._values: set[str] = set()
+        self._redaction = Redaction()
 
     def resolve(self, value: Json) -> Json:
         """Return ``value`` with every reference replaced.
@@ -65,15 +67,12 @@ class Secrets:
                 f"the {what} '{name}' that the case refers to is not there; set it"
             ) from None
         if value:
-            # Also as it stands in quoted text: an error shows arguments as repr or JSON.
-            self._values.update((value, repr(value)[1:-1], json.dumps(value)[1:-1]))
+            self._redaction.add(value)
         return value
 
     def redact(self, text: str) -> str:
         """Return ``text`` with the value of every resolved secret taken out."""
-        for value in sorted(self._values, key=len, reverse=True):
-            text = text.replace(value, _MASK)
-        return text
+        return self._redaction.redact(text)
 
     def redact_files(self, folder: Path) -> list[Path]:
         """Take the secrets out of the files below a folder; return those that held one.
@@ -81,8 +80,8 @@ class Secrets:
         Raises:
             OSError: If the disk is full or not writable.
         """
-        values = [value.encode() for value in sorted(self._values, key=len, reverse=True)]
-        return [path for path in files_below(folder) if values and _redacted(path, values)]
+        forms = self._redaction.forms
+        return [path for path in files_below(folder) if forms and _redacted(path, forms)]
 
     def redact_json(self, value: Json) -> Json:
         """Return ``value`` with every string redacted, names included."""
@@ -95,15 +94,21 @@ class Secrets:
         return value
 
 
-def _redacted(path: Path, values: Sequence[bytes]) -> bool:
-    old = path.read_bytes()
-    new = old
-    for value in values:
-        new = new.replace(value, _MASK.encode())
-    if new == old:
-        return False
-    write_atomically(path, new)
-    return True
+def _redacted(path: Path, forms: Collection[str]) -> bool:
+    """Write a file anew without secrets, piece by piece: it may be larger than the memory."""
+    beside = path.with_name(f".{uuid.uuid4().hex}")
+    try:
+        stream, changed = Stream(forms), False
+        with path.open("rb") as old, beside.open("wb") as new:
+            while piece := old.read(_PIECE):
+                new.write(stream.feed(piece))
+            new.write(stream.finish())
+            changed = stream.found
+        if changed:
+            beside.replace(path)
+        return changed
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def references(value: Json) -> Iterator[tuple[str, str]]:

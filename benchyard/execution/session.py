@@ -17,6 +17,7 @@ from benchyard.clock import Timeline, now
 from benchyard.collector import Account, Collector, Measured
 from benchyard.environment import environment, git_state
 from benchyard.errors import RecordError, ResourceError
+from benchyard.execution import recording
 from benchyard.execution.attempts import Bench
 from benchyard.execution.checks import Checks
 from benchyard.execution.disturbance import disturbances, with_spoilt, with_stops
@@ -111,7 +112,8 @@ class Session:
         self._shared = work_folder(self.folder) / "shared"
         self._subject = self.setting.subject()
         self._view = View(self.case.shared, self._shared)
-        self._keeper = Keeper(self.case, classes, self._view, self._shared, self.folder)
+        redact = self.setting.secrets.redact
+        self._keeper = Keeper(self.case, classes, self._view, self._shared, self.folder, redact)
         self._prepared = True
 
     def _say(self, text: str) -> None:
@@ -307,6 +309,7 @@ class Session:
             preflight=self._preflight,
             adaptive=self.setting.adaptive,
             subject=subject,
+            variables=recording.variable_facts(self.setting.secrets.redact),
             tries=earlier(read_tries(self.setting.results, self.run)[0], self.run, self.started_at),
         )
 

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,12 +26,17 @@ class Declared:
 
 
 def keep(
-    declared: Iterable[Declared], shared: Path, folder: Path, inputs: Collection[str] = ()
+    declared: Iterable[Declared],
+    shared: Path,
+    folder: Path,
+    inputs: Collection[str] = (),
+    redact: Callable[[str], str] = str,
 ) -> None:
     """Move declared outputs into ``<folder>/<resource>/``; inputs stay where they are.
 
     Args:
         inputs: Names of the copies of inputs in ``shared``.
+        redact: Takes secrets out of the names of files that programs made in a folder.
     """
     for output in declared:
         source = shared / output.name
@@ -47,6 +52,19 @@ def keep(
             shutil.copyfile(source, target)
         else:
             shutil.move(source, target)
+            _rename_below(target, redact)
+
+
+def _rename_below(folder: Path, redact: Callable[[str], str]) -> None:
+    for parent, folders, files in os.walk(folder, topdown=False):
+        for name in (*folders, *files):
+            free = wanted = Path(parent, redact(name))
+            number = 1
+            while wanted.name != name and os.path.lexists(free):
+                number += 1
+                free = wanted.with_name(f"{wanted.name}-{number}")
+            if wanted.name != name:
+                Path(parent, name).rename(free)
 
 
 def kept_folder(folder: Path, resource: str) -> Path:

@@ -15,6 +15,7 @@ from prefect.client.schemas.actions import DeploymentUpdate
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.settings import get_current_settings
 
+import flows
 from benchyard.errors import BenchyardError, InputError
 from benchyard.model import Json, JsonObject
 from flows.lab import api
@@ -25,6 +26,14 @@ PREFECT_YAML = "prefect.yaml"
 #: Seconds that Prefect gets to deploy; it took 4 to 8 s on two busy cores.
 _DEPLOY_SECONDS = 180.0
 _PAGE = 200
+#: Prefect's command line, which the current folder does not configure.
+_PREFECT = """
+import sys
+sys.path.append(sys.argv.pop(1))
+import flows
+from prefect.cli import app
+app()
+"""
 
 #: Deployment and slug of a schedule to whether it is active.
 _Active = dict[tuple[UUID, str | None], bool]
@@ -123,7 +132,8 @@ def _found(client: SyncPrefectClient, wanted: set[tuple[str, str]]) -> list[Depl
 
 def _deploy_all(file: Path) -> None:
     """Let Prefect deploy everything in a file, in a process of its own as its users do."""
-    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]
+    root = str(Path(flows.__file__).resolve().parents[1])
+    command = [sys.executable, "-P", "-c", _PREFECT, root, "--no-prompt", "deploy", "--all"]
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
     url = get_current_settings().api.url
     if url:

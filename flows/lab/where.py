@@ -17,6 +17,7 @@ from benchyard.errors import BenchyardError, InputError
 from flows.lab import state
 from flows.lab.names import SERVER
 from flows.sparing import SPARING
+from flows.trust import out_of_reach
 
 PORT = 4200
 LOOPBACK = "127.0.0.1"
@@ -187,4 +188,5 @@ def use(where: Where) -> None:
     password = os.environ.get("PREFECT_SERVER_API_AUTH_STRING")
     if where.bind is not None and password:
         os.environ.setdefault("PREFECT_API_AUTH_STRING", password)
-    refresh_global_settings_context()
+    with out_of_reach():
+        refresh_global_settings_context()

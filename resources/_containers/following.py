@@ -10,6 +10,7 @@ from typing import IO
 
 from benchyard.children import tail
 from benchyard.errors import CommandFailedError
+from benchyard.redaction import Stream, known_forms
 
 #: So much of the latest output (bytes) is remembered for patterns that come in parts.
 _REMEMBERED = 65_536
@@ -31,6 +32,8 @@ class Follower:
         self.stderr = stderr
         self._news = threading.Condition()
         self._seen = [b"", b""]
+        forms = known_forms()
+        self._redactors = [Stream(forms), Stream(forms)] if forms else []
         self._wanted: re.Pattern[bytes] | None = None
         self._found = False
         self._ended = False
@@ -53,6 +56,9 @@ class Follower:
                     for number, (file, piece) in enumerate(((out, said), (err, complained))):
                         if piece:
                             self._take(number, file, piece)
+                for redactor, file in zip(self._redactors, (out, err), strict=False):
+                    if file is not None and self.problem is None:
+                        _write(file, redactor.finish())
         except OSError as error:
             self.problem = self.problem or f"the engine broke off ({error})"
             raise
@@ -80,7 +86,7 @@ class Follower:
     def _take(self, number: int, file: IO[bytes] | None, piece: bytes) -> None:
         if file is not None and self.problem is None:
             try:
-                _write(file, piece)
+                _write(file, self._redactors[number].feed(piece) if self._redactors else piece)
             except OSError as error:
                 # The stream is read on: nobody must wait for us to take what he says.
                 self._lose(Path(file.name), error)

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from benchyard.errors import CommandFailedError, ResourceError
+from benchyard.redaction import longest_known, redacted_end
 from resources._containers.engine import EngineError, telling
 from resources._containers.live import LiveContainer
 
@@ -113,7 +114,8 @@ class Dialog:
         """Hand over what comes before the mark, which may come in parts itself."""
         held = b""
         for said, complained in self._pieces:
-            self._complaints = (self._complaints + (complained or b""))[-_COMPLAINTS:]
+            more = longest_known()  # the begin may be the rest of a secret
+            self._complaints = (self._complaints + (complained or b""))[-_COMPLAINTS - more :]
             held += said or b""
             if held.endswith(mark):
                 take(held[: -len(mark)])
@@ -121,7 +123,9 @@ class Dialog:
             if len(held) > len(mark):
                 take(held[: -len(mark)])
                 held = held[-len(mark) :]
-        raise DialogEndedError(self._exit_code(), self._complaints.decode(errors="replace"))
+        unsure = longest_known() if len(self._complaints) > _COMPLAINTS else 0
+        complaints = redacted_end(self._complaints, unsure)
+        raise DialogEndedError(self._exit_code(), complaints.decode(errors="replace"))
 
     def give_up(self, farewell: str) -> DialogEndedError:
         """Let the client end, and return the error with all that it complained about.

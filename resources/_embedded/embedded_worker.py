@@ -26,7 +26,7 @@ _MODULES = {"SQLite": "embedded_sqlite", "DuckDB": "embedded_duckdb"}
 def main() -> int:
     """Serve until the input ends; the exit code is 1 if the database did not open."""
     answers = _own_output()
-    options = json.loads(sys.argv[1])
+    options = json.loads(sys.stdin.readline())
     try:
         module = importlib.import_module(_MODULES[options["engine"]])
         engine: Engine = module.open_engine(options["database"], options["settings"])

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from benchyard.errors import CommandFailedError, ProgramFailedError
+from benchyard.redaction import redacted
 
 #: The graph that files are loaded into, as in KROWN.
 GRAPH = "http://example.com/graph"
@@ -75,7 +76,7 @@ def refuse_errors(said: Sequence[str]) -> None:
     for text in said:
         at = text.find("*** Error")
         if at >= 0:
-            raise ProgramFailedError(f"Virtuoso: {' '.join(text[at:].split())[:2000]}")
+            raise ProgramFailedError(f"Virtuoso: {' '.join(redacted(text[at:]).split())[:2000]}")
 
 
 def refuse_unloaded(said: str, expected: int) -> None:
@@ -91,7 +92,9 @@ def refuse_unloaded(said: str, expected: int) -> None:
     # An isql that repeats the statement does not mean it.
     failed = re.search(rf"{_FAILED} (?!')(.+)", said, re.DOTALL)
     if failed:
-        raise ProgramFailedError(f"Virtuoso could not load {' '.join(failed[1].split())[:2000]}")
+        raise ProgramFailedError(
+            f"Virtuoso could not load {' '.join(redacted(failed[1]).split())[:2000]}"
+        )
     loaded = re.search(rf"{_LOADED} (\d+)", said)
     number = int(loaded[1]) if loaded else 0
     if number != expected:

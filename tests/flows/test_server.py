@@ -254,7 +254,7 @@ def test_two_ctrl_c_end_lab_step_and_server(case_folder: MakeCase, tmp_path: Pat
 def test_a_lab_that_ends_well_leaves_no_server_and_prints_json_alone(
     case_folder: MakeCase, run_benchyard: RunBenchyard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mark = "BENCHYARD_ENDS_WELL"  # which all that this lab starts inherits
+    mark = "ENDS_WELL"  # which all that this lab starts inherits
     monkeypatch.setenv(mark, "yes")
     folder = case_folder("fine", process("work", f"echo ${mark}"))
 

@@ -20,7 +20,8 @@ _LABELS = {"BENCHYARD_OWNER", "BENCHYARD_RUN", "BENCHYARD_CHILD"}
 
 def seen(folder: Path) -> dict[str, str]:
     (said,) = folder.glob("results/run_1/process/*stdout*")
-    return dict(line.partition("=")[::2] for line in said.read_text().split("\0") if line)
+    pairs = (line.partition("=") for line in said.read_text().split("\0") if line)
+    return {name: value for name, _, value in pairs}
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def _told(pid: int) -> str:
     """Name a process: what it calls itself, and the program's file if that has another name."""
     folder = Path(f"/proc/{pid}")
     try:
-        name = (folder / "comm").read_text(errors="replace").removesuffix("\n")
+        name = (folder / "comm").read_text(encoding="utf-8", errors="replace").removesuffix("\n")
         program = (folder / "exe").readlink().name.removesuffix(" (deleted)")
     except OSError:
         return f"process {pid}"

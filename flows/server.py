@@ -6,6 +6,7 @@ whatever kills that, and sends nothing to anybody.
 """
 
 import atexit
+import logging
 import os
 import socket
 import subprocess
@@ -117,6 +118,7 @@ def connect() -> Server:
 
     Afterwards Prefect may be imported; it finds the server through its settings.
     """
+    logging.raiseExceptions = False  # what cannot be logged at a server is in log.txt
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     configured = address()

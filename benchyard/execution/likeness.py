@@ -142,9 +142,10 @@ def _shown(at: int, expected: list[Cells], found: list[Cells], like: Likeness) -
         e if _same(e, f, like.tolerance) else f for e, f in zip(expected, found, strict=False)
     ] + found[len(expected) :]
     left, right = ([_line(r, like) for r in side] for side in (expected, alike))
-    lines = ["--- expected", "+++ found", *_unlike(at, left, right)]
+    goes_on = max(len(expected), len(found)) > _WINDOW
+    lines = ["--- expected", "+++ found", *_unlike(at, left, right, goes_on=goes_on)]
     more = len(lines) - DIFF_LINES
-    least = "at least " if max(len(expected), len(found)) > _WINDOW else ""
+    least = "at least " if goes_on else ""
     rest = [f"… {least}{more} lines more"] if more > 0 else []
     return "\n".join([*lines[:DIFF_LINES], *rest])
 
@@ -153,8 +154,10 @@ def _line(record: Cells, like: Likeness) -> str:
     return ",".join(record) if like.tabular else record[0]
 
 
-def _unlike(at: int, expected: list[str], found: list[str]) -> Iterable[str]:
+def _unlike(at: int, expected: list[str], found: list[str], *, goes_on: bool) -> Iterable[str]:
     changes = SequenceMatcher(None, expected, found, autojunk=False).get_opcodes()
+    if goes_on and len(changes) > 1 and changes[-1][0] in ("delete", "insert"):
+        changes.pop()  # where the window ends, one side has what the other one has behind it
     for kind, first, last, low, high in changes:
         if kind != "equal":
             yield f"@@ record {at + first + 1} @@"

@@ -52,7 +52,7 @@ def keep_house(case: Path, **parameters: Any) -> dict[str, Any]:
 
 
 def runs(case: Path) -> list[str]:
-    return sorted(path.name for path in (case / "results").iterdir())
+    return sorted(path.name for path in (case / "results").glob("run_*"))
 
 
 def test_old_runs_are_named_and_stay_unless_it_is_wanted(case: Path) -> None:

@@ -257,8 +257,8 @@ def test_a_hundred_faults_of_settings(
 def test_ten_gigabytes_are_told_and_the_others_published_in_little_memory(
     folder: Path, tmp_path: Path
 ) -> None:
-    for name in ("large.json", "large.json.gz", "large.json.zst"):
-        with (folder / name).open("wb") as stream:
+    for ending in ("json", "json.gz", "json.zst"):
+        with (folder / f"20261123T000000Z-large-0123456789ab.{ending}").open("wb") as stream:
             stream.truncate(10 * 1024**3)
     code = (
         "import json, re, sys; from pathlib import Path; from flows.cli import call;"

@@ -427,7 +427,7 @@ def test_a_read_only_case_can_be_executed_with_results_elsewhere(
     run: Run, read_only: Path, tmp_path: Path
 ) -> None:
     code, _, err = run("fixed", "--runs", "1")
-    assert code == 1
+    assert code == 2
     assert "Read-only file system" in err
     assert str(read_only / "results") in err
     assert "Traceback" not in err

@@ -145,7 +145,8 @@ def test_a_root_that_ends_is_counted_from_where_it_was(worker: Worker, tmp_path:
     cpu_s, written = (account.values[f"resource_{n}"] for n in ("cpu_s", "disk_write_bytes"))
     assert cpu_s is not None
     assert 0.04 < cpu_s < 0.19
-    assert written == 0 or written == pytest.approx(1 * MIB, rel=0.02)
+    # Python may write what it compiled, too.
+    assert written == 0 or written == pytest.approx(1 * MIB, rel=0.1)
 
 
 def test_a_root_that_ended_and_was_not_told_makes_all_unknown(worker: Worker) -> None:

@@ -77,7 +77,8 @@ def test_several_processes_make_and_fill_a_store_at_once(file: Path) -> None:
 @pytest.mark.parametrize("documents", [1, 7])
 def test_kill_9_after_so_many_documents_loses_none_of_them(file: Path, documents: int) -> None:
     said = ""
-    processes = [writer(file, 200, "a", "b") for _ in range(2)]
+    # So many that none is through before the other one has begun.
+    processes = [writer(file, 10_000, "a", "b") for _ in range(2)]
     streams = [cast("IO[str]", process.stdout) for process in processes]
     for stream in streams:
         said += "".join(stream.readline() for _ in range(documents))

@@ -111,7 +111,7 @@ class _Hunt:
             self._killed[pid] = told
 
     def ending(self) -> Ending:
-        """Tell what became of the doomed."""
+        """Return which processes were killed, and which could not be."""
         alive = {pid: _told(pid) for pid in self._look()}
         killed = [told for pid, told in self._killed.items() if pid not in alive]
         return Ending(tuple(killed), tuple(alive.values()))

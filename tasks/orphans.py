@@ -45,7 +45,7 @@ class Note:
         self._write({})
 
     def keep(self, end: State[Any]) -> None:
-        """Leave the note, since the server could not be told of this end."""
+        """Write this end into the note: the server could not be told of it."""
         self._write({"type": end.type.value, "name": end.name, "message": end.message})
 
     def remove(self) -> None:

@@ -101,7 +101,8 @@ class Watch:
 
     def before_run(self, session: Session) -> None:
         """Look before a run; the command's own server is started again if it is gone."""
-        bring_back_server()
+        if not self._look():
+            bring_back_server()
         self.between(session)
 
     def between(self, session: Session) -> None:

@@ -1,4 +1,4 @@
-"""What may take so long and no longer."""
+"""A deadline that aborts work which takes too long."""
 
 import contextlib
 import threading

@@ -72,7 +72,7 @@ class Request:
     baseline: str | None = None
 
     def check(self) -> None:
-        """Refuse what nobody can mean.
+        """Check that every amount is within its bounds.
 
         Raises:
             InputError: With one sentence for all that is wrong.

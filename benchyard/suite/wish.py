@@ -54,7 +54,7 @@ class Wish:
     baseline: str | None = None
 
     def check(self) -> None:
-        """Refuse what nobody can mean.
+        """Check the options, alone and together.
 
         Raises:
             InputError: With one sentence for all that is wrong.

@@ -13,17 +13,11 @@ from benchyard.subject.content import stamps
 
 
 @pytest.fixture
-def inputs(tmp_path: Path) -> Path:
-    folder = tmp_path / "case" / "data" / "shared"
-    (folder / "sub" / "empty").mkdir(parents=True)
-    (folder / "input.nt").write_text("in")
-    (folder / "sub" / "deep.csv").write_text("deep")
-    (folder / "alias.nt").symlink_to("input.nt")
-    (folder / "linked").symlink_to("sub")
+def inputs(inputs: Path, tmp_path: Path) -> Path:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "far.csv").write_text("far")
-    (folder / "outer").symlink_to(tmp_path / "outside")
-    return folder
+    (inputs / "outer").symlink_to(tmp_path / "outside")
+    return inputs
 
 
 @pytest.fixture

@@ -14,18 +14,6 @@ NO_OUTPUT = "outside of data/shared|would overwrite an input of that name"
 
 
 @pytest.fixture
-def inputs(tmp_path: Path) -> Path:
-    folder = tmp_path / "case" / "data" / "shared"
-    (folder / "sub" / "empty").mkdir(parents=True)
-    (folder / "input.nt").write_text("in")
-    (folder / "sub" / "deep.csv").write_text("deep")
-    (folder / "alias.nt").symlink_to("input.nt")
-    (folder / "linked").symlink_to("sub")
-    (tmp_path / "case" / "metadata.json").write_text("{}")
-    return folder
-
-
-@pytest.fixture
 def shared(tmp_path: Path, inputs: Path) -> Path:
     folder = tmp_path / "run_1" / ".work" / "shared"
     mirror(inputs, folder)

@@ -9,18 +9,6 @@ import pytest
 from benchyard.subject import content_hash
 
 
-@pytest.fixture
-def inputs(tmp_path: Path) -> Path:
-    folder = tmp_path / "case" / "data" / "shared"
-    (folder / "sub" / "empty").mkdir(parents=True)
-    (folder / "input.nt").write_text("in")
-    (folder / "sub" / "deep.csv").write_text("deep")
-    (folder / "alias.nt").symlink_to("input.nt")
-    (folder / "linked").symlink_to("sub")
-    (tmp_path / "case" / "metadata.json").write_text("{}")
-    return folder
-
-
 def test_the_hash_depends_on_names_and_contents_alone(tmp_path: Path, inputs: Path) -> None:
     case = inputs.parent.parent
     first = content_hash(case)

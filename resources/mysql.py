@@ -243,11 +243,11 @@ class MySQL(DatabaseServer[MySQLSettings]):
             if answer.errors:
                 raise dialog.give_up(mysql_client.FAREWELL)
         except DialogEndedError as ended:
-            if ended.exit_code is None or not self._up().running:
-                raise self._refused(ended) from ended
             said = mysql_client.explained(ended.complaints, names or {})
-            self._resume()
             refused = mysql_client.is_refusal(ended.complaints)
+            if not said or self._has_died(refused=refused):
+                raise self._refused(ended) from ended
+            self._resume()
             kind = ProgramFailedError if refused else CommandFailedError
             raise kind(f"MySQL: {said}") from ended
         return answer

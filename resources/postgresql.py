@@ -193,9 +193,9 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
     def _copy_failed(
         self, source: Source, width: int, ended: DialogEndedError
     ) -> CommandFailedError:
-        if ended.exit_code is None or not self._up().running:
-            return self._refused(ended)
         complaint = psql.Complaint(ended.complaints)
+        if not complaint.said or self._has_died(refused=complaint.is_refusal):
+            return self._refused(ended)
         error = source.refused(width, complaint.said, complaint.copy_line)
         return complaint.error(f"PostgreSQL: {error}")
 
@@ -270,7 +270,7 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
         self, ended: DialogEndedError, name: str, found: Sequence[Statement]
     ) -> CommandFailedError:
         complaint = psql.Complaint(ended.complaints)
-        if ended.exit_code is None or not self._up().running or not complaint.said:
+        if not complaint.said or self._has_died(refused=complaint.is_refusal):
             return self._refused(ended)
         number = complaint.script.removeprefix("statement.")
         if found and number.isdigit() and int(number) < len(found):

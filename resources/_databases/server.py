@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.errors import SIGNALLED, CommandFailedError, NotReadyError, ResourceError
+from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
 from benchyard.resource import (
     CommandResult,
     InputFile,
@@ -159,13 +159,21 @@ class DatabaseServer(ServerContainer[ContainerSettingsT], ABC):
 
     def _refused(self, ended: DialogEndedError) -> CommandFailedError:
         """Return the error for a server that went away or does not talk to us."""
-        server = self._up()
-        if ended.exit_code is None or ended.exit_code > SIGNALLED:
-            # The client's end may be known a moment before the container's.
-            server.wait(_A_MOMENT)
-        if not server.running:
-            return CommandFailedError(str(server.died("it executed a command")))
+        if self._has_died(refused=False):
+            return CommandFailedError(str(self._up().died("it executed a command")))
         return CommandFailedError(f"{type(self).__name__}: {ended}")
+
+    def _has_died(self, *, refused: bool) -> bool:
+        """Tell whether the server's container ended.
+
+        Args:
+            refused: Whether the server refused a statement. A client that ended otherwise may
+                have ended with its server, and the engine tells of the client first.
+        """
+        server = self._up()
+        if not refused:
+            server.wait(_A_MOMENT)
+        return not server.running
 
     def _resume(self) -> None:
         """Open a new session at once: the time is that of the command which failed."""

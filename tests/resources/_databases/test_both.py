@@ -9,6 +9,7 @@ import pytest
 
 from benchyard.errors import CommandFailedError, ProgramFailedError
 from benchyard.resource import step_context
+from resources._databases.dialog import Dialog, DialogEndedError
 from tests.conftest import eventually
 from tests.resources._containers.conftest import docker, inspected
 from tests.resources._databases.conftest import Database, fail, put, query, running
@@ -306,6 +307,22 @@ def test_a_server_that_died_has_refused_nothing(tmp_path: Path, database: Databa
             with pytest.raises(CommandFailedError, match="signal 9") as caught:
                 other.execute("SELECT 1")
             assert not isinstance(caught.value, ProgramFailedError)
+
+
+def test_a_client_that_is_known_to_end_before_its_server_has_a_reason(
+    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(type(database).__name__, tmp_path / "other") as other:
+        killing = threading.Timer(0.3, docker, ("kill", container_of(other)))
+
+        def end_in_silence(*_: Any) -> bytes:
+            killing.start()
+            raise DialogEndedError(137, "")
+
+        monkeypatch.setattr(Dialog, "ask", end_in_silence)
+        with pytest.raises(CommandFailedError, match="signal 9"):
+            other.execute("SELECT 1")
+        killing.join()
 
 
 def test_files_outside_of_the_case_are_refused(database: Database) -> None:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from benchyard.execution.engine import execute_case as execute
 from benchyard.execution.request import Request
+from flows.lab.reach import refuse_beyond_reach
 from tasks.closing import close_task_runs
 from tasks.concluding import conclude, concluding
 from tasks.events import announce_crash
@@ -101,6 +102,9 @@ def execute_case(
         baseline=baseline,
     )
     with concluding(request):
+        refuse_beyond_reach(
+            case=case, root=root, results=results, resources=resources, baseline=baseline
+        )
         setting = open_case(
             request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
         )

@@ -8,6 +8,7 @@ from pydantic import Field
 from benchyard.suite.wish import Wish
 from flows.execute_case import execute_case
 from flows.lab.choices import reference
+from flows.lab.reach import refuse_beyond_reach
 from tasks.flow_run import campaign_of_flow_run
 from tasks.suite import conduct_suite
 from tasks.suite_children import close_children
@@ -73,6 +74,9 @@ def execute_suite(
         baseline: Finished results to compare with afterwards: a folder, or FOLDER@1-5; a
             regression is told as an event and in the message of the final state.
     """
+    refuse_beyond_reach(
+        cases=cases, root=root, results=results, resources=resources, baseline=baseline
+    )
     wish = Wish(
         cases=cases,
         tags=tags,

@@ -7,6 +7,7 @@ from prefect import State, flow
 from pydantic import Field
 
 from benchyard.housekeeping import Policy
+from flows.lab.reach import refuse_beyond_reach
 from tasks.housekeeping import keep_house
 
 
@@ -31,6 +32,7 @@ def housekeeping(
         wait: Wait until nothing is measured on this host; otherwise fail.
         resources: Folders with further resource classes.
     """
+    refuse_beyond_reach(root=root, results=results, resources=resources)
     return keep_house(
         Path(root).resolve(),
         Path(results).resolve() if results else None,

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from benchyard.publishing import Compression
 from benchyard.publishing.backlog import routes
+from benchyard.publishing.opening import local_archive
+from flows.lab.reach import refuse_beyond_reach
 from tasks.publish import publish as publish_to
 from tasks.publish import published_state
 
@@ -31,6 +33,8 @@ def publish(
             lie.
         retries: How often a sink that does not answer is asked again.
     """
+    archive = local_archive(archivedir) if archivedir else None
+    refuse_beyond_reach(datadir=datadir, archivedir=str(archive) if archive else None)
     place = Path(datadir) if datadir else None
     lines = routes(sinks, place, archivedir, Compression(compress))
     return published_state(tuple(one for line in lines for one in publish_to(line, retries)))

@@ -21,7 +21,7 @@ from pathlib import Path
 from benchyard.errors import BenchyardError
 from benchyard.guard import ensure_guard
 from benchyard.labels import OWNER, this_owner
-from flows.lab.state import running_lab
+from flows.lab.state import running_lab, show_password
 from flows.sparing import SPARING
 from flows.trust import take_server
 
@@ -124,6 +124,7 @@ def connect() -> Server:
     configured = address()
     if configured:
         os.environ["PREFECT_API_URL"] = configured
+        show_password(configured)
         return Server(configured)
     server = _start_temporary()
     os.environ["PREFECT_API_URL"] = server.url

@@ -66,7 +66,7 @@ def open_archive(wanted: Route) -> Archive:
         InputError: If there is no such kind of storage, or it is the spool itself.
         SinkUnavailableError: If it does not answer.
     """
-    local = _local(wanted.archive)
+    local = local_archive(wanted.archive)
     if local is None:
         return RemoteArchive(wanted.archive, wanted.compression)
     for taken in (wanted.spool, wanted.spool / REJECTED):
@@ -81,7 +81,8 @@ def _is_one(one: Path, other: Path) -> bool:
     return other.exists() and one.samefile(other)
 
 
-def _local(archive: str) -> Path | None:
+def local_archive(archive: str) -> Path | None:
+    """Return the folder of an archive on this host, given as a path or URL; None for others."""
     scheme, separator, rest = archive.partition("://")
     if not separator:
         return Path(archive).absolute()

@@ -8,6 +8,7 @@ from benchyard.errors import InputError, RunInterruptedError
 from benchyard.model import Json
 from flows.cli.common import json_option, resources_option
 from flows.cli.deploying import prefect_yaml_option, root_option
+from flows.cli.named_path import NamedPath
 from flows.cli.seconds import Seconds
 from flows.cli.terminal import print_json, say
 
@@ -27,6 +28,10 @@ from flows.cli.terminal import print_json, say
     "a file in the lab's folder if left out. BENCHYARD_DATABASE_URL keeps it off the command line.",
 )
 @click.option("--no-server", is_flag=True, help="Start no server: use that of PREFECT_API_URL.")
+@click.option(
+    "--no-auth", is_flag=True, help="Let the server want no password from those who reach it."
+)
+@click.option("--no-testbed", is_flag=True, help="Measure nothing on this machine.")
 @click.option("--name", metavar="NAME", help="Of this testbed.  [default: the host's]")
 @click.option("--tag", "tags", multiple=True, help="Of this testbed, for cases that ask for it.")
 @root_option
@@ -38,6 +43,13 @@ from flows.cli.terminal import print_json, say
     envvar="BENCHYARD_ALERTS",
     help="Tell of failed cases and of regressions: a URL, a command, or none; BENCHYARD_ALERTS "
     "keeps it off the command line.",
+)
+@click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    type=NamedPath(),
+    help="Folder that flow runs here may name beside the checkout; several times for several.",
 )
 @click.option(
     "--grace",
@@ -55,9 +67,12 @@ def command(
     resource_folders: tuple[Path, ...],
     prefect_yaml: Path,
     alerts: str | None,
+    allowed: tuple[Path, ...],
     grace: float | None,
     *,
     no_server: bool,
+    no_testbed: bool,
+    no_auth: bool,
     as_json: bool,
 ) -> None:
     """Bring a whole lab up on this machine, and keep it up.
@@ -81,6 +96,9 @@ def command(
         resource_folders=resource_folders,
         prefect_yaml=prefect_yaml,
         alerts=alerts,
+        allowed=allowed,
+        auth=not no_auth,
+        measures=not no_testbed,
         grace=grace,
     )
     _refuse_together(wishes.own_server, given={"--port": port, "--database-url": database_url})

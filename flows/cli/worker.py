@@ -26,6 +26,13 @@ from flows.cli.terminal import say
     help="Folder with the flows and the cases that this machine executes.",
 )
 @click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    type=NamedPath(),
+    help="Folder that flow runs here may name beside the checkout; several times for several.",
+)
+@click.option(
     "--grace",
     type=Seconds(0, 604_800),
     help="Seconds that a run gets to finish at SIGTERM; no limit if left out.",
@@ -35,6 +42,7 @@ def command(
     queue: str | None,
     tags: tuple[str, ...],
     checkout: Path,
+    allowed: tuple[Path, ...],
     grace: float | None,
 ) -> None:
     """Let this machine measure for the lab that PREFECT_API_URL names.
@@ -45,6 +53,6 @@ def command(
     """
     from flows.lab import joining  # noqa: PLC0415 - imports Prefect, which help can do without
 
-    wishes = joining.Wishes(name, queue, tags, checkout, grace)
+    wishes = joining.Wishes(name, queue, tags, checkout, allowed, grace)
     if not joining.join(wishes, lambda text: say(text, err=True)):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")

@@ -12,11 +12,17 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from prefect.utilities.processutils import command_to_string, get_sys_executable
 from prefect.workers.process import ProcessWorker
 
+from benchyard.errors import InputError
+from flows.lab.reach import forbidden_variables
+
 if TYPE_CHECKING:
+    import anyio.abc
     from prefect.client.orchestration import PrefectClient
     from prefect.client.schemas.objects import FlowRun
+    from prefect.workers.process import ProcessJobConfiguration, ProcessWorkerResult
 
 #: Seconds between two tries while the server does not answer.
 _PATIENCE = 5.0
@@ -112,6 +118,28 @@ class DrainingWorker(ProcessWorker, abc.ABC):
             self._note(f"flow run {flow_run.id} did not begin: {type(error).__name__}: {error}")
             self._submitting_flow_run_ids.discard(flow_run.id)
             self._release_limit_slot(flow_run.id)
+
+    async def run(
+        self,
+        flow_run: "FlowRun",
+        configuration: "ProcessJobConfiguration",
+        task_status: "anyio.abc.TaskStatus[int] | None" = None,
+    ) -> "ProcessWorkerResult":
+        """Execute a flow run, unless its job would choose what is executed here.
+
+        Raises:
+            InputError: If it would; Prefect puts the sentence into the flow run's state.
+        """
+        refused = forbidden_variables(flow_run.job_variables)
+        own = command_to_string([get_sys_executable(), "-m", "prefect.engine"])
+        if configuration.command != own:
+            refused = sorted({"command", *refused})
+        if refused:
+            raise InputError(
+                "this worker takes no job variables that choose what is executed, or how: "
+                f"{', '.join(refused)}"
+            )
+        return await super().run(flow_run, configuration, task_status)
 
     async def _cancel_run(self, flow_run_id: UUID) -> None:
         """Cancel a flow run that has not begun; the same care."""

@@ -25,6 +25,7 @@ class Wishes:
         queue: Its own queue.
         tags: Of the testbed.
         checkout: Whose flows and cases it executes.
+        allowed: Further folders that parameters of flow runs may name.
         grace: Seconds that a run gets at SIGTERM.
     """
 
@@ -32,6 +33,7 @@ class Wishes:
     queue: str | None
     tags: Sequence[str]
     checkout: Path
+    allowed: Sequence[Path]
     grace: float | None
 
 
@@ -54,14 +56,15 @@ def join(wishes: Wishes, say: Callable[[str], None]) -> bool:
         held.enter_context(state.claim(f"testbed-{name}", SERVED))
         with as_interrupts():
             use(where := reachable())
-            lab = Lab(where, Testbed(name, wishes.queue or name, wishes.tags, checkout), say)
+            queue = wishes.queue or name
+            testbed = Testbed(name, queue, wishes.tags, checkout, wishes.allowed)
+            lab = Lab(where, testbed, say)
             try:
                 lab.start_testbed()
                 lab.wait_for_workers()
             except BaseException:
                 lab.abandon()
                 raise
-        queue = lab.testbed.queue
 
         def ready() -> None:
             say(

@@ -1,5 +1,6 @@
 """A lab on this host: its parts put together, brought up and let down."""
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from benchyard.labels import kill_labelled, labelled, owner_is_alive, this_owner
 from flows.lab import api, state
 from flows.lab.ending import Ending
 from flows.lab.names import (
+    ALLOWED,
     CONTROL,
     CONTROL_LIMIT,
     DEFAULT_QUEUE,
@@ -44,6 +46,7 @@ class Testbed:
         queue: Its own queue; ``default`` for none.
         tags: That cases may ask for.
         checkout: Whose flows and cases are executed.
+        allowed: Further folders that parameters of flow runs may name.
     """
 
     __test__ = False  # keeps pytest from collecting a class that is named Test…
@@ -52,6 +55,7 @@ class Testbed:
     queue: str
     tags: Sequence[str]
     checkout: Path
+    allowed: Sequence[Path] = ()
 
 
 @dataclass
@@ -101,7 +105,9 @@ class Lab:
     def _start(
         self, pool: str, name: str, limit: int, queues: list[str], own: dict[str, str]
     ) -> None:
+        folders = [self.testbed.checkout, *self.testbed.allowed]
         settings = {SERVER: self.where.api, LAB: this_owner(), ROOT: str(self.testbed.checkout)}
+        settings[ALLOWED] = os.pathsep.join(str(folder.resolve()) for folder in folders)
         part = Part(
             f"worker {pool} {name}",
             "flows.lab.working",

@@ -28,10 +28,16 @@ TESTBED = "BENCHYARD_TESTBED"
 TAGS = "BENCHYARD_TAGS"
 #: The checkout whose flows and cases a worker executes.
 ROOT = "BENCHYARD_ROOT"
+#: Folders, separated by colons, that parameters of flow runs may name.
+ALLOWED = "BENCHYARD_ALLOWED"
 #: Prefect's own: the id of the flow run that a process executes.
 FLOW_RUN = "PREFECT__FLOW_RUN_ID"
 FLOW_NAME = "PREFECT__FLOW_NAME"
 SERVER = "PREFECT_API_URL"
+#: Prefect's own: user and password, as ``NAME:PASSWORD``, that its server wants and clients show.
+WANTED_PASSWORD = "PREFECT_SERVER_API_AUTH_STRING"  # noqa: S105 - a name
+SHOWN_PASSWORD = "PREFECT_API_AUTH_STRING"  # noqa: S105 - a name
+ORIGINS = "PREFECT_SERVER_CORS_ALLOWED_ORIGINS"
 
 #: The part that ends last: the others need it until they have ended.
 SERVER_PART = "server"

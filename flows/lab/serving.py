@@ -4,9 +4,11 @@ import os
 import sys
 
 import uvicorn
+from prefect.server.api.server import create_app
 
 from flows.lab import lifeline
-from flows.lab.names import LAB
+from flows.lab.guard import Guard
+from flows.lab.names import LAB, ORIGINS
 from flows.lab.outage import after_outage
 
 #: Seconds that open connections get at the end; browsers keep theirs for ever.
@@ -22,8 +24,7 @@ def main(host: str, port: int) -> None:
     """
     after_outage()
     config = uvicorn.Config(
-        "prefect.server.api.server:create_app",
-        factory=True,
+        Guard(create_app(), os.environ[ORIGINS].split(",")),
         host=host,
         port=port,
         log_level="warning",

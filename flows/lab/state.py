@@ -6,6 +6,7 @@ Standard library only: every ``benchyard run`` asks whether a lab is up here.
 import fcntl
 import json
 import os
+import secrets
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,8 +14,10 @@ from typing import cast
 
 from benchyard import places
 from benchyard.errors import InputError
+from benchyard.files import write_atomically
 from benchyard.labels import owner_is_alive, this_owner
 from benchyard.model import JsonObject
+from flows.lab.names import SHOWN_PASSWORD
 
 #: A log that has grown beyond is put aside when its part starts next.
 _LOG_BYTES = 10 * 1024 * 1024
@@ -89,6 +92,38 @@ def running_lab() -> str | None:
     if not (isinstance(url, str) and isinstance(owner, str)):
         return None
     return url if owner_is_alive(owner) else None
+
+
+def show_password(url: str) -> None:
+    """Let Prefect's clients of this process show the password of the lab that is up on this host.
+
+    Args:
+        url: Of the API that they speak to; nothing is shown to another one.
+    """
+    told = _read(places.home() / "lab" / "up.lock").get("password")
+    if told and isinstance(told, str) and url == running_lab():
+        os.environ.setdefault(SHOWN_PASSWORD, told)
+
+
+def password_file() -> Path:
+    """Return the file that keeps the password of this user's labs."""
+    return folder() / "password"
+
+
+def password(configured: str | None) -> str:
+    """Return the password of the lab that comes up, and keep it: browsers do, too.
+
+    Args:
+        configured: By the user; None for the one of last time, or else a new one.
+    """
+    file = password_file()
+    wanted = configured
+    with suppress(FileNotFoundError):
+        wanted = wanted or file.read_text(encoding="utf-8").strip()
+    wanted = wanted or f"benchyard:{secrets.token_urlsafe(24)}"
+    write_atomically(file, f"{wanted}\n")
+    file.chmod(0o600)
+    return wanted
 
 
 def _read(path: Path) -> JsonObject:

@@ -1,5 +1,8 @@
 """The order in which a lab comes up on a machine, and what is said of it."""
 
+import getpass
+import shlex
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,9 +15,9 @@ from flows.lab.automations import ensure_heartbeat_automation
 from flows.lab.deploying import Offered, declared, deploy
 from flows.lab.joining import SERVED, raise_if_unfit
 from flows.lab.lab import Lab, Testbed, wait_for_dead_labs
-from flows.lab.names import TESTBEDS, this_host
+from flows.lab.names import SERVER, SHOWN_PASSWORD, TESTBEDS, this_host
 from flows.lab.requests import as_interrupts
-from flows.lab.where import LOOPBACK, Where, choose, use
+from flows.lab.where import choose, protect, use
 
 Say = Callable[[str], None]
 _TWICE = "a lab is up on this machine already (pid {pid}): {url}; stop it with Ctrl-C or SIGTERM"
@@ -35,6 +38,9 @@ class Wishes:
         resource_folders: Further resource classes.
         prefect_yaml: Declares the deployments.
         alerts: Where failures are told of.
+        allowed: Further folders that parameters of flow runs may name.
+        auth: Whether the server wants a password.
+        measures: Whether this host is a testbed, too.
         grace: Seconds that a run gets at SIGTERM.
     """
 
@@ -48,6 +54,9 @@ class Wishes:
     resource_folders: Sequence[Path]
     prefect_yaml: Path
     alerts: str | None
+    allowed: Sequence[Path]
+    auth: bool
+    measures: bool
     grace: float | None
 
 
@@ -70,25 +79,32 @@ def up(wishes: Wishes, say: Say, ready: Callable[[dict[str, Json]], None]) -> bo
     declared(wishes.prefect_yaml)
     with ExitStack() as held:
         claim = held.enter_context(state.claim("up", _TWICE))
-        held.enter_context(state.claim(f"testbed-{name}", SERVED))
+        if wishes.measures:
+            held.enter_context(state.claim(f"testbed-{name}", SERVED))
         with as_interrupts():
             wait_for_dead_labs(say)
             where = choose(wishes.host_name, wishes.port, own=wishes.own_server)
+            password = protect(where, auth=wishes.auth)
             use(where)
-            testbed = Testbed(name, name, wishes.tags, wishes.prefect_yaml.resolve().parent)
-            lab = Lab(where, testbed, say)
+            checkout = wishes.prefect_yaml.resolve().parent
+            lab = Lab(where, Testbed(name, name, wishes.tags, checkout, _reach(wishes)), say)
             try:
                 offered = _bring_up(lab, wishes)
             except BaseException:
                 lab.abandon()
                 raise
-        claim.tell(url=where.ui, api=where.api)
+        claim.tell(url=where.ui, api=where.api, password=password or "")
 
         def told() -> None:
-            _welcome(lab, offered)
-            ready(_facts(lab, offered))
+            for line in [*welcome(lab, offered), *who_may(lab, password)]:
+                say(line)
+            ready(_facts(lab, offered, password))
 
         return lab.keep_up(told, wishes.grace)
+
+
+def _reach(wishes: Wishes) -> list[Path]:
+    return [*([wishes.root] if wishes.root else []), *wishes.resource_folders, *wishes.allowed]
 
 
 def _bring_up(lab: Lab, wishes: Wishes) -> Offered:
@@ -102,30 +118,20 @@ def _bring_up(lab: Lab, wishes: Wishes) -> Offered:
         from flows.lab.alerts import ensure_alerts  # noqa: PLC0415 - only who wants alerts
 
         ensure_alerts(wishes.alerts)
-    lab.start_testbed()
+    if wishes.measures:
+        lab.start_testbed()
     lab.start_control()
     lab.wait_for_workers()
     return offered
 
 
-def _welcome(lab: Lab, offered: Offered) -> None:
-    for line in welcome(lab.where, lab.testbed, offered):
-        lab.say(line)
-    if lab.where.bind not in (None, LOOPBACK, "localhost", "::1"):
-        lab.say(
-            "whoever reaches this port can start flow runs here; PREFECT_SERVER_API_AUTH_STRING "
-            "sets a password"
-        )
-
-
-def welcome(where: Where, testbed: Testbed, offered: Offered) -> list[str]:
+def welcome(lab: Lab, offered: Offered) -> list[str]:
     """Return what people are told of a lab that is up."""
     case_page = next((d.page for d in offered.deployments if d.name.startswith("execute-case")), "")
     lines = [
         "",
-        f"the lab is up: {where.ui}",
-        f"  testbed {testbed.name}: one run at a time; queues {testbed.queue} and default of "
-        f"the pool {TESTBEDS}",
+        f"the lab is up: {lab.where.ui}",
+        f"  {_measuring(lab)}",
         f"  {len(offered.cases)} cases to choose from; execute one: {case_page} (Run, Custom run)",
     ]
     lines += [
@@ -133,11 +139,36 @@ def welcome(where: Where, testbed: Testbed, offered: Offered) -> list[str]:
         for one in offered.deployments
         for slug, active in one.schedules.items()
     ]
-    shell = f"  for the command line in another terminal: export PREFECT_API_URL={where.api}"
-    return [*lines, shell, "  Ctrl-C lets the run in progress finish, a second one stops it"]
+    return [*lines, "  Ctrl-C lets the run in progress finish, a second one stops it"]
 
 
-def _facts(lab: Lab, offered: Offered) -> dict[str, Json]:
+def _measuring(lab: Lab) -> str:
+    if not any(TESTBEDS in part.arguments for part in lab.workers):
+        return f"this host measures nothing; benchyard worker adds testbeds to the pool {TESTBEDS}"
+    testbed = lab.testbed
+    queues = f"queues {testbed.queue} and default of the pool {TESTBEDS}"
+    return f"testbed {testbed.name}: one run at a time; {queues}"
+
+
+def who_may(lab: Lab, password: str | None) -> list[str]:
+    """Return who may start what, and how to log in.
+
+    The password itself is shown in a terminal alone: elsewhere it would stay in some log.
+    """
+    server = f"  for Prefect's own command line: export {SERVER}={lab.where.api}"
+    user = getpass.getuser()
+    if lab.where.bind is None:
+        return [server]
+    if password is None:
+        return [server, f"  no password: whoever reaches {lab.where.ui} starts programs as {user}"]
+    file = shlex.quote(str(state.password_file()))
+    lines = [f'{server} {SHOWN_PASSWORD}="$(cat {file})"']
+    if sys.stderr.isatty():
+        lines.append(f"  log in: {lab.where.login(password)}")
+    return [*lines, f"  whoever has the password, which is in {file}, starts programs as {user}"]
+
+
+def _facts(lab: Lab, offered: Offered, password: str | None) -> dict[str, Json]:
     deployments: list[Json] = [one.to_json() for one in offered.deployments]
     parts = [*([lab.server] if lab.server else []), *lab.workers]
     processes: dict[str, Json] = {p.name: p.process.pid for p in parts if p.process}
@@ -146,6 +177,7 @@ def _facts(lab: Lab, offered: Offered) -> dict[str, Json]:
         "ui": lab.where.ui,
         "api": lab.where.api,
         "testbed": lab.testbed.name,
+        "password_file": str(state.password_file()) if password else None,
         "deployments": deployments,
         "cases": list(offered.cases),
         "processes": processes,

@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from prefect.context import refresh_global_settings_context
 from prefect.settings import get_current_settings
 
 from benchyard.errors import BenchyardError, InputError
 from flows.lab import state
-from flows.lab.names import SERVER
+from flows.lab.guard import LOGIN
+from flows.lab.names import ORIGINS, SERVER, SHOWN_PASSWORD, WANTED_PASSWORD
 from flows.sparing import SPARING
 from flows.trust import out_of_reach
 
@@ -74,11 +75,22 @@ class Where:
         ours = {**_QUIET, **SPARING, **loops}
         settings = {name: os.environ.get(name, value) for name, value in ours.items()}
         settings |= {SERVER: self.api, "PREFECT_UI_API_URL": self.shown}
+        settings[ORIGINS] = os.environ.get(ORIGINS) or ",".join(self.origins())
         if database_url is None and "connection_url" not in configured:
             database_url = f"sqlite+aiosqlite:///{state.database()}"
         if database_url is not None:
             settings["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = database_url
         return settings
+
+    def origins(self) -> list[str]:
+        """Return from where the pages of our own server come, as browsers name it."""
+        reached = self.api.removesuffix("/api")
+        here = [f"http://{name}:{self.port}" for name in ("localhost", LOOPBACK, "[::1]")]
+        return list(dict.fromkeys([self.ui, reached, *here]))
+
+    def login(self, password: str) -> str:
+        """Return the address that logs a browser in; whoever sees it can do so, too."""
+        return f"{self.ui}{LOGIN}#{quote(password)}"
 
 
 def choose(host_name: str | None, port: int | None, *, own: bool) -> Where:
@@ -185,8 +197,31 @@ def answers(url: str) -> bool:
 def use(where: Where) -> None:
     """Let this process and all that it starts speak to a server."""
     os.environ[SERVER] = where.api
-    password = os.environ.get("PREFECT_SERVER_API_AUTH_STRING")
-    if where.bind is not None and password:
-        os.environ.setdefault("PREFECT_API_AUTH_STRING", password)
+    if where.bind is None:
+        state.show_password(where.api)
     with out_of_reach():
         refresh_global_settings_context()
+
+
+def protect(where: Where, *, auth: bool) -> str | None:
+    """Let our own server want a password, and all that we start show it.
+
+    Args:
+        auth: Whether it shall want one: the one that is configured, else one of ours.
+
+    Returns:
+        The password; None without one, and for a server that is not ours.
+
+    Raises:
+        InputError: If there shall be none and one is configured.
+    """
+    if where.bind is None:
+        return None
+    configured = get_current_settings().server.api.auth_string
+    if not auth and configured is not None:
+        raise InputError(f"--no-auth, and {WANTED_PASSWORD} sets a password; leave out one of them")
+    if not auth:
+        return None
+    password = state.password(configured.get_secret_value() if configured else None)
+    os.environ[WANTED_PASSWORD] = os.environ[SHOWN_PASSWORD] = password
+    return password

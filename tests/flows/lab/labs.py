@@ -110,7 +110,8 @@ class Shell:
     @contextmanager
     def worker(self, lab: "RunningLab", *arguments: str) -> Generator["RunningLab"]:
         """Let this machine join a lab as one more testbed."""
-        other = Shell(self.home.parent / "other", self.checkout, {"PREFECT_API_URL": lab.url})
+        more = {"PREFECT_API_URL": lab.url, "PREFECT_API_AUTH_STRING": lab.password}
+        other = Shell(self.home.parent / "other", self.checkout, more)
         other.home.mkdir(exist_ok=True)
         with other.running("worker", *arguments) as worker:
             yield worker
@@ -179,6 +180,10 @@ class RunningLab:
     def url(self) -> str:
         return str(self.told["api"])
 
+    @property
+    def password(self) -> str:
+        return (self.shell.home / "lab" / "password").read_text().strip()
+
     def pid_of(self, part: str) -> int:
         """Return the process of a part, which may have been started anew."""
         (pid,) = [
@@ -190,9 +195,10 @@ class RunningLab:
 
     def ask(self, path: str, body: object = None, method: str = "") -> Any:
         data = None if body is None else json.dumps(body).encode()
-        headers = {"content-type": "application/json"}
-        if password := self.shell.more.get("PREFECT_SERVER_API_AUTH_STRING"):
-            headers["authorization"] = f"Basic {b64encode(password.encode()).decode()}"
+        headers = {
+            "content-type": "application/json",
+            "authorization": f"Basic {b64encode(self.password.encode()).decode()}",
+        }
         kind = method or ("GET" if data is None else "POST")
         request = urllib.request.Request(  # noqa: S310 - our own server
             f"{self.url}{path}", data, headers, method=kind

@@ -36,6 +36,7 @@ def lab(shell: Shell) -> Generator[RunningLab]:
 @pytest.fixture(scope="module")
 def browser(lab: RunningLab) -> Generator[Browser]:
     with closing(Browser(lab.url.removesuffix("/api"))) as browser:
+        browser.open(f"/benchyard/login#{lab.password}")
         yield browser
 
 

@@ -51,6 +51,7 @@ class DrainingWorker(ProcessWorker, abc.ABC):
         self._draining = asyncio.Event()
         self._changed = asyncio.Event()
         self._trouble: str | None = None
+        self._forbidden: dict[UUID, list[str]] = {}
 
     def drain(self) -> None:
         """Take no further flow run, and return from ``work`` once those under way have ended."""
@@ -112,12 +113,16 @@ class DrainingWorker(ProcessWorker, abc.ABC):
 
     async def _submit_run(self, flow_run: "FlowRun") -> None:
         """Begin a flow run; one that cannot begin must not end the others, as it would."""
+        # Looked at now: Prefect takes variables out of it on the way to run().
+        self._forbidden[flow_run.id] = forbidden_variables(flow_run.job_variables)
         try:
             await super()._submit_run(flow_run)
         except Exception as error:  # noqa: BLE001 - see above
             self._note(f"flow run {flow_run.id} did not begin: {type(error).__name__}: {error}")
             self._submitting_flow_run_ids.discard(flow_run.id)
             self._release_limit_slot(flow_run.id)
+        finally:
+            del self._forbidden[flow_run.id]
 
     async def run(
         self,
@@ -130,7 +135,7 @@ class DrainingWorker(ProcessWorker, abc.ABC):
         Raises:
             InputError: If it would; Prefect puts the sentence into the flow run's state.
         """
-        refused = forbidden_variables(flow_run.job_variables)
+        refused = self._forbidden[flow_run.id]
         own = command_to_string([get_sys_executable(), "-m", "prefect.engine"])
         if configuration.command != own:
             refused = sorted({"command", *refused})

@@ -27,6 +27,8 @@ def folder() -> Path:
     """Return the lab's folder, and make it: only its user may look into it."""
     made = places.home() / "lab"
     made.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if made.stat().st_mode & 0o077:
+        made.chmod(0o700)
     return made
 
 

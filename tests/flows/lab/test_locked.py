@@ -83,7 +83,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 @pytest.fixture(scope="module")
 def lab(shell: Shell) -> Generator[RunningLab]:
-    with shell.up("--name", "bench", "--allow", str(shell.home.parent / "allowed")) as lab:
+    with shell.up("--name", "locked", "--allow", str(shell.home.parent / "allowed")) as lab:
         yield lab
 
 
@@ -105,7 +105,7 @@ def status(url: str, password: str | None = None, **headers: str) -> int:
 
 
 def test_the_password_is_its_user_s_alone(lab: RunningLab, shell: Shell) -> None:
-    folder = shell.home / "lab"
+    folder = shell.home / "lab"  # that was there before, and open to all
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / "password").stat().st_mode) == 0o600
     assert lab.told["password_file"] == str(folder / "password")
@@ -181,7 +181,7 @@ def test_a_page_of_another_origin_starts_and_hears_nothing(lab: RunningLab, shel
 def test_our_own_commands_show_the_password_by_themselves(lab: RunningLab, shell: Shell) -> None:
     ended = shell.run("deploy", "--json")
     assert ended.returncode == 0, ended.stderr
-    ended = shell.run("run", "cases/quick", "-n", "1", "--cooldown", "0")
+    ended = shell.run("run", "cases/quick", "--runs", "1", "--cooldown", "0")
     assert ended.returncode == 0, ended.stderr
     assert flow_runs(lab) == 1
 

@@ -102,9 +102,7 @@ def execute_case(
         baseline=baseline,
     )
     with concluding(request):
-        refuse_beyond_reach(
-            case=case, root=root, results=results, resources=resources, baseline=baseline
-        )
+        refuse_beyond_reach(case=case, root=root, results=results, resources=resources)
         setting = open_case(
             request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
         )

@@ -74,9 +74,7 @@ def execute_suite(
         baseline: Finished results to compare with afterwards: a folder, or FOLDER@1-5; a
             regression is told as an event and in the message of the final state.
     """
-    refuse_beyond_reach(
-        cases=cases, root=root, results=results, resources=resources, baseline=baseline
-    )
+    refuse_beyond_reach(cases=cases, root=root, results=results, resources=resources)
     wish = Wish(
         cases=cases,
         tags=tags,

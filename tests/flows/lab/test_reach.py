@@ -24,7 +24,6 @@ def test_what_lies_below_an_allowed_folder_may_be_named(checkout: Path) -> None:
         root=".",
         results=str(checkout.parent / "more" / "results"),
         resources=(),
-        baseline=None,
     )
 
 

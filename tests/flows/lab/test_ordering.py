@@ -38,6 +38,8 @@ class Server:
 
     async def handle(self, event: ReceivedEvent, depth: int = 0) -> None:
         async with self.ordering.preceding_event_confirmed(self.handle, event, depth):
+            if event.event == "heartbeat":
+                await asyncio.sleep(0.05)  # it is written to a busy database
             self.handled.append(event.event)
 
     async def take(self, *received: ReceivedEvent) -> None:
@@ -80,6 +82,17 @@ def test_an_event_that_overtook_another_waits_for_it(server: Server) -> None:
         asyncio.run(tell())
 
     assert server.handled == ["Running", "Failed"]
+
+
+def test_an_end_does_not_overtake_a_heartbeat_that_is_being_written(server: Server) -> None:
+    async def tell() -> None:
+        await asyncio.gather(
+            *(server.take(make_event(name)) for name in ("heartbeat", "Completed", "ended"))
+        )
+
+    asyncio.run(tell())
+
+    assert server.handled == ["heartbeat", "Completed", "ended"]
 
 
 def test_a_server_of_ours_takes_it_unless_somebody_says_otherwise(

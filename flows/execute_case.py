@@ -10,6 +10,7 @@ from benchyard.execution.request import Request
 from flows.lab.reach import refuse_beyond_reach
 from tasks.closing import close_task_runs
 from tasks.concluding import conclude, concluding
+from tasks.end_event import announce_end
 from tasks.events import announce_crash
 from tasks.flow_run import (
     campaign_of_flow_run,
@@ -28,8 +29,10 @@ from tasks.showing import ShownStages
     name="execute-case",
     flow_run_name=name_of_flow_run,
     persist_result=False,
-    on_crashed=[close_task_runs, announce_crash],
-    on_cancellation=[close_task_runs],
+    on_completion=[announce_end],
+    on_failure=[announce_end],
+    on_crashed=[announce_end, close_task_runs, announce_crash],
+    on_cancellation=[announce_end, close_task_runs],
 )
 def execute_case(
     case: str,

@@ -9,6 +9,7 @@ from benchyard.suite.wish import Wish
 from flows.execute_case import execute_case
 from flows.lab.choices import reference
 from flows.lab.reach import refuse_beyond_reach
+from tasks.end_event import announce_end
 from tasks.flow_run import campaign_of_flow_run
 from tasks.suite import conduct_suite
 from tasks.suite_children import close_children
@@ -19,8 +20,10 @@ from tasks.suite_there import conduct_there
 @flow(
     name="execute-suite",
     persist_result=False,
-    on_crashed=[close_children],
-    on_cancellation=[close_children],
+    on_completion=[announce_end],
+    on_failure=[announce_end],
+    on_crashed=[announce_end, close_children],
+    on_cancellation=[announce_end, close_children],
 )
 def execute_suite(
     cases: tuple[str, ...] = (),

@@ -8,10 +8,16 @@ from pydantic import Field
 
 from benchyard.housekeeping import Policy
 from flows.lab.reach import refuse_beyond_reach
+from tasks.end_event import announce_end
 from tasks.housekeeping import keep_house
 
 
-@flow(name="housekeeping", persist_result=False)
+@flow(
+    name="housekeeping",
+    persist_result=False,
+    on_completion=[announce_end],
+    on_failure=[announce_end],
+)
 def housekeeping(
     root: str = "cases",
     results: str | None = None,

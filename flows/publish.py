@@ -10,11 +10,17 @@ from benchyard.publishing import Compression
 from benchyard.publishing.backlog import routes
 from benchyard.publishing.opening import local_archive
 from flows.lab.reach import refuse_beyond_reach
+from tasks.end_event import announce_end
 from tasks.publish import publish as publish_to
 from tasks.publish import published_state
 
 
-@flow(name="publish", persist_result=False)
+@flow(
+    name="publish",
+    persist_result=False,
+    on_completion=[announce_end],
+    on_failure=[announce_end],
+)
 def publish(
     sinks: tuple[str, ...] = (),
     datadir: str | None = None,

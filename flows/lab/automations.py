@@ -5,6 +5,8 @@ from typing import Any
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.events.schemas.automations import AutomationCore
 
+from tasks.end_event import FLOW_RUN_ENDED
+
 NAME = "benchyard: flow runs without a heartbeat"
 #: Flow runs of our deployments send a heartbeat so often (prefect.yaml says so to their process).
 FREQUENCY_SECONDS = 30
@@ -23,7 +25,7 @@ def heartbeat_automation() -> AutomationCore:
     trigger = {
         "type": "event",
         "after": [_BEAT],
-        "expect": [_BEAT, *(f"prefect.flow-run.{end}" for end in _ENDS)],
+        "expect": [_BEAT, FLOW_RUN_ENDED, *(f"prefect.flow-run.{end}" for end in _ENDS)],
         "match": {"prefect.resource.id": "prefect.flow-run.*"},
         "match_related": tag,
         "for_each": ["prefect.resource.id"],

@@ -35,6 +35,8 @@ _QUIET = {
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     # In memory, a limit that was held when the server died would never be free again.
     "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": f"{_LEASES}.filesystem",
+    # Or let an event that never comes hold up alerts, and the ends of flow runs, for 15 minutes.
+    "PREFECT_SERVER_EVENTS_CAUSAL_ORDERING": "flows.lab.ordering",
 }
 #: Seconds between its looks, where Prefect has 5: each wakes up a host that may be measuring, and
 #: all that comes later for it is the word Late, and the first flow runs of a new schedule.

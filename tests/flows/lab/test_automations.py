@@ -3,16 +3,18 @@
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from prefect import flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.events import emit_event
-from prefect.states import Running
+from prefect.states import Failed, Running
 
 from flows.lab import automations
 from flows.lab.automations import NAME, ensure_heartbeat_automation, heartbeat_automation
+from tasks.end_event import announce_end
 from tests.conftest import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab]
@@ -47,18 +49,20 @@ def state_of(api: SyncPrefectClient, flow_run: FlowRun) -> str:
 
 @pytest.mark.long  # a host that is busy for ten seconds is as dead as what it should spare
 @pytest.mark.usefixtures("prefect_server")
-def test_it_ends_the_dead_and_spares_the_living_and_others(
+def test_it_ends_the_dead_and_spares_the_living_the_ended_and_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(automations, "WITHIN_SECONDS", WITHIN)
     with get_client(sync_client=True) as api:
         ensure_heartbeat_automation(api)
-        dead, alive = make_running(api, "benchyard"), make_running(api, "benchyard")
+        dead, alive, ended = (make_running(api, "benchyard") for _ in range(3))
         foreign = make_running(api, "theirs")
         for _ in range(6):  # the server's services learn of an automation by themselves
-            for flow_run in (dead, alive, foreign):
+            for flow_run in (dead, alive, ended, foreign):
                 beat(flow_run)
             time.sleep(1)
+        # The event of its state may be late: only what it says itself is here.
+        announce_end(idle, ended.model_copy(update={"deployment_id": uuid4()}), Failed())
 
         def dead_has_crashed() -> bool:
             beat(alive)
@@ -67,6 +71,7 @@ def test_it_ends_the_dead_and_spares_the_living_and_others(
 
         assert eventually(dead_has_crashed, 90)
         assert state_of(api, alive) == "RUNNING"
+        assert state_of(api, ended) == "RUNNING"
         assert state_of(api, foreign) == "RUNNING"
         (found,) = api.read_automations_by_name(NAME)
         api.delete_automation(found.id)

@@ -136,7 +136,8 @@ class Looked:
         """The summary in short, with the worst regression."""
         worse = self.regressions
         if worse:
-            return f"{plural(len(worse), 'regression')}: {worse[0].text}"
+            counted = plural(len(worse), "regression")
+            return f"{counted}: {worse[0].text} (against {self.against})"
         return self.summary
 
 

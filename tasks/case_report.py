@@ -15,7 +15,7 @@ def tell_suite(report: CaseReport) -> None:
     """Keep a report with the flow run under way; a server that is away is no failure."""
     flow_run = this_flow_run().get("id")
     if flow_run is not None:
-        labels = {_LABEL: report.to_text()}
+        labels: dict[str, bool | int | float | str] = {_LABEL: report.to_text()}
         Showcase().ask(lambda api: api.update_flow_run_labels(UUID(str(flow_run)), labels))
 
 

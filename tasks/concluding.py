@@ -64,14 +64,17 @@ def conclude(setting: Setting, executed: Executed, request: Request) -> State[An
         about = failure_of(executed.failed, setting.results)
         announce_failure(setting.case.title, state.message or "", about)
     there = read_campaign(setting.results)
-    looked = None
     # A retry has nothing to execute where the first attempt died between the last run and here.
-    if request.baseline is not None and (executed.records or there.runs_of(setting.flow_run)):
+    has_runs = bool(executed.records or there.runs_of(setting.flow_run))
+    looked = None
+    if request.baseline is not None and has_runs and not executed.interrupted:
         looked = _compared(setting, request.baseline)
         message = f"{state.message}; {looked.verdict}"
         state = remember_end(state.model_copy(update={"message": message}))
     if request.suite is not None:
-        tell_suite(CaseReport(tuple(there.runs_of({"id": setting.flow_run.get("id")})), looked))
+        ours = setting.flow_run.get("id")
+        runs = [run for run, one in there.records.items() if one.flow_run.get("id") == ours]
+        tell_suite(CaseReport(tuple(runs), looked))
     return state
 
 

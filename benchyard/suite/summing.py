@@ -144,10 +144,8 @@ class Summary:
         worse = len(self.regressions)
         if not compared:
             return ["nothing to compare with"] if looked else []
-        return [
-            f"{plural(compared, 'case')} compared",
-            *([plural(worse, "regression")] * bool(worse)),
-        ]
+        told = [f"{plural(compared, 'case')} compared"]
+        return [*told, plural(worse, "regression")] if worse else told
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table without its head: bad, then worse, then good, then not wanted."""

@@ -133,6 +133,7 @@ def welcome(where: Where, testbed: Testbed, offered: Offered) -> list[str]:
         for one in offered.deployments
         for slug, active in one.schedules.items()
     ]
+    lines += [f"  {offered.kept()}"] if offered.kept() else []
     shell = f"  for the command line in another terminal: export PREFECT_API_URL={where.api}"
     return [*lines, shell, "  Ctrl-C lets the run in progress finish, a second one stops it"]
 

@@ -6,6 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas.actions import DeploymentUpdate
+from prefect.client.schemas.schedules import CronSchedule
 
 from flows.lab import api
 from tests.flows.lab.labs import Shell, make_checkout
@@ -96,3 +100,79 @@ def test_a_server_that_does_not_answer_is_one_sentence(shell: Shell) -> None:
     assert ended.returncode == 1
     why = f"no Prefect server answers at {url}; is the lab up, and PREFECT_API_URL right?"
     assert ended.stderr == f"benchyard: {why}\n"
+
+
+def test_what_somebody_set_in_the_ui_survives_a_deploy_and_the_rest_is_as_the_file_says(
+    prefect_server: str, tmp_path: Path
+) -> None:
+    (tmp_path / "home").mkdir()
+    shell = Shell(tmp_path / "home", make_checkout(tmp_path / "checkout"))
+    here = {"PREFECT_API_URL": prefect_server}
+    shell.run("deploy", "--root", "cases", **here)
+    with api.client() as client:
+        set_by_a_user(client)
+        (tmp_path / "checkout" / "prefect.yaml").write_text(newer(shell.checkout / "prefect.yaml"))
+
+        ended = shell.run("deploy", **here)
+
+        assert ended.returncode == 0, ended.stderr
+        assert "kept as it was set: " in ended.stderr
+        assert "execute-suite/nightly (parameter runs, schedule nightly" in ended.stderr
+        nightly = client.read_deployment_by_name("execute-suite/nightly")
+        assert nightly.parameters["runs"] == 7
+        assert nightly.parameters["cooldown"] == 2
+        assert set(nightly.tags) == {"benchyard", "mine"}
+        told = {schedule.slug: schedule for schedule in nightly.schedules}
+        assert set(told) == {"nightly", None}
+        assert told["nightly"].active
+        assert told["nightly"].parameters == {"tags": ["fast"]}
+        assert (told["nightly"].schedule.cron, told[None].schedule.cron) == (
+            "5 4 * * *",
+            "0 0 1 * *",
+        )
+        weekly = client.read_deployment_by_name("housekeeping/weekly")
+        assert (weekly.schedules, weekly.description) == ([], "ours")
+        testbed = client.read_deployment_by_name("execute-case/testbed")
+        assert testbed.description == "From the newer file."
+
+        again = shell.run("deploy", "--json", "--root", "cases/examples", **here)
+
+        assert [name for name in json.loads(again.stdout)["cases"] if "tpch" in name] == []
+        assert client.read_deployment_by_name("execute-suite/nightly").parameters["runs"] == 7
+        shell.run("deploy", **here)
+        nightly = client.read_deployment_by_name("execute-suite/nightly")
+        assert nightly.parameters["root"] == "cases/examples"
+        assert len(nightly.schedules) == 2
+
+
+def set_by_a_user(client: SyncPrefectClient) -> None:
+    """Set what the UI's forms set."""
+    nightly = client.read_deployment_by_name("execute-suite/nightly")
+    parameters = {**nightly.parameters, "runs": 7}
+    update = DeploymentUpdate(parameters=parameters, tags=["benchyard", "mine"])
+    client.update_deployment(nightly.id, update)
+    (ours,) = [schedule for schedule in nightly.schedules if schedule.slug == "nightly"]
+    client.update_deployment_schedule(
+        nightly.id,
+        ours.id,
+        active=True,
+        schedule=CronSchedule(cron="5 4 * * *", timezone="Europe/Berlin"),
+        parameters={"tags": ["fast"]},
+    )
+    monthly = CronSchedule(cron="0 0 1 * *", timezone="UTC")
+    client.create_deployment_schedules(nightly.id, [(monthly, False)])
+    weekly = client.read_deployment_by_name("housekeeping/weekly")
+    client.update_deployment(weekly.id, DeploymentUpdate(description="ours"))
+    for schedule in weekly.schedules:
+        client.delete_deployment_schedule(weekly.id, schedule.id)
+
+
+def newer(file: Path) -> str:
+    """Return a later version of the file: another text, another time, one more parameter."""
+    document = yaml.safe_load(file.read_text())
+    testbed, nightly, _publish, weekly = document["deployments"]
+    testbed["description"] = "From the newer file."
+    nightly["parameters"] |= {"runs": 9, "cooldown": 2}
+    nightly["schedules"][0]["cron"] = "0 3 * * *"
+    weekly["schedules"][0]["cron"] = "0 13 * * 0"
+    return yaml.safe_dump(document)

@@ -64,8 +64,13 @@ def remembered(client: SyncPrefectClient, deployment: UUID) -> dict[str, str] | 
 
 def remember(client: SyncPrefectClient, deployment: UUID, written: Values) -> None:
     """Keep the digests of what a deploy wrote."""
-    told: dict[str, Json] = {_text(path): _digest(value) for path, value in written.items()}
+    told: dict[str, Json] = {**digests(written)}
     put_variable(client, f"{_VARIABLE}{deployment}", told)
+
+
+def digests(written: Values) -> dict[str, str]:
+    """Return what is remembered of values."""
+    return {_text(path): _digest(value) for path, value in written.items()}
 
 
 def merge(before: Values, last: Mapping[str, str] | None, written: Values) -> Merged:
@@ -78,7 +83,7 @@ def merge(before: Values, last: Mapping[str, str] | None, written: Values) -> Me
         written: What the deploy wrote.
     """
     if last is None:
-        last = {_text(path): _digest(written[path]) for path in before if path in written}
+        last = digests({path: written[path] for path in before if path in written})
     paths = {**before, **written}
     is_set = {path for path in paths if _digest_at(before, path) != last.get(_text(path))}
     values: Values = {}

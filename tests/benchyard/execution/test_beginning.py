@@ -11,6 +11,7 @@ from benchyard.execution.beginning import Campaigning, campaigning
 from benchyard.execution.campaigns import earlier_campaigns
 from benchyard.execution.layout import done_runs, run_folder
 from benchyard.execution.progress import Notice
+from benchyard.model import Json
 from tests.benchyard.execution.conftest import Lab, step
 
 

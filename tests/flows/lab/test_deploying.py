@@ -23,6 +23,8 @@ DEPLOYMENTS = {
     "publish/every-15-minutes",
     "housekeeping/weekly",
 }
+OFTEN = CronSchedule(cron="5 4 * * *", timezone="Europe/Berlin")
+MONTHLY = CronSchedule(cron="0 0 1 * *", timezone="UTC")
 
 
 @pytest.fixture(scope="module")
@@ -109,40 +111,40 @@ def test_what_somebody_set_in_the_ui_survives_a_deploy_and_the_rest_is_as_the_fi
     shell = Shell(tmp_path / "home", make_checkout(tmp_path / "checkout"))
     here = {"PREFECT_API_URL": prefect_server}
     shell.run("deploy", "--root", "cases", **here)
+    file = shell.checkout / "prefect.yaml"
     with api.client() as client:
         set_by_a_user(client)
-        (tmp_path / "checkout" / "prefect.yaml").write_text(newer(shell.checkout / "prefect.yaml"))
+        file.write_text(newer(file))
 
         ended = shell.run("deploy", **here)
 
         assert ended.returncode == 0, ended.stderr
         assert "kept as it was set: " in ended.stderr
-        assert "execute-suite/nightly (parameter runs, schedule nightly" in ended.stderr
         nightly = client.read_deployment_by_name("execute-suite/nightly")
-        assert nightly.parameters["runs"] == 7
-        assert nightly.parameters["cooldown"] == 2
+        expected = {"root": "cases", "pool": "testbeds", "runs": 7, "cooldown": 2}
+        assert nightly.parameters == expected
         assert set(nightly.tags) == {"benchyard", "mine"}
-        told = {schedule.slug: schedule for schedule in nightly.schedules}
-        assert set(told) == {"nightly", None}
-        assert told["nightly"].active
-        assert told["nightly"].parameters == {"tags": ["fast"]}
-        assert (told["nightly"].schedule.cron, told[None].schedule.cron) == (
-            "5 4 * * *",
-            "0 0 1 * *",
-        )
+        told = {one.slug: (one.schedule, one.active, one.parameters) for one in nightly.schedules}
+        assert told == {"nightly": (OFTEN, True, {"tags": ["fast"]}), None: (MONTHLY, False, {})}
         weekly = client.read_deployment_by_name("housekeeping/weekly")
         assert (weekly.schedules, weekly.description) == ([], "ours")
         testbed = client.read_deployment_by_name("execute-case/testbed")
         assert testbed.description == "From the newer file."
 
-        again = shell.run("deploy", "--json", "--root", "cases/examples", **here)
 
-        assert [name for name in json.loads(again.stdout)["cases"] if "tpch" in name] == []
-        assert client.read_deployment_by_name("execute-suite/nightly").parameters["runs"] == 7
-        shell.run("deploy", **here)
-        nightly = client.read_deployment_by_name("execute-suite/nightly")
-        assert nightly.parameters["root"] == "cases/examples"
-        assert len(nightly.schedules) == 2
+def test_a_root_that_is_given_wins_and_stays(prefect_server: str, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    shell = Shell(tmp_path / "home", make_checkout(tmp_path / "checkout"))
+    here = {"PREFECT_API_URL": prefect_server}
+    for root in ("cases/tpch", "cases/examples"):
+        told = json.loads(shell.run("deploy", "--json", "--root", root, **here).stdout)
+        assert all(name.startswith(root) for name in told["cases"])
+
+    told = json.loads(shell.run("deploy", "--json", **here).stdout)
+
+    assert told["cases"] == ["cases/examples/first"]
+    (testbed,) = [one for one in told["deployments"] if one["name"] == "execute-case/testbed"]
+    assert "parameter root" in testbed["kept"]
 
 
 def set_by_a_user(client: SyncPrefectClient) -> None:
@@ -156,11 +158,10 @@ def set_by_a_user(client: SyncPrefectClient) -> None:
         nightly.id,
         ours.id,
         active=True,
-        schedule=CronSchedule(cron="5 4 * * *", timezone="Europe/Berlin"),
+        schedule=OFTEN,
         parameters={"tags": ["fast"]},
     )
-    monthly = CronSchedule(cron="0 0 1 * *", timezone="UTC")
-    client.create_deployment_schedules(nightly.id, [(monthly, False)])
+    client.create_deployment_schedules(nightly.id, [(MONTHLY, False)])
     weekly = client.read_deployment_by_name("housekeeping/weekly")
     client.update_deployment(weekly.id, DeploymentUpdate(description="ours"))
     for schedule in weekly.schedules:

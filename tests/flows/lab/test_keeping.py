@@ -1,6 +1,6 @@
 """What somebody set of a deployment, and what the file says now: put together."""
 
-from flows.lab.keeping import Values, merge
+from flows.lab.keeping import Values, digests, merge
 
 NIGHTLY = ("schedules", "nightly", "schedule")
 ACTIVE = ("schedules", "nightly", "active")
@@ -8,27 +8,14 @@ RUNS, COOLDOWN = ("parameters", "runs"), ("parameters", "cooldown")
 TAGS = ("tags",)
 
 
-def of(**more: object) -> Values:
-    """Return values as a file has them, with a few that are other."""
-    timing = {"cron": more.pop("cron", "0 1 * * *")}
-    values: Values = {RUNS: 3, TAGS: ["benchyard"], NIGHTLY: timing, ACTIVE: False}
-    return values
-
-
-def last(values: Values) -> dict[str, str]:
-    """Return what is remembered of a deploy that wrote these."""
-    return merge(values, None, values) and _digests(values)
-
-
-def _digests(values: Values) -> dict[str, str]:
-    from flows.lab import keeping  # noqa: PLC0415 - only what it remembers
-
-    return {keeping._text(path): keeping._digest(value) for path, value in values.items()}
+def of(cron: str = "0 1 * * *") -> Values:
+    """Return values as a file has them."""
+    return {RUNS: 3, TAGS: ["benchyard"], NIGHTLY: {"cron": cron}, ACTIVE: False}
 
 
 def test_what_nobody_set_is_as_the_file_says() -> None:
     old, new = of(), {**of(cron="0 2 * * *"), RUNS: 5, COOLDOWN: 1}
-    assert merge(old, last(old), new) == merge(new, last(new), new)
+    assert merge(old, digests(old), new) == merge(new, digests(new), new)
 
 
 def test_what_somebody_set_stays_and_is_named() -> None:
@@ -36,7 +23,7 @@ def test_what_somebody_set_stays_and_is_named() -> None:
     users: Values = {**old, RUNS: 9, COOLDOWN: 0, NIGHTLY: {"cron": "5 5 * * *"}, TAGS: ["mine"]}
     new: Values = {**of(cron="0 2 * * *"), RUNS: 5, ("description",): "new"}
 
-    merged = merge(users, last(old), new)
+    merged = merge(users, digests(old), new)
 
     assert merged.values == {**users, ("description",): "new"}
     assert set(merged.kept) == {"parameter runs", "parameter cooldown", "schedule nightly", "tags"}
@@ -45,15 +32,15 @@ def test_what_somebody_set_stays_and_is_named() -> None:
 def test_a_deleted_schedule_stays_deleted_and_one_that_the_file_drops_goes() -> None:
     old = of()
     without = {path: value for path, value in old.items() if path[0] != "schedules"}
-    assert merge(without, last(old), of(cron="0 2 * * *")).values == without
-    assert merge(old, last(old), without).values == without
+    assert merge(without, digests(old), of(cron="0 2 * * *")).values == without
+    assert merge(old, digests(old), without).values == without
 
 
 def test_a_schedule_of_which_somebody_set_a_part_stays_whole() -> None:
     old = of()
     without = {path: value for path, value in old.items() if path[0] != "schedules"}
     on: Values = {**old, ACTIVE: True}
-    assert merge(on, last(old), without).values == on
+    assert merge(on, digests(old), without).values == on
 
 
 def test_where_nobody_knows_what_was_deployed_nothing_is_lost_and_what_is_new_comes() -> None:

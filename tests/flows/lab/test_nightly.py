@@ -16,7 +16,7 @@ from tests.flows.lab.labs import RunningLab, Shell, add_case, make_checkout
 pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.long]
 
 SECONDS = 600.0
-PARAMETERS = {"runs": 2, "cooldown": 0, "publish": []}
+PARAMETERS: dict[str, Any] = {"runs": 2, "cooldown": 0, "publish": []}
 
 
 @pytest.fixture(scope="module")
@@ -35,18 +35,20 @@ def lab(shell: Shell) -> Generator[RunningLab]:
 
 def prepare(checkout: Path, home: Path) -> None:
     """Write two cases with a step that fails once a flag is there; one is for another testbed."""
-    for name, tags in (("plain", []), ("distant", ["far"])):
+    for name, tags in (("plain", ""), ("distant", "far")):
         script = f"test ! -e {home / f'{name}.broken'}"
         add_case(checkout, name, script, may_fail=True)
         file = checkout / "cases" / name / "metadata.json"
-        file.write_text(json.dumps({**json.loads(file.read_text()), "requires": {"tags": tags}}))
+        file.write_text(
+            json.dumps({**json.loads(file.read_text()), "requires": {"tags": tags.split()}})
+        )
 
 
 @contextmanager
 def schedule(lab: RunningLab, name: str, **parameters: Any) -> Generator[str]:
     """Let a deployment begin every 20 s, as a user sets it in the UI; give its id."""
     deployment = str(lab.deployment(name)["id"])
-    made = {
+    made: dict[str, Any] = {
         "schedule": {"interval": 20, "anchor_date": "2026-01-01T00:00:00Z", "timezone": "UTC"},
         "active": True,
         "parameters": {**PARAMETERS, **parameters},
@@ -89,9 +91,7 @@ def test_a_case_with_a_schedule_of_the_user_s_is_measured_and_compared_each_nigh
     lab: RunningLab, shell: Shell
 ) -> None:
     with schedule(lab, "execute-case/testbed", case="cases/plain") as deployment:
-        first, second, *_ = three_nights(
-            lab, deployment, lambda: (shell.home / "plain.broken").touch()
-        )
+        first, second, *_ = three_nights(lab, deployment, (shell.home / "plain.broken").touch)
     assert first.startswith("2 runs done; nothing to compare with: it is the first campaign")
     assert second.startswith("2 runs done; against the campaign of ")
     ended = nights(lab, deployment, "COMPLETED")
@@ -120,9 +120,7 @@ def test_the_nightly_suite_measures_each_night_on_a_testbed_with_another_checkou
     testbed = far.running("worker", "--name", "far", "--tag", "far")
     wanted = {"cases": ["distant"], "root": "cases", "pool": "testbeds"}
     with testbed, schedule(lab, "execute-suite/nightly", **wanted) as deployment:
-        first, second, *_ = three_nights(
-            lab, deployment, lambda: (shell.home / "distant.broken").touch()
-        )
+        first, second, *_ = three_nights(lab, deployment, (shell.home / "distant.broken").touch)
     assert first.startswith("2 runs of 1 case done, nothing to compare with, in ")
     assert second.startswith("2 runs of 1 case done, 1 case compared, in ")
     ended = nights(lab, deployment, "COMPLETED")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.schemas.actions import DeploymentUpdate
+from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate
 from prefect.client.schemas.schedules import CronSchedule
 
 from flows.lab import api
@@ -130,6 +130,7 @@ def test_what_somebody_set_in_the_ui_survives_a_deploy_and_the_rest_is_as_the_fi
         assert (weekly.schedules, weekly.description) == ([], "ours")
         testbed = client.read_deployment_by_name("execute-case/testbed")
         assert testbed.description == "From the newer file."
+        assert [(one.slug, one.active) for one in testbed.schedules] == [("mine", True)]
 
 
 def test_a_root_that_is_given_wins_and_stays(prefect_server: str, tmp_path: Path) -> None:
@@ -162,6 +163,9 @@ def set_by_a_user(client: SyncPrefectClient) -> None:
         parameters={"tags": ["fast"]},
     )
     client.create_deployment_schedules(nightly.id, [(MONTHLY, False)])
+    testbed = client.read_deployment_by_name("execute-case/testbed")
+    mine = DeploymentScheduleCreate(schedule=OFTEN, slug="mine")
+    client.create_deployment_schedules(testbed.id, [mine])
     weekly = client.read_deployment_by_name("housekeeping/weekly")
     client.update_deployment(weekly.id, DeploymentUpdate(description="ours"))
     for schedule in weekly.schedules:

@@ -63,6 +63,8 @@ def conclude(setting: Setting, executed: Executed, request: Request) -> State[An
     if executed.failed and not executed.interrupted:
         about = failure_of(executed.failed, setting.results)
         announce_failure(setting.case.title, state.message or "", about)
+    if request.baseline is None and request.suite is None:
+        return state
     there = read_campaign(setting.results)
     # A retry has nothing to execute where the first attempt died between the last run and here.
     has_runs = bool(executed.records or there.runs_of(setting.flow_run))

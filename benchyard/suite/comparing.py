@@ -38,7 +38,7 @@ def with_comparisons(
 
 def without_comparison(summary: Summary) -> Summary:
     """Return a summary that says of which cases no testbed has compared what was done."""
-    said = Looked((), "not compared: its last runs were not executed")
+    said = Looked((), "not compared on its testbed")
     lines = [
         replace(line, looked=said) if line.done and line.looked is None else line
         for line in summary.lines

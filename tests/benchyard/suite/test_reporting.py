@@ -57,4 +57,4 @@ def test_runs_that_were_done_before_are_told_apart() -> None:
 def test_a_case_that_its_testbed_did_not_compare_says_so() -> None:
     summary = without_comparison(ended(End.DONE, None))
 
-    assert summary.lines[0].told == "not compared: its last runs were not executed"
+    assert summary.lines[0].told == "not compared on its testbed"

@@ -131,7 +131,9 @@ def test_a_file_that_cannot_be_read_is_told_and_fails_nothing(
 
 
 def nights(tmp_path: Path, *earlier: tuple[str, list[RunRecord]]) -> Path:
-    results = place(tmp_path / "results", runs(*SLOW, subject={"host": "bench1"}))
+    results = place(
+        tmp_path / "results", runs(*SLOW, subject={"host": "bench1", "case": {"hash": "new"}})
+    )
     for name, records in earlier:
         place(results / "earlier" / f"{name}-0123456789ab", records)
     return results
@@ -144,7 +146,7 @@ def test_the_previous_campaign_is_the_newest_of_the_same_host_with_finished_runs
     results = nights(
         tmp_path,
         ("20260101T010000Z", runs(*SLOW, subject=here)),
-        ("20260102T010000Z", runs(*BASE, subject=here | {"versions": {"SQLite": "3.45"}})),
+        ("20260102T010000Z", runs(*BASE, subject=here | {"case": {"hash": "old"}})),
         ("20260103T010000Z", [run(1, failed(), subject=here)]),
         ("20260104T010000Z", runs(*SLOW, subject={"host": "bench2"})),
     )

@@ -4,25 +4,41 @@ Nothing here judges in a way of its own: what is called a regression, and with w
 the comparison's business, with its own default rule.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, cast
 
 from benchyard.case.problems import printable
 from benchyard.comparison.comparing import Comparison, Row, Rule, compare
+from benchyard.comparison.document import markdown
 from benchyard.comparison.selecting import (
     RunSet,
     Selection,
     pair,
     parse_selection,
+    previous_of_host,
     read_run_sets,
 )
-from benchyard.comparison.wording import change, figure, probability, summary, verdict_words
+from benchyard.comparison.wording import (
+    change,
+    figure,
+    notes,
+    probability,
+    summary,
+    verdict_words,
+)
 from benchyard.errors import InputError
 from benchyard.execution.layout import done_runs, failed_runs
+from benchyard.files import shown
 from benchyard.model import Json, JsonObject
 from benchyard.statistics.comparison import Verdict
+from benchyard.statistics.figures import plural
+from benchyard.subject import differences, in_words, subject_of
+
+#: The baseline that is the campaign before; a folder of that name is written ``./previous``.
+PREVIOUS = "previous"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +90,30 @@ class Regression:
             "text": self.text,
         }
 
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "Regression":
+        """Read what ``to_json`` wrote.
+
+        Raises:
+            KeyError: If a member is not there, as is raised of other types TypeError or ValueError.
+        """
+        low, high = told["ratio_interval"] or (None, None)
+        runs = cast("list[int] | None", told["runs"])
+        return cls(
+            case=told["case"],
+            step=told["step"],
+            name=told["name"],
+            text=str(told["text"]),
+            metric=told["metric"],
+            unit=told["unit"],
+            baseline_median=told["baseline_median"],
+            candidate_median=told["candidate_median"],
+            ratio=told["ratio"],
+            interval=(low, high),
+            level=told["interval_level"],
+            runs=(runs[0], runs[1]) if runs else None,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Looked:
@@ -82,10 +122,23 @@ class Looked:
     Args:
         regressions: The worst first; empty is right.
         summary: What the comparison came to, or why there is none.
+        against: What it was compared with; empty if it was not.
+        page: All of the comparison, in Markdown.
     """
 
     regressions: tuple[Regression, ...]
     summary: str
+    against: str = ""
+    page: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The summary in short, with the worst regression."""
+        worse = self.regressions
+        if worse:
+            counted = plural(len(worse), "regression")
+            return f"{counted}: {worse[0].text} (against {self.against})"
+        return self.summary
 
 
 def check_baseline(baseline: str | None) -> None:
@@ -94,7 +147,7 @@ def check_baseline(baseline: str | None) -> None:
     Raises:
         InputError: If it names no folder.
     """
-    if baseline is not None:
+    if baseline is not None and baseline != PREVIOUS:
         parse_selection(baseline)
 
 
@@ -102,7 +155,8 @@ class Baseline:
     """Finished results that others are compared with; read once, for however many cases.
 
     Args:
-        text: A folder with results of cases, or ``FOLDER@1-5``.
+        text: A folder with results of cases, ``FOLDER@1-5``, or "previous": of each case the
+            campaign before, on the same host.
     """
 
     def __init__(self, text: str) -> None:
@@ -126,6 +180,8 @@ class Baseline:
             results: Its results folder.
         """
         try:
+            if self._text == PREVIOUS:
+                return _against_previous(title, results)
             before = self._run_sets.get(title)
             if before is None:
                 return Looked((), f"the baseline has no runs of {printable(title)}")
@@ -135,7 +191,7 @@ class Baseline:
             compared = compare(pair({title: before}, {title: after}), Rule())
         except (InputError, OSError) as error:
             return Looked((), f"not compared with the baseline: {error}")
-        return Looked(tuple(_regressions(compared)), summary(compared))
+        return _looked(compared, self._text, summary(compared))
 
     def _others(self, results: Path, before: RunSet) -> Selection:
         """Select what is compared: of the baseline's own folder the runs that are not in it."""
@@ -144,6 +200,31 @@ class Baseline:
             return Selection(results)
         there = {*done_runs(results), *failed_runs(results)}
         return Selection(results, tuple(sorted(there - set(runs))))
+
+
+def _against_previous(title: str, results: Path) -> Looked:
+    """Compare the newest campaign with the one before it on this host."""
+    after = read_run_sets(Selection(results)).get(title)
+    if after is None or not after.records:
+        return Looked((), f"{printable(title)} has no finished run to compare")
+    before = previous_of_host(after)
+    if before is None:
+        return Looked((), "nothing to compare with: it is the first campaign on this host")
+    compared = compare(pair({title: before}, {title: after}), Rule())
+    against = f"the campaign of {min(r.began for r in before.records):%Y-%m-%d %H:%M}"
+    changes = in_words(differences(*(subject_of(side.records[-1]) for side in (before, after))))
+    if changes:
+        against += f", of something else ({changes})"
+    why = f"; {'; '.join(notes(compared))}" if notes(compared) else ""
+    told = summary(compared).partition(";")[0]
+    text = printable(f"against {against} in {shown(before.folder)}: {told}{why}")
+    return _looked(compared, against, text)
+
+
+def _looked(compared: Comparison, against: str, told: str) -> Looked:
+    (one,) = compared.pairs
+    page = markdown(compared, shown(one.baseline.folder), shown(one.candidate.folder))
+    return Looked(tuple(_regressions(compared)), told, against, page)
 
 
 def _regressions(compared: Comparison) -> Iterator[Regression]:

@@ -13,8 +13,8 @@ from tasks.concluding import conclude, concluding
 from tasks.end_event import announce_end
 from tasks.events import announce_crash
 from tasks.flow_run import (
+    baseline_of_flow_run,
     campaign_of_flow_run,
-    first_start,
     is_first_attempt,
     name_of_flow_run,
     this_flow_run,
@@ -54,6 +54,7 @@ def execute_case(
     resources: tuple[str, ...] = (),
     publish: tuple[str, ...] = ("local",),
     baseline: str | None = None,
+    suite: str | None = None,
 ) -> State[Any]:
     """Execute the runs of a case that are not done.
 
@@ -80,8 +81,10 @@ def execute_case(
         results: Folder for results instead of the case's own.
         resources: Folders with further resource classes.
         publish: Sinks that finished runs are published to: local, datastore, azure-tables.
-        baseline: Finished results to compare with afterwards: a folder, or FOLDER@1-5; a
+        baseline: Finished results to compare with afterwards: a folder, FOLDER@1-5, or previous
+            for the campaign before on the same host, which a schedule takes by itself; a
             regression is told.
+        suite: Flow run of the suite that this is a turn of; the suite says so itself.
     """
     request = Request(
         case=case,
@@ -102,12 +105,13 @@ def execute_case(
         results=results,
         resources=resources,
         publish=publish,
-        baseline=baseline,
+        baseline=baseline_of_flow_run(baseline),
+        suite=suite,
     )
     with concluding(request):
         refuse_beyond_reach(case=case, root=root, results=results, resources=resources)
         setting = open_case(
             request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
         )
-        plan = plan_of(request, first_start())
+        plan = plan_of(request)
         return conclude(setting, execute(setting, plan, ShownStages(setting, plan)), request)

@@ -10,7 +10,7 @@ from flows.execute_case import execute_case
 from flows.lab.choices import reference
 from flows.lab.reach import refuse_beyond_reach
 from tasks.end_event import announce_end
-from tasks.flow_run import campaign_of_flow_run
+from tasks.flow_run import baseline_of_flow_run, campaign_of_flow_run
 from tasks.suite import conduct_suite
 from tasks.suite_children import close_children
 from tasks.suite_here import conduct_here
@@ -74,8 +74,9 @@ def execute_suite(
         results: Folder for results instead of the cases' own.
         resources: Folders with further resource classes.
         publish: Sinks that finished runs are published to: local, datastore, azure-tables.
-        baseline: Finished results to compare with afterwards: a folder, or FOLDER@1-5; a
-            regression is told as an event and in the message of the final state.
+        baseline: Finished results to compare with afterwards: a folder, FOLDER@1-5, or previous
+            for the campaign before of each case on the same host, which a schedule takes by
+            itself; a regression is told as an event and in the message of the final state.
     """
     refuse_beyond_reach(cases=cases, root=root, results=results, resources=resources)
     wish = Wish(
@@ -90,7 +91,7 @@ def execute_suite(
         changed=changed,
         stale=stale,
         force=force,
-        campaign=campaign_of_flow_run(campaign),
+        campaign=campaign_of_flow_run(campaign, filtered=changed or stale is not None),
         fail_fast=fail_fast,
         pool=pool,
         wait=wait,
@@ -98,6 +99,6 @@ def execute_suite(
         results=results,
         resources=resources,
         publish=publish,
-        baseline=baseline,
+        baseline=baseline_of_flow_run(baseline),
     )
     return conduct_suite(wish, conduct_there(reference) if pool else conduct_here(execute_case))

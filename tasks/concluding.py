@@ -5,16 +5,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from prefect import State
-from prefect.states import Cancelled, Completed, Failed
+from prefect.states import Cancelled, Failed
 
 from benchyard.errors import RunInterruptedError
+from benchyard.execution.campaigns import read_campaign
 from benchyard.execution.interrupts import insist
 from benchyard.execution.plan import Executed
 from benchyard.execution.progress import Notice, current_listener, tell
 from benchyard.execution.request import Request
 from benchyard.execution.setting import Setting
-from benchyard.regressions import Baseline, Regression
+from benchyard.pages import key_of
+from benchyard.regressions import PREVIOUS, Baseline, Looked
+from benchyard.suite.reporting import CaseReport
+from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end
+from tasks.case_report import tell_suite
 from tasks.ending import final_state
 from tasks.events import announce_failure, announce_regression, announce_return, failure_of
 from tasks.outage import ask_no_more, wait_for_server
@@ -50,30 +55,39 @@ def _be_heard() -> None:
 
 
 def conclude(setting: Setting, executed: Executed, request: Request) -> State[Any]:
-    """Tell what came of a case, compare it with its baseline, and return the final state."""
+    """Tell what came of a case, compare it with its baseline, and return the final state.
+
+    A suite on another host learns it from the report that stays with the flow run.
+    """
     state = remember_end(final_state(executed))
     if executed.failed and not executed.interrupted:
         about = failure_of(executed.failed, setting.results)
         announce_failure(setting.case.title, state.message or "", about)
-    if request.baseline is None or not executed.records:
+    if request.baseline is None and request.suite is None:
         return state
-    worse = _compared(setting, request.baseline)
-    if worse and state.is_completed():
-        return remember_end(
-            Completed(message=f"{state.message}; {_counted(worse)}: {worse[0].text}")
-        )
+    there = read_campaign(setting.results)
+    # A retry has nothing to execute where the first attempt died between the last run and here.
+    has_runs = bool(executed.records or there.runs_of(setting.flow_run))
+    looked = None
+    if request.baseline is not None and has_runs and not executed.interrupted:
+        looked = _compared(setting, request.baseline)
+        message = f"{state.message}; {looked.verdict}"
+        state = remember_end(state.model_copy(update={"message": message}))
+    if request.suite is not None:
+        ours = setting.flow_run.get("id")
+        runs = [run for run, one in there.records.items() if one.flow_run.get("id") == ours]
+        tell_suite(CaseReport(tuple(runs), looked))
     return state
 
 
-def _compared(setting: Setting, baseline: str) -> tuple[Regression, ...]:
+def _compared(setting: Setting, baseline: str) -> Looked:
     title = setting.case.title
     looked = Baseline(baseline).look(title, setting.results)
-    tell(setting.listener, Notice(f"{title} against {baseline}: {looked.summary}"))
+    about = "" if baseline == PREVIOUS else f" against {baseline}"
+    tell(setting.listener, Notice(f"{title}{about}: {looked.summary}"))
     for found in looked.regressions:
         tell(setting.listener, Notice(f"regression: {found.text}"))
         announce_regression(found, setting.results, baseline)
-    return looked.regressions
-
-
-def _counted(worse: tuple[Regression, ...]) -> str:
-    return f"{len(worse)} regression{'s' * (len(worse) != 1)}"
+    if looked.page:
+        Showcase().markdown(key_of("comparison", title), looked.page, looked.summary)
+    return looked

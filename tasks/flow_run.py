@@ -9,6 +9,7 @@ from prefect.context import FlowRunContext
 
 from benchyard.execution.beginning import Campaigning
 from benchyard.model import Json
+from benchyard.regressions import PREVIOUS
 
 
 def name_of_flow_run() -> str:
@@ -24,16 +25,29 @@ def is_first_attempt() -> bool:
     return int(str(this_flow_run().get("attempt", 1))) <= 1
 
 
-def campaign_of_flow_run(wished: str) -> str:
+def campaign_of_flow_run(wished: str, *, filtered: bool = False) -> str:
     """Return which campaign the runs of this flow run belong to.
 
     What a schedule starts begins one, whoever set the schedule up.
+
+    Args:
+        filtered: Whether only cases that changed, or are stale, are wanted: these begin one anyway.
     """
-    context = FlowRunContext.get()
-    flow_run = context.flow_run if context is not None else None
-    if flow_run is not None and flow_run.auto_scheduled and wished == Campaigning.AUTO:
+    if is_scheduled() and wished == Campaigning.AUTO and not filtered:
         return Campaigning.NEW.value
     return wished
+
+
+def baseline_of_flow_run(wished: str | None) -> str | None:
+    """Return what this flow run compares with: by a schedule, with the campaign before."""
+    return PREVIOUS if wished is None and is_scheduled() else wished
+
+
+def is_scheduled() -> bool:
+    """Tell whether a schedule started this flow run."""
+    context = FlowRunContext.get()
+    flow_run = context.flow_run if context is not None else None
+    return flow_run is not None and bool(flow_run.auto_scheduled)
 
 
 def first_start() -> datetime | None:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 
 import resources
@@ -69,7 +68,7 @@ def open_case(
         preflight=lambda: [finding.to_json() for finding in findings(results, look_seconds=0)],
         lab=lab or {},
         adaptive=rule.to_json() if rule else {},
-        flow_run=flow_run or {},
+        flow_run={**(flow_run or {}), **({"suite": request.suite} if request.suite else {})},
         secrets=Secrets(provider),
         sinks=request.publish,
         metadata=metadata,
@@ -77,18 +76,13 @@ def open_case(
     )
 
 
-def plan_of(request: Request, since: datetime | None = None) -> Plan:
-    """Return which runs the request is for, and how they are executed.
-
-    Args:
-        since: When the flow run that asks was started at first.
-    """
+def plan_of(request: Request) -> Plan:
+    """Return which runs the request is for, and how they are executed."""
     whole = tuple(range(1, (request.most_runs or request.runs) + 1))
     return Plan(
         runs=request.only or whole,
         whole=whole,
         campaign=campaigning(request.campaign),
-        since=since,
         rule=request.rule(),
         force=request.force,
         cooldown=request.cooldown,

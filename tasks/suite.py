@@ -11,6 +11,7 @@ import resources
 from benchyard.execution.interrupts import insist
 from benchyard.execution.testbed import hold_testbed
 from benchyard.regressions import check_baseline
+from benchyard.suite.comparing import without_comparison
 from benchyard.suite.course import Course
 from benchyard.suite.planning import SuitePlan, limits_of, make_suite_plan
 from benchyard.suite.summing import summed
@@ -53,7 +54,8 @@ def conduct_suite(wish: Wish, conduct: Conduct) -> State[Any]:
     if caller is not None:
         caller.begin()
     wish.check()
-    check_baseline(wish.baseline)
+    if not wish.pool:  # a testbed has folders of its own
+        check_baseline(wish.baseline)
     plan = plan_suite(wish, first_start() or datetime.now(UTC))
     logger = get_run_logger()
     seed = "" if plan.seed is None else f", in random order with seed {plan.seed}"
@@ -68,7 +70,11 @@ def conduct_suite(wish: Wish, conduct: Conduct) -> State[Any]:
     finally:
         summary = summed(course, seed=plan.seed, interrupted=bool(stopped))
         if wish.baseline is not None and not stopped:
-            summary = compare_suite(summary, plan.entries, wish.baseline)
+            summary = (
+                without_comparison(summary)
+                if wish.pool
+                else compare_suite(summary, plan.entries, wish.baseline)
+            )
         file = summarize_suite(summary, wish)
         tell_the_end(summary, file)
     return suite_state(summary, stopped)

@@ -8,13 +8,14 @@ from benchyard.suite.choosing import Entry
 from benchyard.suite.comparing import with_comparisons
 from benchyard.suite.summing import Summary
 from tasks.events import announce_regression
+from tasks.flow_run import this_flow_run
 from tasks.policy import UNCACHED
 
 
 @task(name="compare-suite", **UNCACHED)
 def compare_suite(summary: Summary, entries: Sequence[Entry], baseline: str) -> Summary:
     """Compare what was done with the baseline, and tell of each regression as an event."""
-    compared = with_comparisons(summary, entries, baseline)
+    compared = with_comparisons(summary, entries, baseline, this_flow_run())
     logger = get_run_logger()
     for line, entry in zip(compared.lines, entries, strict=True):
         if entry.results is None or not line.compared:

@@ -16,7 +16,7 @@ from benchyard.suite.places import Place
 from benchyard.suite.wish import Wish
 from benchyard.testbeds import this_testbed
 from tasks.caller import current_caller
-from tasks.flow_run import forget_results
+from tasks.flow_run import forget_results, this_flow_run
 from tasks.one_client import one_client
 
 #: Executes one request as a flow run and returns its state, whatever that is.
@@ -66,8 +66,14 @@ def _request(wish: Wish, course: Course, taken: Taken, *, rest: bool) -> Request
     entry = course.entries[taken.turn.case]
     case = entry.case
     name = "" if case is None else f"{case.folder}{point_suffix(case.point)}"
-    campaign = entry.campaign_of(first=taken.first)
-    return wish.request(name, taken.turn.runs, again=entry.again, rest=rest, campaign=campaign)
+    return wish.request(
+        name,
+        taken.turn.runs,
+        again=entry.again,
+        rest=rest,
+        campaign=entry.campaign,
+        suite=str(this_flow_run().get("id") or "") or None,
+    )
 
 
 def _note(course: Course, taken: Taken, state: State[Any]) -> None:

@@ -22,6 +22,7 @@ from benchyard.suite.known import done_since
 from benchyard.suite.places import Place
 from benchyard.suite.wish import Wish
 from benchyard.testbeds import Testbed
+from tasks.case_report import report_in
 from tasks.flow_run import this_flow_run
 from tasks.suite_children import cancel, cancel_waiting, is_waiting
 from tasks.suite_testbeds import deployment_of, offer, places_of, takes
@@ -156,7 +157,10 @@ class _Dispatcher:
             taken.turn.runs,
             again=entry.again,
             rest=rest,
-            campaign=entry.campaign_of(first=taken.first),
+            campaign=entry.campaign,
+            suite=str(self._suite.get("id") or "") or None,
+            # A turn is not yet a case: the last one compares all of them.
+            baseline=self._wish.baseline if self._course.ends_case(taken) else None,
         )
         self._tries += 1
         made = run_deployment(  # pyright: ignore[reportUnknownVariableType] - two ways in one
@@ -204,14 +208,15 @@ class _Dispatcher:
         state = flow_run.state
         assert state is not None  # noqa: S101 - asked just before
         took = flow_run.total_run_time.total_seconds()
+        report = report_in(flow_run)
         if state.is_completed():
-            self._course.end(taken, End.DONE, took=took)
+            self._course.end(taken, End.DONE, took=took, report=report)
             return
         results = self._course.entries[taken.turn.case].results
         seen = () if results is None else done_since(results, taken.turn.runs, taken.began_at)
         end = End.CANCELLED if state.is_cancelled() else End.FAILED
         why = f"{state.name}: {state.message}" if state.message else str(state.name)
-        self._course.end(taken, end, why, seen, took)
+        self._course.end(taken, end, why, seen, took, report)
 
     def _cancel_waiting(self, why: str) -> None:
         suite = self._suite.get("id")

@@ -11,7 +11,7 @@ from benchyard.errors import InputError, RecordError
 from benchyard.execution.campaigns import earlier_campaigns, is_earlier
 from benchyard.execution.layout import failed_runs, marked_runs, run_folder
 from benchyard.files import shown
-from benchyard.model import Outcome
+from benchyard.model import Json, Outcome
 from benchyard.record import RUN_FILE, RunRecord, read_record
 from benchyard.subject import Subject, differences, subject_of
 
@@ -263,6 +263,24 @@ def read_before(candidate: Mapping[str, RunSet]) -> dict[str, RunSet]:
             "make one with benchyard run --new"
         )
     return found
+
+
+def previous_of_host(candidate: RunSet) -> RunSet | None:
+    """Return the newest earlier campaign with finished runs of the same host; None without one.
+
+    Raises:
+        InputError: If a record is damaged.
+    """
+    host = _host(candidate)
+    for place in earlier_campaigns(candidate.folder):
+        before = _read(place, None)
+        if before is not None and before.records and _host(before) == host:
+            return before
+    return None
+
+
+def _host(run_set: RunSet) -> Json:
+    return subject_of(run_set.everything[-1]).get("host")
 
 
 def pair(baseline: Mapping[str, RunSet], candidate: Mapping[str, RunSet]) -> Pairs:

@@ -1,8 +1,7 @@
 """Which campaign a case's runs belong to: the one that is there, or a new one."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from benchyard.execution.campaigns import (
 from benchyard.execution.layout import Say, restore_replaced, run_folders
 from benchyard.execution.wording import runs_and
 from benchyard.files import shown
-from benchyard.model import Case
+from benchyard.model import Case, Json
 from benchyard.record import RunRecord
 from benchyard.subject import Subject, commit_of, differences, in_words, subject_of
 
@@ -50,11 +49,11 @@ class WishedCampaign:
     """Which campaign is wished for.
 
     Args:
-        since: When what asks for a new one began at first; None where it is not tried again.
+        flow_run: What asks for a new one, as its runs record it; empty where it is not tried again.
     """
 
     campaign: Campaigning = Campaigning.AUTO
-    since: datetime | None = None
+    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +76,19 @@ def decide(
     campaign: Campaign,
     wished: Campaigning,
     subject: Subject,
-    since: datetime | None = None,
+    flow_run: Mapping[str, Json] | None = None,
 ) -> Decision:
     """Decide whether a new campaign begins.
 
     Args:
         campaign: What is in the case's results folder.
         subject: What would be measured now.
-        since: When what asks for a new one began: a run after that is of the one it has begun.
+        flow_run: What asks for a new one: where a run is its own, it has begun it already.
     """
     title = case.title
     there = done_where(campaign)
-    if since is not None and campaign.newest is not None and campaign.newest.began >= since:
-        wished = Campaigning.AUTO if wished is Campaigning.NEW else wished
+    if wished is Campaigning.NEW and campaign.runs_of(flow_run or {}):
+        wished = Campaigning.AUTO
     damaged = tuple(
         f"{title}: run {run} is done again: {why}" for run, why in campaign.unreadable.items()
     )
@@ -213,7 +212,7 @@ def open_campaign(
         if earlier is not None:
             told = runs_and(runs, *what)
             say(f"{case.title}: {told} and set aside: see {shown(earlier)}")
-    decision = decide(case, campaign, plan.campaign, subject, plan.since)
+    decision = decide(case, campaign, plan.campaign, subject, plan.flow_run)
     earlier = set_aside(campaign.folder) if decision.begins else None
     for text in decision.said:
         say(text if earlier is None else f"{text}; the earlier runs are in {shown(earlier)}")

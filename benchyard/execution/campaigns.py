@@ -32,6 +32,7 @@ from benchyard.execution.ownership import WORK, passing, remove_run
 from benchyard.files import content, remove_tree, shown, sync_folder, write_json
 from benchyard.json_text import decoded
 from benchyard.krown import krown_runs
+from benchyard.model import Json
 from benchyard.record import RunRecord, read_record
 from benchyard.subject import Difference, Subject, differences, digest_of, subject_of
 
@@ -78,9 +79,22 @@ class Campaign:
         records = self.records.values()
         return [r for r in records if subject and not differences(subject_of(r), subject)]
 
+    def runs_of(self, flow_run: Mapping[str, Json]) -> list[int]:
+        """Return the runs that a flow run executed, or the suite that it is a turn of.
+
+        By their records: a retry goes on under the same id, on whichever host.
+        """
+        asked = _asker(flow_run)
+        records = self.records.items()
+        return sorted(run for run, r in records if asked and _asker(r.flow_run) == asked)
+
     def changes(self, now: Subject) -> tuple[Difference, ...]:
         """Tell in what its newest run's subject differs from what would be measured now."""
         return () if self.subject is None else differences(self.subject, now)
+
+
+def _asker(flow_run: Mapping[str, Json]) -> Json:
+    return flow_run.get("suite") or flow_run.get("id")
 
 
 def read_campaign(folder: Path) -> Campaign:

@@ -158,7 +158,7 @@ def _open(setting: Setting, plan: Plan) -> tuple[Opened, tuple[int, ...]]:
     there = settled_campaign(setting.results, say)
     subject: Subject = setting.subject() if there.records else {}
     opened = open_campaign(
-        setting.case, there, WishedCampaign(plan.campaign, plan.since), subject, say
+        setting.case, there, WishedCampaign(plan.campaign, setting.flow_run), subject, say
     )
     wanted = plan.whole or plan.runs if opened.changed else plan.runs
     todo = tuple(wanted) if plan.force else missing(wanted, opened.done)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from benchyard.execution.adaptive import Adaptive
 from benchyard.execution.beginning import Campaigning
@@ -18,7 +17,6 @@ class Plan:
         runs: Numbers of the wanted runs; finished ones are not done again.
         whole: Numbers of all runs of a campaign: what is wanted where a new one begins unforeseen.
         campaign: Which campaign they belong to.
-        since: When a flow run that asks for a new one was started at first; None for others.
         rule: When there are enough of them; None if all are wanted.
         force: Do finished ones again.
         cooldown: Seconds of rest between two runs.
@@ -31,7 +29,6 @@ class Plan:
     runs: Sequence[int]
     whole: Sequence[int] = ()
     campaign: Campaigning = Campaigning.AUTO
-    since: datetime | None = None
     rule: Adaptive | None = None
     force: bool = False
     cooldown: float = 15.0

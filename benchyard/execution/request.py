@@ -47,8 +47,10 @@ class Request:
         results: Folder for results instead of the case's own, or None.
         resources: Folders with further resource classes.
         publish: Sinks that finished runs are published to, such as ``local``; none if empty.
-        baseline: Finished results to compare with afterwards, as ``benchyard compare`` takes them,
-            or None.
+        baseline: Finished results to compare with afterwards, as ``benchyard compare`` takes them;
+            "previous" is the campaign before; None compares nothing.
+        suite: Id of the flow run of the suite that this is a turn of; None for others. The turns
+            of one suite share a campaign.
     """
 
     case: str
@@ -70,6 +72,7 @@ class Request:
     resources: tuple[str, ...] = ()
     publish: tuple[str, ...] = ("local",)
     baseline: str | None = None
+    suite: str | None = None
 
     def check(self) -> None:
         """Check that every amount is within its bounds.

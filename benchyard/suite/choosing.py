@@ -42,11 +42,6 @@ class Entry:
     seconds: float | None = None
     problems: tuple[str, ...] = ()
 
-    def campaign_of(self, *, first: bool) -> str:
-        """Return which campaign a turn belongs to: only the first one of a case may begin one."""
-        begins = self.campaign == Campaigning.NEW
-        return self.campaign if first or not begins else Campaigning.AUTO.value
-
 
 @dataclass(frozen=True, slots=True)
 class Chooser:
@@ -83,6 +78,18 @@ class Chooser:
     def _entry(self, case: Case, results: Path) -> Entry:
         known = self.know(results)
         wanted = range(1, self.wish.runs + 1)
+        if self.wish.pool and self.wish.campaign == Campaigning.NEW:
+            # Its testbed knows what of it this suite has done; results here may be of another one.
+            seconds, campaign = known.seconds(), self.wish.campaign
+            return Entry(
+                case.title,
+                "a new campaign",
+                case,
+                results,
+                tuple(wanted),
+                campaign=campaign,
+                seconds=seconds,
+            )
         missing = [run for run in wanted if run not in known.ended]
         changes = self._changes(case, known)
         decided = self._again(known, wanted, missing, changes)
@@ -95,8 +102,6 @@ class Chooser:
         why = "; ".join(reasons) if runs else self._why_not(known, changes)
         again = bool(decided.runs) and not (decided.begins or decided.asks)
         campaign = Campaigning.NEW.value if decided.begins else self.wish.campaign
-        if campaign == Campaigning.NEW and not decided.begins:
-            campaign = Campaigning.AUTO.value  # it has begun: this is a retry of the suite
         seconds = known.seconds() if runs else None
         return Entry(case.title, why, case, results, runs, again, campaign, seconds)
 

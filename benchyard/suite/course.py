@@ -16,6 +16,7 @@ from benchyard.model import Requires
 from benchyard.statistics.figures import plain
 from benchyard.suite.choosing import Entry
 from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room
+from benchyard.suite.reporting import CaseReport
 
 
 class End(StrEnum):
@@ -54,6 +55,8 @@ class Taken:
         seen: Runs of it that are known to be done.
         took: Seconds from its begin to its end.
         impossible: Whether it was left out because no testbed is what its case requires.
+        before: Runs of it that were done before, and not again.
+        report: What its flow run says of it; None if it says nothing.
     """
 
     number: int
@@ -69,7 +72,8 @@ class Taken:
     took: float | None = None
     flow_run: str = ""
     impossible: bool = False
-    first: bool = False
+    before: tuple[int, ...] = ()
+    report: CaseReport | None = None
 
 
 class Course:
@@ -95,7 +99,6 @@ class Course:
         self._open = dict(enumerate(turns))
         self._lengths = {i: e.seconds for i, e in enumerate(entries) if e.seconds is not None}
         self._at: dict[int, str] = {}
-        self._begun: set[int] = set()
         self.under_way: list[Taken] = []
         self.ended: list[Taken] = []
 
@@ -172,10 +175,12 @@ class Course:
         del self._open[number]
         self._at[turn.case] = place.name
         taken = Taken(number, turn, place, self._expected(turn), self._monotonic())
-        taken.first = turn.case not in self._begun
-        self._begun.add(turn.case)
         self.under_way.append(taken)
         return taken
+
+    def ends_case(self, taken: Taken) -> bool:
+        """Tell whether no other turn of its case is left to be begun."""
+        return all(turn.case != taken.turn.case for turn in self._open.values())
 
     def note_start(self, taken: Taken) -> None:
         """Note that a turn has left its testbed's queue."""
@@ -186,8 +191,6 @@ class Course:
         """Let a turn that never began be begun again, wherever there is room."""
         self.under_way.remove(taken)
         self._at.pop(taken.turn.case, None)
-        if taken.first:
-            self._begun.discard(taken.turn.case)
         self._open = dict(sorted([*self._open.items(), (taken.number, taken.turn)]))
 
     # -- ending
@@ -199,23 +202,27 @@ class Course:
         why: str = "",
         seen: Collection[int] = (),
         took: float | None = None,
+        report: CaseReport | None = None,
     ) -> None:
         """Note how a turn ended.
 
         Args:
             seen: Runs of it that are known to be done.
             took: Seconds that it really took; since it was begun if not given.
+            report: What its flow run says of it: more than is known here.
         """
         self.under_way.remove(taken)
-        taken.end, taken.why = how, why
+        taken.end, taken.why, taken.report = how, why, report
         taken.seen = taken.turn.runs if how is End.DONE else tuple(sorted(seen))
+        if report is not None:
+            taken.seen = tuple(run for run in taken.turn.runs if run in report.runs)
+            left = tuple(run for run in taken.turn.runs if run not in report.runs)
+            taken.before = left if how is End.DONE else ()
         taken.took = self._monotonic() - taken.began_s if took is None else took
         self.ended.append(taken)
         if how is End.DONE:
             each = taken.took / len(taken.turn.runs) - self._limits.cooldown_s
             self._lengths.setdefault(taken.turn.case, max(0.0, each))
-        if taken.first and how is not End.DONE and not taken.seen:
-            self._begun.discard(taken.turn.case)  # it began nothing, so the next one is the first
         if how is End.FAILED and self._limits.fail_fast:
             self.stop(f"{self.entries[taken.turn.case].title} failed, and that is the end")
 

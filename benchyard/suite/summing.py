@@ -9,7 +9,7 @@ from benchyard.clock import now
 from benchyard.execution.wording import duration
 from benchyard.files import write_json
 from benchyard.model import Json, JsonObject
-from benchyard.regressions import Regression
+from benchyard.regressions import Looked, Regression
 from benchyard.statistics.figures import plural
 from benchyard.suite.choosing import Entry
 from benchyard.suite.course import Course, End, Taken
@@ -34,8 +34,8 @@ class Line:
         why: What a reader should know: the failure, why runs were left out, why none was wanted.
         invalid: Whether it is no valid case.
         impossible: Whether no testbed was what it requires.
-        compared: What the comparison with a baseline came to; empty if there was none.
-        regressions: What is worse than in the baseline, the worst first.
+        looked: What the comparison with a baseline came to; None if there was none.
+        before: Wanted runs that were done before.
     """
 
     title: str
@@ -47,8 +47,18 @@ class Line:
     why: str
     invalid: bool = False
     impossible: bool = False
-    compared: str = ""
-    regressions: tuple[Regression, ...] = ()
+    looked: Looked | None = None
+    before: int = 0
+
+    @property
+    def compared(self) -> str:
+        """What the comparison with a baseline came to, in words; empty if there was none."""
+        return self.looked.summary if self.looked else ""
+
+    @property
+    def regressions(self) -> tuple[Regression, ...]:
+        """What is worse than in the baseline, the worst first."""
+        return self.looked.regressions if self.looked else ()
 
     @property
     def is_bad(self) -> bool:
@@ -64,8 +74,8 @@ class Line:
     @property
     def told(self) -> str:
         """What a reader should know of it, regressions first."""
-        told = [f"regression: {one.text}" for one in self.regressions]
-        return "; ".join([*told, self.why] if self.why else told)
+        told = [f"regression: {one.text}" for one in self.regressions] or [self.compared]
+        return "; ".join(text for text in (*told, self.why) if text)
 
     def to_json(self) -> JsonObject:
         """Return it as JSON."""
@@ -75,6 +85,7 @@ class Line:
             "runs_done": self.done,
             "runs_failed": self.failed,
             "runs_left_out": self.left_out,
+            "runs_done_before": self.before,
             "seconds": self.seconds,
             "testbeds": list[Json](self.testbeds),
             "why": self.told,
@@ -120,10 +131,21 @@ class Summary:
         invalid = sum(line.invalid for line in self.lines)
         parts = [f"{plural(done, 'run')} of {plural(cases, 'case')} done"]
         parts += [f"{failed:,} failed"] if failed else []
+        before = sum(line.before for line in self.lines)
+        parts += [f"{before:,} done before"] if before else []
         parts += [f"{left:,} left out"] if left else []
         parts += [f"{plural(invalid, 'case')} not valid"] if invalid else []
-        parts += [plural(len(self.regressions), "regression")] if self.regressions else []
+        parts += self._compared()
         return f"{', '.join(parts)}, in {duration(self.seconds)}"
+
+    def _compared(self) -> list[str]:
+        looked = [line.looked for line in self.lines if line.looked is not None]
+        compared = sum(bool(one.against) for one in looked)
+        worse = len(self.regressions)
+        if not compared:
+            return ["nothing to compare with"] if looked else []
+        told = [f"{plural(compared, 'case')} compared"]
+        return [*told, plural(worse, "regression")] if worse else told
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table without its head: bad, then worse, then good, then not wanted."""
@@ -178,19 +200,23 @@ def summed(course: Course, *, seed: int | None, interrupted: bool) -> Summary:
 def _line(entry: Entry, turns: Sequence[Taken]) -> Line:
     executed = [taken for taken in turns if taken.end in (End.DONE, End.FAILED)]
     done = sum(len(taken.seen) for taken in turns)
-    failed = sum(len(taken.turn.runs) - len(taken.seen) for taken in executed)
+    failed = sum(len(taken.turn.runs) - len(taken.seen) - len(taken.before) for taken in executed)
+    before = sum(len(taken.before) for taken in turns)
+    reports = [taken.report for taken in turns if taken.report is not None]
     reasons = dict.fromkeys(taken.why for taken in turns if taken.why)
     where = dict.fromkeys(taken.place.name for taken in turns if taken.place.name)
     return Line(
         title=entry.title,
         done=done,
         failed=failed,
-        left_out=len(entry.runs) - done - failed,
+        left_out=len(entry.runs) - done - failed - before,
         seconds=sum(taken.took or 0.0 for taken in turns),
         testbeds=tuple(where),
         why="; ".join(reasons) or ("" if entry.runs else entry.why),
         invalid=bool(entry.problems),
         impossible=any(taken.impossible for taken in turns),
+        looked=next((one.looked for one in reversed(reports) if one.looked), None),
+        before=before,
     )
 
 

@@ -29,7 +29,8 @@ class Wish:
         force: Do finished runs again.
         campaign: As in ``Request``; with "new", of each case once in the suite.
         pool: Work pool of the testbeds; None executes in place, on this host.
-        baseline: Finished results to compare with afterwards, as ``benchyard compare`` takes them.
+        baseline: Finished results to compare with afterwards, as ``benchyard compare`` takes them;
+            "previous" is of each case the campaign before.
     """
 
     cases: tuple[str, ...] = ()
@@ -87,7 +88,15 @@ class Wish:
         ]
 
     def request(
-        self, case: str, runs: tuple[int, ...], *, again: bool, rest: bool, campaign: str
+        self,
+        case: str,
+        runs: tuple[int, ...],
+        *,
+        again: bool,
+        rest: bool,
+        campaign: str,
+        suite: str | None = None,
+        baseline: str | None = None,
     ) -> Request:
         """Return what one turn asks of ``execute-case``.
 
@@ -97,6 +106,8 @@ class Wish:
             again: Do those of them again that are done.
             rest: Rest before the first of them too.
             campaign: Which campaign they belong to.
+            suite: Id of the suite's flow run.
+            baseline: What to compare with, where the turn is to do it.
         """
         return Request(
             case=case,
@@ -113,4 +124,6 @@ class Wish:
             results=self.results,
             resources=self.resources,
             publish=self.publish,
+            baseline=baseline,
+            suite=suite,
         )

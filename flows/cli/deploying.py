@@ -35,8 +35,8 @@ def command(
     """Tell the Prefect server what can be executed.
 
     Makes the work pools, deploys what prefect.yaml declares, and puts the cases that are there
-    now into the drop-down of the UI's form. As often as you like: schedules that you have switched
-    on stay on.
+    now into the drop-down of the UI's form. As often as you like: parameters, schedules, tags and
+    descriptions that somebody set in the UI stay.
     """
     from flows.lab import deploying, where  # noqa: PLC0415 - import Prefect, which is slow
 
@@ -52,3 +52,5 @@ def command(
         rows.append((one.name, ", ".join(schedules) or "-", one.page))
     print_columns(rows)
     say(f"{plural(len(offered.cases), 'case')} to choose from", err=True)
+    if offered.kept():
+        say(offered.kept(), err=True)

@@ -59,7 +59,8 @@ publish_option = click.option(
 baseline_option = click.option(
     "--baseline",
     metavar="FOLDER",
-    help="Compare with these finished results afterwards; exits with 3 if a case is worse.",
+    help="Compare with these finished results afterwards, or with the campaign before (previous); "
+    "exits with 3 if a case is worse.",
 )
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Tell more.")
 new_option = click.option(

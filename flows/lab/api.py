@@ -64,11 +64,15 @@ def _unless_there(make: Callable[[], object]) -> None:
 
 def tell_of_testbed(api: SyncPrefectClient, testbed: str, told: JsonObject) -> None:
     """Keep in a variable of Prefect's what a testbed is, for those who assign work."""
-    name = variable_of(testbed)
+    put_variable(api, variable_of(testbed), told)
+
+
+def put_variable(api: SyncPrefectClient, name: str, value: JsonObject) -> None:
+    """Keep a value in a variable of Prefect's, whether that is there or not."""
     if api.read_variable_by_name(name) is None:
-        api.create_variable(VariableCreate(name=name, value=told, tags=["benchyard"]))
+        api.create_variable(VariableCreate(name=name, value=value, tags=["benchyard"]))
     else:
-        api.update_variable(VariableUpdate(name=name, value=told, tags=["benchyard"]))
+        api.update_variable(VariableUpdate(name=name, value=value, tags=["benchyard"]))
 
 
 def forget_testbed(api: SyncPrefectClient, testbed: str) -> None:

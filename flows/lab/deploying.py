@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -20,6 +21,7 @@ from benchyard.errors import BenchyardError, InputError
 from benchyard.model import Json, JsonObject
 from flows.lab import api
 from flows.lab.choices import choices, with_choices
+from flows.lab.keeping import Merged, Values, merge, put_back, remember, remembered, values_of
 from flows.lab.names import SERVER
 
 PREFECT_YAML = "prefect.yaml"
@@ -35,8 +37,7 @@ from prefect.cli import app
 app()
 """
 
-#: Deployment and slug of a schedule to whether it is active.
-_Active = dict[tuple[UUID, str | None], bool]
+_CASE = ("parameters", "case")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +48,19 @@ class Deployed:
         name: Flow and deployment, as Prefect's command line takes it.
         page: Its page in the UI.
         schedules: What each of its schedules is called, and whether it is active.
+        kept: What was set before and is not as the file says, in words.
     """
 
     name: str
     page: str
     schedules: Mapping[str, bool]
+    kept: Sequence[str] = ()
 
     def to_json(self) -> JsonObject:
         """Return it as JSON."""
         schedules: dict[str, Json] = dict(self.schedules)
-        return {"name": self.name, "page": self.page, "schedules": schedules}
+        told: dict[str, Json] = {"name": self.name, "page": self.page, "schedules": schedules}
+        return {**told, "kept": list[Json](self.kept)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +75,21 @@ class Offered:
     deployments: Sequence[Deployed]
     cases: Sequence[str]
 
+    def kept(self) -> str:
+        """Say what was set before and stays; empty if nothing was."""
+        told = [f"{one.name} ({', '.join(one.kept)})" for one in self.deployments if one.kept]
+        return f"kept as it was set: {'; '.join(told)}" if told else ""
+
 
 def deploy(file: Path, root: Path | None = None, resource_folders: Sequence[Path] = ()) -> Offered:
     """Make the pools, deploy everything in a file, and offer the cases found now.
 
-    Schedules keep whether they are active: who switched one on in the UI means it.
+    What somebody set in the UI stays: parameters, schedules, tags, descriptions.
 
     Args:
         file: The ``prefect.yaml``; flow runs work in its folder.
-        root: Where cases are looked for; None for what the file says.
-        resource_folders: Further resource classes.
+        root: Where cases are looked for; None for what was set before, else what the file says.
+        resource_folders: Further resource classes; empty for the same.
 
     Raises:
         InputError: If the file is not there, or there is no folder ``root``.
@@ -89,13 +98,19 @@ def deploy(file: Path, root: Path | None = None, resource_folders: Sequence[Path
     wanted = declared(file)
     with api.client() as client:
         api.ensure_pools(client)
-        before = _found(client, wanted)
-        active: _Active = {(d.id, s.slug): s.active for d in before for s in d.schedules}
-        _deploy_all(file)
+        before = {one.id: values_of(one) for one in _found(client, wanted)}
+        try:
+            _deploy_all(file)
+        except BaseException:
+            with suppress(Exception):
+                _restore(client, _found(client, wanted), before)
+            raise
+        written = _found(client, wanted)
+        merged = _restore(client, written, before)
+        cases = _offer(client, _found(client, wanted), file.parent, root, resource_folders)
         found = _found(client, wanted)
-        _keep_active(client, found, active)
-        cases = _offer(client, found, file.parent, root, resource_folders)
-        return Offered([_told(client, d) for d in _found(client, wanted)], cases)
+        _remember(client, written, found, merged)
+        return Offered([_told(client, one, merged[one.id].kept) for one in found], cases)
 
 
 def declared(file: Path) -> set[tuple[str, str]]:
@@ -160,14 +175,33 @@ def _deploy_all(file: Path) -> None:
         raise BenchyardError(f"Prefect could not deploy {file}: {reason}")
 
 
-def _keep_active(
-    client: SyncPrefectClient, found: Sequence[DeploymentResponse], active: _Active
+def _restore(
+    client: SyncPrefectClient, written: Sequence[DeploymentResponse], before: Mapping[UUID, Values]
+) -> dict[UUID, Merged]:
+    """Put back what somebody had set; return how each deployment is now."""
+    merged: dict[UUID, Merged] = {}
+    for one in written:
+        values = values_of(one)
+        merged[one.id] = Merged(values)
+        if one.id in before:
+            merged[one.id] = merge(before[one.id], remembered(client, one.id), values)
+            put_back(client, one, merged[one.id].values)
+    return merged
+
+
+def _remember(
+    client: SyncPrefectClient,
+    written: Sequence[DeploymentResponse],
+    found: Sequence[DeploymentResponse],
+    merged: Mapping[UUID, Merged],
 ) -> None:
-    for deployment in found:
-        for schedule in deployment.schedules:
-            wanted = active.get((deployment.id, schedule.slug))
-            if wanted is not None and wanted != schedule.active:
-                client.update_deployment_schedule(deployment.id, schedule.id, active=wanted)
+    """Keep what this deploy wrote; a case that was chosen for want of the wanted one is ours."""
+    now = {one.id: values_of(one) for one in found}
+    for one in written:
+        values, is_now = values_of(one), now.get(one.id, {})
+        if _CASE in is_now and is_now[_CASE] != merged[one.id].values.get(_CASE):
+            values[_CASE] = is_now[_CASE]
+        remember(client, one.id, values)
 
 
 def _offer(
@@ -189,7 +223,8 @@ def _offer(
             parameters["resources"] = [_below(checkout, folder) for folder in resource_folders]
         if "case" in known:
             place = checkout / str(parameters.get("root", "."))
-            offered = choices(place, checkout, resource_folders)
+            given = cast("list[str]", parameters.get("resources") or [])
+            offered = choices(place, checkout, [checkout / folder for folder in given])
             schema = with_choices(schema, offered)
             if offered and parameters.get("case") not in offered:
                 parameters["case"] = offered[0]
@@ -204,8 +239,10 @@ def _below(checkout: Path, folder: Path) -> str:
     return str(place.relative_to(base)) if place.is_relative_to(base) else str(place)
 
 
-def _told(client: SyncPrefectClient, deployment: DeploymentResponse) -> Deployed:
+def _told(
+    client: SyncPrefectClient, deployment: DeploymentResponse, kept: Sequence[str]
+) -> Deployed:
     flow = client.read_flow(deployment.flow_id).name
     page = f"{get_current_settings().ui_url}/deployments/deployment/{deployment.id}"
     schedules = {schedule.slug or "": schedule.active for schedule in deployment.schedules}
-    return Deployed(f"{flow}/{deployment.name}", page, schedules)
+    return Deployed(f"{flow}/{deployment.name}", page, schedules, kept)

@@ -139,6 +139,7 @@ def welcome(lab: Lab, offered: Offered) -> list[str]:
         for one in offered.deployments
         for slug, active in one.schedules.items()
     ]
+    lines += [f"  {offered.kept()}"] if offered.kept() else []
     return [*lines, "  Ctrl-C lets the run in progress finish, a second one stops it"]
 
 

@@ -1,11 +1,13 @@
 """A case's finished runs against a baseline: what is told, and that nothing is raised."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from benchyard.errors import InputError
-from benchyard.regressions import Baseline, check_baseline
+from benchyard.record import RunRecord
+from benchyard.regressions import PREVIOUS, Baseline, Regression, check_baseline
 from tests.benchyard.comparison.conftest import failed, place, run, runs, step
 
 BASE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004)
@@ -126,3 +128,59 @@ def test_a_file_that_cannot_be_read_is_told_and_fails_nothing(
 
     assert looked.regressions == ()
     assert "not compared with the baseline: [Errno 5]" in looked.summary
+
+
+def nights(tmp_path: Path, *earlier: tuple[str, list[RunRecord]]) -> Path:
+    results = place(
+        tmp_path / "results", runs(*SLOW, subject={"host": "bench1", "case": {"hash": "new"}})
+    )
+    for name, records in earlier:
+        place(results / "earlier" / f"{name}-0123456789ab", records)
+    return results
+
+
+def test_the_previous_campaign_is_the_newest_of_the_same_host_with_finished_runs(
+    tmp_path: Path,
+) -> None:
+    here = {"host": "bench1"}
+    results = nights(
+        tmp_path,
+        ("20260101T010000Z", runs(*SLOW, subject=here)),
+        ("20260102T010000Z", runs(*BASE, subject=here | {"case": {"hash": "old"}})),
+        ("20260103T010000Z", [run(1, failed(), subject=here)]),
+        ("20260104T010000Z", runs(*SLOW, subject={"host": "bench2"})),
+    )
+    check_baseline(PREVIOUS)
+
+    looked = Baseline(PREVIOUS).look(TITLE, results)
+
+    assert [found.name for found in looked.regressions] == ["Load"]
+    assert looked.against.startswith("the campaign of 2026-01-01 00:01, of something else (")
+    assert "20260102T010000Z" in looked.summary
+    assert looked.verdict.startswith("1 regression: tpch: step Load is slower")
+    assert "Load" in looked.page
+
+
+def test_the_first_campaign_of_a_host_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
+    results = nights(tmp_path, ("20260104T010000Z", runs(*BASE, subject={"host": "bench2"})))
+
+    looked = Baseline(PREVIOUS).look(TITLE, results)
+
+    assert looked.verdict == "nothing to compare with: it is the first campaign on this host"
+    assert (looked.regressions, looked.against) == ((), "")
+
+
+def test_too_few_runs_say_how_many_would_do(tmp_path: Path) -> None:
+    results = place(tmp_path / "results", runs(*BASE[:3]))
+    place(results / "earlier" / "20260101T010000Z-0123456789ab", runs(*BASE[:3]))
+
+    looked = Baseline(PREVIOUS).look(TITLE, results)
+
+    assert "3 and 3 runs cannot reach 1 %" in looked.verdict
+
+
+def test_a_regression_is_the_same_after_a_way_as_json(baseline: Path, tmp_path: Path) -> None:
+    results = place(tmp_path / "now", runs(*SLOW))
+    found = Baseline(str(baseline)).look(TITLE, results).regressions[0]
+
+    assert Regression.from_json(json.loads(json.dumps(found.to_json()))) == found

@@ -21,6 +21,7 @@ from prefect.client.schemas.objects import FlowRun, TaskRun
 from prefect.exceptions import TerminationSignal
 
 from benchyard.errors import CaseFailedError, InputError
+from benchyard.execution.campaigns import with_earlier
 from benchyard.execution.layout import done_runs
 from benchyard.record import read_record
 from flows.execute_suite import execute_suite
@@ -178,11 +179,31 @@ def test_what_became_worse_is_told_once_all_is_measured(
     state = run(root, runs=2, force=True, order="round-robin", baseline=str(tmp_path / "before"))
 
     assert state.is_completed()
-    assert "4 runs of 2 cases done, 1 regression, in " in str(state.message)
+    assert "4 runs of 2 cases done, 2 cases compared, 1 regression, in " in str(state.message)
     assert "step works fails in 2 of 2 runs of the candidate" in str(state.message)
     told = {line["case"]: line for line in summary(home, state)["cases"]}
     assert [len(told[name]["regressions"]) for name in ("a", "b")] == [1, 0]
     assert told["b"]["compared"].startswith("0 regressions")
+
+
+def test_three_nights_are_three_campaigns_each_compared_with_the_one_before(
+    case_folder: MakeCase, root: Path, home: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken"
+    case_folder("a", process("works", f"[ ! -e {broken} ]", may_fail=True))
+    night = {"runs": 2, "order": "round-robin", "campaign": "new", "baseline": "previous"}
+
+    said = [str(run(root, **night).message), str(run(root, **night).message)]
+    broken.touch()
+    last = run(root, **night)
+
+    assert "2 runs of 1 case done, nothing to compare with, in " in said[0]
+    assert "2 runs of 1 case done, 1 case compared, in " in said[1]
+    assert "2 runs of 1 case done, 1 case compared, 1 regression, in " in str(last.message)
+    (told,) = summary(home, last)["cases"]
+    assert told["compared"].startswith("against the campaign of ")
+    campaigns = with_earlier(root / "a" / "results")
+    assert [done_runs(campaign) for campaign in campaigns] == [[1, 2]] * 3
 
 
 def test_a_baseline_that_is_not_there_is_refused_before_anything_is_measured(

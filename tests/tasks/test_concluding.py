@@ -99,6 +99,33 @@ def test_a_regression_is_told_and_the_flow_run_completes(told: Told, tmp_path: P
     assert len(told.notices) == 2
 
 
+def test_the_first_night_says_that_there_is_nothing_to_compare_with(
+    told: Told, tmp_path: Path
+) -> None:
+    results = place(tmp_path / "new", runs(*BASE))
+    executed = Executed(tuple(runs(*BASE)), tuple(range(1, 9)), False)
+
+    state = conclude(setting(results, told), executed, request(baseline="previous"))
+
+    first = "nothing to compare with: it is the first campaign on this host"
+    assert state.message == f"8 runs done; {first}"
+    assert told.events == []
+
+
+def test_a_retry_compares_what_its_first_attempt_had_executed(told: Told, tmp_path: Path) -> None:
+    """It died after the last run: nothing is left to execute."""
+    night = runs(*[2 * value for value in BASE], flow_run={"id": "night"})
+    results = place(tmp_path / "new", night)
+    place(results / "earlier" / "20260101T010000Z-0123456789ab", runs(*BASE))
+    case = replace(setting(results, told), flow_run={"id": "night", "attempt": 2})
+    executed = Executed((), tuple(range(1, 9)), False)
+
+    state = conclude(case, executed, request(baseline="previous"))
+
+    assert "1 regression: tpch: step Load is slower" in (state.message or "")
+    assert [name for name, *_ in told.events] == ["announce_regression"]
+
+
 def test_nothing_is_compared_where_nothing_was_executed(told: Told, tmp_path: Path) -> None:
     state = conclude(setting(tmp_path, told), Executed((), (1,), False), request(baseline="gone"))
 

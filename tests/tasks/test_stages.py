@@ -23,7 +23,12 @@ from benchyard.model import Outcome, Step
 from benchyard.record import RunRecord
 from tasks.ended import Ended
 from tasks.ending import final_state
-from tasks.flow_run import campaign_of_flow_run, first_start, this_flow_run
+from tasks.flow_run import (
+    baseline_of_flow_run,
+    campaign_of_flow_run,
+    first_start,
+    this_flow_run,
+)
 from tasks.policy import UNCACHED
 from tasks.stages import PrefectStages
 from tests.conftest import RECORDED, eventually
@@ -332,6 +337,9 @@ def test_what_a_schedule_starts_begins_a_campaign(
         assert context.flow_run is not None
         context.flow_run.auto_scheduled = scheduled
         assert first_start() == context.flow_run.start_time
+        assert campaign_of_flow_run("auto", filtered=True) == "auto"
+        assert baseline_of_flow_run("old") == "old"
+        assert baseline_of_flow_run(None) == ("previous" if scheduled else None)
         return [campaign_of_flow_run(wished) for wished in ("auto", "new", "keep")]
 
     assert in_flow(act) == ["new" if scheduled else "auto", "new", "keep"]

@@ -225,6 +225,7 @@ class Lab:
     trouble: dict[str, Exception] = field(default_factory=dict[str, Exception])
     environment: dict[str, str] = field(default_factory=dict[str, str])
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
     collectors: list[FakeCollector] = field(default_factory=list[FakeCollector])
     events: list[Event] = field(default_factory=list[Event])
     listeners: list[Callable[[Event], None]] = field(default_factory=list[Callable[[Event], None]])
@@ -248,6 +249,7 @@ class Lab:
             interval=0.1,
             make_collector=self._collector,
             adaptive=self.adaptive,
+            flow_run=self.flow_run,
             secrets=Secrets(environment=self.environment),
             listener=self._hear,
             clock=Clock(self.clock.now_ns, self.clock.advance),

@@ -1,7 +1,6 @@
 """Which campaign runs belong to, in an execution that is real but for its clock."""
 
 import json
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from benchyard.execution.beginning import Campaigning, campaigning
 from benchyard.execution.campaigns import earlier_campaigns
 from benchyard.execution.layout import done_runs, run_folder
 from benchyard.execution.progress import Notice
-from benchyard.record import read_record
+from benchyard.model import Json
 from tests.benchyard.execution.conftest import Lab, step
 
 
@@ -120,14 +119,22 @@ def test_what_differs_from_run_to_run_ends_all_the_same(
     assert any("differs from run to run" in text for text in said(lab))
 
 
-def test_a_retry_goes_on_with_the_campaign_that_its_first_attempt_began(lab: Lab) -> None:
+@pytest.mark.parametrize("asker", [{"id": "night"}, {"id": "turn", "suite": "night"}])
+def test_a_retry_goes_on_with_the_campaign_that_its_first_attempt_began(
+    lab: Lab, asker: dict[str, Json]
+) -> None:
+    """By the records of its runs: the clocks of a server and of a testbed may differ."""
     case = lab.case(step("a"))
     lab.execute(case, (1, 2))
-    since = read_record(run_folder(results_of(lab, case), 1)).began
-    executed = lab.execute(case, (1, 2, 3), campaign=Campaigning.NEW, since=since)
+    lab.flow_run = asker
+    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW)
+    assert [record.run for record in executed.records] == [1, 2]
+    lab.flow_run = {**asker, "attempt": 2}
+    executed = lab.execute(case, (1, 2, 3), campaign=Campaigning.NEW)
     assert [record.run for record in executed.records] == [3]
-    later = since + timedelta(days=1)
-    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW, since=later)
+    assert len(earlier_campaigns(results_of(lab, case))) == 1
+    lab.flow_run = {"id": "the next night"}
+    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW)
     assert [record.run for record in executed.records] == [1, 2]
 
 

@@ -71,7 +71,6 @@ def test_a_changed_case_begins_a_campaign(tmp_path: Path) -> None:
     entry = choose(tmp_path, "new", changed=True)
     assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "new")
     assert entry.why == "changed since the runs were done: files of the case old and new"
-    assert [entry.campaign_of(first=first) for first in (True, False)] == ["new", "auto"]
 
 
 def test_a_changed_case_is_named_where_nothing_is_asked_for(tmp_path: Path) -> None:
@@ -107,7 +106,8 @@ def test_each_suite_with_a_new_campaign_does_all_again(tmp_path: Path) -> None:
 def test_a_retry_of_a_suite_goes_on_with_the_campaign_that_it_began(tmp_path: Path) -> None:
     finish(tmp_path, 1, days=-0.01)
     entry = choose(tmp_path, campaign="new")
-    assert (entry.runs, entry.campaign) == ((2, 3), "auto")
+    # By their records the runs that are there are its own, and it begins no other.
+    assert (entry.runs, entry.campaign) == ((2, 3), "new")
 
 
 def test_a_testbed_elsewhere_is_asked_whether_it_would_measure_something_else(
@@ -169,7 +169,7 @@ def test_a_retry_of_the_suite_begins_no_second_campaign(
 ) -> None:
     finish(tmp_path, 1, days=-0.01, version="new")
     entry = choose(tmp_path, "new", **wish)
-    assert (entry.runs, entry.campaign) == ((2, 3), "auto")
+    assert (entry.runs, entry.campaign) == ((2, 3), wish.get("campaign", "auto"))
 
 
 def test_an_invalid_case_is_told_and_hides_no_other(tmp_path: Path) -> None:
@@ -299,3 +299,10 @@ def test_a_selection_of_nothing_is_refused(tmp_path: Path) -> None:
 def test_limits_are_in_seconds() -> None:
     assert limits_of(Wish(budget=1.5, cooldown=3.0, fail_fast=True)).budget_s == 5400.0
     assert limits_of(Wish()).budget_s is None
+
+
+def test_what_testbeds_elsewhere_have_done_is_not_told_from_this_folder(tmp_path: Path) -> None:
+    for run in (1, 2):
+        finish(tmp_path, run, days=-1)
+    entry = choose(tmp_path, campaign="new", pool="testbeds")
+    assert (entry.runs, entry.campaign, entry.why) == ((1, 2, 3), "new", "a new campaign")

@@ -29,7 +29,9 @@ def test_what_became_worse_is_in_the_line_the_sentence_and_the_table(tmp_path: P
     _, worse = summary.lines
     assert worse.regressions[0].name == "Load"
     assert worse.compared.startswith("1 regression")
-    assert summary.sentence() == "16 runs of 2 cases done, 1 regression, in 60.00 s"
+    assert (
+        summary.sentence() == "16 runs of 2 cases done, 1 case compared, 1 regression, in 60.00 s"
+    )
     first = dict(zip(HEAD, summary.rows()[0], strict=True))
     assert first["CASE"] == "tpch"
     assert first["WHY"].startswith("regression: tpch: step Load is slower")
@@ -43,7 +45,7 @@ def test_a_case_that_the_baseline_lacks_says_so_and_is_no_failure(tmp_path: Path
     summary = compared(tmp_path, line("other", why="a remark"))
     (other,) = summary.lines
     assert "no runs of other" in other.compared
-    assert (other.regressions, other.told) == ((), "a remark")
+    assert (other.regressions, other.told) == ((), f"{other.compared}; a remark")
 
 
 def test_a_case_that_was_not_executed_is_not_looked_at(tmp_path: Path) -> None:

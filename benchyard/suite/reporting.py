@@ -1,0 +1,51 @@
+"""What the flow run of a case says of itself to the suite that it is a turn of, as one text.
+
+Its results lie on its testbed, where the suite cannot look.
+"""
+
+import json
+from dataclasses import dataclass
+
+from benchyard.json_text import decoded
+from benchyard.regressions import Looked, Regression
+
+#: More are in the comparison's page; the text is kept in the server's database.
+_MOST_REGRESSIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """What became of one turn.
+
+    Args:
+        runs: Numbers of the finished runs that the flow run executed.
+        looked: What it came to against the baseline; None if it was not compared.
+    """
+
+    runs: tuple[int, ...]
+    looked: Looked | None = None
+
+    def to_text(self) -> str:
+        """Write it."""
+        looked = self.looked
+        regressions = looked.regressions[:_MOST_REGRESSIONS] if looked else ()
+        told = {
+            "runs": [*self.runs],
+            "summary": looked and looked.summary,
+            "against": looked and looked.against,
+            "regressions": [one.to_json() for one in regressions],
+        }
+        return json.dumps(told)
+
+
+def report_of(text: object) -> CaseReport | None:
+    """Read a report; None if there is none that can be read."""
+    try:
+        told = decoded(str(text).encode())
+        runs = tuple(int(run) for run in told["runs"])
+        worse = tuple(Regression.from_json(one) for one in told["regressions"])
+        summary = told["summary"]
+        looked = None if summary is None else Looked(worse, str(summary), str(told["against"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+    return CaseReport(runs, looked)

@@ -2,11 +2,13 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from prefect import State
 from prefect.states import Cancelled, Completed, Failed
 
+from benchyard.case.selection import likely_title
 from benchyard.errors import RunInterruptedError
 from benchyard.execution.interrupts import insist
 from benchyard.execution.plan import Executed
@@ -34,7 +36,8 @@ def concluding(request: Request) -> Generator[None]:
     except Exception as error:
         insist(error)
         remember_end(Failed(message=str(error), data=error))
-        announce_failure(request.case, str(error) or type(error).__name__)
+        title = likely_title(Path(request.root), request.case)
+        announce_failure(title, str(error) or type(error).__name__)
         raise
     finally:
         _be_heard()
@@ -51,10 +54,11 @@ def _be_heard() -> None:
 
 def conclude(setting: Setting, executed: Executed, request: Request) -> State[Any]:
     """Tell what came of a case, compare it with its baseline, and return the final state."""
-    state = remember_end(final_state(executed))
+    state = remember_end(final_state(executed, setting.case.title))
     if executed.failed and not executed.interrupted:
         about = failure_of(executed.failed, setting.results)
-        announce_failure(setting.case.title, state.message or "", about)
+        title = setting.case.title
+        announce_failure(title, (state.message or "").removeprefix(f"{title} "), about)
     if request.baseline is None or not executed.records:
         return state
     worse = _compared(setting, request.baseline)

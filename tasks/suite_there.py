@@ -1,6 +1,5 @@
 """The turns of a suite on the testbeds of a lab, each as a flow run of its deployment."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -162,7 +161,7 @@ class _Dispatcher:
         made = run_deployment(  # pyright: ignore[reportUnknownVariableType] - two ways in one
             self._deployment.id,
             parameters=takes(self._deployment, asdict(request)),
-            flow_run_name=_shown(name, self._wish.root),
+            flow_run_name=entry.title,
             timeout=0,
             as_subflow=True,
             idempotency_key=f"{self._suite.get('id')}:{self._suite.get('attempt')}:{self._tries}",
@@ -217,9 +216,3 @@ class _Dispatcher:
         suite = self._suite.get("id")
         if suite:
             cancel_waiting(self._client, UUID(str(suite)), why)
-
-
-def _shown(case: str, root: str) -> str:
-    """Return the name that the flow run will give itself, so that a queue can be read."""
-    place = os.path.relpath(case, root)
-    return case if place.startswith("..") else place

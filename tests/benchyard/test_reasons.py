@@ -15,6 +15,8 @@ JAVA = (
     'Exception in thread "main" x.Broken: mapping\n\tat x.Main.main(Main.java:7)\n'
     "Caused by: java.io.IOException: disk full\n\tat x.Out.write(Out.java:3)\n\t... 1 more"
 )
+WANTED = "exit 0, and 3 was expected: n"
+WANTED = "exit 0, and 3 was expected: n"
 PYTHON = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'name'\n"
 
 
@@ -23,9 +25,9 @@ PYTHON = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError:
     [
         ("'sh' failed: exit code 9; on stderr: connection refused", "exit 9: connection refused"),
         ("'sh' failed: exit code 1; on stderr: nothing", "exit 1"),
-        ("'sh' failed: exit code 0, and 3 was expected; on stderr: x", "exit 0, and 3 was expected: x"),
+        ("'a' failed: exit code 0, and 3 was expected; it said: n", WANTED),
         ("'sh' failed: killed by SIGKILL; on stderr: nothing", "killed by SIGKILL"),
-        (f"'java' failed: exit code 1; on stderr: {JAVA}", "exit 1: Caused by: java.io.IOException: disk full"),
+        (f"'a' failed: exit code 1; on stderr: {JAVA}", f"exit 1: {JAVA.splitlines()[2]}"),
         ("'p' failed in the container of 'i:1': exit code 7; it said: a\nb c\n", "exit 7: b c"),
         ("its process died (exit code 9); on stderr: gone", "its process died (exit 9): gone"),
         ("stopped after 0.5 s (timeout)", "stopped after 0.5 s (timeout)"),

@@ -236,7 +236,7 @@ class Course:
             requires = self.requires(turn)
             fit = [place.name for place in dead if not place.why_not(requires)]
             if fit and all(place.why_not(requires) for place in there):
-                why = f"{_dead(fit)}, and no other testbed is what it requires"
+                why = f"{_dead(fit)}, and no other is what it requires"
                 self._leave_out(number, why, impossible=True)
 
     def _leave_out(self, number: int, why: str, *, impossible: bool = False) -> None:
@@ -255,8 +255,11 @@ class Course:
 
 
 def _dead(names: Sequence[str]) -> str:
-    verb = "s are" if len(names) > 1 else " is"
-    return f"the testbed{verb} dead, no worker answers on {', '.join(names)}"
+    one = len(names) == 1
+    listed = ", ".join(names)
+    return (
+        f"the testbed{'' if one else 's'} {listed} {'is' if one else 'are'} dead, no worker answers"
+    )
 
 
 def known_places(course: Course, places: Sequence[Place]) -> list[Place]:

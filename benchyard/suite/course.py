@@ -255,11 +255,9 @@ class Course:
 
 
 def _dead(names: Sequence[str]) -> str:
-    one = len(names) == 1
-    listed = ", ".join(names)
-    return (
-        f"the testbed{'' if one else 's'} {listed} {'is' if one else 'are'} dead, no worker answers"
-    )
+    subject = "testbed" if len(names) == 1 else "testbeds"
+    verb = "is" if len(names) == 1 else "are"
+    return f"the {subject} {', '.join(names)} {verb} dead, no worker answers"
 
 
 def known_places(course: Course, places: Sequence[Place]) -> list[Place]:

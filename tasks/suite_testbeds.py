@@ -75,19 +75,14 @@ class Testbeds:
     Args:
         there: Those that take work.
         dead: Those whose worker Prefect holds for offline.
-        paused: Whether there are others, whose queue takes no work.
+        untold: Whether a worker may be there that told nothing of itself.
     """
 
     __test__ = False  # keeps pytest from collecting a class that is named Test…
 
     there: Sequence[Place] = ()
     dead: Sequence[Place] = ()
-    paused: bool = False
-
-    @property
-    def told(self) -> bool:
-        """Whether any worker has told of itself."""
-        return bool(self.there or self.dead or self.paused)
+    untold: bool = False
 
 
 def testbeds_of(client: SyncPrefectClient, pool: str) -> Testbeds:
@@ -105,7 +100,7 @@ def testbeds_of(client: SyncPrefectClient, pool: str) -> Testbeds:
     return Testbeds(
         [place for place in open_ones if place.name in online],
         [place for place in open_ones if place.name not in online],
-        paused=len(open_ones) < len(ours),
+        untold=not ours or bool(online - {place.name for place in ours}),
     )
 
 

@@ -121,8 +121,7 @@ class _Dispatcher:
         if now - self._looked_at < LOOK_SECONDS:
             return
         seen = testbeds_of(self._client, self._pool)
-        # A pool whose workers tell nothing may have some all the same.
-        self._places = seen.there if seen.told else [Place("", Testbed(""))]
+        self._places = seen.there or ([Place("", Testbed(""))] if seen.untold else [])
         self._dead_since = {
             place.name: self._dead_since.get(place.name, now) for place in seen.dead
         }

@@ -32,16 +32,12 @@ def why_failed(record: RunRecord) -> str:
 def reason(error: ErrorRecord) -> str:
     """Return an error as one line."""
     how, *said = _SAID.split(error.message.strip(), maxsplit=1)
-    how = _first_line(_WHO.sub("", how, count=1)).replace("exit code ", "exit ")
+    how = " ".join(_WHO.sub("", how, count=1).split()).replace("exit code ", "exit ")
     told = [telling_line(text) for text in said if text.strip() != "nothing"]
     text = ": ".join(part for part in (how, *told) if part)
     # A word alone is no sentence: that of a KeyError is the key.
     named = text if " " in text or not error.type else f"{error.type}: {text}".removesuffix(": ")
     return shortened(named, _LONGEST)
-
-
-def _first_line(text: str) -> str:
-    return " ".join(text.strip().partition("\n")[0].split())
 
 
 def telling_line(text: str) -> str:

@@ -31,7 +31,7 @@ PYTHON = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError:
         ("'p' failed in the container of 'i:1': exit code 7; it said: a\nb c\n", "exit 7: b c"),
         ("its process died (exit code 9); on stderr: gone", "its process died (exit 9): gone"),
         ("stopped after 0.5 s (timeout)", "stopped after 0.5 s (timeout)"),
-        ("ERROR: no table\nLINE 1: select\n       ^", "ERROR: no table"),
+        ("ERROR: no table\nLINE 1: select\n       ^", "ERROR: no table LINE 1: select ^"),
     ],
 )  # fmt: skip
 def test_an_error_is_how_it_ended_and_what_was_said_last(message: str, expected: str) -> None:

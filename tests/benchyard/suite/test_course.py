@@ -242,9 +242,9 @@ def test_room_for_a_second_turn_depends_on_how_many_are_left(left: int, names: l
 
 
 def test_what_only_a_dead_testbed_would_do_for_is_left_out_with_the_reason() -> None:
-    entries = [entry("picky", requires=Requires(tags=("nvme",))), entry("plain"), entry("other")]
-    entries[2] = entry("other", requires=Requires(tags=("gpu",)))
-    course = Course(entries, turns([1, 1, 1], Order.CASE, 1), Limits())
+    tags = {"picky": ("nvme",), "plain": (), "other": ("gpu",)}
+    entries = [entry(name, requires=Requires(tags=wanted)) for name, wanted in tags.items()]
+    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 1), Limits())
     dead = Place("berta", Testbed("berta", "berta", tags=("nvme",)), "berta")
 
     course.give_up_on([dead], [place("ana")])

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +18,7 @@ from prefect import State
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import DeploymentUpdate, VariableCreate, WorkPoolCreate
 from prefect.client.schemas.objects import FlowRun
+from prefect.exceptions import ObjectNotFound
 from prefect.flows import Flow
 from prefect.states import Crashed, Pending, Running
 
@@ -79,13 +80,8 @@ def pool() -> Generator[str]:
                 client.delete_variable_by_name(variable.name)
 
 
-def tell(pool: str, name: str, *, host: str = "", beats: int | None = 3600, **more: Any) -> None:
-    """Make a testbed's queue, its variable and its heartbeat, as the worker of a lab does.
-
-    Args:
-        beats: Seconds until the next heartbeat; Prefect holds it for offline after three times
-            that. None for no heartbeat at all.
-    """
+def tell(pool: str, name: str, *, host: str = "", alive: bool = True, **more: Any) -> None:
+    """Make a testbed's queue, its variable and its heartbeat, as the worker of a lab does."""
     told: dict[str, Any] = {
         "name": name,
         "host": host or name,
@@ -97,8 +93,8 @@ def tell(pool: str, name: str, *, host: str = "", beats: int | None = 3600, **mo
     with get_client(sync_client=True) as client:
         client.create_work_queue(name, concurrency_limit=1, work_pool_name=pool)
         client.create_variable(VariableCreate(name=f"benchyard_testbed_{name}", value=told))
-        if beats is not None:
-            beat = {"name": name, "heartbeat_interval_seconds": beats}
+        if alive:
+            beat = {"name": name, "heartbeat_interval_seconds": 3600}
             path = "/work_pools/{work_pool_name}/workers/heartbeat"
             client.request("POST", path, path_params={"work_pool_name": pool}, json=beat)
 
@@ -228,10 +224,10 @@ def test_who_is_gone_gets_nothing_and_what_waits_there_is_taken_back(
 ) -> None:
     """The worker of ``a`` is dead, which is not known at the first look."""
     case_folder("only", process("s", "true"))
-    tell(pool, "never", beats=None)
-    tell(pool, "z")
-    with worker(pool, prefect_server, tmp_path, "z"):
-        tell(pool, "a", beats=2)
+    for name in ("a", "z"):
+        tell(pool, name)
+    tell(pool, "never", alive=False)
+    with worker(pool, prefect_server, tmp_path, "z"), playing(pool, "a"):
         state = run(root, pool)
     assert state.is_completed()
     assert summary(home, state)["cases"][0]["testbeds"] == ["z"]
@@ -245,9 +241,10 @@ def test_what_only_a_dead_testbed_is_fit_for_fails_soon_and_says_so(
     monkeypatch.setattr(suite_there, "GONE_SECONDS", 2.0)
     case_folder("picky", process("s", "true"), requires={"tags": ["nvme"]})
     tell(pool, "plain")
-    tell(pool, "fast", tags=["nvme"], beats=2)
+    tell(pool, "fast", tags=["nvme"])
 
-    state = run(root, pool)
+    with playing(pool, "fast"):
+        state = run(root, pool)
 
     assert state.is_failed()
     why = summary(home, state)["cases"][0]["why"]
@@ -262,9 +259,9 @@ def test_what_a_dead_testbed_had_taken_and_not_begun_is_done_elsewhere(
     case_folder: MakeCase, root: Path, home: Path, pool: str, prefect_server: str, tmp_path: Path
 ) -> None:
     case_folder("only", process("s", "true"))
-    tell(pool, "z")
+    for name in ("a", "z"):
+        tell(pool, name)
     with worker(pool, prefect_server, tmp_path, "z"), playing(pool, "a", Pending()):
-        tell(pool, "a", beats=2)
         state = run(root, pool)
     assert state.is_completed()
     assert summary(home, state)["cases"][0]["testbeds"] == ["z"]
@@ -275,10 +272,10 @@ def test_what_lost_its_host_is_done_elsewhere_once(
 ) -> None:
     """The heartbeat automation of a lab says of ``a`` what is said here."""
     case_folder("only", process("s", "true"))
-    tell(pool, "z")
+    for name in ("a", "z"):
+        tell(pool, name)
     lost = Crashed(message="no heartbeat: its process is gone; a retry goes on where it ended")
     with worker(pool, prefect_server, tmp_path, "z"), playing(pool, "a", Running(), lost):
-        tell(pool, "a", beats=2)
         state = run(root, pool)
     assert state.is_completed()
     assert summary(home, state)["cases"][0]["testbeds"] == ["z"]
@@ -289,8 +286,8 @@ def test_what_loses_its_host_again_and_again_is_given_up(
 ) -> None:
     case_folder("only", process("s", "true"))
     lost = Crashed(message="no heartbeat: its process is gone; a retry goes on where it ended")
-    with playing(pool, "a", Running(), lost):
-        tell(pool, "a")
+    tell(pool, "a")
+    with playing(pool, "a", Running(), lost, dies=False):
         state = run(root, pool)
     assert state.is_failed()
     assert "no heartbeat" in summary(home, state)["cases"][0]["why"]
@@ -298,8 +295,13 @@ def test_what_loses_its_host_again_and_again_is_given_up(
 
 
 @contextmanager
-def playing(pool: str, queue: str, *states: State[Any]) -> Generator[None]:
-    """Let each flow run that waits in a queue go through some states, 4 s apart."""
+def playing(pool: str, queue: str, *states: State[Any], dies: bool = True) -> Generator[None]:
+    """Play a testbed: take each flow run that waits in its queue through some states.
+
+    Args:
+        dies: Whether its worker is dead after the first one. Prefect's own service that marks
+            workers as offline is not there in tests: a worker that is deleted is gone as well.
+    """
     ended = threading.Event()
 
     def play() -> None:
@@ -313,7 +315,13 @@ def playing(pool: str, queue: str, *states: State[Any]) -> Generator[None]:
                 for one in client.request("POST", "/flow_runs/filter", json=body).json():
                     for state in states:
                         client.set_flow_run_state(UUID(one["id"]), state, force=True)
-                        ended.wait(4)
+                    if dies:
+                        path = "/work_pools/{work_pool_name}/workers/{name}"
+                        with suppress(ObjectNotFound):
+                            client.request(
+                                "DELETE", path, path_params={"work_pool_name": pool, "name": queue}
+                            )
+                        return
 
     thread = threading.Thread(target=play)
     thread.start()

@@ -23,6 +23,7 @@ from benchyard.guard import ensure_guard
 from benchyard.labels import OWNER, this_owner
 from flows.lab.state import running_lab, show_password
 from flows.sparing import SPARING
+from flows.trouble import raise_if_refused
 from flows.trust import take_server
 
 STARTUP_SECONDS = 90.0
@@ -94,7 +95,8 @@ class Server:
         """Return once it answers.
 
         Raises:
-            BenchyardError: If a configured one does not answer, or a temporary one dies.
+            BenchyardError: If a configured one does not answer or does not take our password, or
+                a temporary one dies.
         """
         if self.process is None:
             if not _answers(self.url, _PROBE_SECONDS):
@@ -102,6 +104,7 @@ class Server:
                     f"no Prefect server answers at {self.url}; start it, or unset PREFECT_API_URL "
                     "to use a temporary one, or use --direct"
                 )
+            raise_if_refused(self.url)
             return
         deadline = time.monotonic() + STARTUP_SECONDS
         while not _answers(self.url, 1.0):

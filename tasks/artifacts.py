@@ -9,17 +9,20 @@ import logging
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import ArtifactCreate
 from prefect.client.schemas.objects import ArtifactCollection
 from prefect.context import FlowRunContext, SettingsContext
+from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import get_current_settings
 
 from benchyard.model import Json, JsonObject
 from benchyard.pages.markdown import cell
+from tasks.one_client import SOON, our_client
 from tasks.outage import answers
 
 logger = logging.getLogger(__name__)
@@ -113,7 +116,7 @@ class Showcase:
         try:
             self._look()
             with _impatient():
-                answer = question(get_client(sync_client=True))
+                answer = _soon_again(question)
         except Exception as error:  # noqa: BLE001 - whatever it is, a case must not fail of it
             self.give_up(error)
             return None
@@ -163,6 +166,18 @@ class Showcase:
             return UUID(made.json()["id"])
 
         return self.ask(create)
+
+
+def _soon_again(question: Callable[[SyncPrefectClient], T]) -> T:
+    """Ask, and again soon where the server had no room: see ``tasks.one_client``."""
+    for wait in SOON:
+        try:
+            return question(our_client())
+        except PrefectHTTPStatusError as error:
+            if error.response.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
+                raise
+        time.sleep(wait)
+    return question(our_client())
 
 
 def _address() -> str:

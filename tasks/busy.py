@@ -68,14 +68,18 @@ def _why_stuck(
     if pool is None or worker is None:
         return "no worker has it; cancel it if nobody executes it" if age > _LONG else None
     if pool not in online:
-        online[pool] = _online(api, pool)
+        online[pool] = online_workers(api, pool)
     gone = age > _LOST and worker not in online[pool]
     return (
         f"its worker '{worker}' is gone; set it to crashed, or start the worker" if gone else None
     )
 
 
-def _online(api: SyncPrefectClient, pool: str) -> set[str]:
+def online_workers(api: SyncPrefectClient, pool: str) -> set[str]:
+    """Return the names of the workers of a pool that Prefect holds for alive.
+
+    It does so until three heartbeats are missed, one each 30 s.
+    """
     try:
         workers = api.read_workers_for_work_pool(pool)
     except ObjectNotFound:

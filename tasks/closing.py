@@ -4,10 +4,12 @@ import logging
 from typing import Any
 
 from prefect import Flow, State
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.client.schemas.objects import FlowRun, TaskRun
 from prefect.states import Cancelled, Crashed
+
+from tasks.one_client import our_client
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +25,7 @@ def close_task_runs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) 
     """
     del flow
     try:
-        with get_client(sync_client=True) as client:
+        with our_client() as client:
             close_open(client, flow_run, state)
     except Exception:
         logger.debug("could not close the task runs of %s", flow_run.name, exc_info=True)

@@ -2,11 +2,13 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from prefect import State
 from prefect.states import Cancelled, Failed
 
+from benchyard.case.selection import likely_title
 from benchyard.errors import RunInterruptedError
 from benchyard.execution.campaigns import read_campaign
 from benchyard.execution.interrupts import insist
@@ -39,7 +41,8 @@ def concluding(request: Request) -> Generator[None]:
     except Exception as error:
         insist(error)
         remember_end(Failed(message=str(error), data=error))
-        announce_failure(request.case, str(error) or type(error).__name__)
+        title = likely_title(Path(request.root), request.case)
+        announce_failure(title, str(error) or type(error).__name__)
         raise
     finally:
         _be_heard()
@@ -59,10 +62,11 @@ def conclude(setting: Setting, executed: Executed, request: Request) -> State[An
 
     A suite on another host learns it from the report that stays with the flow run.
     """
-    state = remember_end(final_state(executed))
+    title = setting.case.title
+    state = remember_end(final_state(executed, title))
     if executed.failed and not executed.interrupted:
         about = failure_of(executed.failed, setting.results)
-        announce_failure(setting.case.title, state.message or "", about)
+        announce_failure(title, (state.message or "").removeprefix(f"{title} "), about)
     if request.baseline is None and request.suite is None:
         return state
     there = read_campaign(setting.results)

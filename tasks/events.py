@@ -17,6 +17,7 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.events import emit_event
 
 from benchyard.model import Json, JsonObject, Outcome, slug
+from benchyard.reasons import why_failed
 from benchyard.record import Attempt, RunRecord, StepRecord
 from benchyard.regressions import Regression
 
@@ -68,8 +69,7 @@ def announce_crash(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -
     """
     del flow
     about: JsonObject = {"flow_run": {"id": str(flow_run.id), "name": flow_run.name}}
-    case = str((flow_run.parameters or {}).get("case", flow_run.name))
-    announce_failure(case, state.message or "its process died", about)
+    announce_failure(flow_run.name, state.message or "its process died", about)
 
 
 def announce_regression(found: Regression, results: Path, baseline: str) -> None:
@@ -96,6 +96,7 @@ def _failed(record: RunRecord, results: Path) -> JsonObject:
     return {
         "run": record.run,
         "outcome": record.outcome.value,
+        "why": why_failed(record),
         "steps": [_step(step) for step in broken[:_MOST_ATTEMPTS]],
         "error": {"type": error.type, "message": _short(error.message)} if error else None,
         "log": str(results / f"run_{record.run}" / "log.txt"),

@@ -1,23 +1,22 @@
 """Which flow run this is: its name in the UI, and its identity for the record."""
 
-import os
 from datetime import datetime
+from pathlib import Path
 from typing import Any, cast
 
 import prefect.runtime.flow_run
 from prefect.context import FlowRunContext
 
+from benchyard.case.selection import likely_title
 from benchyard.execution.beginning import Campaigning
 from benchyard.model import Json
 from benchyard.regressions import PREVIOUS
 
 
 def name_of_flow_run() -> str:
-    """Return the name of the flow run about to start: the case, from the root down."""
+    """Return the name of the flow run about to start: the title of its case."""
     parameters = cast("dict[str, Any]", cast("Any", prefect.runtime.flow_run).parameters)
-    case = str(parameters["case"])
-    place = os.path.relpath(case, str(parameters.get("root", ".")))
-    return case if place.startswith("..") else place
+    return likely_title(Path(str(parameters.get("root", "."))), str(parameters["case"]))
 
 
 def is_first_attempt() -> bool:

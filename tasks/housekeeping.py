@@ -8,7 +8,6 @@ from typing import Any
 
 from prefect import State, task
 from prefect.artifacts import create_markdown_artifact
-from prefect.client.orchestration import get_client
 from prefect.states import Completed
 
 import resources
@@ -30,6 +29,7 @@ from benchyard.labels import kill_leftovers
 from benchyard.registry import Registry
 from benchyard.statistics.figures import percent, plural
 from tasks.busy import stuck_flow_runs
+from tasks.one_client import our_client
 from tasks.policy import UNCACHED
 
 #: The artifact's key: the UI shows its history.
@@ -76,7 +76,7 @@ def remove_leftovers(registry: Registry) -> list[str]:
 @task(name="look-for-stuck-flow-runs", **UNCACHED)
 def look_for_stuck(report: Report) -> Report:
     """Add the flow runs that nobody seems to execute."""
-    with get_client(sync_client=True) as api:
+    with our_client() as api:
         return replace(report, stuck=tuple(stuck_flow_runs(api, datetime.now(UTC))))
 
 

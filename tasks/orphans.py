@@ -15,7 +15,7 @@ from uuid import UUID
 
 import httpx
 from prefect import State
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.objects import StateType
 from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
 from prefect.settings import get_current_settings
@@ -25,6 +25,7 @@ from benchyard.files import write_json
 from benchyard.json_text import decoded
 from benchyard.labels import owner_is_alive, this_owner
 from tasks.closing import close_open
+from tasks.one_client import our_client
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ def close_orphans(server: str) -> None:
     if not found:
         return
     try:
-        with get_client(sync_client=True) as client:
+        with our_client() as client:
             for file, note in found:
                 _close(client, UUID(file.stem), note)
                 file.unlink(missing_ok=True)

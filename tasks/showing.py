@@ -4,6 +4,7 @@ import logging
 import platform
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -27,7 +28,7 @@ from benchyard.pages import Board, board_of, cell, key_of, merged, result_page, 
 from benchyard.pages.keeping import board_from, metadata_of, table_of
 from benchyard.pages.result import state_of
 from benchyard.pages.retries import DAYS, place_of
-from benchyard.record import RunRecord
+from benchyard.record import RunRecord, read_record
 from tasks.artifacts import LARGEST, Showcase
 from tasks.stages import PrefectStages
 
@@ -121,7 +122,8 @@ class ShownStages(PrefectStages):
         if self._progress is not None:
             text = f"{title}: {state_of(summary, failed)}"
             self._showcase.update_progress(self._progress, 100.0, text)
-        page = result_page(title, summary, failed, results, _picture(results, summary))
+        broken = _records(results, failed)
+        page = result_page(title, summary, failed, results, _picture(results, summary), broken)
         about = f"{title}: {state_of(summary, failed)}"
         self._showcase.markdown(key_of(RESULT, title), page[:LARGEST], about)
         self._show_retries(title, results)
@@ -169,6 +171,15 @@ def _summary(results: Path) -> dict[str, Json]:
     except (OSError, ValueError):
         return {}
     return cast("dict[str, Json]", found) if isinstance(found, dict) else {}
+
+
+def _records(results: Path, runs: Sequence[int]) -> list[RunRecord]:
+    """Return the records of runs that can be read."""
+    found: list[RunRecord] = []
+    for run in runs:
+        with suppress(RecordError):
+            found.append(read_record(run_folder(results, run)))
+    return found
 
 
 def _picture(results: Path, summary: Mapping[str, Json]) -> tuple[int, str] | None:

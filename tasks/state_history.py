@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.filters import (
     FlowFilter,
     FlowFilterName,
@@ -24,6 +24,7 @@ from prefect.client.schemas.objects import FlowRun, TaskRun
 from prefect.client.schemas.sorting import FlowRunSort, TaskRunSort
 
 from benchyard.failures import Seen
+from tasks.one_client import our_client
 
 #: The server gives at most so many at once.
 _PAGE = 200
@@ -50,7 +51,7 @@ def read_history(flow_runs: Iterable[str], since: datetime | None, *, all_of: bo
         Exception: Whatever Prefect's client raises when the API has trouble.
     """
     wanted = {identifier for text in flow_runs if (identifier := _identifier(text)) is not None}
-    with get_client(sync_client=True) as api:
+    with our_client() as api:
         if all_of:
             wanted |= {run.id for run in _flow_runs(api, since)}
         # Newest first: a task run that begins between two pages shows the last of a page again.

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from prefect import Flow, State
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.filters import (
     FlowRunFilter,
     FlowRunFilterParentFlowRunId,
@@ -16,6 +16,7 @@ from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.states import Cancelled, Crashed
 
 from tasks.closing import close_open
+from tasks.one_client import our_client
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ def close_children(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -
     a suite that crashed or was cancelled; it must not fail, whatever the server does.
     """
     try:
-        with get_client(sync_client=True) as client:
+        with our_client() as client:
             cancel_waiting(client, flow_run.id, f"its suite ended as {state.name}")
             _close_own(client, flow_run, state)
             close_open(client, flow_run, state)

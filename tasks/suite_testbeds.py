@@ -1,7 +1,7 @@
 """What Prefect knows of the testbeds of a pool, and of what can be executed there."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
 from typing import Any, cast
 
 from prefect.client.orchestration import SyncPrefectClient
@@ -18,14 +18,13 @@ from benchyard.errors import InputError
 from benchyard.model import Json
 from benchyard.suite.places import Place
 from benchyard.testbeds import told_testbed
+from tasks.busy import online_workers
 
 FLOW = "execute-case"
 #: Prefect's variables in which the workers of a lab tell what their hosts are.
 PREFIX = "benchyard_testbed_"
 #: The deployment to take where a pool has several.
 _USUAL = "testbed"
-#: A worker that lives says so every few minutes.
-_SILENT = timedelta(minutes=15)
 _PAGE = 200
 
 
@@ -69,26 +68,42 @@ def takes(deployment: DeploymentResponse, parameters: Mapping[str, Any]) -> dict
     return {name: value for name, value in parameters.items() if name in known}
 
 
-def places_of(client: SyncPrefectClient, pool: str, now: datetime | None = None) -> list[Place]:
-    """Return the testbeds of a pool whose workers are there and whose queues take work."""
-    moment = now or datetime.now(UTC)
+@dataclass(frozen=True, slots=True)
+class Testbeds:
+    """The testbeds that workers of a pool have told of.
+
+    Args:
+        there: Those that take work.
+        dead: Those whose worker Prefect holds for offline.
+        untold: Whether a worker may be there that told nothing of itself.
+    """
+
+    __test__ = False  # keeps pytest from collecting a class that is named Test…
+
+    there: Sequence[Place] = ()
+    dead: Sequence[Place] = ()
+    untold: bool = False
+
+
+def testbeds_of(client: SyncPrefectClient, pool: str) -> Testbeds:
+    """Return the testbeds of a pool, by what their workers told and whether these live."""
     queues = client.read_work_queues(work_pool_name=pool, limit=_PAGE)
-    taking = {queue.name for queue in queues if not queue.is_paused}
+    takes_work = {queue.name: not queue.is_paused for queue in queues}
+    online = online_workers(client, pool)
     told = [
         cast("dict[str, Json]", variable.value)
         for variable in client.read_variables(limit=_PAGE)
         if variable.name.startswith(PREFIX) and isinstance(variable.value, dict)
     ]
-    return [
-        Place(str(one.get("name") or one["queue"]), told_testbed(one), str(one["queue"]))
-        for one in told
-        if one.get("queue") in taking and _is_alive(one, moment)
-    ]
+    ours = [_place(one) for one in told if one.get("queue") in takes_work]
+    open_ones = [place for place in ours if takes_work[str(place.queue)]]
+    return Testbeds(
+        [place for place in open_ones if place.name in online],
+        [place for place in open_ones if place.name not in online],
+        untold=not ours or bool(online - {place.name for place in ours}),
+    )
 
 
-def _is_alive(told: Mapping[str, Json], now: datetime) -> bool:
-    try:
-        seen = datetime.fromisoformat(str(told.get("seen")))
-    except ValueError:
-        return False
-    return (seen if seen.tzinfo else seen.replace(tzinfo=UTC)) > now - _SILENT
+def _place(told: Mapping[str, Json]) -> Place:
+    """Return a testbed as a place; its worker has its name."""
+    return Place(str(told.get("name") or told["queue"]), told_testbed(told), str(told["queue"]))

@@ -1,6 +1,5 @@
 """The turns of a suite on the testbeds of a lab, each as a flow run of its deployment."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -10,7 +9,7 @@ from uuid import UUID
 
 import httpx
 from prefect import get_run_logger
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.client.schemas.objects import FlowRun
 from prefect.deployments import run_deployment
@@ -24,8 +23,9 @@ from benchyard.suite.wish import Wish
 from benchyard.testbeds import Testbed
 from tasks.case_report import report_in
 from tasks.flow_run import this_flow_run
+from tasks.one_client import our_client
 from tasks.suite_children import cancel, cancel_waiting, is_waiting
-from tasks.suite_testbeds import deployment_of, offer, places_of, takes
+from tasks.suite_testbeds import Testbeds, deployment_of, offer, takes, testbeds_of
 
 #: Between two looks at the flow runs under way; the server is asked once for all of them.
 POLL_SECONDS = 2.0
@@ -33,6 +33,11 @@ POLL_SECONDS = 2.0
 LOOK_SECONDS = 20.0
 #: How long a case waits for a testbed that meets it, once nothing else is under way.
 PATIENCE_SECONDS = 600.0
+#: How long a case waits for a dead testbed where no other will do: a worker that only lost its
+#: server is heard of again by then.
+GONE_SECONDS = 60.0
+#: How the message begins with which the lab's automation ends what has lost its host.
+_NO_HEARTBEAT = "no heartbeat"
 
 #: Return how a deployment's parameter names a case that lies below a checkout.
 Reference = Callable[[Case, Path], str]
@@ -42,7 +47,7 @@ def conduct_there(reference: Reference) -> Callable[[Wish, Course], str]:
     """Return what executes a course on the testbeds of the wish's pool."""
 
     def conduct(wish: Wish, course: Course) -> str:
-        with get_client(sync_client=True) as client:
+        with our_client() as client:
             return _Dispatcher(client, wish, course, reference).work()
 
     return conduct
@@ -64,7 +69,10 @@ class _Dispatcher:
         self._children: dict[int, UUID] = {}
         self._used: set[str] = set()
         self._tries = 0
+        self._testbeds = Testbeds()
         self._places: Sequence[Place] = ()
+        self._dead_since: dict[str, float] = {}
+        self._moved: set[int] = set()
         self._looked_at = -LOOK_SECONDS
         self._idle_since: float | None = None
         self._trouble = ""
@@ -109,16 +117,25 @@ class _Dispatcher:
     # -- giving
 
     def _look(self) -> None:
-        """See which testbeds are there; take back what waits at one that has gone."""
-        if time.monotonic() - self._looked_at < LOOK_SECONDS:
+        """See which testbeds are there."""
+        now = time.monotonic()
+        if now - self._looked_at < LOOK_SECONDS:
             return
-        there = places_of(self._client, self._pool)
-        # A pool whose workers tell nothing may have some all the same.
-        self._places = there or [Place("", Testbed(""))]
-        self._looked_at = time.monotonic()
+        seen = testbeds_of(self._client, self._pool)
+        self._places = seen.there or ([Place("", Testbed(""))] if seen.untold else [])
+        self._dead_since = {
+            place.name: self._dead_since.get(place.name, now) for place in seen.dead
+        }
+        self._testbeds, self._looked_at = seen, now
+
+    def _gone(self) -> list[Place]:
+        """Return the dead testbeds that do not come back."""
+        before = time.monotonic() - GONE_SECONDS
+        return [one for one in self._testbeds.dead if self._dead_since[one.name] <= before]
 
     def _give(self) -> None:
         course = self._course
+        course.give_up_on(self._gone(), self._places)
         while taken := course.take(known_places(course, self._places)):
             try:
                 self._begin(taken)
@@ -166,7 +183,7 @@ class _Dispatcher:
         made = run_deployment(  # pyright: ignore[reportUnknownVariableType] - two ways in one
             self._deployment.id,
             parameters=takes(self._deployment, asdict(request)),
-            flow_run_name=_shown(name, self._wish.root),
+            flow_run_name=entry.title,
             timeout=0,
             as_subflow=True,
             idempotency_key=f"{self._suite.get('id')}:{self._suite.get('attempt')}:{self._tries}",
@@ -191,7 +208,6 @@ class _Dispatcher:
         ids = [self._children[taken.number] for taken in under_way]
         chosen = FlowRunFilter(id=FlowRunFilterId(any_=ids))
         found = {run.id: run for run in self._client.read_flow_runs(flow_run_filter=chosen)}
-        names = {place.name for place in self._places}
         for taken in under_way:
             flow_run = found.get(self._children[taken.number])
             if flow_run is None or flow_run.state is None:
@@ -200,9 +216,23 @@ class _Dispatcher:
                 self._end(taken, flow_run)
             elif flow_run.state.is_running():
                 self._course.note_start(taken)
-            elif is_waiting(flow_run) and taken.place.queue and taken.place.name not in names:
+            elif self._is_stranded(taken, flow_run):
                 cancel(self._client, flow_run.id, f"the testbed {taken.place.name} has gone")
-                self._course.put_back(taken)
+                self._put_back(taken)
+
+    def _is_stranded(self, taken: Taken, flow_run: FlowRun) -> bool:
+        """Tell whether nobody is there any more who would begin a flow run."""
+        name = taken.place.name
+        if flow_run.state is not None and flow_run.state.is_pending():
+            return name in self._dead_since
+        known = {place.name for place in self._places}
+        return is_waiting(flow_run) and bool(taken.place.queue) and name not in known
+
+    def _put_back(self, taken: Taken) -> None:
+        title = self._course.entries[taken.turn.case].title
+        name = taken.place.name
+        get_run_logger().warning("%s: the testbed %s has gone, another shall do it", title, name)
+        self._course.put_back(taken)
 
     def _end(self, taken: Taken, flow_run: FlowRun) -> None:
         state = flow_run.state
@@ -214,17 +244,23 @@ class _Dispatcher:
             return
         results = self._course.entries[taken.turn.case].results
         seen = () if results is None else done_since(results, taken.turn.runs, taken.began_at)
+        if not seen and taken.number not in self._moved and self._lost_its_host(taken, flow_run):
+            self._moved.add(taken.number)
+            self._put_back(taken)
+            return
         end = End.CANCELLED if state.is_cancelled() else End.FAILED
         why = f"{state.name}: {state.message}" if state.message else str(state.name)
         self._course.end(taken, end, why, seen, took, report)
+
+    def _lost_its_host(self, taken: Taken, flow_run: FlowRun) -> bool:
+        """Tell whether a flow run has crashed because its host did, and not only its process."""
+        state = flow_run.state
+        if state is None or not state.is_crashed():
+            return False
+        silent = (state.message or "").startswith(_NO_HEARTBEAT)
+        return silent or taken.place.name in self._dead_since
 
     def _cancel_waiting(self, why: str) -> None:
         suite = self._suite.get("id")
         if suite:
             cancel_waiting(self._client, UUID(str(suite)), why)
-
-
-def _shown(case: str, root: str) -> str:
-    """Return the name that the flow run will give itself, so that a queue can be read."""
-    place = os.path.relpath(case, root)
-    return case if place.startswith("..") else place

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchyard.case.loading import METADATA, Loaded, find_metadata, load_all, raise_problems
 from benchyard.case.problems import hint
+from benchyard.case.reading import read_metadata
 from benchyard.errors import InputError
 from benchyard.model import Case, point_suffix
 from benchyard.registry import Registry
@@ -54,6 +55,20 @@ def one_case(root: Path, wanted: str, registry: Registry) -> Case:
     return cases[0]
 
 
+def likely_title(root: Path, wanted: str) -> str:
+    """Return the title of the case that a text selects, without looking whether it is valid.
+
+    Returns:
+        The text as it is where it names no case by its folder.
+    """
+    place, point = _split(wanted)
+    path = _path_of(place, root)
+    file = path if path.name == METADATA else path / METADATA
+    document = read_metadata(file) if _exists(file) else None
+    name = document.get("name") if isinstance(document, dict) else None
+    return f"{name}{point}" if isinstance(name, str) and name.strip() else wanted
+
+
 class _Lazy:
     """All cases below the root, loaded when a name makes it necessary."""
 
@@ -73,8 +88,7 @@ def _select(text: str, every: _Lazy, registry: Registry) -> list[Loaded]:
     if not text.strip():
         raise InputError("an empty text selects no case; leave it out to have all")
     place, point = _split(text)
-    # A path as the shell sees it, else one as it stands in a listing of the root.
-    path = Path(place) if _exists(Path(place)) else every.root / place
+    path = _path_of(place, every.root)
     if _exists(path):
         found = load_all(_files_at(path), registry)
         if not found:
@@ -89,6 +103,11 @@ def _select(text: str, every: _Lazy, registry: Registry) -> list[Loaded]:
         titles = [title for item in every.all() for title in _titles(item)]
         raise InputError(f"no case is '{text}'{hint(text, titles[:1000], 1000)}")
     return chosen
+
+
+def _path_of(place: str, root: Path) -> Path:
+    """Return a path as the shell sees it, else as it stands in a listing of the root."""
+    return Path(place) if _exists(Path(place)) else root / place
 
 
 def _exists(path: Path) -> bool:

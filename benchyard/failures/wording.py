@@ -7,6 +7,7 @@ from benchyard.execution.wording import duration
 from benchyard.failures.executions import WHOLE_RUN, Execution
 from benchyard.failures.fragility import Fragile
 from benchyard.failures.rates import WEEK, Bucket
+from benchyard.reasons import reason, shortened
 from benchyard.record import ErrorRecord
 from benchyard.statistics.figures import percent, plural
 
@@ -37,19 +38,30 @@ def endings(step: Fragile) -> str:
 
 
 def said(error: ErrorRecord | None, longest: int = _ERROR) -> str:
-    """Return an error on one line, cut off where it gets long."""
-    if error is None:
-        return NOTHING
-    words = " ".join(error.message.split())
-    text = printable(f"{error.type}: {words}" if error.type else words)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    """Return an error on one line, shortened where it gets long."""
+    return NOTHING if error is None else shortened(printable(reason(error)), longest)
 
 
-def last_error(execution: Execution, longest: int) -> str:
-    """Return the last error beside the first one, which it may be or be the same as."""
-    if len(execution.failed) < 2:
-        return NOTHING
-    return "the same" if execution.same_errors else said(execution.last_error, longest)
+def first_and_last(execution: Execution, longest: int = _BESIDE) -> tuple[str, str]:
+    """Return the first and the last error for two cells beside each other: what differs."""
+    first, last = execution.first_error, execution.last_error
+    if len(execution.failed) < 2 or first is None or last is None:
+        return said(first, longest), NOTHING
+    if execution.same_errors:
+        return said(first, longest), "the same"
+    told = reason(first), reason(last)
+    if told[0] == told[1]:
+        told = " ".join(first.message.split()), " ".join(last.message.split())
+    return _apart(printable(told[0]), printable(told[1]), longest)
+
+
+def _apart(one: str, other: str, longest: int) -> tuple[str, str]:
+    """Shorten two texts; where one is long, without the words that both begin with."""
+    if max(len(one), len(other)) > longest:
+        differs = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+        shared = one.rfind(" ", 0, next(differs, 0)) + 1
+        one, other = (f"…{text[shared:]}" if shared else text for text in (one, other))
+    return shortened(one, longest), shortened(other, longest)
 
 
 def moment(iso: str) -> str:
@@ -93,8 +105,7 @@ def executions_table(found: Sequence[Execution]) -> list[tuple[str, ...]]:
             outcome_word(one),
             took(one.duration_s),
             moment(one.started_at),
-            said(one.first_error, _BESIDE),
-            last_error(one, _BESIDE),
+            *first_and_last(one),
         )
         for one in found
     ]

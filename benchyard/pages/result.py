@@ -5,13 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from benchyard.execution.wording import duration
-from benchyard.pages.markdown import cell, embedded, table
+from benchyard.pages.markdown import cell, embedded, link, table
+from benchyard.pages.retries import place_of
+from benchyard.reasons import why_failed
+from benchyard.record import RunRecord
 from benchyard.subject import about
 from benchyard.summary import own_time
 
 #: So many steps a page lists; summary.json has all.
 _MOST_STEPS = 200
 _MOST_WARNINGS = 20
+_MOST_FAILURES = 20
 _HEAD = ("", "Step", "N", "Median", "± 95 %", "CV", "Min", "Max", "Own", "Outcomes", "Left out")
 #: The column with programs' own times; it is there only if one has something to say.
 _OWN = _HEAD.index("Own")
@@ -24,6 +28,7 @@ def result_page(
     failed: Sequence[int],
     results: Path,
     drawn: tuple[int, str] | None,
+    broken: Sequence[RunRecord] = (),
 ) -> str:
     """Return the page.
 
@@ -32,9 +37,13 @@ def result_page(
         failed: Numbers of the runs that were tried and are not done.
         results: Folder with the runs.
         drawn: A run and its curves, SVG; None if there are none.
+        broken: Records of failed runs.
     """
     steps: list[Document] = summary.get("steps") or []
     parts = [f"# {cell(title)}\n", f"{state_of(summary, failed)}.\n"]
+    parts += [f"- {_failure(record)}" for record in broken[:_MOST_FAILURES]]
+    if broken:
+        parts.append("")
     if steps:
         parts.append(_table([_row(step) for step in steps[:_MOST_STEPS]]))
     if len(steps) > _MOST_STEPS:
@@ -48,6 +57,15 @@ def result_page(
         parts += [f"\n## Curves of run {run}{which}\n", embedded(picture, f"run {run}")]
     parts.append(f"\nResults: `{str(results).replace('`', chr(39))}`\n")
     return "\n".join(parts)
+
+
+def _failure(record: RunRecord) -> str:
+    """Say where a run failed, and then of what."""
+    name = record.flow_run.get("name")
+    where = [f"run {record.run}"]
+    where += [f"flow run {link(str(name), place_of(record.flow_run))}"] if name else []
+    where += [f"host {cell(host)}"] if (host := record.environment.get("host")) else []
+    return f"{', '.join(where)}: {cell(why_failed(record))}"
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> str:

@@ -13,7 +13,7 @@ from benchyard.failures.collecting import Collected
 from benchyard.failures.document import Link
 from benchyard.failures.executions import WHOLE_RUN, Execution, executions
 from benchyard.failures.fragility import by_fragility, least_rate, troubled
-from benchyard.failures.wording import last_error, outcome_word, said, took
+from benchyard.failures.wording import first_and_last, outcome_word, took
 from benchyard.model import Json
 from benchyard.pages.markdown import cell, link, table
 from benchyard.statistics.figures import percent, plural
@@ -27,8 +27,8 @@ _MOST_ON_PAGE = 60
 _ERROR = 80
 #: Columns of a row.
 HEAD = (
-    *("Step", "Case", "Run", "Ended", "Attempts", "First error", "Last error", "Flow run"),
-    *("Host", "Took", "Started (UTC)"),
+    *("Step", "Case", "Run", "Ended", "Attempts", "Flow run", "Host", "First error", "Last error"),
+    *("Took", "Started (UTC)"),
 )
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Row = Mapping[str, str]
@@ -127,10 +127,9 @@ def _row(one: Execution, address: Link) -> Row:
         str(one.run),
         outcome_word(one),
         str(one.attempts),
-        cell(said(one.first_error, _ERROR)),
-        cell(last_error(one, _ERROR)),
         link(str(one.flow_run.get("name") or ""), address(one.flow_run)),
         cell(one.host),
+        *map(cell, first_and_last(one, _ERROR)),
         took(one.duration_s),
         f"{one.began.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
     )

@@ -237,6 +237,15 @@ class Course:
             why = why_nowhere(self.requires(turn), places)
             self._leave_out(number, why, impossible=True)
 
+    def give_up_on(self, dead: Sequence[Place], there: Sequence[Place]) -> None:
+        """Leave out what only dead testbeds would do for."""
+        for number, turn in list(self._open.items()) if dead else []:
+            requires = self.requires(turn)
+            fit = [place.name for place in dead if not place.why_not(requires)]
+            if fit and all(place.why_not(requires) for place in there):
+                why = f"{_dead(fit)}, and no other is what it requires"
+                self._leave_out(number, why, impossible=True)
+
     def _leave_out(self, number: int, why: str, *, impossible: bool = False) -> None:
         turn = self._open.pop(number)
         place = Place("", NOWHERE)
@@ -250,6 +259,12 @@ class Course:
             return 0.0
         spent = 0.0 if taken.started_s is None else self._monotonic() - taken.started_s
         return max(0.0, taken.seconds - spent)
+
+
+def _dead(names: Sequence[str]) -> str:
+    subject = "testbed" if len(names) == 1 else "testbeds"
+    verb = "is" if len(names) == 1 else "are"
+    return f"the {subject} {', '.join(names)} {verb} dead, no worker answers"
 
 
 def known_places(course: Course, places: Sequence[Place]) -> list[Place]:

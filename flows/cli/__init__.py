@@ -11,6 +11,7 @@ from benchyard.execution.ending import ending
 from flows.cli.group import cli
 from flows.cli.terminal import say
 from flows.leaving import leave
+from flows.trouble import trouble_with_server
 
 #: Set to show tracebacks of internal errors.
 DEBUG = "BENCHYARD_DEBUG"
@@ -64,6 +65,9 @@ def call(arguments: list[str]) -> int:
 def _told(error: Exception) -> tuple[ExitCode, str]:
     if isinstance(error, click.Abort):
         return ExitCode.INTERRUPTED, _INTERRUPTED
+    trouble = trouble_with_server(error)
+    if trouble is not None:
+        return ExitCode.CASE_FAILED, trouble
     if isinstance(error, BenchyardError | OSError):
         return _deliberate(error)
     if os.environ.get(DEBUG):

@@ -11,7 +11,8 @@ from benchyard.execution.campaigns import earlier_campaigns, is_earlier
 from benchyard.execution.layout import failed_runs, run_folder
 from benchyard.execution.wording import duration
 from benchyard.files import content, shown
-from benchyard.model import Case, Json, Outcome
+from benchyard.model import Case, Json
+from benchyard.reasons import why_failed
 from benchyard.record import read_record
 from benchyard.statistics.figures import plural
 from benchyard.subject import about
@@ -115,12 +116,8 @@ def _failure(folder: Path) -> str:
         record = read_record(folder)
     except RecordError as error:
         return str(error)
-    broken = [s for s in record.steps if s.outcome in (Outcome.FAILED, Outcome.TIMED_OUT)]
-    errors = [s.attempts[-1].error for s in broken if s.attempts]
-    why = record.error or next((e for e in errors if e is not None), None)
-    where = f" in step {broken[0].index} {broken[0].name}" if broken else ""
-    text = f": {why.message.partition(chr(10))[0]}" if why else ""
-    return f"run {record.run} {record.outcome}{where}{text}; see {shown(folder / 'log.txt')}"
+    why = why_failed(record)
+    return f"run {record.run} {record.outcome}: {why}; see {shown(folder / 'log.txt')}"
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:

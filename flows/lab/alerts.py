@@ -37,19 +37,22 @@ _TAG = {"prefect.resource.id": "prefect.tag.benchyard", "prefect.resource.role":
 _ENDS = ("Failed", "Crashed", "TimedOut")
 
 _UI_URL = "UI_URL"
+_WHY = 'event.resource["prefect.state-message"]'
 #: Both begin with "text": what chat programs show of an incoming webhook.
 _OF_FAILED = """{
-  "text": {{ (event.resource.name ~ ": " ~ event.resource["prefect.state-message"]) | tojson }},
+  "text": {{ (("" if (WHY ~ "").startswith(WHOSE ~ " ") else WHOSE ~ ": ") ~ WHY) | tojson }},
   "source": "benchyard",
   "kind": "failed",
-  "case": {{ event.resource.name | tojson }},
-  "reason": {{ event.resource["prefect.state-message"] | tojson }},
+  "case": {{ WHOSE | tojson }},
+  "reason": {{ WHY | tojson }},
   "state": {{ event.resource["prefect.state-name"] | tojson }},
   "flow": {{ flow.name | tojson }},
   "flow_run": {{ (flow_run.id | string) | tojson }},
   "url": {{ ("UI_URL/runs/flow-run/" ~ flow_run.id) | tojson }},
   "occurred": {{ (event.occurred | string) | tojson }}
-}"""
+}""".replace("WHOSE", "event.resource.name").replace(
+    "WHY", 'event.resource["prefect.state-message"]'
+)
 _OF_WORSE = """{
   "text": {{ ("regression: " ~ event.payload.text) | tojson }},
   "source": "benchyard",

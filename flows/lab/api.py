@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from uuid import UUID
 
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import VariableCreate, VariableUpdate, WorkPoolCreate
 from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
@@ -14,6 +14,7 @@ from benchyard.model import JsonObject
 from flows.lab.names import CONTROL, TESTBEDS, variable_of
 from tasks.busy import busy_flow_runs
 from tasks.closing import close_open
+from tasks.one_client import our_client
 
 #: The label that a worker puts on a flow run which it is about to begin.
 _WORKER = "prefect.worker.name"
@@ -25,7 +26,7 @@ _POOLS = {
 
 def client() -> SyncPrefectClient:
     """Return a client; use it in a ``with``."""
-    return get_client(sync_client=True)
+    return our_client()
 
 
 def ensure_pools(api: SyncPrefectClient) -> list[str]:
@@ -81,12 +82,6 @@ def forget_testbed(api: SyncPrefectClient, testbed: str) -> None:
         api.delete_variable_by_name(variable_of(testbed))
     except ObjectNotFound:
         return
-
-
-def workers_online(api: SyncPrefectClient, pool: str) -> set[str]:
-    """Return the names of the workers of a pool that Prefect holds for alive."""
-    workers = api.read_workers_for_work_pool(pool)
-    return {worker.name for worker in workers if worker.status == "ONLINE"}
 
 
 def close_lost(api: SyncPrefectClient, worker: str, pool: str, alive: Iterable[str]) -> list[str]:

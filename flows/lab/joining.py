@@ -11,6 +11,7 @@ from flows.lab.lab import Lab, Testbed
 from flows.lab.names import TESTBEDS, this_host
 from flows.lab.requests import as_interrupts
 from flows.lab.where import reachable, use
+from flows.trouble import raise_if_refused
 
 SERVED = "the testbed is served already, by pid {pid} on this machine; give another --name"
 _FLOWS = Path("flows", "execute_case.py")
@@ -44,7 +45,8 @@ def join(wishes: Wishes, say: Callable[[str], None]) -> bool:
         Whether the flow run that was under way at the end could finish.
 
     Raises:
-        BenchyardError: If the server does not answer, or the worker does not come up.
+        BenchyardError: If the server does not answer or does not take our password, or the worker
+            does not come up.
         InputError: If the testbed is served already, or there are no flows.
     """
     name = wishes.name or this_host()
@@ -56,6 +58,7 @@ def join(wishes: Wishes, say: Callable[[str], None]) -> bool:
         held.enter_context(state.claim(f"testbed-{name}", SERVED))
         with as_interrupts():
             use(where := reachable())
+            raise_if_refused(where.api)
             queue = wishes.queue or name
             testbed = Testbed(name, queue, wishes.tags, checkout, wishes.allowed)
             lab = Lab(where, testbed, say)

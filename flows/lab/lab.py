@@ -10,6 +10,7 @@ from time import monotonic, sleep
 from benchyard.errors import BenchyardError
 from benchyard.labels import kill_labelled, labelled, owner_is_alive, this_owner
 from flows.lab import api, state
+from flows.lab.database import is_surely_sqlite, with_driver
 from flows.lab.ending import Ending
 from flows.lab.names import (
     ALLOWED,
@@ -29,6 +30,7 @@ from flows.lab.part import Part
 from flows.lab.requests import listening
 from flows.lab.supervisor import Supervisor
 from flows.lab.where import Where, answers
+from tasks.busy import online_workers
 
 #: Seconds for a server to answer: 8 s on two idle cores, with a database to be made.
 SERVER_SECONDS = 120.0
@@ -78,7 +80,7 @@ class Lab:
         Raises:
             BenchyardError: If it dies, or does not answer for two minutes.
         """
-        settings = {**self.where.environment(database_url), LAB: this_owner()}
+        settings = with_driver({**self.where.environment(database_url), LAB: this_owner()})
         bind = [str(self.where.bind), str(self.where.port)]
         self.server = Part(SERVER_PART, "flows.lab.serving", bind, settings, self.testbed.checkout)
         self.server.start()
@@ -134,10 +136,20 @@ class Lab:
                         f"the {part.name} did not come up: {part.last_words()} (log {part.log})"
                     )
                 sleep(_LOOK_SECONDS)
+            self._warn_of_sqlite(client)
+
+    def _warn_of_sqlite(self, client: api.SyncPrefectClient) -> None:
+        count = len(online_workers(client, TESTBEDS))
+        if count > 1 and is_surely_sqlite(client):
+            self.say(
+                f"{count} testbeds share a server on SQLite, which takes one writer at a time and "
+                "refuses some requests, which are asked again; give it a PostgreSQL database "
+                "(benchyard up --database-url)"
+            )
 
     def _is_online(self, client: api.SyncPrefectClient, part: Part) -> bool:
         pool, name = part.arguments[:2]
-        return name in api.workers_online(client, pool)
+        return name in online_workers(client, pool)
 
     def keep_up(self, ready: Callable[[], None], deadline: float | None) -> bool:
         """Keep it up until the user wants it to end; then let it down.

@@ -213,12 +213,16 @@ def test_a_failed_step_is_retried_beside_others_too(flows: Flows) -> None:
 
 
 def test_a_failed_case_is_a_failed_flow_run_that_says_which_run(flows: Flows) -> None:
-    case = flows.case(process("work", "exit 1"), process("never", "true"))
+    case = flows.case(
+        process("work", "echo connection refused >&2; exit 9"), process("never", "true")
+    )
 
     seen = flows.execute(case, len(STAGES) + 1 + 1)
 
     assert seen.state.is_failed()
-    assert seen.state.message == "run 1 failed; 0 runs done; a retry goes on there"
+    told = f"{case.name} run 1: step work: exit 9: connection refused; 0 runs done"
+    assert seen.state.message == f"{told}; a retry goes on there"
+    assert seen.flow_run.name == case.name
     assert "run1/checkpoint" not in seen.tasks
     assert "run1/02-never" not in seen.tasks
     assert done_runs(case / "results") == []
@@ -237,7 +241,8 @@ def test_a_second_flow_run_executes_only_what_is_not_done(flows: Flows, tmp_path
 
     second = flows.execute(case, 2 * (OF_A_RUN + 1) + 1, runs=3)
 
-    assert first.state.message == "run 2, 3 failed; 1 run done; a retry goes on there"
+    told = f"{case.name} run 2, 3: step work: exit 1; 1 run done"
+    assert first.state.message == f"{told}; a retry goes on there"
     assert second.state.message == "3 runs done"
     assert not any(name.startswith("run1/") for name in second.tasks)
     assert tree(case / "results" / "run_1") == before

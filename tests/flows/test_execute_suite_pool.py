@@ -4,9 +4,10 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -17,7 +18,9 @@ from prefect import State
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import DeploymentUpdate, VariableCreate, WorkPoolCreate
 from prefect.client.schemas.objects import FlowRun
+from prefect.exceptions import ObjectNotFound
 from prefect.flows import Flow
+from prefect.states import Crashed, Pending, Running
 
 from benchyard.execution.layout import done_runs
 from benchyard.record import read_record
@@ -77,10 +80,8 @@ def pool() -> Generator[str]:
                 client.delete_variable_by_name(variable.name)
 
 
-def tell(
-    pool: str, name: str, *, host: str = "", seen: datetime | None = None, **more: Any
-) -> None:
-    """Make a testbed's queue and its variable, as the worker of a lab does."""
+def tell(pool: str, name: str, *, host: str = "", alive: bool = True, **more: Any) -> None:
+    """Make a testbed's queue, its variable and its heartbeat, as the worker of a lab does."""
     told: dict[str, Any] = {
         "name": name,
         "host": host or name,
@@ -89,10 +90,13 @@ def tell(
         "memory_bytes": 2**33,
     }
     told |= {"docker": False, "queue": name, **more}
-    told["seen"] = (seen or datetime.now(UTC)).isoformat()
     with get_client(sync_client=True) as client:
         client.create_work_queue(name, concurrency_limit=1, work_pool_name=pool)
         client.create_variable(VariableCreate(name=f"benchyard_testbed_{name}", value=told))
+        if alive:
+            beat = {"name": name, "heartbeat_interval_seconds": 3600}
+            path = "/work_pools/{work_pool_name}/workers/heartbeat"
+            client.request("POST", path, path_params={"work_pool_name": pool}, json=beat)
 
 
 @contextmanager
@@ -218,15 +222,119 @@ def test_twelve_cases_take_as_long_as_two_hosts_need(
 def test_who_is_gone_gets_nothing_and_what_waits_there_is_taken_back(
     case_folder: MakeCase, root: Path, home: Path, pool: str, prefect_server: str, tmp_path: Path
 ) -> None:
-    """Testbed ``a`` has no worker, and falls silent after the first look."""
+    """The worker of ``a`` is dead, which is not known at the first look."""
     case_folder("only", process("s", "true"))
-    tell(pool, "a", seen=datetime.now(UTC) - timedelta(minutes=14, seconds=55))
-    tell(pool, "silent", seen=datetime.now(UTC) - timedelta(minutes=16))
-    tell(pool, "z")
-    with worker(pool, prefect_server, tmp_path, "z"):
+    for name in ("a", "z"):
+        tell(pool, name)
+    tell(pool, "never", alive=False)
+    with worker(pool, prefect_server, tmp_path, "z"), playing(pool, "a"):
         state = run(root, pool)
     assert state.is_completed()
     assert summary(home, state)["cases"][0]["testbeds"] == ["z"]
+    there = [(child.work_queue_name, child.state_name) for child in of_suite(flow_run_of(state))]
+    assert sorted(there) == [("a", "Cancelled"), ("z", "Completed")]
+
+
+def test_what_only_a_dead_testbed_is_fit_for_fails_soon_and_says_so(
+    case_folder: MakeCase, root: Path, home: Path, pool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suite_there, "GONE_SECONDS", 2.0)
+    case_folder("picky", process("s", "true"), requires={"tags": ["nvme"]})
+    tell(pool, "plain")
+    tell(pool, "fast", tags=["nvme"])
+
+    with playing(pool, "fast"):
+        state = run(root, pool)
+
+    assert state.is_failed()
+    why = summary(home, state)["cases"][0]["why"]
+    assert why.startswith("the testbed fast is dead, no worker answers, and no other")
+    (child,) = of_suite(flow_run_of(state))
+    assert child.state_name == "Cancelled"
+    assert child.state is not None
+    assert child.state.message == "the testbed fast has gone"
+
+
+def test_what_a_dead_testbed_had_taken_and_not_begun_is_done_elsewhere(
+    case_folder: MakeCase, root: Path, home: Path, pool: str, prefect_server: str, tmp_path: Path
+) -> None:
+    case_folder("only", process("s", "true"))
+    for name in ("a", "z"):
+        tell(pool, name)
+    with worker(pool, prefect_server, tmp_path, "z"), playing(pool, "a", Pending()):
+        state = run(root, pool)
+    assert state.is_completed()
+    assert summary(home, state)["cases"][0]["testbeds"] == ["z"]
+
+
+def test_what_lost_its_host_is_done_elsewhere_once(
+    case_folder: MakeCase, root: Path, home: Path, pool: str, prefect_server: str, tmp_path: Path
+) -> None:
+    """The heartbeat automation of a lab says of ``a`` what is said here."""
+    case_folder("only", process("s", "true"))
+    for name in ("a", "z"):
+        tell(pool, name)
+    lost = Crashed(message="no heartbeat: its process is gone; a retry goes on where it ended")
+    with worker(pool, prefect_server, tmp_path, "z"), playing(pool, "a", Running(), lost):
+        state = run(root, pool)
+    assert state.is_completed()
+    assert summary(home, state)["cases"][0]["testbeds"] == ["z"]
+
+
+def test_what_loses_its_host_again_and_again_is_given_up(
+    case_folder: MakeCase, root: Path, home: Path, pool: str
+) -> None:
+    case_folder("only", process("s", "true"))
+    lost = Crashed(message="no heartbeat: its process is gone; a retry goes on where it ended")
+    tell(pool, "a")
+    with playing(pool, "a", Running(), lost, dies=False):
+        state = run(root, pool)
+    assert state.is_failed()
+    assert "no heartbeat" in summary(home, state)["cases"][0]["why"]
+    assert [child.state_name for child in of_suite(flow_run_of(state))] == ["Crashed", "Crashed"]
+
+
+@contextmanager
+def playing(pool: str, queue: str, *states: State[Any], dies: bool = True) -> Generator[None]:
+    """Play a testbed: take each flow run that waits in its queue through some states.
+
+    Args:
+        dies: Whether its worker is dead after the first one. Prefect's own service that marks
+            workers as offline is not there in tests: a worker that is deleted is gone as well.
+    """
+    ended = threading.Event()
+
+    def play() -> None:
+        with get_client(sync_client=True) as client:
+            while not ended.wait(0.2):
+                body = {
+                    "work_pools": {"name": {"any_": [pool]}},
+                    "work_pool_queues": {"name": {"any_": [queue]}},
+                    "flow_runs": {"state": {"type": {"any_": ["SCHEDULED"]}}},
+                }
+                for one in client.request("POST", "/flow_runs/filter", json=body).json():
+                    for state in states:
+                        client.set_flow_run_state(UUID(one["id"]), state, force=True)
+                    if dies:
+                        path = "/work_pools/{work_pool_name}/workers/{name}"
+                        with suppress(ObjectNotFound):
+                            client.request(
+                                "DELETE", path, path_params={"work_pool_name": pool, "name": queue}
+                            )
+                        return
+
+    thread = threading.Thread(target=play)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def flow_run_of(state: State[Any]) -> UUID:
+    assert state.state_details.flow_run_id is not None
+    return state.state_details.flow_run_id
 
 
 def test_what_no_testbed_is_fit_for_is_left_out_after_a_while(

@@ -101,7 +101,7 @@ def look_at(ui: Ui, picture: str, *texts: str) -> None:
 
 def test_flow_run_shows_the_graph_of_the_case(ui: Ui, tmp_path: Path) -> None:
     ui.execute("graph", "--root", "cases/examples", "--runs", "1", "--results", str(tmp_path))
-    assert ui.newest_flow_run()["name"] == "graph"
+    assert ui.newest_flow_run()["name"] == "example-graph"
     steps = ("run1/01-Begin", "run1/02-Left", "run1/03-Right", "run1/04-End")
     look_at(ui, "graph.png", *steps, "summarize")
 

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
+import httpx
 import pytest
 from prefect import flow
-from prefect.client.orchestration import get_client
+from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterId
 from prefect.client.schemas.objects import Artifact
+from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 import tasks.artifacts
@@ -144,6 +146,23 @@ def test_what_the_server_refuses_is_told_and_ends_nothing(
     with caplog.at_level(logging.WARNING, "tasks"):
         assert in_flow(lambda showcase: showcase.progress("No Such Key!", 1.0, "")) is None
     assert "not shown in the UI" in caplog.text
+
+
+@pytest.mark.slow
+def test_a_server_without_room_is_asked_again_soon(in_flow: Callable[[Act], Any]) -> None:
+    """SQLite refuses what meets another writer."""
+    asked: list[int] = []
+
+    def question(_: SyncPrefectClient) -> str:
+        asked.append(len(asked))
+        if len(asked) < 3:
+            request = httpx.Request("POST", "http://server/api/artifacts/")
+            answer = httpx.Response(503, request=request)
+            raise PrefectHTTPStatusError("busy", request=request, response=answer)
+        return "shown"
+
+    assert in_flow(lambda showcase: showcase.ask(question)) == "shown"
+    assert len(asked) == 3
 
 
 def test_outside_of_a_flow_run_nothing_is_shown() -> None:

@@ -56,10 +56,10 @@ def test_a_note_says_whose_it_is_and_how_it_ended() -> None:
 def test_what_is_no_note_of_this_server_is_left_alone(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_client(*, sync_client: bool) -> None:
-        raise AssertionError(sync_client)
+    def no_client() -> None:
+        raise AssertionError
 
-    monkeypatch.setattr(orphans, "get_client", no_client)
+    monkeypatch.setattr(orphans, "our_client", no_client)
     folder().mkdir(parents=True)
     file = folder() / f"{uuid4()}.json"
     file.write_text(text)

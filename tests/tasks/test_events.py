@@ -90,6 +90,7 @@ def test_a_failed_run_is_not_told_as_completed(heard: Heard, tmp_path: Path) -> 
     assert heard.names == ["benchyard.case.failed"]
     payload = heard.events[0][2]
     assert payload["text"] == "tpch failed: run 1 failed"
+    assert payload["runs_failed"][0]["why"] == "step Load: no route"
     (told,) = payload["runs_failed"]
     assert told["error"] == {"type": "CommandFailedError", "message": "no route"}
     assert told["log"].endswith("run_1/log.txt")

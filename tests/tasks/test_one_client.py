@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Callable, Generator
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import httpx
 import pytest
@@ -12,7 +13,7 @@ from prefect.context import SyncClientContext
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.utilities.asyncutils import run_coro_as_sync
 
-from tasks.one_client import SOON, one_client, soon_again
+from tasks.one_client import SOON, one_client, our_client, soon_again
 from tests.answering import Quiet, serving
 
 
@@ -110,3 +111,20 @@ def test_the_synchronous_client_of_the_flow_run_asks_soon_too(
         SyncClientContext.__var__.reset(token)
     assert requests == ["/api/hello"] * 3
     assert_soon(waits())
+
+
+def test_each_client_of_ours_asks_soon(
+    requests: list[str], waits: Callable[[], list[float]]
+) -> None:
+    with our_client() as client:
+        assert client.hello().status_code == 200
+    assert requests == ["/api/hello"] * 3
+    assert_soon(waits())
+
+
+def test_nobody_else_makes_clients() -> None:
+    """Whatever of ours asks the server goes through here."""
+    source = Path(__file__).resolve().parents[2]
+    files = [file for part in ("flows", "tasks") for file in (source / part).rglob("*.py")]
+    found = [file.name for file in files if "get_client(" in file.read_text()]
+    assert found == ["one_client.py"]

@@ -225,7 +225,7 @@ def test_trouble_with_showing_fails_no_case(
         raise error
 
     monkeypatch.setattr(tasks.showing, "result_page", broken)
-    monkeypatch.setattr("tasks.artifacts.get_client", broken)
+    monkeypatch.setattr("tasks.artifacts.our_client", broken)
     case = case_folder("troubled", process("fine", "true"))
     with caplog.at_level(logging.WARNING):
         assert execute(case).is_completed()

@@ -357,14 +357,14 @@ def record(run: int, outcome: Outcome) -> RunRecord:
 def test_the_final_state_says_why() -> None:
     done, failed = record(1, Outcome.COMPLETED), record(2, Outcome.FAILED)
 
-    completed = final_state(Executed((done,), (1,), interrupted=False))
-    broken = final_state(Executed((done, failed), (1, 3), interrupted=False))
-    stopped = final_state(Executed((failed,), (), interrupted=True))
+    completed = final_state(Executed((done,), (1,), interrupted=False), "words")
+    broken = final_state(Executed((done, failed), (1, 3), interrupted=False), "words")
+    stopped = final_state(Executed((failed,), (), interrupted=True), "words")
 
     assert (completed.is_completed(), completed.message) == (True, "1 run done")
     assert (broken.is_failed(), broken.message) == (
         True,
-        "run 2 failed; 2 runs done; a retry goes on there",
+        "words run 2: failed; 2 runs done; a retry goes on there",
     )
     assert isinstance(cast("Any", broken).data, CaseFailedError)
     assert (stopped.is_cancelled(), stopped.message) == (

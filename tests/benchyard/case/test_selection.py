@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchyard.case.loading import Loaded
-from benchyard.case.selection import find_cases, one_case
+from benchyard.case.selection import find_cases, likely_title, one_case
 from benchyard.errors import CaseError, InputError
 from benchyard.registry import Registry
 from benchyard.resource import NoSettings, Resource, command
@@ -157,3 +157,17 @@ def test_one_case(root: Path) -> None:
         one_case(root, "join", REGISTRY)
     with pytest.raises(CaseError, match=r"\$\.matrix: must be an object, not a number"):
         one_case(root, "sort-broken", REGISTRY)
+
+
+def test_a_likely_title_is_read_without_looking_whether_the_case_is_valid(tmp_path: Path) -> None:
+    folder = tmp_path / "tpch" / "sqlite"
+    folder.mkdir(parents=True)
+    (folder / "metadata.json").write_text('{"name": "tpch-sqlite"}')
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "metadata.json").write_text("{")
+
+    for text in (str(folder), "tpch/sqlite", f"{folder}/metadata.json"):
+        assert likely_title(tmp_path, text) == "tpch-sqlite"
+    assert likely_title(tmp_path, "tpch/sqlite[scale=0.1]") == "tpch-sqlite[scale=0.1]"
+    for text in ("tpch-sqlite[scale=0.1]", "tpch", "broken", "", "x" * 5000, "a\0b"):
+        assert likely_title(tmp_path, text) == text

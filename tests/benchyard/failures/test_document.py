@@ -89,7 +89,7 @@ def test_tables_have_one_shape_and_steer_no_terminal(make_try: MakeTry) -> None:
 
 def test_errors_are_told_on_one_line() -> None:
     assert said(None) == "-"
-    assert said(ErrorRecord("E", "a\nb")) == "E: a b"
+    assert said(ErrorRecord("E", "a\nb")) == "a b"
     assert said(ErrorRecord("", "killed")) == "killed"
     assert len(said(ErrorRecord("E", "x" * 500))) == 60
 

@@ -1,12 +1,13 @@
 """The page of a case's result, and the table of a suite."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from benchyard.model import Json, Outcome
 from benchyard.pages import result_page, suite_table
-from benchyard.record import Attempt, Repetition, RunRecord, StepRecord
+from benchyard.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord
 from benchyard.summary import summarize
 
 BEGAN = "2026-11-20T08:00:00+00:00"
@@ -49,6 +50,26 @@ def test_page_tells_what_was_measured() -> None:
     subject = {"host": "bench*1", "repositories": repositories}
     page = result_page("words", summary(1.0) | {"subject": subject}, [], PLACE, None)
     assert "- measured on bench\\*1, commit 0123456789\n" in page
+
+
+def test_page_says_where_and_why_before_the_numbers() -> None:
+    error = ErrorRecord("CommandFailedError", "'sh' failed: exit code 9; on stderr: <b>refused")
+    attempt = Attempt(1, BEGAN, 0.0, 1.0, Outcome.FAILED, (), error)
+    broken = StepRecord(1, "s", "load", "R", "c", {}, True, Outcome.FAILED, (attempt,))
+    flow_run: dict[str, Json] = {"id": "97aa7af2-52ce-4686-82e0-615de07efa2d", "name": "words"}
+    failed = replace(
+        record(4, 1.0),
+        outcome=Outcome.FAILED,
+        steps=(broken,),
+        flow_run=flow_run,
+        environment={"host": "bench1"},
+    )
+
+    page = result_page("words", summary(1.0), [4], PLACE, None, [failed])
+
+    where = "run 4, flow run [words](/runs/flow-run/97aa7af2-52ce-4686-82e0-615de07efa2d)"
+    told = f"- {where}, host bench1: step load: exit 9: \\<b\\>refused\n\n|"
+    assert told in page
 
 
 def test_page_without_any_run_says_so() -> None:

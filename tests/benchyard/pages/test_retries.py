@@ -56,9 +56,9 @@ def test_row_tells_all_of_an_execution(make_try: MakeTry) -> None:
         zip(
             HEAD,
             (
-                *("01-load", "words", "1", "recovered", "3", "E: no \\*way\\*", "E: \\<b\\>"),
+                *("01-load", "words", "1", "recovered", "3"),
                 "[bold-bat](/runs/flow-run/97aa7af2-52ce-4686-82e0-615de07efa2d)",
-                *("quiet", "1.50 s", "2026-11-02 12:00:00"),
+                *("quiet", "no \\*way\\*", "E: \\<b\\>", "1.50 s", "2026-11-02 12:00:00"),
             ),
             strict=True,
         )

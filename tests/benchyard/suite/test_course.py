@@ -239,3 +239,24 @@ def test_a_testbed_that_has_gone_binds_nobody() -> None:
 def test_room_for_a_second_turn_depends_on_how_many_are_left(left: int, names: list[str]) -> None:
     places = [replace(place("busy"), outstanding=1), place("idle")]
     assert [one.name for one in with_room(places, left)] == names
+
+
+def test_what_only_a_dead_testbed_would_do_for_is_left_out_with_the_reason() -> None:
+    tags = {"picky": ("nvme",), "plain": (), "other": ("gpu",)}
+    entries = [entry(name, requires=Requires(tags=wanted)) for name, wanted in tags.items()]
+    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 1), Limits())
+    dead = Place("berta", Testbed("berta", "berta", tags=("nvme",)), "berta")
+
+    course.give_up_on([dead], [place("ana")])
+
+    assert [(one.turn.case, one.end, one.impossible) for one in course.ended] == [
+        (0, End.LEFT_OUT, True)
+    ]
+    assert course.ended[0].why == (
+        "the testbed berta is dead, no worker answers, and no other is what it requires"
+    )
+    assert course.left == 2
+    course.give_up_on([], [])
+    assert course.left == 2
+    course.give_up_on([dead], [])
+    assert course.left == 1

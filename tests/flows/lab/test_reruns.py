@@ -112,7 +112,9 @@ def test_a_failed_flow_run_is_one_alert_with_the_name_of_the_case(place: Place) 
 
     assert place.lab.state(flow_run) == "FAILED"
     (alert,) = place.alerts("told")
-    assert alert["text"] == "told: run 1 failed; 0 runs done; a retry goes on there"
+    assert alert["text"] == (
+        "told run 1: step work: exit 3: no route; 0 runs done; a retry goes on there"
+    )
     assert (alert["kind"], alert["flow_run"]) == ("failed", flow_run)
     assert alert["url"].endswith(f"/runs/flow-run/{flow_run}")
     failed = [one for one in place.events("benchyard.case.failed") if "told" in str(one)]

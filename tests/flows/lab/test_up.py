@@ -209,6 +209,7 @@ def test_a_worker_joins_with_a_queue_of_its_own_and_leaves(lab: RunningLab, shel
         assert eventually(lambda: "the testbed second serves the lab" in worker.said, 120)
         told = lab.ask("/variables/name/benchyard_testbed_second")["value"]
         assert (told["tags"], told["queue"]) == (["slow"], "second")
+        assert "2 testbeds share a server on SQLite" in worker.said
         twice = worker.shell.run("worker", "--name", "second")
         assert twice.returncode == 2
         assert f"served already, by pid {worker.process.pid}" in twice.stderr

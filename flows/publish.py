@@ -19,6 +19,7 @@ def publish(
     archivedir: str | None = None,
     compress: Literal["none", "gz", "zst"] = "none",
     retries: Annotated[int, Field(ge=0, le=100)] = 5,
+    again: bool = False,
 ) -> State[Any]:
     """Upload what waits, and move it to the archive.
 
@@ -30,7 +31,9 @@ def publish(
         compress: How files are compressed on their way to the archive; none leaves them as they
             lie.
         retries: How often a sink that does not answer is asked again.
+        again: Offer once more what was rejected.
     """
     place = Path(datadir) if datadir else None
-    lines = routes(sinks, place, archivedir, Compression(compress))
-    return published_state(tuple(one for line in lines for one in publish_to(line, retries)))
+    lines = routes(sinks, place, archivedir, Compression(compress), again=again)
+    outcomes = (one for line in lines for one in publish_to(line, retries, again=again))
+    return published_state(tuple(outcomes))

@@ -175,6 +175,7 @@ class LiveContainer:
             telling(f"cannot remove the container '{self.name}'"),
         ):
             self._api.remove_container(self.id, v=True, force=True)
+        self.follower.forget()
         if self._thread is not None:
             self._thread.join(STOP_SECONDS)
 

@@ -67,6 +67,7 @@ class Search:
                 how = ended.describe()
                 self._problem = f"the process that looks for '{self._pattern}' failed: {how}"
         finally:
+            self.finish()
             self._over.set()
 
     def feed(self, number: int, piece: bytes) -> bool:
@@ -76,7 +77,6 @@ class Search:
             stream.write(_HEAD.pack(number, len(piece)) + piece)
             stream.flush()
         except (OSError, ValueError):  # it has ended, or was given up
-            self.finish()
             return False
         return True
 

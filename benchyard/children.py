@@ -21,7 +21,7 @@ from benchyard.errors import CommandFailedError
 from benchyard.guard import ensure_guard
 from benchyard.labels import CHILD, OWNER, kill_labelled, this_owner
 from benchyard.launching import Line, Order, Spent, launch
-from benchyard.redaction import longest_known, redacted_end
+from benchyard.redaction import longest_known, note_arguments, redacted_end
 from benchyard.usage import Ended
 
 #: Bytes of stderr that an error message quotes.
@@ -171,6 +171,7 @@ def spawn(
         CommandFailedError: If the program is not there or may not be executed.
     """
     ensure_guard()
+    note_arguments(arguments)
     label = uuid.uuid4().hex
     own = {OWNER: this_owner(), CHILD: label, **(labels or {})}
     with ExitStack() as kept, ExitStack() as given:

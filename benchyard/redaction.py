@@ -8,7 +8,7 @@ import base64
 import json
 import re
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, AnyStr
 from urllib.parse import quote, quote_plus
 
@@ -29,6 +29,8 @@ class Redaction:
     def __init__(self) -> None:
         self._forms: frozenset[str] = frozenset()
         self._text: re.Pattern[str] | None = None
+        #: Programs on whose command lines one of them stood.
+        self.exposing: set[str] = set()
         _known.add(self)
 
     @property
@@ -45,6 +47,13 @@ class Redaction:
     def redact(self, text: str) -> str:
         """Return ``text`` without what is looked for."""
         return self._text.sub(MASK, text) if self._text else text
+
+
+def note_arguments(arguments: Sequence[str]) -> None:
+    """Note where a secret stands among a program's arguments: others can list processes."""
+    for one in list(_known):
+        if any(form in word for form in one.forms for word in arguments):
+            one.exposing.add(one.redact(arguments[0]))
 
 
 class Stream:

@@ -27,6 +27,7 @@ def publish(
     archivedir: str | None = None,
     compress: Literal["none", "gz", "zst"] = "none",
     retries: Annotated[int, Field(ge=0, le=100)] = 5,
+    again: bool = False,
 ) -> State[Any]:
     """Upload what waits, and move it to the archive.
 
@@ -38,9 +39,11 @@ def publish(
         compress: How files are compressed on their way to the archive; none leaves them as they
             lie.
         retries: How often a sink that does not answer is asked again.
+        again: Offer once more what was rejected.
     """
     archive = local_archive(archivedir) if archivedir else None
     refuse_beyond_reach(datadir=datadir, archivedir=str(archive) if archive else None)
     place = Path(datadir) if datadir else None
-    lines = routes(sinks, place, archivedir, Compression(compress))
-    return published_state(tuple(one for line in lines for one in publish_to(line, retries)))
+    lines = routes(sinks, place, archivedir, Compression(compress), again=again)
+    outcomes = (one for line in lines for one in publish_to(line, retries, again=again))
+    return published_state(tuple(outcomes))

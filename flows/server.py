@@ -43,6 +43,10 @@ QUIET = {
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }
 
+#: What a temporary server keeps of flow runs: all but the events, which are most of it, and which
+#: nobody can look at before the server has gone.
+_KEPT = {"PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false"}
+
 #: The temporary server's program. uvicorn's own would take modules from the current folder.
 _SERVING = """
 import sys
@@ -179,6 +183,7 @@ def _start(port: int) -> "subprocess.Popen[bytes]":
         ],
         env={
             **SPARING,
+            **_KEPT,
             **os.environ,
             "PREFECT_UI_ENABLED": "0",
             "PREFECT__SERVER_EPHEMERAL": "1",

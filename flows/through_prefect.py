@@ -14,7 +14,12 @@ from flows.server import Server
 from tasks.caller import Caller, called_by
 
 
-def execute(request: Request, server: Server) -> None:
+def caller_of(server: Server) -> Caller:
+    """Return the caller of all flow runs of this command."""
+    return Caller(server.bring_back if server.process is not None else None)
+
+
+def execute(request: Request, server: Server, caller: Caller) -> None:
     """Execute a request as a flow run.
 
     What became of it is told to the caller also when the server stays away in the end.
@@ -34,7 +39,6 @@ def execute(request: Request, server: Server) -> None:
                 "or use --direct"
             )
     server.bring_back()
-    caller = Caller(server.bring_back if server.process is not None else None)
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
         try:
             state = caller.told(execute_case(**asdict(request), return_state=True))

@@ -11,7 +11,8 @@ from benchyard import places
 from benchyard.suite.wish import Wish
 from flows.execute_suite import execute_suite
 from flows.server import Server
-from tasks.caller import Caller, called_by
+from flows.through_prefect import caller_of
+from tasks.caller import called_by
 
 
 def execute(wish: Wish, server: Server) -> tuple[State[Any], Path]:
@@ -20,7 +21,7 @@ def execute(wish: Wish, server: Server) -> tuple[State[Any], Path]:
     The heartbeat is off: an automation that acts on heartbeats looks after deployments, which
     this is not.
     """
-    caller = Caller(server.bring_back if server.process is not None else None)
+    caller = caller_of(server)
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
         state = caller.told(execute_suite(**asdict(wish), return_state=True))
     return state, places.home() / "suites" / f"{state.state_details.flow_run_id}.json"

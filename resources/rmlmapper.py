@@ -5,10 +5,12 @@ from typing import ClassVar
 from benchyard.resource import CommandResult
 from resources._containers.programs import ProgramContainer
 from resources._containers.settings import ContainerSettings
+from resources._containers.specification import Mount
 from resources._mapping.commands import Mapping, MappingEngine
+from resources._mapping.configuration import write_private
 from resources._mapping.folder import shared
 from resources._mapping.java import heap_arguments
-from resources._mapping.rmlmapper import mapping_arguments
+from resources._mapping.rmlmapper import CONFIGURATION, configuration, mapping_arguments
 
 
 class RMLMapper(MappingEngine, ProgramContainer[ContainerSettings]):
@@ -17,13 +19,23 @@ class RMLMapper(MappingEngine, ProgramContainer[ContainerSettings]):
     _image: ClassVar[str] = "kgconstruct/rmlmapper:v6.0.0"
 
     def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
+        return self._call(self._java(arguments), output_file)
+
+    def _java(self, arguments: list[str]) -> list[str]:
         heap = heap_arguments(self.settings.memory_bytes)
-        return self._call(
-            ["java", *heap, "-jar", "/rmlmapper/rmlmapper.jar", *arguments], output_file
-        )
+        return ["java", *heap, "-jar", "/rmlmapper/rmlmapper.jar", *arguments]
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
+        secret = configuration(mapping.database)
+        seen = f"/{CONFIGURATION}" if secret else ""
         arguments = mapping_arguments(
-            shared(mapping.file), shared(mapping.output), mapping.serialization, mapping.database
+            *(shared(mapping.file), shared(mapping.output), mapping.serialization),
+            mapping.database,
+            seen,
         )
-        return self._run_engine(arguments, mapping.output)
+        mounts: list[Mount] = []
+        if secret:
+            file = self.workspace.own / CONFIGURATION
+            write_private(file, secret)
+            mounts.append(Mount(file, seen, read_only=True))
+        return self._call(self._java(arguments), mapping.output, mounts)

@@ -16,7 +16,7 @@ from resources._mapping.configuration import write_private
 from resources._mapping.converting import load, with_moved_sources
 from resources._mapping.databases import Database
 from resources._mapping.java import heap_arguments
-from resources._mapping.rmlmapper import mapping_arguments
+from resources._mapping.rmlmapper import CONFIGURATION, configuration, mapping_arguments
 from resources.process import Call, ProgramResource, usage
 
 
@@ -106,11 +106,15 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
         )
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
+        secret, file = configuration(mapping.database), self.workspace.own / CONFIGURATION
+        if secret:
+            write_private(file, secret)
         arguments = mapping_arguments(
             str(self._mapping(mapping.file)),
             str(self.workspace.new_file(mapping.output)),
             mapping.serialization,
             self._reachable(mapping.database),
+            str(file) if secret else "",
         )
         return self._run_engine(arguments, mapping.output)
 

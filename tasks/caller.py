@@ -15,12 +15,12 @@ from tasks.orphans import Note, close_orphans, this_server
 
 @dataclass
 class Caller:
-    """The command.
+    """The command; it has one for all of its flow runs.
 
     Args:
         bring_back: Starts its own server again if that ended or hangs, and tells whether it had
             to; None if the server is somebody else's.
-        end: What became of the last flow run, for the case that no server learns of it.
+        end: What became of the flow run under way, for the case that no server learns of it.
     """
 
     bring_back: Callable[[], bool] | None = None
@@ -40,6 +40,7 @@ class Caller:
 
     def told(self, state: State[Any]) -> State[Any]:
         """Take note that the server knows of this end; return the same."""
+        self.end = None
         note = self._notes.pop(str(state.state_details.flow_run_id), None)
         if note is not None:
             note.remove()

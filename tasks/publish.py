@@ -12,9 +12,9 @@ from tasks.policy import UNCACHED
 
 
 @task(name="publish", task_run_name="publish/{line.sink}", **UNCACHED)
-def publish(line: Route, retries: int) -> tuple[Outcome, ...]:
+def publish(line: Route, retries: int, *, again: bool) -> tuple[Outcome, ...]:
     """Publish what waits on a route; what went wrong is logged."""
-    outcomes = publish_all([line], Manner(Patience(retries)))
+    outcomes = publish_all([line], Manner(Patience(retries)), again=again)
     logger = get_run_logger()
     for outcome in outcomes:
         for problem in problems(outcome):

@@ -3,7 +3,6 @@
 Nothing here fails: what a host does not tell is null. Sizes are bytes, frequencies hertz.
 """
 
-import copy
 import platform
 from functools import cache
 
@@ -31,8 +30,11 @@ __all__ = ["case_info", "environment", "environment_of", "git_state", "work_tree
 
 
 def environment() -> JsonObject:
-    """Return what is known of the testbed; looked up once per process."""
-    return copy.deepcopy(_environment())
+    """Return what is known of the testbed; looked up once per process, and shared by all records.
+
+    A copy for each run would make a lab of many runs grow.
+    """
+    return dict(_environment())
 
 
 @cache

@@ -8,7 +8,6 @@ process of their own, which ends with the step's time, or with the run.
 import json
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 from benchyard.children import Child, spawn
 from benchyard.errors import CheckFailedError, CommandTimedOutError
 from benchyard.execution.deadlines import Deadline
-from benchyard.execution.judging import USUAL, Limits, ask, wrong
+from benchyard.execution.judging import USUAL, Limits, ask, program, wrong
 from benchyard.files import special
 from benchyard.model import Check
 from benchyard.usage import Ended
@@ -26,11 +25,6 @@ _SMALL = 1 << 20
 #: Seconds that a check gets however short the step's ``timeout`` is: hosts are busy.
 LEAST_SECONDS = 10.0
 _TAIL = 500
-_ROOT = str(Path(__file__).resolve().parents[2])
-_CODE = (
-    f"import sys; sys.path.insert(0, {_ROOT!r}); "
-    "from benchyard.execution.judging import main; main()"
-)
 
 
 class Checks:
@@ -102,13 +96,12 @@ class Checks:
 
     def _start(self, check: Check, output: Path, shared: Path) -> Child:
         question = ask(check, output, shared, self._limits)
-        program = [sys.executable, "-I", "-S", "-c", _CODE, question]
         # Under the lock: one that starts while abort() looks would otherwise slip through.
         with self._lock:
             if self._aborted:
                 raise CheckFailedError(f"'{output.name}' was not checked: the run was stopped")
             child = spawn(
-                program,
+                program("benchyard.execution.judging", question),
                 folder=Path("/"),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

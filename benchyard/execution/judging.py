@@ -24,6 +24,7 @@ SEARCHED_BYTES = 256 << 20
 #: So many bytes prolong a search by a second.
 _BYTES_A_SECOND = 5e6
 _PIECE = 1 << 20
+_ROOT = str(Path(__file__).resolve().parents[2])
 
 
 class Limits(NamedTuple):
@@ -111,6 +112,12 @@ def _wrong_content(check: Check, output: Path, shared: Path) -> str | None:
 
 
 # -- the process
+
+
+def program(module: str, *arguments: str) -> list[str]:
+    """Return what executes ``main`` of a module with Python's own modules alone."""
+    code = f"import sys; sys.path.insert(0, {_ROOT!r}); from {module} import main; main()"
+    return [sys.executable, "-I", "-S", "-c", code, *arguments]
 
 
 def ask(check: Check, output: Path, shared: Path, limits: Limits) -> str:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 from benchyard.case.problems import printable
 from benchyard.clock import now
@@ -53,29 +53,33 @@ class Lock:
     with_folder: bool = False
 
 
+class Waiting(TypedDict, total=False):
+    """What to do while another holds a lock.
+
+    Args:
+        wait: Whether to wait for another holder.
+        waiting: Called once with a description of the holder before waiting.
+        give_up: Asked while waiting; true ends it.
+    """
+
+    wait: Required[bool]
+    waiting: Callable[[str], None]
+    give_up: Callable[[], bool]
+
+
 @contextlib.contextmanager
-def hold(
-    lock: Lock,
-    purpose: str,
-    *,
-    wait: bool,
-    waiting: Callable[[str], None] = lambda _holder: None,
-    give_up: Callable[[], bool] = lambda: False,
-) -> Generator[None]:
+def hold(lock: Lock, purpose: str, **manner: Unpack[Waiting]) -> Generator[None]:
     """Hold a lock while the block runs.
 
     Args:
         purpose: What for, told to others who want the lock.
-        wait: Whether to wait for another holder.
-        waiting: Called once with a description of the holder before waiting.
-        give_up: Asked while waiting; true ends it.
 
     Raises:
         InputError: If its file is none of ours, or cannot be made or opened.
         TestbedBusyError: If another holds it and waiting is not wanted.
         RunInterruptedError: If waiting was given up.
     """
-    descriptor = _acquired(lock, _Manner(wait, waiting, give_up))
+    descriptor = _acquired(lock, _Manner(**manner))
     try:
         _write_holder(descriptor, purpose)
         yield
@@ -88,8 +92,8 @@ class _Manner:
     """How a lock is waited for; once somebody was told, he is not told again."""
 
     wait: bool
-    waiting: Callable[[str], None]
-    give_up: Callable[[], bool]
+    waiting: Callable[[str], None] = lambda _holder: None
+    give_up: Callable[[], bool] = lambda: False
 
     def bear(self, lock: Lock, holder: str) -> None:
         """Wait for a moment, if that is wanted."""

@@ -74,6 +74,14 @@ class Secrets:
         """Return ``text`` with the value of every resolved secret taken out."""
         return self._redaction.redact(text)
 
+    def exposed(self) -> list[str]:
+        """Return a warning for each program on whose command line a secret stood."""
+        return [
+            f"a secret was among the arguments of '{program}', where who may list this host's "
+            "processes could read it"
+            for program in sorted(self._redaction.exposing)
+        ]
+
     def redact_files(self, folder: Path) -> list[Path]:
         """Take the secrets out of the files below a folder; return those that held one.
 

@@ -286,7 +286,7 @@ class Session:
         steps = self._book.records(self._account.sampled)
         steps = with_stops(steps, self._account.stops, self._timeline.origin_ns)
         steps = with_spoilt(steps, self._spoilt)
-        warnings = [*self._warnings, *disturbances(steps)]
+        warnings = [*self._warnings, *self.setting.secrets.exposed(), *disturbances(steps)]
         subject = with_told(self._subject, told)
         return RunRecord(
             case=case_facts(self.case, content_of(subject)),

@@ -4,9 +4,10 @@ import contextlib
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Unpack
 
 from benchyard.execution.layout import RESULTS_LOCK
-from benchyard.execution.locks import Lock, hold
+from benchyard.execution.locks import Lock, Waiting, hold
 from benchyard.files import shown
 
 LOCK_VARIABLE = "BENCHYARD_LOCK"
@@ -26,14 +27,8 @@ def lock_file() -> Path:
 
 
 @contextlib.contextmanager
-def hold_testbed(
-    purpose: str,
-    *,
-    wait: bool,
-    waiting: Callable[[str], None] = lambda _holder: None,
-    give_up: Callable[[], bool] = lambda: False,
-) -> Generator[None]:
-    """Hold the host's lock; the arguments are those of ``locks.hold``.
+def hold_testbed(purpose: str, **manner: Unpack[Waiting]) -> Generator[None]:
+    """Hold the host's lock.
 
     Raises:
         InputError: If its file is none of ours, or cannot be made or opened.
@@ -43,19 +38,12 @@ def hold_testbed(
     named = os.environ.get(LOCK_VARIABLE)
     taken, path = "this host is measuring", lock_file()
     lock = Lock(path, taken) if named else Lock(path, taken, _EVERYBODYS, everybodys=True)
-    with hold(lock, purpose, wait=wait, waiting=waiting, give_up=give_up):
+    with hold(lock, purpose, **manner):
         yield
 
 
 @contextlib.contextmanager
-def hold_results(
-    results: Path,
-    purpose: str,
-    *,
-    wait: bool,
-    waiting: Callable[[str], None] = lambda _holder: None,
-    give_up: Callable[[], bool] = lambda: False,
-) -> Generator[None]:
+def hold_results(results: Path, purpose: str, **manner: Unpack[Waiting]) -> Generator[None]:
     """Hold a folder with the runs of a case against labs that do not share a testbed's lock.
 
     Ask for it when the testbed is held, so that labs wait in one order. The folder is made.
@@ -66,7 +54,7 @@ def hold_results(
         RunInterruptedError: If waiting was given up.
     """
     lock = Lock(results / RESULTS_LOCK, f"{shown(results)} is in use", with_folder=True)
-    with hold(lock, purpose, wait=wait, waiting=waiting, give_up=give_up):
+    with hold(lock, purpose, **manner):
         yield
 
 

@@ -1,7 +1,7 @@
 """Publishing to several sinks: what waits anywhere, or the runs of a case."""
 
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from benchyard.publishing.archive import Archive
 from benchyard.publishing.finished import Lies, spool_run
 from benchyard.publishing.opening import Route, open_archive, route
 from benchyard.publishing.outcome import Left, Listener, Outcome, silent
-from benchyard.publishing.publisher import Manner, archive, publish, upload
+from benchyard.publishing.publisher import Manner, archive, publish, upload, waiting_for
 from benchyard.sinks import Kind, Sink, open_sink
 from benchyard.sinks.patience import AFTER_A_CASE, Patience
 
@@ -25,22 +25,37 @@ class Line:
     archive: Archive
 
 
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A route on which nothing goes now: its sink takes nothing, or its archive does not answer."""
+
+    route: Route
+    sink: Sink
+    error: SinkUnavailableError
+
+
 @contextmanager
-def opened(routes: Iterable[Route]) -> Generator[list[Line]]:
+def opened(routes: Iterable[Route]) -> Generator[list[Line | Blocked]]:
     """Open sinks and archives, and look whether everything is there that they need.
 
     Raises:
         InputError: If credentials are missing, or there is no such sink or archive.
-        SinkUnavailableError: If an archive does not answer, or a sink takes nothing now.
     """
     with ExitStack() as closing:
-        lines: list[Line] = []
+        lines: list[Line | Blocked] = []
         for one in routes:
             sink = open_sink(one.sink)
             closing.callback(sink.close)
-            sink.check()
-            lines.append(Line(one, sink, open_archive(one)))
+            lines.append(_line(one, sink))
         yield lines
+
+
+def _line(wanted: Route, sink: Sink) -> Line | Blocked:
+    try:
+        sink.check()
+        return Line(wanted, sink, open_archive(wanted))
+    except SinkUnavailableError as error:
+        return Blocked(wanted, sink, error)
 
 
 def check_sinks(names: Sequence[str]) -> None:
@@ -52,9 +67,8 @@ def check_sinks(names: Sequence[str]) -> None:
     Raises:
         InputError: If credentials are missing, or there is no such sink.
     """
-    for name in names:
-        with suppress(SinkUnavailableError), opened([route(name)]):
-            pass
+    with opened(map(route, names)):
+        pass
 
 
 def publish_all(
@@ -66,7 +80,7 @@ def publish_all(
 ) -> tuple[Outcome, ...]:
     """Publish what waits for each of several sinks, one after the other.
 
-    One that does not answer does not keep the others from being published to.
+    One that does not answer, or is damaged, does not keep the others from being published to.
 
     Args:
         runs: Folders of runs that are put into each spool first, unless they were there before.
@@ -79,9 +93,14 @@ def publish_all(
         return tuple(_published(line, manner, runs, again=again) for line in lines)
 
 
-def _published(line: Line, manner: Manner | None, runs: Sequence[Path], *, again: bool) -> Outcome:
+def _published(
+    line: Line | Blocked, manner: Manner | None, runs: Sequence[Path], *, again: bool
+) -> Outcome:
     unread: list[Left] = []
     try:
+        if isinstance(line, Blocked):
+            waiting = waiting_for(line.sink, line.route.spool, own=line.route.own).waiting
+            return _failed(line.route.sink, [Left(one.name) for one in waiting], line.error)
         if again:
             only = None if line.sink.kind is Kind.EVENTS else line.sink.kind
             unread += offer_again(line.route.spool, only)

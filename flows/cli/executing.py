@@ -117,4 +117,5 @@ def _through_prefect() -> Execute:
     from flows import through_prefect  # noqa: PLC0415 - after the server began to start
 
     answering.wait_until_ready()
-    return partial(through_prefect.execute, server=answering)
+    caller = through_prefect.caller_of(answering)
+    return partial(through_prefect.execute, server=answering, caller=caller)

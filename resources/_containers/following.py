@@ -1,8 +1,5 @@
 """What a container says: its two streams into two files, and waited for while they come."""
 
-import re
-import threading
-import time
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,10 +7,9 @@ from typing import IO
 
 from benchyard.children import tail
 from benchyard.errors import CommandFailedError
+from benchyard.execution.judging import USUAL, Limits
+from benchyard.execution.searching import Search
 from benchyard.redaction import Stream, known_forms
-
-#: So much of the latest output (bytes) is remembered for patterns that come in parts.
-_REMEMBERED = 65_536
 
 #: Pieces of output as the engine hands them over: stdout or None, stderr or None.
 Pieces = Iterable[tuple[bytes | None, bytes | None]]
@@ -30,13 +26,10 @@ class Follower:
     def __init__(self, stdout: Path, stderr: Path) -> None:
         self.stdout = stdout
         self.stderr = stderr
-        self._news = threading.Condition()
-        self._seen = [b"", b""]
         forms = known_forms()
         self._redactors = [Stream(forms), Stream(forms)] if forms else []
-        self._wanted: re.Pattern[bytes] | None = None
-        self._found = False
-        self._ended = False
+        self._search: Search | None = None
+        self._looking = False
         #: Why the files are not whole, if so.
         self.problem: str | None = None
 
@@ -63,9 +56,9 @@ class Follower:
             self.problem = self.problem or f"the engine broke off ({error})"
             raise
         finally:
-            with self._news:
-                self._ended = True
-                self._news.notify_all()
+            self._looking = False
+            if self._search is not None:
+                self._search.finish()
 
     def refuse_lost(self) -> None:
         """See that all that came was kept.
@@ -90,43 +83,40 @@ class Follower:
             except OSError as error:
                 # The stream is read on: nobody must wait for us to take what he says.
                 self._lose(Path(file.name), error)
-        self._notice(number, piece)
+        if self._looking and self._search is not None:
+            self._looking = self._search.feed(number, piece)
 
     def _lose(self, path: Path, error: OSError) -> None:
         self.problem = f"{path}: {error.strerror}"
 
-    def expect(self, pattern: str) -> None:
-        """Look for a pattern from now on; call it before the stream begins."""
-        with self._news:
-            self._wanted = re.compile(pattern.encode(), re.MULTILINE)
-            self._found = False
+    def expect(self, pattern: str, limits: Limits = USUAL) -> None:
+        """Look for a pattern from now on; call it before the stream begins.
+
+        Raises:
+            CommandFailedError: If nothing can be started that looks for it.
+        """
+        self.forget()
+        self._search, self._looking = Search(pattern, limits), True
+
+    def forget(self) -> None:
+        """Look for no pattern any more."""
+        if self._search is not None:
+            self._search.give_up()
 
     def wait(self, deadline: float) -> bool:
         """Wait for the pattern; False if the stream ended without it or the time is over.
 
         Args:
             deadline: On the monotonic clock, in seconds.
+
+        Raises:
+            NotReadyError: If looking for it takes too long, or fails.
         """
-        with self._news:
-            self._news.wait_for(
-                lambda: self._found or self._ended, max(0.0, deadline - time.monotonic())
-            )
-            return self._found
+        return self._search is not None and self._search.wait(deadline)
 
     def said(self) -> str:
         """Return the end of what came, for an error."""
         return tail(self.stderr) or tail(self.stdout) or "nothing"
-
-    def _notice(self, number: int, piece: bytes) -> None:
-        if self._wanted is None or self._found:
-            return
-        seen = self._seen[number] + piece
-        # Lines that are whole need not be looked at again.
-        self._seen[number] = seen[-_REMEMBERED:].rpartition(b"\n")[2]
-        if self._wanted.search(seen):
-            with self._news:
-                self._found = True
-                self._news.notify_all()
 
 
 def _write(file: IO[bytes], piece: bytes) -> None:

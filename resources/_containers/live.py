@@ -8,6 +8,7 @@ from typing import Any
 
 from benchyard.errors import CommandFailedError, NotReadyError
 from benchyard.model import JsonObject
+from benchyard.redaction import note_arguments
 from resources._containers.engine import (
     Client,
     EngineError,
@@ -56,6 +57,7 @@ class LiveContainer:
         self._exit: Exit | EngineError | None = None
         self._line: Line | None = None
         self._programs: set[Program] = set()
+        note_arguments([spec.image, *(spec.entrypoint or ()), *(spec.command or ())])
         with telling(f"cannot create a container of '{spec.image}'"):
             config = engine_config(spec)
             self.id: str = self._api.create_container_from_config(config, name)["Id"]
@@ -175,6 +177,7 @@ class LiveContainer:
             telling(f"cannot remove the container '{self.name}'"),
         ):
             self._api.remove_container(self.id, v=True, force=True)
+        self.follower.forget()
         if self._thread is not None:
             self._thread.join(STOP_SECONDS)
 
@@ -256,6 +259,7 @@ class LiveContainer:
         Raises:
             EngineError: If the engine cannot.
         """
+        note_arguments(arguments)
         with telling(f"cannot execute '{arguments[0]}' in the container of '{self.spec.image}'"):
             made = self._api.exec_create(
                 self.id,

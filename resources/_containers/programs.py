@@ -6,16 +6,23 @@ from dataclasses import replace
 from benchyard.errors import CommandFailedError
 from benchyard.resource import CommandResult
 from resources._containers.base import ContainerResource, ContainerSettingsT
+from resources._containers.specification import Mount
 
 
 class ProgramContainer(ContainerResource[ContainerSettingsT]):
     """A resource whose every command is a container of its own, run to its end."""
 
-    def _call(self, arguments: Sequence[str], output_file: str | None = None) -> CommandResult:
+    def _call(
+        self,
+        arguments: Sequence[str],
+        output_file: str | None = None,
+        mounts: Sequence[Mount] = (),
+    ) -> CommandResult:
         """Run a container with these arguments.
 
         Args:
             output_file: What it must have made in the run's shared folder.
+            mounts: What it sees beside what all of this resource's containers see.
 
         Raises:
             CommandFailedError: If it fails, or the file is not there.
@@ -24,7 +31,9 @@ class ProgramContainer(ContainerResource[ContainerSettingsT]):
         if output is not None:
             # What an earlier repetition made must not pass for the answer of this one.
             output.unlink(missing_ok=True)
-        result = self._run(replace(self._specification(), command=tuple(arguments)))
+        spec = self._specification()
+        seen = (*spec.mounts, *mounts)
+        result = self._run(replace(spec, command=tuple(arguments), mounts=seen))
         if output is not None and not output.exists():
             raise CommandFailedError(
                 f"'{self._image_name}' ended well and did not write its output_file '{output_file}'"

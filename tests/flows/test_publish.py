@@ -55,9 +55,20 @@ def test_what_was_rejected_fails_the_flow_run(tmp_path: Path) -> None:
     assert state.message == "local: 1 rejected"
 
 
+def test_what_was_rejected_is_offered_again(home: Path) -> None:
+    rejected = spool_of("local") / "rejected"
+    rejected.mkdir(parents=True)
+    write(rejected / "a.json", DOCUMENT)
+    assert run().message == "local: nothing waits"
+    assert run(again=True).message == "local: 1 published"
+    assert names(home / "archive" / "local") == ["a.json"]
+
+
 def test_the_form_in_the_ui_offers_what_there_is() -> None:
     schema = publish.parameters.model_dump()
-    assert list(schema["properties"]) == ["sinks", "datadir", "archivedir", "compress", "retries"]
+    assert [*schema["properties"]] == [
+        *("sinks", "datadir", "archivedir", "compress", "retries", "again")
+    ]
     assert schema["properties"]["compress"]["enum"] == ["none", "gz", "zst"]
     assert schema["properties"]["sinks"]["items"] == {"type": "string"}
     assert all(one["title"] for one in schema["properties"].values())

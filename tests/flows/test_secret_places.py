@@ -78,3 +78,5 @@ def test_a_secret_is_nowhere(
     record = json.loads((run / "run.json").read_text())
     outcomes = {step["name"]: step["outcome"] for step in record["steps"]}
     assert outcomes["file"] == outcomes["own"] == "completed"
+    exposed = [one for one in record["warnings"] if "among the arguments of 'sh'" in one]
+    assert len(exposed) == 1

@@ -340,6 +340,8 @@ def test_a_temporary_server_that_was_killed_is_started_again(
     assert "ERROR" not in said
     assert "Error" not in said
     assert states(tmp_path / "home") == ["COMPLETED"]
+    with closing(sqlite3.connect(tmp_path / "home" / "prefect.db")) as database:
+        assert database.execute("SELECT count(*) FROM events").fetchone() == (0,)
 
 
 @pytest.mark.slow

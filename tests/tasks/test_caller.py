@@ -40,6 +40,13 @@ def test_a_command_learns_the_end_and_brings_its_server_back() -> None:
     assert caller.end.message == "2 runs done"
 
 
+def test_the_end_of_a_flow_run_is_not_that_of_the_next() -> None:
+    caller = Caller()
+    with called_by(caller):
+        caller.told(remember_end(Completed()))
+    assert caller.end is None
+
+
 def test_a_note_says_whose_it_is_and_how_it_ended() -> None:
     note = Note(str(uuid4()), "server")
     (first,) = notes()

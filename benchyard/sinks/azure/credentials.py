@@ -1,6 +1,7 @@
 """Where the events' table is, and who may use it: Azure's usual ways, or a folder."""
 
 import base64
+import errno
 import logging
 import os
 import re
@@ -34,6 +35,7 @@ _EMULATED = (
     "AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
     "TableEndpoint=http://127.0.0.1:10002/devstoreaccount1"
 )
+#: In which a living server answers a question that costs it nothing.
 _CONNECT_SECONDS = 4
 _READ_SECONDS = 60
 
@@ -238,6 +240,26 @@ def service(found: Access) -> Tables:
         read_timeout=_READ_SECONDS,
     )
     return cast("Tables", client)
+
+
+def refuse_silent(found: Access, seconds: float = _CONNECT_SECONDS) -> None:
+    """Refuse a server that takes connections and says nothing: a stopped one, or none of Azure's.
+
+    The question needs no rights and no table, so that one which is slow to write is not refused.
+
+    Raises:
+        ServiceRequestError: If it does not answer.
+    """
+    import requests  # noqa: PLC0415 - takes 0.2 s
+    from azure.core.exceptions import ServiceRequestError  # noqa: PLC0415
+
+    try:
+        requests.head(found.url, timeout=seconds, allow_redirects=False).close()
+    except requests.exceptions.Timeout:
+        late = TimeoutError(errno.ETIMEDOUT, f"nothing within {seconds:g} s")
+        raise ServiceRequestError(str(late), error=late) from None
+    except requests.RequestException:
+        pass  # what is wrong, the first real request tells
 
 
 def _credential(found: Access) -> Any:

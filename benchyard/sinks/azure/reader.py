@@ -12,7 +12,7 @@ from benchyard.events import Event
 from benchyard.events.making import MEASURED, SOURCE
 from benchyard.model import Json
 from benchyard.sinks.azure.answers import FAILURES, understood
-from benchyard.sinks.azure.credentials import Access, access, service
+from benchyard.sinks.azure.credentials import Access, access, refuse_silent, service
 from benchyard.sinks.azure.documents import TESTRESULTS, UNKNOWN
 from benchyard.sinks.azure.keys import seconds
 from benchyard.sinks.azure.rows import event_of
@@ -67,6 +67,10 @@ def rows(
         InputError: If there is no such table, or the credentials are not accepted.
     """
     query, parameters = _query(found.partition, since, names)
+    try:
+        refuse_silent(found)
+    except FAILURES as error:
+        raise understood(error, found).to_error() from None
     with closing(service(found)) as opened:
         table = opened.get_table_client(found.table)
         pages = table.query_entities(query, parameters=parameters).by_page()

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from benchyard.errors import InputError
 from benchyard.sinks.azure.answers import FAILURES, Answer, Meaning, understood
 from benchyard.sinks.azure.client import Table, Tables
-from benchyard.sinks.azure.credentials import Access, service
+from benchyard.sinks.azure.credentials import Access, refuse_silent, service
 from benchyard.sinks.azure.rows import Row, transactions
 
 T = TypeVar("T")
@@ -97,6 +97,7 @@ class Writer:
     def _open(self) -> Tables:
         with self._opening:
             if self._service is None:
+                refuse_silent(self._access)
                 self._service = service(self._access)
             return self._service
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from benchyard.errors import ResourceError
 from benchyard.execution.secrets import Secrets, no_secrets, references
 from benchyard.model import Json
+from benchyard.redaction import note_arguments
 
 STORE = {"db": "p4ss'w\"ord\n", "api": "tok-en", "empty": ""}
 
@@ -132,3 +133,15 @@ def test_files_lose_their_secrets_and_the_others_stay(tmp_path: Path) -> None:
     assert sorted(path.name for path in found) == ["before.txt", "said.txt"]
     assert (tmp_path / "said.txt").read_bytes() == b"\xff ******\n ****** plug h\n"
     assert (tmp_path / "other.txt").read_text() == "xyzzy"
+
+
+def test_a_secret_on_a_command_line_is_told_of_once_for_each_program() -> None:
+    secrets = Secrets(environment={"A": "s3same/open"})
+    secrets.resolve("${env:A}")
+    note_arguments(["true", "--fast"])
+    for _ in range(2):
+        note_arguments(["isql", "-P", "s3same/open"])
+        note_arguments(["curl", "http://me:s3same%2Fopen@host"])
+    said = secrets.exposed()
+    assert [warning.split("'")[1] for warning in said] == ["curl", "isql"]
+    assert "s3same" not in str(said)

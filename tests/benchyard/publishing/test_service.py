@@ -205,6 +205,24 @@ def test_one_sink_that_is_down_does_not_keep_the_others_from_being_published_to(
     assert up.is_clean
 
 
+def test_a_sink_that_takes_nothing_now_does_not_stop_the_others(
+    fakes: dict[str, FolderSink], run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged() -> None:
+        raise SinkUnavailableError("results.sqlite: the local store is damaged")
+
+    monkeypatch.setattr(fakes["local"], "check", damaged)
+    for sink in ("local", "datastore"):
+        spool_of(sink).mkdir(parents=True)
+        write(spool_of(sink) / "a.json", "{}")
+    down, up = publish_all([route("local"), route("datastore")], runs=[run])
+    assert down.error == "results.sqlite: the local store is damaged"
+    assert [left.name for left in down.waiting] == ["a.json"]
+    assert up.is_clean
+    assert len(up.published) == 2
+    assert fakes["local"].closed == fakes["datastore"].closed == 1
+
+
 # -- with the real local store
 
 

@@ -3,15 +3,13 @@
 import threading
 import time
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from benchyard.errors import CommandFailedError
-from resources._containers.following import Follower, Pieces
+from benchyard.errors import CommandFailedError, NotReadyError
+from benchyard.execution.judging import Limits
+from resources._containers.following import Follower
 
 
 @pytest.fixture(autouse=True)
@@ -70,15 +68,28 @@ def test_the_deadline_holds(follower: Follower) -> None:
     assert not follower.wait(time.monotonic() + 0.01)
 
 
-@given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=6))
-def test_a_pattern_is_found_however_it_is_cut(text: bytes, cuts: list[int]) -> None:
-    whole = text + b"\n it is ready now\n"
-    edges = [0, *sorted(min(cut, len(whole)) for cut in cuts), len(whole)]
-    pieces: Pieces = [(whole[a:b], None) for a, b in pairwise(edges) if a < b]
-    follower = Follower(Path("/dev/null"), Path("/dev/null"))
-    follower.expect("it is ready")
-    follower.follow(pieces)
-    assert follower.wait(0)
+SLOW = "(a|aa)+$"
+
+
+@pytest.mark.slow
+def test_a_pattern_that_takes_for_ever_is_told_of(follower: Follower) -> None:
+    follower.expect(SLOW, Limits(search_seconds=0.2))
+    follower.follow([(b"a" * 60 + b"!", None), (b"more", None)])
+    with pytest.raises(NotReadyError, match=r"takes more than 0\.2 s; let its repetitions not"):
+        follower.wait(time.monotonic() + 60)
+    assert follower.stdout.read_bytes() == b"a" * 60 + b"!more"
+
+
+@pytest.mark.slow
+def test_it_holds_nobody_up_beyond_the_deadline(follower: Follower) -> None:
+    follower.expect(SLOW, Limits(search_seconds=1000))
+    much = [(b"a" * 60 + b"!", None), *[(b"." * 60_000, None)] * 4]
+    thread = threading.Thread(target=follower.follow, args=(much,))
+    thread.start()
+    assert not follower.wait(time.monotonic() + 0.5)
+    thread.join(60)
+    assert not thread.is_alive()
+    assert follower.stdout.stat().st_size == 61 + 4 * 60_000
 
 
 def test_a_stream_that_breaks_loses_output(follower: Follower) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from benchyard.errors import CommandFailedError
+from benchyard.redaction import Redaction
 
 HALF = ["-Xmx8000000000", "-Xms8000000000"]
 CALL = ["java", *HALF, "-jar", "/rmlmapper/rmlmapper.jar"]
@@ -53,6 +54,31 @@ def test_defect_40_a_database_is_named_without_a_shell(
     engine("RMLMapper").execute_mapping("mapping.ttl", "out.nq", "nquads", **parameters)
     after = calls.command[calls.command.index("-d") + 1 :]
     assert after == ("-u", "root", "-p", database["rdb_password"], "-dsn", url)
+
+
+def test_a_secret_password_is_in_no_argument(
+    engine: Any, calls: Any, database: dict[str, Any]
+) -> None:
+    calls.makes = {"/data/shared/out.nq": ""}
+    known, secret = Redaction(), {"rdb_password": "pa$$\\w%rd:'#=!"}
+    known.add(secret["rdb_password"])
+    engine("RMLMapper").execute_mapping("mapping.ttl", "out.nq", "nquads", **(database | secret))
+    after = calls.command[calls.command.index("-d") + 1 : -1]
+    assert after == ("-u", "root", "-c", "/rmlmapper.properties", "-dsn")
+    (mount,) = (one for one in calls.specs[0].mounts if one.target == "/rmlmapper.properties")
+    assert mount.read_only
+    assert mount.source.stat().st_mode & 0o777 == 0o600
+    assert mount.source.read_text() == "r2rml-password=pa$$\\\\w%rd:'#=!\n"
+
+
+def test_one_with_a_space_its_configuration_cannot_hold(
+    engine: Any, calls: Any, database: dict[str, Any]
+) -> None:
+    calls.makes = {"/data/shared/out.nq": ""}
+    known = Redaction()
+    known.add(database["rdb_password"])
+    engine("RMLMapper").execute_mapping("mapping.ttl", "out.nq", "nquads", **database)
+    assert database["rdb_password"] in calls.command
 
 
 def test_a_memory_limit_halves_the_heap(engine: Any, calls: Any) -> None:

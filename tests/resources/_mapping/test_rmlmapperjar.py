@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchyard.errors import CommandFailedError, ResourceError
+from benchyard.redaction import Redaction
 from benchyard.resource import step_context
 from resources import rmlmapperjar
 
@@ -70,6 +71,19 @@ def test_a_database_outside_of_the_case_is_named_as_it_is(
     url = "jdbc:postgresql://PostgreSQL:5432/db"
     after = ["-u", "root", "-p", database["rdb_password"], "-dsn", url]
     assert said(mapper)["arguments"][-6:] == after
+
+
+def test_a_secret_password_is_in_no_argument(mapper: Any, database: dict[str, Any]) -> None:
+    known = Redaction()
+    known.add("s3same")
+    mapper.execute_mapping(
+        "mapping.ttl", "out.nt", "ntriples", **{**database, "rdb_password": "s3same"}
+    )
+    arguments = said(mapper)["arguments"]
+    assert "s3same" not in arguments
+    file = Path(arguments[arguments.index("-c") + 1])
+    assert file.read_text() == "r2rml-password=s3same\n"
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_database_of_the_case_is_named_by_its_address(

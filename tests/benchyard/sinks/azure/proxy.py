@@ -2,6 +2,7 @@
 
 import http.client
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,15 +26,25 @@ class Drops:
     """Let the server do it, and hang up without a word."""
 
 
+@dataclass(frozen=True)
+class Waits:
+    """Let the server do it, and answer so many seconds later."""
+
+    seconds: float
+
+
+Fault = Answers | Drops | Waits
+
+
 @dataclass
 class Proxy:
     """What it does with the next requests, one after the other; with all others nothing."""
 
     port: int
-    faults: list[Answers | Drops] = field(default_factory=list["Answers | Drops"])
+    faults: list[Fault] = field(default_factory=list[Fault])
     requests: list[str] = field(default_factory=list[str])
 
-    def next_fault(self) -> Answers | Drops | None:
+    def next_fault(self) -> Fault | None:
         """Take the next one."""
         return self.faults.pop(0) if self.faults else None
 
@@ -73,6 +84,8 @@ class _Handler(Quiet, BaseHTTPRequestHandler):
             forward.request(self.command, self.path, body, dict(self.headers))
             answer = forward.getresponse()
             content = answer.read()
+            if isinstance(fault, Waits):
+                time.sleep(fault.seconds)
             if isinstance(fault, Drops):
                 self.close_connection = True
             else:

@@ -1,7 +1,8 @@
 """What reaches the table, and what does not, when the server does not always do as it is asked."""
 
 import pickle
-from collections.abc import Generator
+import socket
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,12 +17,13 @@ from benchyard.errors import (
     UnreachableError,
 )
 from benchyard.events import Event
+from benchyard.sinks.azure import credentials
 from benchyard.sinks.azure.credentials import Access, access
 from benchyard.sinks.azure.reader import events, rows
 from benchyard.sinks.azure.rows import rows_of
 from benchyard.sinks.azure.writing import Writer
 from tests.benchyard.sinks.azure.conftest import to_table
-from tests.benchyard.sinks.azure.proxy import Answers, Drops, Proxy, between
+from tests.benchyard.sinks.azure.proxy import Answers, Drops, Proxy, Waits, between
 from tests.emulators.azurite.server import ACCOUNT, Azurite, running
 from tests.ports import free_port
 
@@ -270,6 +272,28 @@ def test_nobody_listens_to_a_reader() -> None:
     dead = to_table(Azurite(None, free_port()).connection_string)
     with pytest.raises(SinkUnavailableError, match="does not answer"):
         list(events(dead))
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda found: list(rows(found)), lambda found: write(Writer(found), found)]
+)
+def test_a_port_that_takes_connections_and_never_answers(
+    ask: Callable[[Access], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(credentials, "_READ_SECONDS", 1000)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/{ACCOUNT}"
+        found = to_table(f"AccountName={ACCOUNT};AccountKey=a2V5;TableEndpoint={url}")
+        with pytest.raises(UnreachableError, match=r"does not answer \(nothing within 4 s\)"):
+            ask(found)
+
+
+def test_one_that_is_slow_to_write_is_waited_for(through: Access, proxy: Proxy) -> None:
+    proxy.faults = [Waits(6)]
+    writer = Writer(through)
+    write(writer, through)
+    writer.close()
+    assert len(list(rows(through))) == 3
 
 
 def test_a_host_that_does_not_exist() -> None:

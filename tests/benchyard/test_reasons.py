@@ -16,7 +16,6 @@ JAVA = (
     "Caused by: java.io.IOException: disk full\n\tat x.Out.write(Out.java:3)\n\t... 1 more"
 )
 WANTED = "exit 0, and 3 was expected: n"
-WANTED = "exit 0, and 3 was expected: n"
 PYTHON = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'name'\n"
 
 

@@ -18,6 +18,7 @@ from benchyard.labels import kill_leftovers
 from benchyard.model import JsonObject
 from benchyard.testbeds import this_testbed
 from flows.lab import api, lifeline
+from flows.lab.alerting import command_file
 from flows.lab.draining import DrainingWorker
 from flows.lab.names import DEFAULT_QUEUE, TESTBED, TESTBEDS
 from flows.lab.processes import flow_runs_here, flow_runs_of_testbed
@@ -37,12 +38,21 @@ _RETRY_SECONDS = 2.0
 #: while something is measured, and each question costs the server 20 ms.
 _QUERY_SECONDS = {TESTBEDS: 2.0}
 _OTHERS_QUERY_SECONDS = 10.0
+#: Where it gives alerts to a command, an alert would wait that long.
+_ALERTING_QUERY_SECONDS = 3.0
 
 
 def note(text: str) -> None:
     """Write a line to the part's log."""
     sys.stderr.write(f"{now()} {printable(text)}\n")
     sys.stderr.flush()
+
+
+def query_seconds(pool: str) -> float:
+    """Return how often a worker of a pool asks for flow runs."""
+    configured = os.environ.get("PREFECT_WORKER_QUERY_SECONDS")
+    others = _ALERTING_QUERY_SECONDS if command_file().exists() else _OTHERS_QUERY_SECONDS
+    return float(configured) if configured else _QUERY_SECONDS.get(pool, others)
 
 
 class Working:
@@ -68,7 +78,7 @@ class Working:
             queues=self._queues,
             name=self._name,
             limit=self._limit,
-            query_seconds=self._query_seconds(),
+            query_seconds=query_seconds(self._pool),
             note=note,
         )
         ended = asyncio.Event()
@@ -86,11 +96,6 @@ class Working:
             await worker.work(self._beat)
         await self._leave()
         note(f"worker '{self._name}' has ended")
-
-    def _query_seconds(self) -> float:
-        configured = os.environ.get("PREFECT_WORKER_QUERY_SECONDS")
-        ours = _QUERY_SECONDS.get(self._pool, _OTHERS_QUERY_SECONDS)
-        return float(configured) if configured else ours
 
     async def _prepare(self, ended: asyncio.Event) -> None:
         """Wait for what an earlier worker began; close what it lost; say who is here."""

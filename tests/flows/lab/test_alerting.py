@@ -10,6 +10,8 @@ import pytest
 from benchyard.errors import BenchyardError, InputError
 from flows.lab import alerts
 from flows.lab.alerting import command_file, run_command
+from flows.lab.names import CONTROL, TESTBEDS
+from flows.lab.working import query_seconds
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +63,14 @@ def test_without_a_command_it_says_who_writes_one(home: Path) -> None:
     with pytest.raises(BenchyardError, match="No such file"):
         run_command("{}")
     assert stat.S_IMODE(home.joinpath("lab").stat().st_mode) == 0o700
+
+
+def test_the_worker_that_gives_it_alerts_asks_more_often_then() -> None:
+    before = {pool: query_seconds(pool) for pool in (TESTBEDS, CONTROL)}
+    use("true")
+
+    assert query_seconds(TESTBEDS) == before[TESTBEDS]
+    assert query_seconds(CONTROL) < 5 < before[CONTROL]
 
 
 @pytest.mark.parametrize("target", ["", "  ", "ftp://x", "no-such-program-here --x", "echo 'x"])

@@ -1,6 +1,7 @@
 """A Prefect server that wants a password, or has trouble, in a sentence for people."""
 
 import base64
+import http.client
 import sys
 import urllib.error
 import urllib.request
@@ -71,7 +72,7 @@ def raise_if_refused(api: str) -> None:
     except urllib.error.HTTPError as error:
         if error.code == _UNAUTHORIZED:
             raise BenchyardError(wrong_password(api)) from None
-    except OSError:
+    except (OSError, http.client.HTTPException):
         return  # whoever asks next tells what is wrong
 
 

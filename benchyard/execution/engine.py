@@ -212,6 +212,7 @@ class _Course:
                 last = self._rest(session, last)
                 if self.stop.asked:
                     break
+            records[-1:] = map(self.precision.needed, records[-1:])
             record, handle = execute_run(session, self.stages, last, ask=self.plan.wait_for_user)
             records.append(record)
             last = [handle]

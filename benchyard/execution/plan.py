@@ -43,7 +43,8 @@ class Executed:
     """What came of a plan.
 
     Args:
-        records: Of the runs executed now.
+        records: Of the runs executed now; of all but the last, and of those that failed, without
+            what nobody asks for any more.
         done: Numbers of all finished runs.
         interrupted: Whether the user asked to stop before all was done.
     """

@@ -9,6 +9,7 @@ from benchyard.execution.campaigns import Campaign
 from benchyard.execution.plan import Plan
 from benchyard.execution.progress import Notice, tell
 from benchyard.execution.setting import Setting
+from benchyard.model import Outcome
 from benchyard.record import RunRecord
 
 
@@ -42,6 +43,21 @@ class Precision:
         self.setting = replace(setting, adaptive=declared(self._rule, self._earlier))
         if not plan.rest_first or other_rule(self._rule, self._earlier[-1:]):
             tell(setting.listener, Notice(f"{setting.case.title}: {warning}"))
+
+    def needed(self, record: RunRecord) -> RunRecord:
+        """Return what of a record is still asked for when the next run begins.
+
+        The rest is on disk: a lab that executes thousands of runs must not grow with them.
+        """
+        if record.outcome is not Outcome.COMPLETED:
+            return record
+        steps = () if self._rule is None else record.steps
+        return RunRecord(
+            *(record.case, record.run, record.outcome),
+            *(record.started_at, record.ended_at, record.duration_s),
+            steps=steps,
+            adaptive=record.adaptive,
+        )
 
     def forget(self, before: RunRecord) -> None:
         """Leave out all runs before one, which were of something else."""

@@ -71,6 +71,15 @@ def test_defect_32_finished_runs_stay_as_they_are_to_the_byte(lab: Lab) -> None:
     assert {run: tree(results(case) / f"run_{run}") for run in (1, 2)} == before
 
 
+def test_a_lab_does_not_grow_with_its_runs(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 1.0, NO, 1.0, 1.0)
+
+    executed = lab.execute(lab.case(step("a")), (1, 2, 3, 4))
+
+    kept = [bool(record.steps and record.environment) for record in executed.records]
+    assert kept == [False, True, False, True], "the failed one and the last"
+
+
 def test_nothing_is_done_when_all_is_done(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1, 2))

@@ -274,9 +274,15 @@ def test_nobody_listens_to_a_reader() -> None:
         list(events(dead))
 
 
-@pytest.mark.parametrize(
-    "ask", [lambda found: list(rows(found)), lambda found: write(Writer(found), found)]
-)
+def read_all(found: Access) -> None:
+    list(rows(found))
+
+
+def write_some(found: Access) -> None:
+    write(Writer(found), found)
+
+
+@pytest.mark.parametrize("ask", [read_all, write_some])
 def test_a_port_that_takes_connections_and_never_answers(
     ask: Callable[[Access], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

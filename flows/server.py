@@ -21,6 +21,7 @@ from pathlib import Path
 from benchyard.errors import BenchyardError
 from benchyard.guard import ensure_guard
 from benchyard.labels import OWNER, this_owner
+from flows.lab.names import WANTED_PASSWORD
 from flows.lab.state import running_lab, show_password
 from flows.sparing import SPARING
 from flows.trouble import raise_if_refused
@@ -184,7 +185,8 @@ def _start(port: int) -> "subprocess.Popen[bytes]":
         env={
             **SPARING,
             **_KEPT,
-            **os.environ,
+            # A password is for a server that stays; this one's client shows none.
+            **{name: value for name, value in os.environ.items() if name != WANTED_PASSWORD},
             "PREFECT_UI_ENABLED": "0",
             "PREFECT__SERVER_EPHEMERAL": "1",
             "PREFECT__SERVER_FINAL": "1",

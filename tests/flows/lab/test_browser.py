@@ -100,8 +100,10 @@ def test_a_case_is_started_from_the_form_and_retried(
 def test_a_schedule_is_set_in_the_form(lab: RunningLab, browser: Browser) -> None:
     browser.open(f"/deployments/deployment/{lab.deployment()['id']}")
     browser.press("Schedule")
-    browser.wait_for_text("Add schedule", "Parameter overrides")
-    browser.press("Cron", within="[role=dialog]")
+    browser.wait_for_text("Add schedule", "Parameter Overrides")
+    browser.click(
+        lambda: next((b for b in browser.elements("label, button") if b.text == "Cron"), None)
+    )
     slug = browser.find(lambda: browser.first("input[placeholder^='Enter a unique']"))
     slug.send_keys("my-nights")
     browser.keep_picture("schedule.png")

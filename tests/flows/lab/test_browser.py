@@ -98,21 +98,6 @@ def test_a_case_is_started_from_the_form_and_retried(
     assert [one["outcome"] for one in record.tries] == ["failed"]
 
 
-def test_a_schedule_is_set_in_the_form(lab: RunningLab, browser: Browser) -> None:
-    browser.open(f"/deployments/deployment/{lab.deployment()['id']}")
-    browser.press("Schedule")
-    browser.wait_for_text("Add schedule", "Parameter overrides")
-    browser.press("Cron", within="[role=dialog]")
-    slug = browser.find(lambda: browser.first("input[placeholder^='Enter a unique']"))
-    slug.send_keys("my-nights")
-    browser.keep_picture("schedule.png")
-    browser.press("Save", within="[role=dialog]")
-    assert eventually(lambda: lab.deployment()["schedules"], PATIENCE_SECONDS)
-    (made,) = lab.deployment()["schedules"]
-    assert (made["slug"], made["active"]) == ("my-nights", True)
-    assert made["schedule"]["cron"]
-
-
 def test_the_retry_table_and_the_result_are_found(browser: Browser) -> None:
     read_artifact(browser, "retries-shaky", "no route to host")
     read_artifact(browser, "retries", "shaky")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
 from benchyard.execution.layout import done_runs
@@ -96,6 +97,33 @@ def test_a_case_is_started_from_the_form_and_retried(
     record = read_record(results / "run_1")
     assert record.flow_run["attempt"] == 2
     assert [one["outcome"] for one in record.tries] == ["failed"]
+
+
+def inputs(browser: Browser) -> list[WebElement]:
+    return browser.elements("[role=dialog] input")
+
+
+def value(element: WebElement) -> str:
+    return element.get_attribute("value") or ""
+
+
+def test_a_schedule_is_set_in_the_form(lab: RunningLab, browser: Browser) -> None:
+    browser.open(f"/deployments/deployment/{lab.deployment()['id']}")
+    browser.press("Schedule")
+    browser.wait_for_text("Parameter Overrides")
+    browser.press("Cron", within="[role=dialog]")
+    slug = browser.find(lambda: browser.first("input[placeholder^='Enter a unique']"))
+    times = browser.find(lambda: next((i for i in inputs(browser) if "*" in value(i)), None))
+    slug.send_keys("my-nights")
+    times.send_keys(Keys.CONTROL, "a")
+    times.send_keys("0 1 * * *")
+    browser.wait_for_text("At 01:00 AM")
+    browser.keep_picture("schedule.png")
+    browser.press("Save", within="[role=dialog]")
+    assert eventually(lambda: lab.deployment()["schedules"], PATIENCE_SECONDS)
+    (made,) = lab.deployment()["schedules"]
+    assert (made["slug"], made["active"]) == ("my-nights", True)
+    assert made["schedule"]["cron"] == "0 1 * * *"
 
 
 def test_the_retry_table_and_the_result_are_found(browser: Browser) -> None:

@@ -110,8 +110,7 @@ class Shell:
     @contextmanager
     def worker(self, lab: "RunningLab", *arguments: str) -> Generator["RunningLab"]:
         """Let this machine join a lab as one more testbed."""
-        more = {"PREFECT_API_URL": lab.url, "PREFECT_API_AUTH_STRING": lab.password}
-        other = Shell(self.home.parent / "other", self.checkout, more)
+        other = Shell(self.home.parent / "other", self.checkout, lab.variables)
         other.home.mkdir(exist_ok=True)
         with other.running("worker", *arguments) as worker:
             yield worker
@@ -179,6 +178,11 @@ class RunningLab:
     @property
     def url(self) -> str:
         return str(self.told["api"])
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Return what a shell of another home needs to reach the lab."""
+        return {"PREFECT_API_URL": self.url, "PREFECT_API_AUTH_STRING": self.password}
 
     @property
     def password(self) -> str:

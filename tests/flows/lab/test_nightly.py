@@ -137,9 +137,7 @@ def test_the_nightly_suite_measures_each_night_on_a_testbed_with_another_checkou
     lab: RunningLab, shell: Shell, tmp_path: Path
 ) -> None:
     (tmp_path / "far").mkdir()
-    far = Shell(
-        tmp_path / "far", make_checkout(tmp_path / "checkout"), {"PREFECT_API_URL": lab.url}
-    )
+    far = Shell(tmp_path / "far", make_checkout(tmp_path / "checkout"), lab.variables)
     prepare(far.checkout, shell.home)
     testbed = far.running("worker", "--name", "far", "--tag", "far")
     wanted = {"cases": ["distant"], "root": "cases", "pool": "testbeds"}

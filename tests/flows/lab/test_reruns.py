@@ -265,8 +265,7 @@ def test_a_command_takes_the_alerts_instead(place: Place) -> None:
     """Last in this file: it replaces the webhook."""
     got = place.shell.home.parent / "got"
     script = f"from flows.lab.alerts import ensure_alerts; ensure_alerts('tee {got}')"
-    server = {"PREFECT_API_URL": place.lab.url, "PREFECT_API_AUTH_STRING": place.lab.password}
-    environment = {**place.shell.environment, **server}
+    environment = {**place.shell.environment, **place.lab.variables}
     subprocess.run(
         [sys.executable, "-c", script], cwd=place.shell.checkout, env=environment, check=True
     )

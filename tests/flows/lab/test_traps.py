@@ -31,7 +31,7 @@ def test_nothing_of_the_current_folder_is_executed_with_a_lab_to_speak_to(tmp_pa
     shell = Shell(tmp_path / "home", checkout)
     shell.home.mkdir()
     with shell.up("--name", "bench") as lab:
-        more = {"PREFECT_API_URL": lab.url, "PYTHONPATH": str(checkout)}
+        more = {**lab.variables, "PYTHONPATH": str(checkout)}
         here = Trapped(tmp_path / "other", folder, more)
         here.home.mkdir()
         deployed = here.run("deploy", "--prefect-yaml", checkout / "prefect.yaml")

@@ -8,8 +8,7 @@ from benchyard.errors import InputError, RunInterruptedError
 from benchyard.model import Json
 from flows.cli.common import json_option, resources_option
 from flows.cli.deploying import prefect_yaml_option, root_option
-from flows.cli.named_path import NamedPath
-from flows.cli.seconds import Seconds
+from flows.cli.serving import allow_option, grace_option
 from flows.cli.terminal import print_json, say
 
 
@@ -44,18 +43,8 @@ from flows.cli.terminal import print_json, say
     help="Tell of failed cases and of regressions: a URL, a command, or none; BENCHYARD_ALERTS "
     "keeps it off the command line.",
 )
-@click.option(
-    "--allow",
-    "allowed",
-    multiple=True,
-    type=NamedPath(),
-    help="Folder that flow runs here may name beside the checkout; several times for several.",
-)
-@click.option(
-    "--grace",
-    type=Seconds(0, 604_800),
-    help="Seconds that a run gets to finish at SIGTERM; no limit if left out.",
-)
+@allow_option
+@grace_option
 @json_option
 def command(
     host_name: str | None,

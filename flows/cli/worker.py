@@ -6,7 +6,7 @@ import click
 
 from benchyard.errors import RunInterruptedError
 from flows.cli.named_path import NamedPath
-from flows.cli.seconds import Seconds
+from flows.cli.serving import allow_option, grace_option
 from flows.cli.terminal import say
 
 
@@ -25,18 +25,8 @@ from flows.cli.terminal import say
     type=NamedPath(),
     help="Folder with the flows and the cases that this machine executes.",
 )
-@click.option(
-    "--allow",
-    "allowed",
-    multiple=True,
-    type=NamedPath(),
-    help="Folder that flow runs here may name beside the checkout; several times for several.",
-)
-@click.option(
-    "--grace",
-    type=Seconds(0, 604_800),
-    help="Seconds that a run gets to finish at SIGTERM; no limit if left out.",
-)
+@allow_option
+@grace_option
 def command(
     name: str | None,
     queue: str | None,

@@ -50,9 +50,7 @@ _OF_FAILED = """{
   "flow_run": {{ (flow_run.id | string) | tojson }},
   "url": {{ ("UI_URL/runs/flow-run/" ~ flow_run.id) | tojson }},
   "occurred": {{ (event.occurred | string) | tojson }}
-}""".replace("WHOSE", "event.resource.name").replace(
-    "WHY", 'event.resource["prefect.state-message"]'
-)
+}""".replace("WHOSE", "event.resource.name").replace("WHY", _WHY)
 _OF_WORSE = """{
   "text": {{ ("regression: " ~ event.payload.text) | tojson }},
   "source": "benchyard",

@@ -2,8 +2,15 @@
 
 import json
 import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.conftest import MakeCase, RunBenchyard, process
@@ -12,6 +19,10 @@ from tests.databases import put_database
 _WORD = "Zq7x-0123456789-abcdefghij-Zq7x"
 _LINES = "begin Zq7x\n    inner+line/Zq7x\n\tother line Zq7x\nend"
 _SAID = '"$WORD" "$LINES"'
+_MARK = "Zq7x"
+_PROGRAM = Path(sys.executable).with_name("benchyard")
+#: Random instants of each kind of lab.
+KILLS = int(os.environ.get("BENCHYARD_KILLS", "20"))
 
 
 def steps() -> list[object]:
@@ -47,31 +58,50 @@ def steps() -> list[object]:
     return made
 
 
+def surroundings(folder: Path, way: str) -> dict[str, str]:
+    """Return the environment of a lab whose every file lies in `folder`."""
+    if way == "prefect":
+        put_database(folder / "home" / "prefect.db")
+    (folder / "tmp").mkdir()
+    return os.environ | {
+        "PREFECT_HOME": str(folder / "home"),
+        "BENCHYARD_HOME": str(folder / "lab"),
+        "TMPDIR": str(folder / "tmp"),
+        "WORD": _WORD,
+        "LINES": _LINES,
+    }
+
+
+def files_that_tell(folder: Path) -> Iterator[Path]:
+    for file in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            if _MARK in file.name or (file.is_file() and _MARK.encode() in file.read_bytes()):
+                yield file
+
+
+def commands_that_tell() -> set[str]:
+    """Return the names of the programs of this host that have the secret in their arguments."""
+    told: set[str] = set()
+    for one in psutil.process_iter():
+        with suppress(psutil.Error):
+            if _MARK in " ".join(one.cmdline()):
+                told.add(f"{one.name()} of {one.cmdline()}")
+    return told
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["direct", "prefect"])
 def test_a_secret_is_nowhere(
     case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path, way: str
 ) -> None:
-    home = tmp_path / "home"
-    if way == "prefect":
-        put_database(home / "prefect.db")
-    folder = case_folder("places", *steps())
-    environment = os.environ | {
-        "PREFECT_HOME": str(home),
-        "BENCHYARD_HOME": str(tmp_path / "lab"),
-        "WORD": _WORD,
-        "LINES": _LINES,
-    }
+    folder, environment = case_folder("places", *steps()), surroundings(tmp_path, way)
 
     options = ["--direct"] if way == "direct" else []
     ended = run_benchyard("run", folder, "--runs", "1", *options, env=environment, timeout=900)
 
     assert ended.returncode in {0, 1}, ended.stderr
-    assert "Zq7x" not in ended.stdout + ended.stderr
-    for file in tmp_path.rglob("*"):
-        assert "Zq7x" not in file.name
-        if file.is_file():
-            assert b"Zq7x" not in file.read_bytes(), file
+    assert _MARK not in ended.stdout + ended.stderr
+    assert not list(files_that_tell(tmp_path))
     run = folder / "results" / "run_1"
     assert {file.name for file in run.glob("process/own/*")} == {"a-******", "b-******"}
     assert (run / "process" / "said.txt").read_text().startswith("****** ")
@@ -80,3 +110,33 @@ def test_a_secret_is_nowhere(
     assert outcomes["file"] == outcomes["own"] == "completed"
     exposed = [one for one in record["warnings"] if "among the arguments of 'sh'" in one]
     assert len(exposed) == 1
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("way", ["direct", "prefect"])
+def test_a_secret_is_nowhere_after_a_kill(case_folder: MakeCase, tmp_path: Path, way: str) -> None:
+    folder, environment = case_folder("places", *steps()), surroundings(tmp_path, way)
+    options = ["--direct"] if way == "direct" else []
+    lab = [str(_PROGRAM), "run", str(folder), "--runs", "1", "--cooldown", "0", *options]
+    chance, longest = random.Random(2026), 0.0  # noqa: S311 - instants, not secrets
+    seen: set[str] = set()
+    for kill in range(KILLS + 1):
+        begun = time.monotonic()
+        with subprocess.Popen(
+            [*lab, "--force"], env=environment, stderr=subprocess.PIPE, text=True
+        ) as process_:
+            until = begun + (chance.uniform(0, longest) if kill else 900)
+            while process_.poll() is None and time.monotonic() < until:
+                seen |= commands_that_tell()
+            process_.kill()
+            _, said = process_.communicate()
+        longest = longest or time.monotonic() - begun
+        assert _MARK not in said
+        # Programs name their own files, which a killed lab leaves where they worked.
+        told = [file for file in files_that_tell(tmp_path) if ".work" not in file.parts]
+        assert not told, f"kill {kill}"
+    assert subprocess.run([*lab, "--force"], env=environment, check=False).returncode in {0, 1}
+    assert not list(files_that_tell(tmp_path))
+    # The program of a step is called as the case says; nothing else may say it.
+    assert seen
+    assert all(one.startswith("sh of") for one in seen), seen

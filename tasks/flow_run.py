@@ -65,7 +65,8 @@ def this_flow_run() -> dict[str, Json]:
 
 
 def forget_results() -> None:
-    """Let go of what Prefect remembers of each result so far: nothing here depends on it."""
+    """Let go of what Prefect remembers of each task run so far: nothing here depends on it."""
     context = FlowRunContext.get()
     if context is not None:
         context.run_results.clear()
+        context.task_run_assets.clear()

@@ -314,6 +314,21 @@ def test_a_submitted_step_reports_its_end_however_it_ends(
 
 
 @pytest.mark.slow
+def test_nothing_of_the_runs_before_is_remembered(in_flow: Callable[[Act], Any]) -> None:
+    def act(session: Session) -> list[tuple[int, int]]:
+        sizes: list[tuple[int, int]] = []
+        for _ in range(3):
+            STAGES.initialize(session, ())
+            context = FlowRunContext.get()
+            assert context is not None
+            sizes.append((len(context.run_results), len(context.task_run_assets)))
+            STAGES.keep_outputs(session, ())
+        return sizes
+
+    assert len(set(in_flow(act))) == 1
+
+
+@pytest.mark.slow
 def test_the_flow_run_is_known_inside_of_one(in_flow: Callable[[Act], Any]) -> None:
     facts = in_flow(lambda _: this_flow_run())
 

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.problems import printable
 from benchyard.comparison.comparing import Comparison, Row, Rule, compare
 from benchyard.comparison.document import markdown
 from benchyard.comparison.selecting import (
@@ -29,6 +28,7 @@ from benchyard.comparison.wording import (
     summary,
     verdict_words,
 )
+from benchyard.core.wording import printable
 from benchyard.errors import InputError
 from benchyard.execution.layout import done_runs, failed_runs
 from benchyard.files import shown

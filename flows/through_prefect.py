@@ -5,7 +5,7 @@ from dataclasses import asdict
 import httpx
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import InputError, RunInterruptedError
 from benchyard.execution.request import Request
 from flows.execute_case import execute_case

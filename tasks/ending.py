@@ -6,7 +6,7 @@ from typing import Any
 from prefect import State
 from prefect.states import Cancelled, Completed, Failed
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import CaseFailedError
 from benchyard.execution.plan import Executed
 from benchyard.reasons import why_failed

@@ -9,10 +9,10 @@ from typing import Any, cast
 from benchyard.case.checker import Checker
 from benchyard.case.inputs import Inputs, check_file_findings, file_findings
 from benchyard.case.naming import Names, ResourceClass, folder_findings, names_of
-from benchyard.case.problems import hint, near_miss, quote
 from benchyard.case.repair import JsonPath, meant, without
 from benchyard.case.schema_errors import Finding
 from benchyard.case.waiting import Waiting
+from benchyard.core.wording import hint, near_miss, quote
 from benchyard.errors import BenchyardError, SettingsError
 from benchyard.model import Json, JsonObject
 from benchyard.parameters import NamedFile, Signature, settings_of, signature_of

@@ -7,9 +7,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchyard.case.problems import hint, quote
 from benchyard.case.schema_errors import Finding
 from benchyard.case.waiting import Waiting
+from benchyard.core.wording import hint, quote
 from benchyard.files import inside, special
 from benchyard.parameters import NamedFile
 from benchyard.resource import READ, FileRole

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from benchyard.case.problems import MOST_PROBLEMS, hint, near_miss, quote
+from benchyard.case.problems import MOST_PROBLEMS
 from benchyard.case.schema_errors import Finding
+from benchyard.core.wording import hint, near_miss, quote
 from benchyard.model import Json, folder_of
 from benchyard.registry import Registry
 from benchyard.resource import Resource

@@ -1,31 +1,14 @@
 """What is wrong with a case, in words that help to mend it."""
 
-import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 
+from benchyard.core.wording import printable
 from benchyard.files import shown
 
-#: Similarity from which a name counts as a slip of the pen (``difflib`` ratio, 0 to 1).
-NEAR = 0.8
-#: Similarity from which a name is worth suggesting when the given one is certainly wrong.
-WORTH_SUGGESTING = 0.5
 #: So many different problems are told of one file; more help nobody, and may be millions.
 MOST_PROBLEMS = 500
-#: Longest piece of a user's value that a message quotes.
-_QUOTE = 60
-#: Most names that a message lists.
-_LISTED = 20
-#: Of so many names none is suggested: to compare each costs more than the suggestion is worth.
-_MOST_NAMES = 200
-#: Longer words are no slips of a pen, and comparing them takes the square of their length.
-_LONGEST_WORD = 200
-#: So many suggestions are remembered: the same slip often stands in each step.
-_REMEMBERED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +29,6 @@ class Problem:
         return printable(f"{shown(self.file)}: {self.path}: {self.message}")
 
 
-def printable(text: str, but: str = "") -> str:
-    """Escape what would move a terminal's cursor, break the line, or not be text at all.
-
-    Args:
-        but: Characters that are left.
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in but else repr(c)[1:-1] for c in text)
-
-
-def quote(value: object) -> str:
-    """Shorten a value of the user's for a message."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = printable(text[: _QUOTE + 1])
-    return text if len(text) <= _QUOTE else text[: _QUOTE - 1] + "…"
-
-
 def json_path(parts: Iterable[str | int]) -> str:
     """Write a path as ``$.steps[1].parameters.file``."""
     return "$" + "".join(_part(part) for part in parts)
@@ -73,37 +38,3 @@ def _part(part: str | int) -> str:
     if isinstance(part, int):
         return f"[{part}]"
     return f".{part}" if part.isidentifier() else f"[{part!r}]"
-
-
-def near_miss(word: str, known: Iterable[str], similarity: float = NEAR) -> str | None:
-    """Return the known name that ``word`` was most likely meant to be, or None."""
-    return _nearest(word, frozenset(known), similarity)
-
-
-def hint(word: str, known: Collection[str], most: int = _MOST_NAMES) -> str:
-    """Return what to write instead of an unknown name, with a leading space.
-
-    Args:
-        most: Among more names none is looked for.
-    """
-    if len(known) > most:
-        return _listed(sorted(islice(known, _LISTED)), len(known))
-    found = near_miss(word, known, WORTH_SUGGESTING)
-    if found:
-        return f"; did you mean '{found}'?"
-    return _listed(sorted(known)[:_LISTED], len(known)) if known else ""
-
-
-def _listed(names: Iterable[str], number: int) -> str:
-    more = f" and {number - _LISTED:,} more" if number > _LISTED else ""
-    return f"; known: {', '.join(map(quote, names))}{more}"
-
-
-@lru_cache(_REMEMBERED)
-def _nearest(word: str, known: frozenset[str], similarity: float) -> str | None:
-    if len(word) > _LONGEST_WORD:
-        return None
-    short = sorted(name for name in known if len(name) <= _LONGEST_WORD)
-    lower = {name.lower(): name for name in short}
-    found = get_close_matches(word.lower(), list(lower), n=1, cutoff=similarity)
-    return lower[found[0]] if found else None

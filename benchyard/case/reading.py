@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.problems import Problem, quote
+from benchyard.case.problems import Problem
+from benchyard.core.wording import quote
 from benchyard.model import JsonObject
 
 #: A metadata.json of KROWN has about a kilobyte; data belongs into data/shared.

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import cast
 
-from benchyard.case.problems import near_miss
 from benchyard.case.schema_errors import Finding
+from benchyard.core.wording import near_miss
 from benchyard.model import Json, JsonObject
 
 JsonPath = tuple[str | int, ...]

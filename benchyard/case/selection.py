@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from benchyard.case.loading import METADATA, Loaded, find_metadata, load_all, raise_problems
-from benchyard.case.problems import hint
 from benchyard.case.reading import read_metadata
+from benchyard.core.wording import hint
 from benchyard.errors import InputError
 from benchyard.model import Case, point_suffix
 from benchyard.registry import Registry

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from benchyard import schemas
 from benchyard.case.checker import Checker
-from benchyard.case.problems import hint, near_miss, quote
 from benchyard.case.repair import Meant, meant, unknown_keys
 from benchyard.case.schema_errors import Finding
 from benchyard.case.sizes import size
@@ -22,6 +21,7 @@ from benchyard.case.templates import (
     points,
     undefined,
 )
+from benchyard.core.wording import hint, near_miss, quote
 from benchyard.model import Json, JsonObject, point_suffix
 
 _CRITERIA = ("rows", "sha256", "equal", "pattern")

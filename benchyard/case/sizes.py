@@ -2,7 +2,7 @@
 
 import re
 
-from benchyard.case.problems import quote
+from benchyard.core.wording import quote
 
 _SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgtp]?)(?:i?b)?", re.IGNORECASE)
 _POWERS = {letter: power for power, letter in enumerate(("", "k", "m", "g", "t", "p"))}

@@ -5,8 +5,9 @@ from typing import Any
 
 from benchyard.case.building import step_id
 from benchyard.case.graph import Order, order_of
-from benchyard.case.problems import MOST_PROBLEMS, hint, near_miss, quote
+from benchyard.case.problems import MOST_PROBLEMS
 from benchyard.case.schema_errors import Finding
+from benchyard.core.wording import hint, near_miss, quote
 
 #: Names of so many neighbours are compared with an unknown one.
 _NEIGHBOURS = 25

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchyard.case.problems import printable, quote
 from benchyard.comparison.facts import FACTS, OTHER_WORK, Weight, doubts
 from benchyard.comparison.selecting import RunSet, in_short
+from benchyard.core.wording import printable, quote
 from benchyard.model import Json, JsonObject
 from benchyard.record import RunRecord, StepRecord
 from benchyard.subject import differences, in_detail, in_words, subject_of

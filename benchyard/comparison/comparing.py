@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import islice
 
-from benchyard.case.problems import hint, printable
 from benchyard.comparison.comparability import Mismatch, check
 from benchyard.comparison.facts import Weight
 from benchyard.comparison.failing import Finding, findings
 from benchyard.comparison.samples import DURATION, StepSample, sample
 from benchyard.comparison.selecting import Pairs, RunSet
+from benchyard.core.wording import hint, printable
 from benchyard.errors import InputError
 from benchyard.statistics.comparison import (
     LEVEL,

@@ -7,9 +7,9 @@ before has to be looked at, however often it still succeeds.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from benchyard.case.problems import printable
 from benchyard.comparison.samples import FAILURES, StepSample
 from benchyard.comparison.selecting import RunSet, in_short
+from benchyard.core.wording import printable
 from benchyard.model import JsonObject
 from benchyard.statistics.comparison import Verdict
 

@@ -16,11 +16,11 @@ Versions of the format:
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchyard.case.problems import printable
 from benchyard.comparison.comparing import Rule, choose_metrics
 from benchyard.comparison.samples import StepSample, sample
 from benchyard.comparison.selecting import RunSet
 from benchyard.comparison.wording import UNKNOWN, figure, probability
+from benchyard.core.wording import printable
 from benchyard.errors import InputError
 from benchyard.model import Json, JsonObject
 from benchyard.statistics import median

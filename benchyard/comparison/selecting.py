@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import InputError, RecordError
 from benchyard.execution.campaigns import earlier_campaigns, is_earlier
 from benchyard.execution.layout import failed_runs, marked_runs, run_folder

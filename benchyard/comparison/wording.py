@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from benchyard.case.problems import printable
 from benchyard.comparison.comparing import CasePair, Comparison, Row
 from benchyard.comparison.facts import Weight
 from benchyard.comparison.samples import DURATION, StepSample
-from benchyard.execution.wording import duration
+from benchyard.core.wording import duration, printable
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.figures import plain
 from benchyard.statistics.ranks import fewest_values

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.curves.reading import Bar, Curves, Line, Panel
 from benchyard.curves.scales import Scale, amount, seconds, ticks
 from benchyard.model import Outcome

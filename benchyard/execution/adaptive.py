@@ -16,8 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from benchyard.core.wording import runs_and
 from benchyard.errors import InputError
-from benchyard.execution.wording import runs_and
 from benchyard.model import Json, JsonObject, Outcome
 from benchyard.record import RunRecord
 from benchyard.statistics import median

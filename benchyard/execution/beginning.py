@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from benchyard.core.wording import runs_and
 from benchyard.environment import git_state
 from benchyard.errors import InputError
 from benchyard.execution.campaigns import (
@@ -14,7 +15,6 @@ from benchyard.execution.campaigns import (
     set_aside,
 )
 from benchyard.execution.layout import Say, restore_replaced, run_folders
-from benchyard.execution.wording import runs_and
 from benchyard.files import shown
 from benchyard.model import Case, Json
 from benchyard.record import RunRecord

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Required, TypedDict, Unpack
 
-from benchyard.case.problems import printable
 from benchyard.clock import now
+from benchyard.core.wording import printable
 from benchyard.errors import InputError, RunInterruptedError, TestbedBusyError
 
 _POLL_SECONDS = 0.2

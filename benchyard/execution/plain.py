@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from os.path import lexists
 from pathlib import Path
 
+from benchyard.core.wording import runs_and
 from benchyard.errors import InputError, RecordError, StepFailedError
 from benchyard.execution.adaptive import enough, rule_of, warnings_of
 from benchyard.execution.engine import Handle
 from benchyard.execution.layout import DONE, done_runs, failed_runs, marked_runs, run_folder
 from benchyard.execution.session import Session
-from benchyard.execution.wording import runs_and
 from benchyard.krown import krown_runs, read_results, runs_without_record, surely_krowns
 from benchyard.model import Case, JsonObject, Step
 from benchyard.publishing import Outcome, Uploaded, archive_uploaded, upload_runs

@@ -1,8 +1,6 @@
 """Events in words: for logs, for plain terminals, for people."""
 
-from collections.abc import Sequence
-
-from benchyard.case.problems import printable
+from benchyard.core.wording import duration, printable
 from benchyard.execution.progress import (
     AttemptFailed,
     CaseStarted,
@@ -63,28 +61,3 @@ def _case_started(event: CaseStarted) -> str:
     done = f", {len(event.done)} done before" if event.done else ""
     runs = len(event.runs)
     return f"{printable(event.case)}: {runs} run{'s' * (runs != 1)} to do{done}"
-
-
-def runs_and(numbers: Sequence[int], one: str, more: str) -> str:
-    """Return ``run 3 was`` or ``runs 1, 2 were``.
-
-    Args:
-        one: The verb for one run.
-        more: The verb for several.
-    """
-    listed = ", ".join(map(str, numbers))
-    return f"run {listed} {one}" if len(numbers) == 1 else f"runs {listed} {more}"
-
-
-def duration(seconds: float) -> str:
-    """Write a length of time with the unit that suits it."""
-    # The next unit begins where rounding would show a thousand of this one.
-    if seconds < 999.5e-6:
-        return f"{seconds * 1e6:.0f} µs"
-    if seconds < 0.99995:
-        return f"{seconds * 1e3:.1f} ms"
-    if seconds < 119.995:
-        return f"{seconds:.2f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

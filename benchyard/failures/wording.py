@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchyard.case.problems import printable
-from benchyard.execution.wording import duration
+from benchyard.core.wording import duration, printable
 from benchyard.failures.executions import WHOLE_RUN, Execution
 from benchyard.failures.fragility import Fragile
 from benchyard.failures.rates import WEEK, Bucket

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from benchyard.case.problems import printable, quote
+from benchyard.core.wording import printable, quote
 from benchyard.events.message import read, read_plain
 from benchyard.graph.ledger import Columns, Floats, Ledger, columns_of, image_of
 from benchyard.graph.messages import read_fields, read_together

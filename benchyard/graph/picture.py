@@ -9,7 +9,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.graph.assembling import Graph
 from benchyard.graph.nodes import IMAGE_WORK, Kind, Node, Segment
 from benchyard.graph.spans import Operation

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from benchyard.case.problems import printable
-from benchyard.execution.wording import duration
+from benchyard.core.wording import duration, printable
 from benchyard.graph.assembling import Graph
 from benchyard.graph.nodes import RUN_PHASES, Kind, Node
 from benchyard.graph.spans import Operation

@@ -10,8 +10,8 @@ from matplotlib.dates import AutoDateLocator, DateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from benchyard.case.problems import printable
 from benchyard.comparison.wording import change
+from benchyard.core.wording import printable
 from benchyard.files import write_atomically
 from benchyard.history.changes import Change
 from benchyard.history.series import Series, seconds, short_seconds

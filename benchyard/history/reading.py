@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from benchyard.case.problems import hint, printable, quote
+from benchyard.core.wording import hint, printable, quote
 from benchyard.errors import InputError
 from benchyard.history.series import Series
 from benchyard.sinks import Reader, Timing

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from benchyard.execution.wording import duration
+from benchyard.core.wording import duration
 from benchyard.history.changes import Change, changes_in
 from benchyard.sinks import Timing
 from benchyard.statistics import median

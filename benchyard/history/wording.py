@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
-from benchyard.case.problems import printable
 from benchyard.comparison.wording import change
+from benchyard.core.wording import printable
 from benchyard.history.dates import iso
 from benchyard.history.reading import TestSummary, Window
 from benchyard.history.series import Series, ratio, seconds

@@ -8,7 +8,7 @@ import base64
 import re
 from collections.abc import Iterable, Sequence
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 
 #: What begins something in Markdown or HTML wherever it stands, and what is part of an address.
 _ACTIVE = re.compile(r"[\\`*_\[\]<>|~&@]|:(?=/)")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchyard.execution.wording import duration
+from benchyard.core.wording import duration
 from benchyard.pages.markdown import cell, embedded, link, table
 from benchyard.pages.retries import place_of
 from benchyard.reasons import why_failed

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.publishing.outcome import Outcome
 from benchyard.statistics.figures import plural
 

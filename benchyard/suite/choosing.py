@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from benchyard.case.loading import Loaded
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable, runs_and
 from benchyard.execution.beginning import Campaigning
-from benchyard.execution.wording import runs_and
 from benchyard.model import Case
 from benchyard.statistics.figures import plain
 from benchyard.subject import Subject, differences, in_words

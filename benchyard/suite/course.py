@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from benchyard.clock import now
+from benchyard.core.wording import duration
 from benchyard.execution.ordering import Turn
-from benchyard.execution.wording import duration
 from benchyard.model import Requires
 from benchyard.statistics.figures import plain
 from benchyard.suite.choosing import Entry

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchyard import places
 from benchyard.clock import now
-from benchyard.execution.wording import duration
+from benchyard.core.wording import duration
 from benchyard.files import write_json
 from benchyard.model import Json, JsonObject
 from benchyard.regressions import Looked, Regression

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import RegressionError
 from benchyard.model import Case
 from benchyard.regressions import Baseline

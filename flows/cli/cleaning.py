@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import InputError
 from benchyard.execution.campaigns import Cleaned, clean, refuse_unremovable, removable
 from benchyard.execution.layout import kept_folders

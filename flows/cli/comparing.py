@@ -2,7 +2,6 @@
 
 import click
 
-from benchyard.case.problems import printable
 from benchyard.comparison.comparing import CasePair, Comparison, Rule, compare
 from benchyard.comparison.document import document, markdown
 from benchyard.comparison.facts import Weight
@@ -10,6 +9,7 @@ from benchyard.comparison.planning import make_plan, plan_document, plan_summary
 from benchyard.comparison.samples import DURATION
 from benchyard.comparison.selecting import RunSet, pair, parse_selection, read_before, read_run_sets
 from benchyard.comparison.wording import FIGURES, notes, remarks, summary, table
+from benchyard.core.wording import printable
 from benchyard.errors import ExitCode, InputError
 from benchyard.files import shown
 from benchyard.statistics.comparison import Verdict

@@ -7,7 +7,7 @@ from typing import Self
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import duration, printable
 from benchyard.execution.progress import (
     AttemptFailed,
     CaseStarted,
@@ -19,7 +19,7 @@ from benchyard.execution.progress import (
     StepStarted,
     Waiting,
 )
-from benchyard.execution.wording import MARKS, duration, say
+from benchyard.execution.wording import MARKS, say
 from benchyard.model import Outcome
 from flows.cli import terminal
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import ExitCode
 from benchyard.model import Json
 from benchyard.preflight.finding import Finding, Status

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from benchyard.case.loading import Loaded
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import BenchyardError, InputError
 from benchyard.failures import (
     Agreement,

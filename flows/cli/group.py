@@ -68,7 +68,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest command where one is mistyped."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from benchyard.case.problems import hint  # noqa: PLC0415 - only on a slip of the pen
+            from benchyard.core.wording import hint  # noqa: PLC0415 - only on a slip of the pen
 
             raise click.UsageError(f"no command '{args[0]}'{hint(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)

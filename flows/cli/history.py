@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import InputError
 from benchyard.history.dates import parse_since
 from benchyard.history.document import entries_document, tests_document

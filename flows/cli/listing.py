@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from benchyard.case.loading import Loaded
-from benchyard.case.problems import quote
+from benchyard.core.wording import quote
 from benchyard.execution.layout import done_runs, failed_runs, unreadable_runs
 from benchyard.krown import krown_runs
 from benchyard.model import Case, Json

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.problems import printable, quote
+from benchyard.core.wording import duration, printable, quote
 from benchyard.errors import RecordError
 from benchyard.execution.campaigns import earlier_campaigns, is_earlier
 from benchyard.execution.layout import failed_runs, run_folder
-from benchyard.execution.wording import duration
 from benchyard.files import content, shown
 from benchyard.model import Case, Json
 from benchyard.reasons import why_failed

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.execution.beginning import Campaigning, decide, missing, nothing_to_do
 from benchyard.execution.campaigns import read_campaign
 from benchyard.execution.ordering import Order, Turn, turns

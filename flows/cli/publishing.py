@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import ExitCode
 from benchyard.execution.interrupts import graceful
 from benchyard.model import Json

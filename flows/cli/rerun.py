@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from benchyard.case.loading import raise_problems
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import ExitCode, InputError
 from benchyard.execution.beginning import Campaigning
 from benchyard.execution.layout import done_runs, failed_runs

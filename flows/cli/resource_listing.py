@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 import resources
-from benchyard.case.problems import hint
+from benchyard.core.wording import hint
 from benchyard.model import Json
 from benchyard.parameters import Signature, settings_of, signature_of, type_name
 from benchyard.registry import Registry

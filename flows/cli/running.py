@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 import click
 
 from benchyard.case.loading import raise_problems
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.errors import InputError
 from benchyard.execution.adaptive import Adaptive, stored_rule
 from benchyard.execution.campaigns import publishable_runs

@@ -9,10 +9,9 @@ from typing import Any, TypedDict, Unpack, cast
 import click
 
 import resources
-from benchyard.case.problems import printable
+from benchyard.core.wording import duration, printable
 from benchyard.errors import BenchyardError, InputError, RegressionError, RunInterruptedError
 from benchyard.execution.progress import listening
-from benchyard.execution.wording import duration
 from benchyard.files import shown
 from benchyard.model import Json
 from benchyard.publishing import check_sinks

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchyard.case.problems import printable
+from benchyard.core.wording import printable
 from benchyard.model import Json
 
 if TYPE_CHECKING:

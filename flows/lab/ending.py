@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from typing import TypeVar
 
-from benchyard.execution.wording import duration
+from benchyard.core.wording import duration
 from benchyard.labels import kill_labelled, this_owner
 from flows.lab import api
 from flows.lab.names import LAB

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from benchyard.case.problems import printable
 from benchyard.clock import now
+from benchyard.core.wording import printable
 from benchyard.labels import kill_leftovers
 from benchyard.model import JsonObject
 from benchyard.testbeds import this_testbed

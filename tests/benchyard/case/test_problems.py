@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.case.problems import Problem, hint, json_path, near_miss, printable, quote
+from benchyard.case.problems import Problem, json_path
+from benchyard.core.wording import hint, near_miss, printable, quote
 
 STEP_KEYS = ("@id", "name", "resource", "command", "parameters", "needs", "timeout", "retries")
 

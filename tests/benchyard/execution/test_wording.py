@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchyard.core.wording import duration
 from benchyard.execution.progress import (
     AttemptFailed,
     CaseStarted,
@@ -13,7 +14,7 @@ from benchyard.execution.progress import (
     StepStarted,
     Waiting,
 )
-from benchyard.execution.wording import MARKS, duration, say
+from benchyard.execution.wording import MARKS, say
 from benchyard.model import Outcome
 
 DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED

@@ -1,0 +1,1 @@
+"""What all rooms use: values, errors, files, clocks, words. It knows nothing of cases."""

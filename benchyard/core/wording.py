@@ -1,0 +1,99 @@
+"""Values in words: quoted, shortened, escaped, and what a misspelt name was meant to be."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+from functools import lru_cache
+from itertools import islice
+
+#: Similarity from which a name counts as a slip of the pen (``difflib`` ratio, 0 to 1).
+NEAR = 0.8
+#: Similarity from which a name is worth suggesting when the given one is certainly wrong.
+WORTH_SUGGESTING = 0.5
+#: Longest piece of a user's value that a message quotes.
+_QUOTE = 60
+#: Most names that a message lists.
+_LISTED = 20
+#: Of so many names none is suggested: to compare each costs more than the suggestion is worth.
+_MOST_NAMES = 200
+#: Longer words are no slips of a pen, and comparing them takes the square of their length.
+_LONGEST_WORD = 200
+#: So many suggestions are remembered: the same slip often stands in each step.
+_REMEMBERED = 4_096
+
+
+def printable(text: str, but: str = "") -> str:
+    """Escape what would move a terminal's cursor, break the line, or not be text at all.
+
+    Args:
+        but: Characters that are left.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in but else repr(c)[1:-1] for c in text)
+
+
+def quote(value: object) -> str:
+    """Shorten a value of the user's for a message."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = printable(text[: _QUOTE + 1])
+    return text if len(text) <= _QUOTE else text[: _QUOTE - 1] + "…"
+
+
+def near_miss(word: str, known: Iterable[str], similarity: float = NEAR) -> str | None:
+    """Return the known name that ``word`` was most likely meant to be, or None."""
+    return _nearest(word, frozenset(known), similarity)
+
+
+def hint(word: str, known: Collection[str], most: int = _MOST_NAMES) -> str:
+    """Return what to write instead of an unknown name, with a leading space.
+
+    Args:
+        most: Among more names none is looked for.
+    """
+    if len(known) > most:
+        return _listed(sorted(islice(known, _LISTED)), len(known))
+    found = near_miss(word, known, WORTH_SUGGESTING)
+    if found:
+        return f"; did you mean '{found}'?"
+    return _listed(sorted(known)[:_LISTED], len(known)) if known else ""
+
+
+def _listed(names: Iterable[str], number: int) -> str:
+    more = f" and {number - _LISTED:,} more" if number > _LISTED else ""
+    return f"; known: {', '.join(map(quote, names))}{more}"
+
+
+@lru_cache(_REMEMBERED)
+def _nearest(word: str, known: frozenset[str], similarity: float) -> str | None:
+    if len(word) > _LONGEST_WORD:
+        return None
+    short = sorted(name for name in known if len(name) <= _LONGEST_WORD)
+    lower = {name.lower(): name for name in short}
+    found = get_close_matches(word.lower(), list(lower), n=1, cutoff=similarity)
+    return lower[found[0]] if found else None
+
+
+def runs_and(numbers: Sequence[int], one: str, more: str) -> str:
+    """Return ``run 3 was`` or ``runs 1, 2 were``.
+
+    Args:
+        one: The verb for one run.
+        more: The verb for several.
+    """
+    listed = ", ".join(map(str, numbers))
+    return f"run {listed} {one}" if len(numbers) == 1 else f"runs {listed} {more}"
+
+
+def duration(seconds: float) -> str:
+    """Write a length of time with the unit that suits it."""
+    # The next unit begins where rounding would show a thousand of this one.
+    if seconds < 999.5e-6:
+        return f"{seconds * 1e6:.0f} µs"
+    if seconds < 0.99995:
+        return f"{seconds * 1e3:.1f} ms"
+    if seconds < 119.995:
+        return f"{seconds:.2f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

@@ -35,7 +35,7 @@ from benchyard.files import shown
 from benchyard.model import Json, JsonObject
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.figures import plural
-from benchyard.subject import differences, in_words, subject_of
+from benchyard.subject.document import differences, in_words, subject_of
 
 #: The baseline that is the campaign before; a folder of that name is written ``./previous``.
 PREVIOUS = "previous"

@@ -20,7 +20,7 @@ from benchyard.model import Json
 from benchyard.preflight.looking import findings
 from benchyard.publishing import check_sinks
 from benchyard.regressions import check_baseline
-from benchyard.subject import remember_code
+from benchyard.subject.making import remember_code
 from benchyard.testbeds import refuse_unfit
 
 

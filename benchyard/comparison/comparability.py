@@ -15,7 +15,7 @@ from benchyard.comparison.selecting import RunSet, in_short
 from benchyard.core.wording import printable, quote
 from benchyard.model import Json, JsonObject
 from benchyard.record import RunRecord, StepRecord
-from benchyard.subject import differences, in_detail, in_words, subject_of
+from benchyard.subject.document import differences, in_detail, in_words, subject_of
 
 _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{12})[0-9a-f]{28,}")
 _SIDES = ("baseline", "candidate")

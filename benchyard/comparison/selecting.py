@@ -13,7 +13,7 @@ from benchyard.execution.layout import failed_runs, marked_runs, run_folder
 from benchyard.files import shown
 from benchyard.model import Json, Outcome
 from benchyard.record import RUN_FILE, RunRecord, read_record
-from benchyard.subject import Subject, differences, subject_of
+from benchyard.subject.document import Subject, differences, subject_of
 
 #: The largest number of a run that a set may name.
 MAX_RUN = 100_000

@@ -18,7 +18,7 @@ from benchyard.execution.layout import Say, restore_replaced, run_folders
 from benchyard.files import shown
 from benchyard.model import Case, Json
 from benchyard.record import RunRecord
-from benchyard.subject import Subject, commit_of, differences, in_words, subject_of
+from benchyard.subject.document import Subject, commit_of, differences, in_words, subject_of
 
 
 class Campaigning(StrEnum):

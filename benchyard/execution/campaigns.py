@@ -34,7 +34,7 @@ from benchyard.json_text import decoded
 from benchyard.krown import krown_runs
 from benchyard.model import Json
 from benchyard.record import RunRecord, read_record
-from benchyard.subject import Difference, Subject, differences, digest_of, subject_of
+from benchyard.subject.document import Difference, Subject, differences, digest_of, subject_of
 
 EARLIER = "earlier"
 #: How a campaign of KROWN's is called, in the place of a digest.

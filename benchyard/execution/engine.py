@@ -34,7 +34,7 @@ from benchyard.publishing import Outcome as Published
 from benchyard.publishing import Uploaded
 from benchyard.publishing.wording import advice, problems
 from benchyard.record import RunRecord
-from benchyard.subject import Subject
+from benchyard.subject.document import Subject
 
 #: Stands for a stage that was executed, so that a later one can wait for it.
 Handle = object

@@ -18,7 +18,7 @@ from benchyard.krown import krown_runs, read_results, runs_without_record, surel
 from benchyard.model import Case, JsonObject, Step
 from benchyard.publishing import Outcome, Uploaded, archive_uploaded, upload_runs
 from benchyard.record import RUN_FILE, RunRecord, read_record
-from benchyard.subject import Subject, differences, in_words, subject_of
+from benchyard.subject.document import Subject, differences, in_words, subject_of
 from benchyard.summary import Remarks, write_summary
 from benchyard.summary import summarize as describe
 

@@ -38,7 +38,8 @@ from benchyard.labels import RUN, kill_labelled, kill_leftovers
 from benchyard.model import Json, Outcome, Step
 from benchyard.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.resource import Workspace
-from benchyard.subject import Subject, content_of, with_told
+from benchyard.subject.document import Subject, content_of
+from benchyard.subject.making import with_told
 from benchyard.tries import earlier, note_began, note_ended, read_tries
 
 logger = logging.getLogger(LOGGER)

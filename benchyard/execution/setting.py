@@ -12,7 +12,8 @@ from benchyard.execution.secrets import Secrets
 from benchyard.files import sha256
 from benchyard.model import Case, Json
 from benchyard.registry import Registry
-from benchyard.subject import Subject, current_subject
+from benchyard.subject.document import Subject
+from benchyard.subject.making import current_subject
 
 MakeCollector = Callable[[Measured], Collector]
 Preflight = Callable[[], Sequence[Mapping[str, Json]]]

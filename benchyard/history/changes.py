@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from benchyard.sinks import Timing
-from benchyard.subject import Difference, Subject, differences, in_words
+from benchyard.subject.document import Difference, Subject, differences, in_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from benchyard.history.reading import TestSummary, Window
 from benchyard.history.series import Series
 from benchyard.model import Json, JsonObject
 from benchyard.sinks import Timing
-from benchyard.subject import commit_of
+from benchyard.subject.document import commit_of
 
 FORMAT = "benchyard-history"
 VERSION = 2

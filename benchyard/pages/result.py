@@ -9,7 +9,7 @@ from benchyard.pages.markdown import cell, embedded, link, table
 from benchyard.pages.retries import place_of
 from benchyard.reasons import why_failed
 from benchyard.record import RunRecord
-from benchyard.subject import about
+from benchyard.subject.document import about
 from benchyard.summary import own_time
 
 #: So many steps a page lists; summary.json has all.

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from benchyard.model import Json, JsonObject
-from benchyard.subject import Subject
+from benchyard.subject.document import Subject
 
 
 class Kind(StrEnum):

@@ -4,7 +4,7 @@ import json
 from typing import Any, cast
 
 from benchyard.model import Json, JsonObject
-from benchyard.subject import Subject
+from benchyard.subject.document import Subject
 from benchyard.testresults import Document
 from benchyard.testresults.document import SUBJECT
 

@@ -1,4 +1,17 @@
-"""The document of a subject: its digest, and what differs between two of them."""
+"""What a run measured: the document of a subject, its digest, and what differs between two.
+
+Members of the document; what is not known is null or left out, and says of no difference:
+
+case: ``hash`` of metadata.json and the inputs, and ``point`` of the matrix.
+classes: class name of a resource to the digest of its code: its modules and what these import
+  from beside them.
+packages: distribution to version, of what the modules of a user's own class import.
+versions: class name to ``version``, as the system tells it, and ``image``, the digest of its image.
+programs: program of a step to the digest of its file.
+repositories: what led to a repository (``program x``, ``package y``, ``repository z``) to the
+  ``commit`` that is checked out, and ``changes``: "none", or the digest of what is not committed.
+host: name of the host.
+"""
 
 import hashlib
 import json

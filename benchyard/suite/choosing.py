@@ -10,7 +10,7 @@ from benchyard.core.wording import printable, runs_and
 from benchyard.execution.beginning import Campaigning
 from benchyard.model import Case
 from benchyard.statistics.figures import plain
-from benchyard.subject import Subject, differences, in_words
+from benchyard.subject.document import Subject, differences, in_words
 from benchyard.suite.known import Known, known_of
 from benchyard.suite.wish import Wish
 

@@ -10,7 +10,7 @@ from benchyard.execution.campaigns import read_campaign
 from benchyard.execution.layout import DONE, run_folder
 from benchyard.record import RunRecord
 from benchyard.statistics import median
-from benchyard.subject import Subject, subject_of
+from benchyard.subject.document import Subject, subject_of
 
 #: So many of the newest runs tell how long the next will take.
 _TELLING = 3

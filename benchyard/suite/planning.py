@@ -12,7 +12,7 @@ from benchyard.execution.layout import results_folder
 from benchyard.execution.ordering import Order, Turn, turns
 from benchyard.model import Case
 from benchyard.registry import Registry
-from benchyard.subject import current_subject
+from benchyard.subject.making import current_subject
 from benchyard.suite.choosing import Chooser, Entry
 from benchyard.suite.course import Limits
 from benchyard.suite.wish import Wish

@@ -14,7 +14,7 @@ from benchyard.model import Case, Json
 from benchyard.reasons import why_failed
 from benchyard.record import read_record
 from benchyard.statistics.figures import plural
-from benchyard.subject import about
+from benchyard.subject.document import about
 from benchyard.summary import own_time
 from flows.cli.advice import digest
 from flows.cli.terminal import print_columns, print_json, say

@@ -12,7 +12,8 @@ from benchyard.execution.ordering import Order, Turn, turns
 from benchyard.files import shown
 from benchyard.model import Case, Json
 from benchyard.registry import Registry
-from benchyard.subject import Subject, current_subject
+from benchyard.subject.document import Subject
+from benchyard.subject.making import current_subject
 from flows.cli.terminal import print_columns, print_json, say
 
 

@@ -13,7 +13,7 @@ from benchyard.model import Json
 from benchyard.sinks.azure.rows import Row, fitting, row
 from benchyard.sinks.contract import Kind, Spooled
 from benchyard.sinks.measured import subject_in, suspect_in
-from benchyard.subject import commit_of
+from benchyard.subject.document import commit_of
 from benchyard.testresults import Document, parse
 from benchyard.testresults.document import SUBJECT
 

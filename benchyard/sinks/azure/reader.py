@@ -19,7 +19,7 @@ from benchyard.sinks.azure.rows import event_of
 from benchyard.sinks.contract import Stored, Timing
 from benchyard.sinks.measured import subject_of_text
 from benchyard.sinks.patience import READING, insisting
-from benchyard.subject import Subject
+from benchyard.subject.document import Subject
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from benchyard.sinks.datastore.fitting import fitted
 from benchyard.sinks.datastore.settings import Settings
 from benchyard.sinks.datastore.values import TYPES, Message, indexed, set_moment
 from benchyard.sinks.measured import subject_in
-from benchyard.subject import commit_of
+from benchyard.subject.document import commit_of
 from benchyard.testresults.document import Document
 
 TEST, ENTRY = "Test", "Entry"

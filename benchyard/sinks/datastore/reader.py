@@ -15,7 +15,7 @@ from benchyard.sinks.datastore.entities import COMMIT, ENTRY, HOST, SUBJECT, TES
 from benchyard.sinks.datastore.queries import distinct, select
 from benchyard.sinks.datastore.values import Message, moment, number
 from benchyard.sinks.measured import known_of, subject_in, suspect_in
-from benchyard.subject import Subject
+from benchyard.subject.document import Subject
 from benchyard.testresults import parse
 
 

@@ -13,7 +13,7 @@ from benchyard.sinks.local.opening import connect_to_read, explaining, file_of
 from benchyard.sinks.local.schema import BLOCK
 from benchyard.sinks.local.writing import document_in, microseconds, moment_of
 from benchyard.sinks.measured import subject_in, subject_of_text, suspect_in
-from benchyard.subject import Subject
+from benchyard.subject.document import Subject
 from benchyard.testresults import Entry
 
 #: Microseconds since 1970 before every moment that Python has.

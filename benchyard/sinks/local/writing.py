@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from benchyard.sinks.local.schema import BLOCK
 from benchyard.sinks.measured import subject_in, suspect_in
-from benchyard.subject import Subject, commit_of
+from benchyard.subject.document import Subject, commit_of
 from benchyard.testresults import Document, Entry, parse
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -21,7 +21,7 @@ from benchyard.execution.campaigns import (
 from benchyard.execution.layout import DONE, SUMMARY_FILES, run_folder
 from benchyard.model import JsonObject, Outcome
 from benchyard.record import RunRecord, write_record
-from benchyard.subject import digest_of
+from benchyard.subject.document import digest_of
 from tests.conftest import tree
 
 

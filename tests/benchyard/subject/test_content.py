@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.subject import content_hash
+from benchyard.subject.content import content_hash
 
 
 def test_the_hash_depends_on_names_and_contents_alone(tmp_path: Path, inputs: Path) -> None:

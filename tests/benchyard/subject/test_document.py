@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 
 from benchyard.model import Json, JsonObject, Outcome
 from benchyard.record import RunRecord, read_record, write_record
-from benchyard.subject import Subject, about, commit_of, differences, in_words, subject_of
-from benchyard.subject.document import digested
+from benchyard.subject.document import (
+    Subject,
+    about,
+    commit_of,
+    differences,
+    digested,
+    in_words,
+    subject_of,
+)
 
 COMMITS = ("0123456789" * 4, "abcdefabcd" * 4)
 SHA = ["sha256:" + digit * 64 for digit in "0123"]

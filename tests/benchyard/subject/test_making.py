@@ -11,7 +11,8 @@ from benchyard.case.loading import load, raise_problems
 from benchyard.model import Case, Json
 from benchyard.registry import Registry
 from benchyard.resource import Resource, command
-from benchyard.subject import current_subject, differences, in_words, with_told
+from benchyard.subject.document import differences, in_words
+from benchyard.subject.making import current_subject, with_told
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 
 from benchyard.sinks.datastore.reader import DatastoreReader
 from benchyard.sinks.datastore.sink import DatastoreSink
-from benchyard.subject import commit_of
+from benchyard.subject.document import commit_of
 from tests.benchyard.sinks.datastore.conftest import MakeSpooled
 from tests.benchyard.sinks.records import FIRST, NEIGHBOURS, record, results, subject
 from tests.emulators.datastore.fixture import Emulator

@@ -36,7 +36,7 @@ SHAPES: dict[str, Shape] = {
 POINTS = {"like KROWN's": 1, "ours, alike": 2, "ours, all different": 2}
 _SCHEMA = Path(schemas.__file__).with_name("case.schema.json")
 _IMPORTED = (
-    "import sys; from flows.cli import call; code = call(sys.argv[1:]); "
+    "import sys; from benchyard.cli import call; code = call(sys.argv[1:]); "
     "print('imported' if 'prefect' in sys.modules else 'clean'); sys.exit(code)"
 )
 

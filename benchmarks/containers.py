@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.counters.counters import Counters
-from benchyard.execution.live import owned_by
-from benchyard.labels import this_owner
-from benchyard.resource import Workspace
+from benchyard.case.resource import Workspace
+from benchyard.host.counters.counters import Counters
+from benchyard.process.labels import this_owner
+from benchyard.run.live import owned_by
 from resources.container import AnyContainerSettings, Container
 
 #: Limits of this project's own making.

@@ -18,11 +18,11 @@ from typing import IO, TypeAlias
 import psutil
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.cgroups import Cgroup, cgroup_at, levels_of
-from benchyard.children import spawn
-from benchyard.counters.counters import Counters
-from benchyard.counters.host import real_disks
-from benchyard.usage import Ended, Owned
+from benchyard.host.counters.counters import Counters
+from benchyard.host.counters.host import real_disks
+from benchyard.process.cgroups import Cgroup, cgroup_at, levels_of
+from benchyard.process.children import spawn
+from benchyard.process.usage import Ended, Owned
 
 LIMIT = 0.01
 #: A limit of this project's own making: a boundary must not be felt beside a step of 20 ms.

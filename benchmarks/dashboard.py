@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.curves import Curves, draw, read_curves
-from benchyard.failures import collect
-from benchyard.krown_csv import COLUMNS
-from benchyard.model import Json, Outcome
-from benchyard.pages import board_of, retries_page
-from benchyard.pages.keeping import metadata_of, table_of
-from benchyard.record import Attempt, ErrorRecord, RunRecord, StepRecord, write_record
-from benchyard.tries import note_began, note_ended
+from benchyard.analysis.failures import collect
+from benchyard.core.model import Json, Outcome
+from benchyard.results.attempts import note_began, note_ended
+from benchyard.results.metrics_csv import COLUMNS
+from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord, write_record
+from benchyard.show.curves import Curves, draw, read_curves
+from benchyard.show.pages import board_of, retries_page
+from benchyard.show.pages.keeping import metadata_of, table_of
 
 _NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -54,7 +54,9 @@ def measure(size: Size) -> list[Figure]:
             Figure(f"read the curves of {samples} samples, CPU", reading, "ms", limit=0.6),
             Figure("draw them, CPU", ours, "ms", limit=0.05),
             Figure("  peer: drawn with matplotlib, CPU", theirs, "ms"),
-            Figure("import what draws, CPU", _imports("benchyard.curves.drawing"), "ms", limit=0.5),
+            Figure(
+                "import what draws, CPU", _imports("benchyard.show.curves.drawing"), "ms", limit=0.5
+            ),
             Figure("  peer: import matplotlib, CPU", _imports("matplotlib.figure"), "ms"),
         ]
 
@@ -158,7 +160,7 @@ def _matplotlib(curves: Curves) -> bytes:
 def _imports(module: str) -> list[float]:
     """Import a module in fresh processes, after what the lab has imported anyway."""
     program = (
-        "import time, benchyard.summary, benchyard.execution.engine; "
+        "import time, benchyard.results.summary, benchyard.run.engine; "
         f"start = time.process_time(); import {module}; print(time.process_time() - start)"
     )
     command = [sys.executable, "-c", program]

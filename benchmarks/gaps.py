@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.lab import clocked, environment, execute, server, write_case
 from benchmarks.table import Figure, Size, Statistic, run_program
-from benchyard.clock import seconds
-from benchyard.record import RunRecord
+from benchyard.core.clock import seconds
+from benchyard.results.record import RunRecord
 
 GAP_SECONDS = 0.015
 

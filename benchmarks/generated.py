@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from benchyard.model import Json, JsonObject
+from benchyard.core.model import Json, JsonObject
 
 Shape = Callable[[int], tuple[JsonObject, dict[str, str]]]
 

@@ -21,9 +21,9 @@ from pathlib import Path
 
 from benchmarks.peer_graph import put_together
 from benchmarks.table import Figure, Size, run_program
-from benchyard.graph.assembling import Graph, assemble
-from benchyard.graph.intake import Intake
-from benchyard.graph.totals import COLUMNS
+from benchyard.show.shipyard.assembling import Graph, assemble
+from benchyard.show.shipyard.intake import Intake
+from benchyard.show.shipyard.totals import COLUMNS
 
 SECONDS = 1.0
 MEGABYTES = 300.0
@@ -42,10 +42,10 @@ _ORIGINAL = "graph.py itself, other machine"
 _READING = """
 import sys, time
 from pathlib import Path
-from benchyard.graph.assembling import assemble
-from benchyard.graph.intake import Intake
-from benchyard.graph.reading import read_source
-from benchyard.graph.totals import column_figures
+from benchyard.show.shipyard.assembling import assemble
+from benchyard.show.shipyard.intake import Intake
+from benchyard.show.shipyard.reading import read_source
+from benchyard.show.shipyard.totals import column_figures
 start = time.perf_counter()
 intake = Intake()
 read_source(sys.argv[1], intake, lambda _: None)

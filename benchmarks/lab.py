@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from benchyard.files import write_json
-from benchyard.model import Json, JsonObject
-from benchyard.record import RunRecord, read_record
+from benchyard.core.files import write_json
+from benchyard.core.model import Json, JsonObject
+from benchyard.results.record import RunRecord, read_record
 
 #: The resource class of these benchmarks, as a folder for ``--resources``.
 RESOURCES = Path(__file__).with_name("measured")

@@ -19,10 +19,10 @@ from pathlib import Path
 import orjson
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.sinks import Spooled
-from benchyard.sinks.local.reader import LocalReader
-from benchyard.sinks.local.sink import LocalSink
-from benchyard.testresults import parse
+from benchyard.publish.sinks import Spooled
+from benchyard.publish.sinks.local.reader import LocalReader
+from benchyard.publish.sinks.local.sink import LocalSink
+from benchyard.publish.testresults import parse
 
 STORE_SECONDS = 25.0
 READ_SECONDS = 0.02

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.children import spawn
-from benchyard.clock import seconds
-from benchyard.collector import Measured
-from benchyard.harness import lab_cpu_s
-from benchyard.measuring import LocalCollector
-from benchyard.usage import Ended, Owned
+from benchyard.core.clock import seconds
+from benchyard.host.collector import Measured
+from benchyard.host.measuring import LocalCollector
+from benchyard.host.overhead import lab_cpu_s
+from benchyard.process.children import spawn
+from benchyard.process.usage import Ended, Owned
 
 #: What the step does.
 BURN = "import time\nwhile time.process_time() < 0.3: pass"

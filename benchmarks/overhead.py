@@ -14,13 +14,13 @@ from pathlib import Path
 
 from benchmarks.lab import RESOURCES, benchyard, clocked, environment, server, write_case
 from benchmarks.table import Figure, Size, run_program
-from benchyard.clock import cpu_ns
-from benchyard.harness import lab_cpu_s
-from benchyard.labels import start_time
-from benchyard.measuring import RAW_FILE
-from benchyard.record import read_record
-from benchyard.samplers import process
-from benchyard.samplers.raw import Tick, read_raw
+from benchyard.core.clock import cpu_ns
+from benchyard.host.measuring import RAW_FILE
+from benchyard.host.overhead import lab_cpu_s
+from benchyard.host.sampler import process
+from benchyard.host.sampler.raw import Tick, read_raw
+from benchyard.process.labels import start_time
+from benchyard.results.record import read_record
 
 #: Share of a core that flow and sampler may use together while a step sleeps.
 SHARE = 0.006

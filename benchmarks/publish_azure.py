@@ -13,14 +13,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.events import Event, dump
-from benchyard.model import Json
-from benchyard.sinks import Spooled
-from benchyard.sinks.azure.credentials import Access, access, service
-from benchyard.sinks.azure.reader import events as read
-from benchyard.sinks.azure.rows import rows_of
-from benchyard.sinks.azure.shipyard import rows_of as rows_of_shipyard
-from benchyard.sinks.azure.sink import AzureTablesSink
+from benchyard.core.model import Json
+from benchyard.publish.sinks import Spooled
+from benchyard.publish.sinks.azure.credentials import Access, access, service
+from benchyard.publish.sinks.azure.reader import events as read
+from benchyard.publish.sinks.azure.rows import rows_of
+from benchyard.publish.sinks.azure.shipyard import rows_of as rows_of_shipyard
+from benchyard.publish.sinks.azure.sink import AzureTablesSink
+from benchyard.results.events import Event, dump
 from tests.emulators.azurite.server import Azurite, running
 
 #: At least so many times as many rows a second as one insert for each event.

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.cgroups import UNIFIED, Cgroup
-from benchyard.collector import Measured
-from benchyard.samplers import process, watched
-from benchyard.samplers.curves import write_curves
-from benchyard.samplers.raw import Late, Tick, read_raw
-from benchyard.samplers.sampler import start_sampler
-from benchyard.samplers.watched import host_files
-from benchyard.usage import Owned
+from benchyard.host.collector import Measured
+from benchyard.host.sampler import process, watched
+from benchyard.host.sampler.curves import write_curves
+from benchyard.host.sampler.raw import Late, Tick, read_raw
+from benchyard.host.sampler.sampler import start_sampler
+from benchyard.host.sampler.watched import host_files
+from benchyard.process.cgroups import UNIFIED, Cgroup
+from benchyard.process.usage import Owned
 
 HERE = Path(__file__).resolve().parent
 KROWN = HERE / "krown_sampling.py"
@@ -52,8 +52,8 @@ GONE_SECONDS = 1.0
 
 _PARENT = (
     "import sys, time; from pathlib import Path\n"
-    "from benchyard.samplers.sampler import start_sampler\n"
-    "from benchyard.samplers.watched import host_files\n"
+    "from benchyard.host.sampler.sampler import start_sampler\n"
+    "from benchyard.host.sampler.watched import host_files\n"
     "one = start_sampler(Path(sys.argv[1]), 0.1, host_files())\n"
     "print(one.pid, flush=True); time.sleep(60)\n"
 )

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.files import sync_folder
-from benchyard.publishing.archive import LocalArchive
-from benchyard.publishing.compression import Compression
-from benchyard.publishing.publisher import publish
-from benchyard.publishing.spool import put
-from benchyard.sinks.contract import Kind, Spooled
+from benchyard.core.files import sync_folder
+from benchyard.publish.archive import LocalArchive
+from benchyard.publish.compression import Compression
+from benchyard.publish.publisher import publish
+from benchyard.publish.sinks.contract import Kind, Spooled
+from benchyard.publish.spool import put
 
 FILES, BYTES = 500, 90_000
 ROUNDS = 7

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from benchmarks.lab import benchyard, wall_seconds
 from benchmarks.table import Figure, Size, run_program
-from benchyard.files import write_json
-from benchyard.krown_csv import COLUMNS, COUNTERS, LEVELS
-from benchyard.model import Json, JsonObject, Outcome
-from benchyard.record import Attempt, Repetition, RunRecord, StepRecord, write_record
+from benchyard.core.files import write_json
+from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.results.metrics_csv import COLUMNS, COUNTERS, LEVELS
+from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record
 
 OWN_SECONDS = 0.1
 KROWN_SECONDS = 3.0
@@ -48,7 +48,7 @@ start = time.perf_counter()
 print(time.perf_counter() - start)
 """
 _OURS = {
-    "imports": "from benchyard.execution.plain import summarize",
+    "imports": "from benchyard.run.plain import summarize",
     "call": "summarize('case', results)",
 }
 _BYTES = {

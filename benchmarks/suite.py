@@ -17,11 +17,11 @@ from typing import Any
 
 from benchmarks.lab import environment, server
 from benchmarks.table import Figure, Size, run_program
-from benchyard.model import Json
-from benchyard.record import read_record
+from benchyard.core.model import Json
+from benchyard.lab.server import QUIET
+from benchyard.lab.server_settings import SPARING
+from benchyard.results.record import read_record
 from benchyard.statistics import median
-from flows.server import QUIET
-from flows.sparing import SPARING
 
 #: Limits of the lab's own making: seconds a case beyond its steps, and growth of memory (MB) from
 #: the hundredth case to the last.
@@ -33,8 +33,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SUITE = """
 import sys
 from benchyard.suite.wish import Wish
-from flows import through_prefect_suite
-from flows.server import connect
+from benchyard.lab import through_prefect_suite
+from benchyard.lab.server import connect
 wish = Wish(root=sys.argv[1], runs=1, cooldown=0.0, publish=())
 print(through_prefect_suite.execute(wish, connect())[1])
 """

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from benchyard.clock import now
-from benchyard.environment import environment
-from benchyard.model import Json, JsonObject
+from benchyard.core.clock import now
+from benchyard.core.model import Json, JsonObject
+from benchyard.host.facts import environment
 from benchyard.statistics import median, quantile
 
 #: How many of a unit there are in the SI unit that values are kept in.

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import orjson
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.model import JsonObject, Outcome
-from benchyard.record import Attempt, Repetition, RunRecord, StepRecord
-from benchyard.testresults import parse, text_of
+from benchyard.core.model import JsonObject, Outcome
+from benchyard.publish.testresults import parse, text_of
+from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
 
 READ_SECONDS = 1.0
 #: A limit of this project's own making: it must not be felt beside writing the record.

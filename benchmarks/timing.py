@@ -12,10 +12,10 @@ from typing import Any, cast
 from benchmarks.lab import clocked, environment, execute, server, write_case
 from benchmarks.measured.clocked import Clocked
 from benchmarks.table import Figure, Size, Statistic, run_program
-from benchyard.clock import seconds
-from benchyard.model import Json
-from benchyard.record import RunRecord, StepRecord
-from benchyard.resource import CommandResult, NoSettings, Workspace
+from benchyard.case.resource import CommandResult, NoSettings, Workspace
+from benchyard.core.clock import seconds
+from benchyard.core.model import Json
+from benchyard.results.record import RunRecord, StepRecord
 
 #: Limits of these benchmarks' own making.
 MEDIAN_SECONDS = 0.0001

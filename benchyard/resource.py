@@ -1,355 +1,51 @@
-"""The contract between the lab and what a case drives.
+"""What a resource class of your own imports: the contract, its errors, child processes.
 
-The life of a resource in one run, always in this order: construct (stores, never acts),
-``initialize`` (one-time work that stays unmeasured), ``start``, ``wait_until_ready``, commands on
-this one live instance, ``stop``. ``stop`` is called once whenever ``start`` was, even if ``start``
-raised; resources stop in the reverse of the order in which they started.
-
-After ``abort`` (a timeout, a cancellation), or when the instance says that it is not ``alive``, it
-is stopped, and a new one on the same scratch folder starts when the next command needs it. A
-``concurrent`` class goes on after the command of one step was aborted.
-
-Methods return data or raise a ``ResourceError``; they never return success flags. A resource never
-times itself: the lab does, around the command alone.
+The rooms behind these names may move; the names stay here.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
-from enum import Enum
-from functools import cache
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
-
-from benchyard.cgroups import Cgroup
-from benchyard.errors import CommandFailedError
-from benchyard.files import inside, special
-from benchyard.model import Json
-from benchyard.usage import Ended, Life
-
-CommandT = TypeVar("CommandT", bound=Callable[..., Any])
-
-_MARK = "__benchyard_command__"
-
-
-class FileRole(Enum):
-    """What a file name among the parameters is to the command."""
-
-    INPUT = "input file"
-    INPUT_FOLDER = "input folder"
-    OUTPUT = "output file"
-    OUTPUT_FOLDER = "output folder"
-    SCRATCH_FOLDER = "scratch folder"
-
-
-#: A file in ``data/shared``, or one that an earlier step of the run made.
-InputFile = Annotated[str, FileRole.INPUT]
-#: A folder in ``data/shared``, or one that an earlier step of the run made.
-InputFolder = Annotated[str, FileRole.INPUT_FOLDER]
-#: Roles of what a command reads; it makes what has another one.
-READ = (FileRole.INPUT, FileRole.INPUT_FOLDER)
-#: A file that the command makes; it is moved to the run's results.
-OutputFile = Annotated[str, FileRole.OUTPUT]
-#: A folder that the command fills; it is moved to the run's results.
-OutputFolder = Annotated[str, FileRole.OUTPUT_FOLDER]
-#: A folder that the command fills for later steps; it goes away with the run.
-ScratchFolder = Annotated[str, FileRole.SCRATCH_FOLDER]
-
-
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """The folders of one run, all absolute, and the labels for what a resource creates.
-
-    Args:
-        inputs: The case's ``data/shared``; never written to.
-        shared: The run's own view of it: a link for each input, and every file that steps make.
-        own: Scratch of this resource alone; removed after the run.
-        kept: Where this resource's lasting files go; part of the run's results.
-        labels: ``benchyard.case``, ``benchyard.run``, ``benchyard.owner``: put them on everything
-            that could outlive the lab, so that the next run can clean up.
-        ports: Ports of this host at which the case's steps expect a service.
-        name: What the case calls the resource; the name of its class if empty.
-    """
-
-    inputs: Path
-    shared: Path
-    own: Path
-    kept: Path
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
-    ports: frozenset[int] = frozenset()
-    name: str = ""
-
-    def file(self, name: str) -> Path:
-        """Return where an input is to be read.
-
-        Raises:
-            CommandFailedError: If it leads out of the case or is not there.
-        """
-        target = self.shared / name
-        resolved = target.resolve()
-        allowed = (self.shared.resolve(), self.inputs.resolve())
-        if not any(resolved.is_relative_to(base) for base in allowed):
-            raise CommandFailedError(f"the file '{name}' lies outside of data/shared")
-        if not target.exists():
-            raise CommandFailedError(
-                f"there is no file '{name}' in data/shared, and no earlier step made one"
-            )
-        if what := special(target):
-            raise CommandFailedError(f"'{name}' is {what}; an input must be a file or a folder")
-        return target
-
-    def new_file(self, name: str) -> Path:
-        """Return where an output is to be written; its folder is there.
-
-        Raises:
-            CommandFailedError: If it leads out of the run's folder.
-        """
-        if (self.shared / name).is_symlink() or (self.inputs / name).is_file():
-            raise CommandFailedError(f"the output '{name}' would overwrite an input of that name")
-        target = inside(self.shared, name)
-        if target is None:
-            raise CommandFailedError(f"the output '{name}' lies outside of data/shared")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        return target
-
-
-@dataclass(frozen=True, slots=True)
-class CommandResult:
-    """What a command has to say beside its files.
-
-    Args:
-        values: Facts for the record, such as ``rows`` or ``exit_code``.
-        output: What ``check`` looks at when the step declares no output file.
-        verify: Looks at the answer when nothing is measured any more: it returns further values,
-            or raises if the answer is wrong.
-    """
-
-    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    output: Path | None = None
-    verify: Callable[[], Mapping[str, Json]] | None = None
-
-    def verified(self) -> "CommandResult":
-        """Return it with what a look at the answer found.
-
-        Raises:
-            ResourceError: If the answer is wrong.
-        """
-        if self.verify is None:
-            return self
-        return CommandResult({**self.values, **self.verify()}, self.output)
-
-
-@dataclass(frozen=True, slots=True)
-class NoSettings:
-    """For resources that a case cannot set anything on."""
-
-
-SettingsT = TypeVar("SettingsT")
-
-
-class Resource(ABC, Generic[SettingsT]):
-    """One system that steps drive; one instance serves one run. The module tells its life."""
-
-    #: Frozen dataclass with defaults: what a case may set under ``resources``.
-    Settings: ClassVar[type[Any]] = NoSettings
-    #: Whether two commands may be under way on one instance at the same time.
-    concurrent: ClassVar[bool] = False
-    #: Folders in the repositories of what is measured, from the class's module on.
-    repositories: ClassVar[Sequence[str]] = ()
-
-    def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
-        self.settings = settings
-        self.workspace = workspace
-        self._hear_of_change: Callable[[], None] | None = None
-
-    @classmethod
-    def remove_leftovers(cls) -> list[str]:
-        """Remove what runs of dead labs left of this class, other than processes.
-
-        Called before each run for every class of the case. Only what carries our labels and
-        whose owner is gone may be removed (``benchyard.labels.owner_is_alive``).
-
-        Returns:
-            What was removed, for the log.
-        """
-        return []
-
-    @classmethod
-    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return what ``version`` and ``facts`` would tell now, as far as nothing is started.
-
-        By it a later ``benchyard run`` knows that another version would be measured.
-
-        Args:
-            settings: As the case gives them, references to secrets unresolved.
-
-        Returns:
-            ``version``, and of an image ``digests`` and ``id``, as far as they are known.
-        """
-        del settings
-        return {}
-
-    @classmethod
-    def command_line(cls, command: str, parameters: Mapping[str, Json]) -> Sequence[str]:
-        """Return the program that a command starts on this host, with its arguments; or nothing.
-
-        By it the repository is found that a measured program stands in.
-        """
-        del command, parameters
-        return ()
-
-    @classmethod
-    def refusals(
-        cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
-    ) -> Iterable[tuple[tuple[str | int, ...], str]]:
-        """Say why a step cannot work; asked when a case is checked, for each step.
-
-        Args:
-            settings: As the case has them, possibly wrong and with references.
-            parameters: As the step has them, possibly wrong and with references.
-
-        Returns:
-            The place in the step, such as ``("command",)``, and a sentence for each reason.
-        """
-        del settings, command, parameters
-        return ()
-
-    @abstractmethod
-    def version(self) -> str:
-        """Ask the system for its version; never return a constant."""
-
-    def facts(self) -> Mapping[str, Json]:
-        """Return what else the record must tell of the system: an image's digest, limits.
-
-        Asked after ``initialize``, and again when it is ready.
-        """
-        return {}
-
-    def initialize(self) -> None:
-        """Do one-time work that must stay unmeasured: pull an image, initdb."""
-
-    def start(self) -> None:
-        """Bring the system up; return at once, readiness is waited for separately."""
-
-    def wait_until_ready(self) -> None:
-        """Return once commands are accepted.
-
-        Raises:
-            NotReadyError: After the deadline, or as soon as the system died.
-        """
-
-    def stop(self) -> None:
-        """Release everything, also after a half-finished ``start``."""
-
-    def begin(self, step: str) -> None:
-        """Hear that an attempt of a step begins: an earlier ``abort`` of it is over.
-
-        Args:
-            step: Label of the step.
-        """
-
-    def abort(self, step: str | None = None) -> None:
-        """Kill the work of the command in progress; called from another thread.
-
-        A command that starts several programs must not start another one afterwards.
-
-        Args:
-            step: Label of the step whose command is meant, given to ``concurrent`` classes only;
-                None means all that is under way.
-        """
-
-    def programs(self, step: str) -> Mapping[int, str]:
-        """Return the programs that a step ran to their end; what they left running ends with it.
-
-        What other classes start lives until ``stop``, and ends with the run if it outlives that.
-
-        Args:
-            step: Label of the step.
-
-        Returns:
-            Process id to child label (``benchyard.children.Child``) of each.
-        """
-        del step
-        return {}
-
-    def alive(self) -> bool:
-        """Tell whether further commands can be taken; asked after a command failed."""
-        return True
-
-    def pids(self, step: str | None = None) -> Sequence[int]:
-        """Return the living processes whose usage, children included, is this resource's.
-
-        Args:
-            step: As in ``abort``: given to ``concurrent`` classes only.
-        """
-        del step
-        return ()
-
-    def cgroups(self, step: str | None = None) -> Sequence[Cgroup]:
-        """Return the control groups whose usage is this resource's; see ``pids``."""
-        del step
-        return ()
-
-    def ended(self, step: str | None = None) -> Sequence[Ended]:
-        """Return what the kernel accounted for children that were waited for; it only grows.
-
-        See ``pids``; a child is in one of both at any time, so that its usage is never lost.
-        """
-        del step
-        return ()
-
-    def lives(self, step: str | None = None) -> Sequence[Life]:
-        """Return the accounts of programs that began and ended in control groups; it only grows.
-
-        See ``pids``; what is told here stands in place of what ``cgroups`` tell of the interval.
-        """
-        del step
-        return ()
-
-    def on_change(self, hear: Callable[[], None]) -> None:
-        """Let ``hear`` be called whenever other processes or control groups belong to this."""
-        self._hear_of_change = hear
-
-    def changed(self) -> None:
-        """Say that ``pids`` or ``cgroups`` changed, so that curves are drawn of what is new."""
-        if self._hear_of_change is not None:
-            self._hear_of_change()
-
-
-def name_of(resource: Resource[Any]) -> str:
-    """Return what the case calls a resource: its own name, or that of its class."""
-    return resource.workspace.name or type(resource).__name__
-
-
-def command(method: CommandT) -> CommandT:
-    """Let cases call ``method``; its annotations say what parameters are checked against."""
-    setattr(method, _MARK, True)
-    return method
-
-
-@cache
-def commands_of(resource: type[Resource[Any]]) -> Mapping[str, Callable[..., Any]]:
-    """Return the commands of a class by name, inherited ones included."""
-    names = sorted(name for name in dir(resource) if not name.startswith("_"))
-    methods = {name: getattr(resource, name) for name in names}
-    return {name: method for name, method in methods.items() if getattr(method, _MARK, False)}
-
-
-_STEP: ContextVar[str] = ContextVar("benchyard_step", default="step")
-
-
-def current_step() -> str:
-    """Return the label of the step under way here, such as ``03-load``, for naming files."""
-    return _STEP.get()
-
-
-@contextmanager
-def step_context(label: str) -> Generator[None]:
-    """Make ``label`` the current step."""
-    token = _STEP.set(label)
-    try:
-        yield
-    finally:
-        _STEP.reset(token)
+from benchyard.case.resource import (
+    CommandResult,
+    FileRole,
+    InputFile,
+    InputFolder,
+    NoSettings,
+    OutputFile,
+    OutputFolder,
+    Resource,
+    ScratchFolder,
+    Workspace,
+    command,
+)
+from benchyard.core.errors import (
+    CommandFailedError,
+    CommandTimedOutError,
+    NotReadyError,
+    ProgramFailedError,
+    ResourceError,
+)
+from benchyard.process.children import Child, spawn, tail
+from benchyard.process.usage import Ended, Owned
+
+__all__ = [
+    "Child",
+    "CommandFailedError",
+    "CommandResult",
+    "CommandTimedOutError",
+    "Ended",
+    "FileRole",
+    "InputFile",
+    "InputFolder",
+    "NoSettings",
+    "NotReadyError",
+    "OutputFile",
+    "OutputFolder",
+    "Owned",
+    "ProgramFailedError",
+    "Resource",
+    "ResourceError",
+    "ScratchFolder",
+    "Workspace",
+    "command",
+    "spawn",
+    "tail",
+]

@@ -1,5 +1,5 @@
 """What is deployed, and the command line."""
 
-from flows.trust import import_prefect_warily
+from tasks.trust import import_prefect_warily
 
 import_prefect_warily()

@@ -5,7 +5,7 @@ from typing import Any
 from prefect import State, flow
 from prefect.states import Completed
 
-from flows.lab.alerting import run_command
+from tasks.alerting import run_command
 
 
 @flow(name="alert", persist_result=False, retries=2, retry_delay_seconds=10)

@@ -5,9 +5,8 @@ from typing import Annotated, Any, Literal
 from prefect import State, flow
 from pydantic import Field
 
-from benchyard.execution.engine import execute_case as execute
-from benchyard.execution.request import Request
-from flows.lab.reach import refuse_beyond_reach
+from benchyard.run.engine import execute_case as execute
+from benchyard.run.request import Request
 from tasks.closing import close_task_runs
 from tasks.concluding import conclude, concluding
 from tasks.end_event import announce_end
@@ -21,6 +20,7 @@ from tasks.flow_run import (
 )
 from tasks.lab import processes_of_lab
 from tasks.opening import open_case, plan_of
+from tasks.reach import refuse_beyond_reach
 from tasks.secret_blocks import secret_block
 from tasks.showing import ShownStages
 

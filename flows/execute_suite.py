@@ -7,10 +7,10 @@ from pydantic import Field
 
 from benchyard.suite.wish import Wish
 from flows.execute_case import execute_case
-from flows.lab.choices import reference
-from flows.lab.reach import refuse_beyond_reach
+from tasks.choices import reference
 from tasks.end_event import announce_end
 from tasks.flow_run import baseline_of_flow_run, campaign_of_flow_run
+from tasks.reach import refuse_beyond_reach
 from tasks.suite import conduct_suite
 from tasks.suite_children import close_children
 from tasks.suite_here import conduct_here

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from prefect import State, flow
 from pydantic import Field
 
-from benchyard.housekeeping import Policy
-from flows.lab.reach import refuse_beyond_reach
+from benchyard.publish.housekeeping import Policy
 from tasks.end_event import announce_end
 from tasks.housekeeping import keep_house
+from tasks.reach import refuse_beyond_reach
 
 
 @flow(

@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 from prefect import State, flow
 from pydantic import Field
 
-from benchyard.publishing import Compression
-from benchyard.publishing.backlog import routes
-from benchyard.publishing.opening import local_archive
-from flows.lab.reach import refuse_beyond_reach
+from benchyard.publish import Compression
+from benchyard.publish.backlog import routes
+from benchyard.publish.opening import local_archive
 from tasks.end_event import announce_end
 from tasks.publish import publish as publish_to
 from tasks.publish import published_state
+from tasks.reach import refuse_beyond_reach
 
 
 @flow(

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchyard import registry
+from benchyard.case import registry
 
 
 def find(extra: Iterable[Path] = ()) -> registry.Registry:

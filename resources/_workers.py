@@ -8,12 +8,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO
 
-from benchyard.children import pipe, spawn, tail
-from benchyard.errors import CommandFailedError
-from benchyard.kept_output import kept_output
-from benchyard.model import JsonObject
-from benchyard.resource import Workspace
-from benchyard.usage import Ended
+from benchyard.case.resource import Workspace
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.model import JsonObject
+from benchyard.process.children import pipe, spawn, tail
+from benchyard.process.kept_output import kept_output
+from benchyard.process.usage import Ended
 from resources.process import run_label
 
 

@@ -5,14 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.errors import CommandFailedError, InputError
-from benchyard.model import Json
-from benchyard.resource import (
-    CommandResult,
-    OutputFile,
-    command,
-    current_step,
-)
+from benchyard.case.resource import CommandResult, OutputFile, command, current_step
+from benchyard.core.errors import CommandFailedError, InputError
+from benchyard.core.model import Json
 from resources._containers.base import SHARED, ContainerResource
 from resources._containers.crew import Call
 from resources._containers.following import Follower

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchyard.errors import InputError
-from benchyard.model import Json, JsonObject
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json, JsonObject
 from resources.embedded import EmbeddedDatabase
 
 if importlib.util.find_spec("duckdb") is None:

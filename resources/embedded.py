@@ -7,9 +7,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
-from benchyard.errors import CommandFailedError, NotReadyError, ProgramFailedError
-from benchyard.model import Json, JsonObject
-from benchyard.resource import (
+from benchyard.case.resource import (
     CommandResult,
     InputFile,
     OutputFile,
@@ -19,7 +17,9 @@ from benchyard.resource import (
     command,
     current_step,
 )
-from benchyard.usage import Ended
+from benchyard.core.errors import CommandFailedError, NotReadyError, ProgramFailedError
+from benchyard.core.model import Json, JsonObject
+from benchyard.process.usage import Ended
 from resources._workers import DiedError, Worker
 
 WORKER = Path(__file__).with_name("_embedded") / "embedded_worker.py"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from benchyard.resource import CommandResult, InputFile, OutputFile, command
+from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from resources._mapping.commands import Engine
 from resources._mapping.configuration import ini
 from resources._mapping.databases import Database, DatabaseType, database_of

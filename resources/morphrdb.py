@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from benchyard.resource import CommandResult, InputFile, OutputFile, command
+from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from resources._mapping.commands import Engine
 from resources._mapping.configuration import properties
 from resources._mapping.databases import Database, DatabaseType

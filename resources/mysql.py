@@ -7,8 +7,8 @@ from io import StringIO
 from pathlib import Path
 from typing import ClassVar, Literal, TextIO
 
-from benchyard.errors import CommandFailedError, ProgramFailedError, retold
-from benchyard.resource import CommandResult, InputFile, OutputFile, command
+from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
+from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from resources._containers.engine import EngineError
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import mysql_client

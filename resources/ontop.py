@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-from benchyard.resource import CommandResult, InputFile, OutputFile, command, current_step
+from benchyard.case.resource import CommandResult, InputFile, OutputFile, command, current_step
 from resources._containers.programs import ProgramContainer
 from resources._containers.readiness import LogPattern, Readiness, wait_until_ready
 from resources._containers.servers import ServerContainer

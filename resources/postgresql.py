@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from benchyard.errors import CommandFailedError
-from benchyard.resource import CommandResult, InputFile, OutputFile, command
+from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
+from benchyard.core.errors import CommandFailedError
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import psql
 from resources._databases.answers import put

@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
 
-from benchyard.children import Child, spawn, tail
-from benchyard.errors import CommandFailedError, program_failed
-from benchyard.kept_output import kept_output
-from benchyard.labels import CHILD, RUN, kill_labelled
-from benchyard.model import Json
-from benchyard.resource import (
+from benchyard.case.resource import (
     CommandResult,
     InputFile,
     InputFolder,
@@ -28,7 +23,12 @@ from benchyard.resource import (
     command,
     current_step,
 )
-from benchyard.usage import Ended
+from benchyard.core.errors import CommandFailedError, program_failed
+from benchyard.core.model import Json
+from benchyard.process.children import Child, spawn, tail
+from benchyard.process.kept_output import kept_output
+from benchyard.process.labels import CHILD, RUN, kill_labelled
+from benchyard.process.usage import Ended
 
 
 @dataclass(frozen=True, slots=True)

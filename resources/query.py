@@ -7,9 +7,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchyard.errors import CommandFailedError, NotReadyError, retold
-from benchyard.model import Json, JsonObject
-from benchyard.resource import (
+from benchyard.case.resource import (
     CommandResult,
     InputFile,
     NoSettings,
@@ -19,7 +17,9 @@ from benchyard.resource import (
     command,
     current_step,
 )
-from benchyard.usage import Ended
+from benchyard.core.errors import CommandFailedError, NotReadyError, retold
+from benchyard.core.model import Json, JsonObject
+from benchyard.process.usage import Ended
 from resources._containers.hosts import address_of, addresses
 from resources._sparql.client import Client
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.errors import CommandFailedError, InputError
-from benchyard.resource import CommandResult, OutputFile, command, current_step
+from benchyard.case.resource import CommandResult, OutputFile, command, current_step
+from benchyard.core.errors import CommandFailedError, InputError
 from resources._containers.following import Follower
 from resources._containers.readiness import Readiness, TcpPort
 from resources._containers.servers import ServerContainer

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from benchyard.resource import CommandResult
+from benchyard.case.resource import CommandResult
 from resources._containers.programs import ProgramContainer
 from resources._containers.settings import ContainerSettings
 from resources._containers.specification import Mount

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.errors import CommandFailedError, InputError, ResourceError
-from benchyard.files import sha256
-from benchyard.resource import CommandResult, Workspace
+from benchyard.case.resource import CommandResult, Workspace
+from benchyard.core.errors import CommandFailedError, InputError, ResourceError
+from benchyard.core.files import sha256
 from resources._containers.base import SHARED
 from resources._containers.hosts import addresses
 from resources._containers.settings import size

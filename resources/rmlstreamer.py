@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from benchyard.resource import CommandResult
+from benchyard.case.resource import CommandResult
 from resources._mapping.commands import Mapping, MappingEngine
 from resources._mapping.converting import in_rml
 from resources._mapping.folder import OUTPUT, ConfiguredEngine, shared

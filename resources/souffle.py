@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
-from benchyard.errors import CommandFailedError
-from benchyard.resource import CommandResult, current_step
+from benchyard.case.resource import CommandResult, current_step
+from benchyard.core.errors import CommandFailedError
 from resources._containers.base import SHARED
 from resources._containers.programs import ProgramContainer
 from resources._containers.settings import ContainerSettings

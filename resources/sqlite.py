@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from benchyard.errors import InputError
-from benchyard.model import Json, JsonObject
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json, JsonObject
 from resources.embedded import EmbeddedDatabase
 
 

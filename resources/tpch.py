@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from benchyard.children import pipe, spawn
-from benchyard.errors import CommandFailedError
-from benchyard.model import Json
-from benchyard.resource import CommandResult, NoSettings, ScratchFolder, command
+from benchyard.case.resource import CommandResult, NoSettings, ScratchFolder, command
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.model import Json
+from benchyard.process.children import pipe, spawn
 from resources.process import Call, ProgramResource, run_label
 
 PROGRAM = "tpchgen-cli"

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.errors import CommandFailedError
-from benchyard.resource import CommandResult, InputFolder, command, current_step
+from benchyard.case.resource import CommandResult, InputFolder, command, current_step
+from benchyard.core.errors import CommandFailedError
 from resources._containers.following import Follower
 from resources._containers.readiness import LogPattern, Readiness, TcpPort
 from resources._containers.servers import ServerContainer

@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from benchyard.publishing import Outcome, Uploaded, archive_uploaded
+from benchyard.publish import Outcome, Uploaded, archive_uploaded
 from tasks.policy import UNCACHED
 
 

@@ -20,8 +20,8 @@ from prefect.context import FlowRunContext, SettingsContext
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import get_current_settings
 
-from benchyard.model import Json, JsonObject
-from benchyard.pages.markdown import cell
+from benchyard.core.model import Json, JsonObject
+from benchyard.show.pages.markdown import cell
 from tasks.one_client import SOON, our_client
 from tasks.outage import answers
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from prefect import State
 
-from benchyard.errors import BenchyardError
+from benchyard.core.errors import BenchyardError
 from tasks.flow_run import this_flow_run
 from tasks.orphans import Note, close_orphans, this_server
 

@@ -8,16 +8,16 @@ from typing import Any
 from prefect import State
 from prefect.states import Cancelled, Failed
 
+from benchyard.analysis.regressions import PREVIOUS, Baseline, Looked
 from benchyard.case.selection import likely_title
-from benchyard.errors import RunInterruptedError
-from benchyard.execution.campaigns import read_campaign
-from benchyard.execution.interrupts import insist
-from benchyard.execution.plan import Executed
-from benchyard.execution.progress import Notice, current_listener, tell
-from benchyard.execution.request import Request
-from benchyard.execution.setting import Setting
-from benchyard.pages import key_of
-from benchyard.regressions import PREVIOUS, Baseline, Looked
+from benchyard.core.errors import RunInterruptedError
+from benchyard.results.campaigns import read_campaign
+from benchyard.run.interrupts import insist
+from benchyard.run.plan import Executed
+from benchyard.run.progress import Notice, current_listener, tell
+from benchyard.run.request import Request
+from benchyard.run.setting import Setting
+from benchyard.show.pages import key_of
 from benchyard.suite.reporting import CaseReport
 from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end

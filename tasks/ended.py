@@ -12,7 +12,7 @@ from uuid import UUID
 from prefect import State
 from prefect.futures import PrefectFuture
 
-from benchyard.model import Step
+from benchyard.core.model import Step
 
 
 class Ticket:

@@ -6,11 +6,11 @@ from typing import Any
 from prefect import State
 from prefect.states import Cancelled, Completed, Failed
 
+from benchyard.core.errors import CaseFailedError
 from benchyard.core.wording import printable
-from benchyard.errors import CaseFailedError
-from benchyard.execution.plan import Executed
-from benchyard.reasons import why_failed
-from benchyard.record import RunRecord
+from benchyard.results.reasons import why_failed
+from benchyard.results.record import RunRecord
+from benchyard.run.plan import Executed
 
 #: So many different reasons a message tells.
 _MOST_REASONS = 3

@@ -16,10 +16,10 @@ from prefect import Flow, State
 from prefect.client.schemas.objects import FlowRun
 from prefect.events import emit_event
 
-from benchyard.model import Json, JsonObject, Outcome, slug
-from benchyard.reasons import why_failed
-from benchyard.record import Attempt, RunRecord, StepRecord
-from benchyard.regressions import Regression
+from benchyard.analysis.regressions import Regression
+from benchyard.core.model import Json, JsonObject, Outcome, slug
+from benchyard.results.reasons import why_failed
+from benchyard.results.record import Attempt, RunRecord, StepRecord
 
 logger = logging.getLogger(__name__)
 

@@ -7,10 +7,10 @@ from typing import Any, cast
 import prefect.runtime.flow_run
 from prefect.context import FlowRunContext
 
+from benchyard.analysis.regressions import PREVIOUS
 from benchyard.case.selection import likely_title
-from benchyard.execution.beginning import Campaigning
-from benchyard.model import Json
-from benchyard.regressions import PREVIOUS
+from benchyard.core.model import Json
+from benchyard.run.beginning import Campaigning
 
 
 def name_of_flow_run() -> str:

@@ -11,11 +11,12 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.states import Completed
 
 import resources
-from benchyard import places
+from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
-from benchyard.execution.layout import results_folder
-from benchyard.execution.testbed import hold_testbed
-from benchyard.housekeeping import (
+from benchyard.core import places
+from benchyard.host.testbed import hold_testbed
+from benchyard.process.labels import kill_leftovers
+from benchyard.publish.housekeeping import (
     Disk,
     Policy,
     Report,
@@ -25,8 +26,7 @@ from benchyard.housekeeping import (
     remove,
     spools,
 )
-from benchyard.labels import kill_leftovers
-from benchyard.registry import Registry
+from benchyard.results.layout import results_folder
 from benchyard.statistics.figures import percent, plural
 from tasks.busy import stuck_flow_runs
 from tasks.one_client import our_client

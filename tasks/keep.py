@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from benchyard.execution.session import Session
+from benchyard.run.session import Session
 from tasks.policy import UNCACHED
 
 

@@ -2,8 +2,8 @@
 
 from prefect.settings import get_current_settings
 
-from benchyard.harness import listener_at
-from benchyard.labels import start_time
+from benchyard.host.overhead import listener_at
+from benchyard.process.labels import start_time
 
 #: The server by its address: its process and when that started. A look takes 10 ms.
 _seen: dict[str, tuple[int, int]] = {}

@@ -5,23 +5,23 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import resources
+from benchyard.analysis.regressions import check_baseline
 from benchyard.case.selection import one_case
-from benchyard.errors import InputError
-from benchyard.execution.beginning import campaigning
-from benchyard.execution.layout import results_folder
-from benchyard.execution.plan import Plan
-from benchyard.execution.progress import current_listener
-from benchyard.execution.request import Request
-from benchyard.execution.secrets import Provider, Secrets, no_secrets
-from benchyard.execution.setting import Setting
-from benchyard.files import sha256
-from benchyard.measuring import LocalCollector
-from benchyard.model import Json
-from benchyard.preflight.looking import findings
-from benchyard.publishing import check_sinks
-from benchyard.regressions import check_baseline
-from benchyard.subject.making import remember_code
-from benchyard.testbeds import refuse_unfit
+from benchyard.case.subject.making import remember_code
+from benchyard.case.testbeds import refuse_unfit
+from benchyard.core.errors import InputError
+from benchyard.core.files import sha256
+from benchyard.core.model import Json
+from benchyard.host.checks.looking import findings
+from benchyard.host.measuring import LocalCollector
+from benchyard.publish import check_sinks
+from benchyard.results.layout import results_folder
+from benchyard.run.beginning import campaigning
+from benchyard.run.plan import Plan
+from benchyard.run.progress import current_listener
+from benchyard.run.request import Request
+from benchyard.run.secrets import Provider, Secrets, no_secrets
+from benchyard.run.setting import Setting
 
 
 def open_case(

@@ -20,10 +20,10 @@ from prefect.client.schemas.objects import StateType
 from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
 from prefect.settings import get_current_settings
 
-from benchyard import places
-from benchyard.files import write_json
-from benchyard.json_text import decoded
-from benchyard.labels import owner_is_alive, this_owner
+from benchyard.core import places
+from benchyard.core.files import write_json
+from benchyard.core.json_text import decoded
+from benchyard.process.labels import owner_is_alive, this_owner
 from tasks.closing import close_open
 from tasks.one_client import our_client
 

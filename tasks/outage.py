@@ -20,7 +20,7 @@ from functools import cache
 from prefect.context import FlowRunContext
 from prefect.settings import get_current_settings
 
-from benchyard.execution.session import Session
+from benchyard.run.session import Session
 from tasks.caller import bring_back_server, current_caller
 
 #: A server that is well answers in milliseconds; one that is not must not hold up a run.

@@ -5,9 +5,9 @@ from typing import Any
 from prefect import State, get_run_logger, task
 from prefect.states import Completed, Failed
 
-from benchyard.errors import SinkError
-from benchyard.publishing import Manner, Outcome, Patience, Route, publish_all
-from benchyard.publishing.wording import problems, summary
+from benchyard.core.errors import SinkError
+from benchyard.publish import Manner, Outcome, Patience, Route, publish_all
+from benchyard.publish.wording import problems, summary
 from tasks.policy import UNCACHED
 
 

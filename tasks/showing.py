@@ -12,23 +12,23 @@ from uuid import UUID
 
 from prefect.client.schemas.objects import ArtifactCollection
 
-from benchyard.curves import draw, read_curves, run_to_draw
-from benchyard.errors import RecordError
-from benchyard.execution.campaigns import with_earlier
-from benchyard.execution.engine import Handle
-from benchyard.execution.layout import done_runs, failed_runs, run_folder
-from benchyard.execution.plan import Plan
-from benchyard.execution.session import Session
-from benchyard.execution.setting import Setting
-from benchyard.failures import collect
-from benchyard.files import content
-from benchyard.json_text import decoded
-from benchyard.model import Case, Json, Step
-from benchyard.pages import Board, board_of, cell, key_of, merged, result_page, retries_page
-from benchyard.pages.keeping import board_from, metadata_of, table_of
-from benchyard.pages.result import state_of
-from benchyard.pages.retries import DAYS, place_of
-from benchyard.record import RunRecord, read_record
+from benchyard.analysis.failures import collect
+from benchyard.core.errors import RecordError
+from benchyard.core.files import content
+from benchyard.core.json_text import decoded
+from benchyard.core.model import Case, Json, Step
+from benchyard.results.campaigns import with_earlier
+from benchyard.results.layout import done_runs, failed_runs, run_folder
+from benchyard.results.record import RunRecord, read_record
+from benchyard.run.engine import Handle
+from benchyard.run.plan import Plan
+from benchyard.run.session import Session
+from benchyard.run.setting import Setting
+from benchyard.show.curves import draw, read_curves, run_to_draw
+from benchyard.show.pages import Board, board_of, cell, key_of, merged, result_page, retries_page
+from benchyard.show.pages.keeping import board_from, metadata_of, table_of
+from benchyard.show.pages.result import state_of
+from benchyard.show.pages.retries import DAYS, place_of
 from tasks.artifacts import LARGEST, Showcase
 from tasks.stages import PrefectStages
 

@@ -9,12 +9,12 @@ from prefect import State, Task, allow_failure
 from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture
 
-from benchyard.execution.engine import Handle
-from benchyard.execution.session import Session
-from benchyard.model import Case, Step
-from benchyard.model import Outcome as RunOutcome
-from benchyard.publishing import Outcome, Uploaded
-from benchyard.record import RunRecord
+from benchyard.core.model import Case, Step
+from benchyard.core.model import Outcome as RunOutcome
+from benchyard.publish import Outcome, Uploaded
+from benchyard.results.record import RunRecord
+from benchyard.run.engine import Handle
+from benchyard.run.session import Session
 from tasks.archive import archive
 from tasks.checkpoint import checkpoint
 from tasks.collector import start_collector, stop_collector

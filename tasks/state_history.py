@@ -23,7 +23,7 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import FlowRun, TaskRun
 from prefect.client.schemas.sorting import FlowRunSort, TaskRunSort
 
-from benchyard.failures import Seen
+from benchyard.analysis.failures import Seen
 from tasks.one_client import our_client
 
 #: The server gives at most so many at once.

@@ -8,9 +8,9 @@ from typing import Any
 from prefect import State, get_run_logger, task
 
 import resources
-from benchyard.execution.interrupts import insist
-from benchyard.execution.testbed import hold_testbed
-from benchyard.regressions import check_baseline
+from benchyard.analysis.regressions import check_baseline
+from benchyard.host.testbed import hold_testbed
+from benchyard.run.interrupts import insist
 from benchyard.suite.comparing import without_comparison
 from benchyard.suite.course import Course
 from benchyard.suite.planning import SuitePlan, limits_of, make_suite_plan

@@ -6,9 +6,9 @@ from prefect import State, get_run_logger, task
 from prefect.artifacts import create_table_artifact
 from prefect.states import Cancelled, Completed, Failed
 
-from benchyard.errors import CaseFailedError
-from benchyard.files import shown
-from benchyard.pages import cell, suite_table
+from benchyard.core.errors import CaseFailedError
+from benchyard.core.files import shown
+from benchyard.show.pages import cell, suite_table
 from benchyard.suite.summing import HEAD, Summary, write_summary
 from benchyard.suite.wish import Wish
 from tasks.flow_run import this_flow_run

@@ -7,14 +7,14 @@ from typing import Any, cast
 from prefect import State
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
-from benchyard.execution.interrupts import graceful
-from benchyard.execution.request import Request
-from benchyard.model import point_suffix
+from benchyard.case.testbeds import this_testbed
+from benchyard.core.model import point_suffix
+from benchyard.run.interrupts import graceful
+from benchyard.run.request import Request
 from benchyard.suite.course import Course, End, Taken
 from benchyard.suite.known import done_since
 from benchyard.suite.places import Place
 from benchyard.suite.wish import Wish
-from benchyard.testbeds import this_testbed
 from tasks.caller import current_caller
 from tasks.flow_run import forget_results, this_flow_run
 from tasks.one_client import one_client

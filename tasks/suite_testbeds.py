@@ -14,10 +14,10 @@ from prefect.client.schemas.filters import (
 )
 from prefect.client.schemas.responses import DeploymentResponse
 
-from benchyard.errors import InputError
-from benchyard.model import Json
+from benchyard.case.testbeds import told_testbed
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
 from benchyard.suite.places import Place
-from benchyard.testbeds import told_testbed
 from tasks.busy import online_workers
 
 FLOW = "execute-case"

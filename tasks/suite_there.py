@@ -14,13 +14,13 @@ from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.client.schemas.objects import FlowRun
 from prefect.deployments import run_deployment
 
-from benchyard.execution.interrupts import graceful
-from benchyard.model import Case
+from benchyard.case.testbeds import Testbed
+from benchyard.core.model import Case
+from benchyard.run.interrupts import graceful
 from benchyard.suite.course import Course, End, Taken, known_places
 from benchyard.suite.known import done_since
 from benchyard.suite.places import Place
 from benchyard.suite.wish import Wish
-from benchyard.testbeds import Testbed
 from tasks.case_report import report_in
 from tasks.flow_run import this_flow_run
 from tasks.one_client import our_client

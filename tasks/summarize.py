@@ -4,7 +4,7 @@ from pathlib import Path
 
 from prefect import task
 
-from benchyard.execution import plain
+from benchyard.run import plain
 from tasks.policy import UNCACHED
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from prefect import task
 
-from benchyard.publishing import Uploaded, upload_runs
+from benchyard.publish import Uploaded, upload_runs
 from tasks.policy import UNCACHED
 
 

@@ -21,7 +21,7 @@ from unittest import mock
 import pytest
 from hypothesis import settings
 
-from benchyard.labels import start_time
+from benchyard.process.labels import start_time
 from tests.databases import put_database
 from tests.ports import free_port
 
@@ -353,7 +353,7 @@ def prefect_server() -> Generator[str]:
     )
     from prefect.testing import utilities  # noqa: PLC0415 - most tests do without Prefect
 
-    from flows.sparing import SPARING  # noqa: PLC0415 - most tests do without Prefect
+    from benchyard.lab.server_settings import SPARING  # noqa: PLC0415 - most tests do without Prefect
     from tasks import artifacts  # noqa: PLC0415 - most tests do without Prefect
 
     _give_websockets_their_own_chance()

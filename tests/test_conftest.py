@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.execution.testbed import lock_file
+from benchyard.host.testbed import lock_file
 from tests import conftest
 from tests.conftest import REQUIRE, eventually, missing
 

@@ -4,7 +4,7 @@ import platform
 import time
 from collections.abc import Callable
 
-from benchyard.resource import CommandResult, NoSettings, Resource, command
+from benchyard.case.resource import CommandResult, NoSettings, Resource, command
 
 
 class Clocked(Resource[NoSettings]):

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from benchyard.case.naming import plainly_named
 from benchyard.case.sizes import size
-from benchyard.model import RETRIES_OF_MAY_FAIL, Case, Check, JsonObject, Requires, Step
+from benchyard.core.model import RETRIES_OF_MAY_FAIL, Case, Check, JsonObject, Requires, Step
 
 
 def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:

@@ -13,7 +13,7 @@ from typing import Any, cast
 from jsonschema import Draft202012Validator
 
 from benchyard.case.schema_errors import Finding, findings, validator
-from benchyard.model import Json, JsonObject
+from benchyard.core.model import Json, JsonObject
 
 #: Keywords of JSON Schema that look at a scalar's value and not only at its type.
 _VALUE_KEYWORDS = frozenset({"const", "pattern", "minLength", "maxLength", "format"}) | {

@@ -9,15 +9,15 @@ from typing import Any, cast
 from benchyard.case.checker import Checker
 from benchyard.case.inputs import Inputs, check_file_findings, file_findings
 from benchyard.case.naming import Names, ResourceClass, folder_findings, names_of
+from benchyard.case.parameters import NamedFile, Signature, settings_of, signature_of
+from benchyard.case.registry import Registry
 from benchyard.case.repair import JsonPath, meant, without
+from benchyard.case.resource import commands_of
 from benchyard.case.schema_errors import Finding
 from benchyard.case.waiting import Waiting
+from benchyard.core.errors import BenchyardError, SettingsError
+from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import hint, near_miss, quote
-from benchyard.errors import BenchyardError, SettingsError
-from benchyard.model import Json, JsonObject
-from benchyard.parameters import NamedFile, Signature, settings_of, signature_of
-from benchyard.registry import Registry
-from benchyard.resource import commands_of
 
 #: From this similarity on, parameters of an unknown command are checked as if it were the near one.
 _MEANT = 0.7

@@ -7,12 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from benchyard.case.parameters import NamedFile
+from benchyard.case.resource import READ, FileRole
 from benchyard.case.schema_errors import Finding
 from benchyard.case.waiting import Waiting
+from benchyard.core.files import inside, special
 from benchyard.core.wording import hint, quote
-from benchyard.files import inside, special
-from benchyard.parameters import NamedFile
-from benchyard.resource import READ, FileRole
 
 #: A name may lie so many folders deep; each is looked at for links.
 _DEEPEST = 64

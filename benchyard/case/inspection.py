@@ -12,6 +12,7 @@ from typing import Any, cast
 from benchyard.case.building import build_case
 from benchyard.case.fitness import Fitness
 from benchyard.case.problems import MOST_PROBLEMS
+from benchyard.case.registry import Registry
 from benchyard.case.repair import JsonPath, Meant, value_at, without
 from benchyard.case.schema_errors import Finding
 from benchyard.case.shape import (
@@ -26,8 +27,7 @@ from benchyard.case.shape import (
 )
 from benchyard.case.templates import Template, points
 from benchyard.case.waiting import Waiting
-from benchyard.model import Case, Json, JsonObject, point_suffix
-from benchyard.registry import Registry
+from benchyard.core.model import Case, Json, JsonObject, point_suffix
 
 
 def inspect(

@@ -8,10 +8,10 @@ from pathlib import Path
 from benchyard.case.inspection import inspect
 from benchyard.case.problems import Problem, json_path
 from benchyard.case.reading import read_metadata
+from benchyard.case.registry import Registry
 from benchyard.case.schema_errors import Finding
-from benchyard.errors import CaseError
-from benchyard.model import Case, JsonObject
-from benchyard.registry import Registry
+from benchyard.core.errors import CaseError
+from benchyard.core.model import Case, JsonObject
 
 METADATA = "metadata.json"
 #: Folders of a case that hold data or results, never cases.

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from benchyard.case.problems import MOST_PROBLEMS
+from benchyard.case.registry import Registry
+from benchyard.case.resource import Resource
 from benchyard.case.schema_errors import Finding
+from benchyard.core.model import Json, folder_of
 from benchyard.core.wording import hint, near_miss, quote
-from benchyard.model import Json, folder_of
-from benchyard.registry import Registry
-from benchyard.resource import Resource
 
 #: What an own name may be: it becomes a folder, a host name and a column.
 _OWN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")

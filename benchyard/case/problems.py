@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchyard.core.files import shown
 from benchyard.core.wording import printable
-from benchyard.files import shown
 
 #: So many different problems are told of one file; more help nobody, and may be millions.
 MOST_PROBLEMS = 500

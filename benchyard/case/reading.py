@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.problems import Problem
+from benchyard.core.model import JsonObject
 from benchyard.core.wording import quote
-from benchyard.model import JsonObject
 
 #: A metadata.json of KROWN has about a kilobyte; data belongs into data/shared.
 MAX_BYTES = 4 * 1024 * 1024

@@ -10,8 +10,8 @@ from itertools import islice
 from typing import cast
 
 from benchyard.case.schema_errors import Finding
+from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import near_miss
-from benchyard.model import Json, JsonObject
 
 JsonPath = tuple[str | int, ...]
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 from jsonschema import Draft202012Validator, ValidationError, validators
 
 from benchyard.case.reading import kind_of
+from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import hint, quote
-from benchyard.model import Json, JsonObject
 
 Finding = tuple[tuple[str | int, ...], str]
 

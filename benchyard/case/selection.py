@@ -7,10 +7,10 @@ from pathlib import Path
 
 from benchyard.case.loading import METADATA, Loaded, find_metadata, load_all, raise_problems
 from benchyard.case.reading import read_metadata
+from benchyard.case.registry import Registry
+from benchyard.core.errors import InputError
+from benchyard.core.model import Case, point_suffix
 from benchyard.core.wording import hint
-from benchyard.errors import InputError
-from benchyard.model import Case, point_suffix
-from benchyard.registry import Registry
 
 
 def find_cases(

@@ -21,8 +21,8 @@ from benchyard.case.templates import (
     points,
     undefined,
 )
+from benchyard.core.model import Json, JsonObject, point_suffix
 from benchyard.core.wording import hint, near_miss, quote
-from benchyard.model import Json, JsonObject, point_suffix
 
 _CRITERIA = ("rows", "sha256", "equal", "pattern")
 #: Longer patterns take seconds to compile; nobody reads them either.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
-from benchyard.model import Json, JsonObject, plain
+from benchyard.core.model import Json, JsonObject, plain
 
 # No name holds a brace; to let one pass would make the search of a long text quadratic.
 MATRIX = re.compile(r"\$\{matrix\.([^{}]*)\}")

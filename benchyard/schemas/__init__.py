@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from typing import cast
 
-from benchyard.model import JsonObject
+from benchyard.core.model import JsonObject
 
 
 @cache

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from benchyard.case.loading import Loaded
+from benchyard.core.model import Case
 from benchyard.core.wording import printable, runs_and
-from benchyard.execution.beginning import Campaigning
-from benchyard.model import Case
+from benchyard.results.subject import Subject, differences, in_words
+from benchyard.run.beginning import Campaigning
 from benchyard.statistics.figures import plain
-from benchyard.subject.document import Subject, differences, in_words
 from benchyard.suite.known import Known, known_of
 from benchyard.suite.wish import Wish
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from benchyard.execution.campaigns import read_campaign
-from benchyard.model import Json
-from benchyard.regressions import Baseline, Looked
+from benchyard.analysis.regressions import Baseline, Looked
+from benchyard.core.model import Json
+from benchyard.results.campaigns import read_campaign
 from benchyard.suite.choosing import Entry
 from benchyard.suite.summing import Summary
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from benchyard.clock import now
+from benchyard.core.clock import now
+from benchyard.core.model import Requires
 from benchyard.core.wording import duration
-from benchyard.execution.ordering import Turn
-from benchyard.model import Requires
+from benchyard.run.ordering import Turn
 from benchyard.statistics.figures import plain
 from benchyard.suite.choosing import Entry
 from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchyard.execution.campaigns import read_campaign
-from benchyard.execution.layout import DONE, run_folder
-from benchyard.record import RunRecord
+from benchyard.results.campaigns import read_campaign
+from benchyard.results.layout import DONE, run_folder
+from benchyard.results.record import RunRecord
+from benchyard.results.subject import Subject, subject_of
 from benchyard.statistics import median
-from benchyard.subject.document import Subject, subject_of
 
 #: So many of the newest runs tell how long the next will take.
 _TELLING = 3

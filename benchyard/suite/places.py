@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchyard.model import Requires
-from benchyard.testbeds import Testbed, unmet
+from benchyard.case.testbeds import Testbed, unmet
+from benchyard.core.model import Requires
 
 #: One flow run that is executed, and one that waits: a queue that is seen and stays short.
 MOST_OUTSTANDING = 2

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
-from benchyard.errors import InputError
-from benchyard.execution.layout import results_folder
-from benchyard.execution.ordering import Order, Turn, turns
-from benchyard.model import Case
-from benchyard.registry import Registry
-from benchyard.subject.making import current_subject
+from benchyard.case.subject.making import current_subject
+from benchyard.core.errors import InputError
+from benchyard.core.model import Case
+from benchyard.results.layout import results_folder
+from benchyard.run.ordering import Order, Turn, turns
 from benchyard.suite.choosing import Chooser, Entry
 from benchyard.suite.course import Limits
 from benchyard.suite.wish import Wish

@@ -6,8 +6,8 @@ Its results lie on its testbed, where the suite cannot look.
 import json
 from dataclasses import dataclass
 
-from benchyard.json_text import decoded
-from benchyard.regressions import Looked, Regression
+from benchyard.analysis.regressions import Looked, Regression
+from benchyard.core.json_text import decoded
 
 #: More are in the comparison's page; the text is kept in the server's database.
 _MOST_REGRESSIONS = 100

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchyard import places
-from benchyard.clock import now
+from benchyard.analysis.regressions import Looked, Regression
+from benchyard.core import places
+from benchyard.core.clock import now
+from benchyard.core.files import write_json
+from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import duration
-from benchyard.files import write_json
-from benchyard.model import Json, JsonObject
-from benchyard.regressions import Looked, Regression
 from benchyard.statistics.figures import plural
 from benchyard.suite.choosing import Entry
 from benchyard.suite.course import Course, End, Taken

@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from benchyard.errors import InputError
-from benchyard.execution.beginning import Campaigning, campaigning
-from benchyard.execution.request import Request, wrong_amounts
+from benchyard.core.errors import InputError
+from benchyard.run.beginning import Campaigning, campaigning
+from benchyard.run.request import Request, wrong_amounts
 
 #: A century; more is a slip of the pen, and Python's dates end somewhere.
 _MOST_DAYS = 36_525.0

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from benchyard.cgroups import Cgroup
-from benchyard.errors import CommandFailedError, ResourceError
-from benchyard.labels import CHILD, OWNER
-from benchyard.model import Json, JsonObject
-from benchyard.resource import CommandResult, Resource, Workspace, current_step, name_of
-from benchyard.usage import Life
+from benchyard.case.resource import CommandResult, Resource, Workspace, current_step, name_of
+from benchyard.core.errors import CommandFailedError, ResourceError
+from benchyard.core.model import Json, JsonObject
+from benchyard.process.cgroups import Cgroup
+from benchyard.process.labels import CHILD, OWNER
+from benchyard.process.usage import Life
 from resources._containers import images
 from resources._containers.crew import Call, Crew
 from resources._containers.engine import Client, EngineError, connect

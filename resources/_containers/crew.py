@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchyard.cgroups import Cgroup
-from benchyard.counters.lives import NEVER
-from benchyard.errors import SIGNALLED, CommandFailedError
-from benchyard.labels import CHILD, kill_labelled
-from benchyard.usage import Life
+from benchyard.core.errors import SIGNALLED, CommandFailedError
+from benchyard.host.counters.lives import NEVER
+from benchyard.process.cgroups import Cgroup
+from benchyard.process.labels import CHILD, kill_labelled
+from benchyard.process.usage import Life
 from resources._containers.engine import EngineError, answers
 from resources._containers.exits import Exit
 from resources._containers.following import Follower

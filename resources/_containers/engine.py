@@ -9,8 +9,8 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from typing import Any, TypeAlias
 
-from benchyard.errors import ResourceError
-from benchyard.model import JsonObject
+from benchyard.core.errors import ResourceError
+from benchyard.core.model import JsonObject
 
 #: A connection to the engine; the package has no types of its own.
 Client: TypeAlias = Any

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 from resources._containers.engine import telling
 from resources._containers.lines import Line
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchyard.errors import SIGNALLED
+from benchyard.core.errors import SIGNALLED
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from benchyard.children import tail
-from benchyard.errors import CommandFailedError
-from benchyard.execution.judging import USUAL, Limits
-from benchyard.execution.searching import Search
-from benchyard.redaction import Stream, known_forms
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.redaction import Stream, known_forms
+from benchyard.process.children import tail
+from benchyard.run.judging import USUAL, Limits
+from benchyard.run.searching import Search
 
 #: Pieces of output as the engine hands them over: stdout or None, stderr or None.
 Pieces = Iterable[tuple[bytes | None, bytes | None]]

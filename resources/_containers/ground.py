@@ -6,9 +6,9 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from benchyard.cgroups import Cgroup
-from benchyard.counters.lives import Sight, cpu_folder
-from benchyard.model import JsonObject
+from benchyard.core.model import JsonObject
+from benchyard.host.counters.lives import Sight, cpu_folder
+from benchyard.process.cgroups import Cgroup
 from resources._containers.engine import Client, EngineError, answers, connect, facts, telling
 from resources._containers.groups import expected_place, group_of, oom_kills
 from resources._containers.live import LiveContainer

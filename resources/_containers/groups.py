@@ -3,8 +3,8 @@
 from contextlib import suppress
 from pathlib import Path
 
-from benchyard.cgroups import UNIFIED, Cgroup, cgroup_of, place_of
-from benchyard.errors import MeasurementError
+from benchyard.core.errors import MeasurementError
+from benchyard.process.cgroups import UNIFIED, Cgroup, cgroup_of, place_of
 
 #: The engine's ``cgroup_driver`` to the group that it makes for a container, unless it is told of
 #: another parent. Source: Docker's documentation, ``--cgroup-parent``.

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from benchyard.clock import now
-from benchyard.model import JsonObject
+from benchyard.core.clock import now
+from benchyard.core.model import JsonObject
 from resources._containers.engine import Client, EngineError, NotThereError, telling
 
 Say = Callable[[str], None]

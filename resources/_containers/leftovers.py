@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from benchyard.labels import owner_is_alive
+from benchyard.process.labels import owner_is_alive
 from resources._containers.engine import Client, EngineError, telling
 from resources._containers.ground import OWNER_LABEL
 

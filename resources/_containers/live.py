@@ -6,9 +6,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from benchyard.errors import CommandFailedError, NotReadyError
-from benchyard.model import JsonObject
-from benchyard.redaction import note_arguments
+from benchyard.core.errors import CommandFailedError, NotReadyError
+from benchyard.core.model import JsonObject
+from benchyard.core.redaction import note_arguments
 from resources._containers.engine import (
     Client,
     EngineError,

@@ -3,8 +3,8 @@
 from contextlib import suppress
 from pathlib import Path
 
-from benchyard.errors import CommandFailedError, program_failed
-from benchyard.model import Json
+from benchyard.core.errors import CommandFailedError, program_failed
+from benchyard.core.model import Json
 from resources._containers.crew import Executed
 from resources._containers.exits import Exit, describe_code
 from resources._containers.following import Follower

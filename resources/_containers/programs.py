@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchyard.errors import CommandFailedError
-from benchyard.resource import CommandResult
+from benchyard.case.resource import CommandResult
+from benchyard.core.errors import CommandFailedError
 from resources._containers.base import ContainerResource, ContainerSettingsT
 from resources._containers.specification import Mount
 

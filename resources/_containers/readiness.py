@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-from benchyard.errors import NotReadyError
+from benchyard.core.errors import NotReadyError
 from resources._containers.engine import EngineError
 from resources._containers.live import LiveContainer
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
-from benchyard.errors import ResourceError
+from benchyard.core.errors import ResourceError
 from resources._containers.base import ContainerResource, ContainerSettingsT
 from resources._containers.engine import EngineError
 from resources._containers.live import LiveContainer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from posixpath import normpath
 from typing import TypedDict
 
-from benchyard.errors import InputError, SettingsError
+from benchyard.core.errors import InputError, SettingsError
 from resources._containers.readiness import (
     Answers,
     Healthy,

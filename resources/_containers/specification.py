@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchyard.model import Json, JsonObject
+from benchyard.core.model import Json, JsonObject
 
 #: Ports are published for this host alone.
 LOOPBACK = "127.0.0.1"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
-from benchyard.errors import CommandFailedError, ResourceError
-from benchyard.redaction import longest_known, redacted_end
+from benchyard.core.errors import CommandFailedError, ResourceError
+from benchyard.core.redaction import longest_known, redacted_end
 from resources._containers.engine import EngineError, telling
 from resources._containers.live import LiveContainer
 

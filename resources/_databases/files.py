@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from benchyard.errors import CommandFailedError
-from benchyard.resource import InputFile
+from benchyard.case.resource import InputFile
+from benchyard.core.errors import CommandFailedError
 from resources._containers.base import SHARED
 from resources._embedded.embedded_file import DataFile, Failure
 

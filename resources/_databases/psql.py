@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from benchyard.errors import CommandFailedError, ProgramFailedError
+from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from resources._databases.dialog import Client
 from resources._databases.files import Catalogue, Source
 from resources._embedded.embedded_file import literal, quoted

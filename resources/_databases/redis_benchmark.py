@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from benchyard.errors import CommandFailedError
-from benchyard.model import Json
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.model import Json
 
 Test: TypeAlias = Literal[
     "ping",

@@ -7,14 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
-from benchyard.resource import (
-    CommandResult,
-    InputFile,
-    OutputFile,
-    command,
-    current_step,
-)
+from benchyard.case.resource import CommandResult, InputFile, OutputFile, command, current_step
+from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
 from resources._containers.base import ContainerSettingsT
 from resources._containers.engine import EngineError
 from resources._containers.live import LiveContainer

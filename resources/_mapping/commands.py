@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from benchyard.resource import CommandResult, InputFile, OutputFile, command
+from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from resources._mapping.databases import Database, DatabaseType, database_of
 
 

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 
 #: Who may read and write what holds a password.
 PRIVATE = 0o600

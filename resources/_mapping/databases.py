@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from urllib.parse import quote
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 
 #: What KROWN's cases write as ``rdb_type``.
 DatabaseType: TypeAlias = Literal["MySQL", "PostgreSQL"]

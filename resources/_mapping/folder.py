@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchyard.errors import CommandFailedError
-from benchyard.files import files_below
-from benchyard.resource import CommandResult
+from benchyard.case.resource import CommandResult
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.files import files_below
 from resources._containers.base import SHARED, ContainerResource, ContainerSettingsT
 from resources._containers.programs import ProgramContainer
 from resources._containers.settings import ContainerSettings

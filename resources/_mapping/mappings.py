@@ -19,7 +19,7 @@ from pyoxigraph import (
     serialize,
 )
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 from resources._mapping.databases import Database
 
 _NAMES = {

@@ -1,6 +1,6 @@
 """How RMLMapper is called, in a container or on this host."""
 
-from benchyard.redaction import known_forms
+from benchyard.core.redaction import known_forms
 from resources._mapping.configuration import properties
 from resources._mapping.databases import Database
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from benchyard.errors import CommandFailedError, NotReadyError, ProgramFailedError
-from benchyard.model import JsonObject
-from benchyard.resource import Workspace
+from benchyard.case.resource import Workspace
+from benchyard.core.errors import CommandFailedError, NotReadyError, ProgramFailedError
+from benchyard.core.model import JsonObject
 from resources._workers import Worker
 
 WORKER = Path(__file__).with_name("worker") / "sparql_worker.py"

@@ -7,8 +7,8 @@ libsrc/Wi/rdf_loader.sql of openlink/virtuoso-opensource.
 import re
 from collections.abc import Sequence
 
-from benchyard.errors import CommandFailedError, ProgramFailedError
-from benchyard.redaction import redacted
+from benchyard.core.errors import CommandFailedError, ProgramFailedError
+from benchyard.core.redaction import redacted
 
 #: The graph that files are loaded into, as in KROWN.
 GRAPH = "http://example.com/graph"

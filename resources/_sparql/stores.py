@@ -3,8 +3,8 @@
 from abc import ABC
 from typing import ClassVar
 
-from benchyard.errors import CommandFailedError, retold
-from benchyard.resource import CommandResult, InputFile, Workspace, command
+from benchyard.case.resource import CommandResult, InputFile, Workspace, command
+from benchyard.core.errors import CommandFailedError, retold
 from resources._containers.servers import ServerContainer
 from resources._containers.settings import ContainerSettings
 from resources._sparql.uploading import Upload, content_type

@@ -7,8 +7,8 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, responses
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.errors import CommandFailedError, ProgramFailedError
-from benchyard.model import JsonObject
+from benchyard.core.errors import CommandFailedError, ProgramFailedError
+from benchyard.core.model import JsonObject
 
 #: Bytes of a store's answer that are read; more is of no use to anybody.
 _TOLD = 2000

@@ -11,9 +11,9 @@ import pytest
 import resources
 from benchyard import schemas
 from benchyard.case.loading import find_metadata, load
-from benchyard.errors import ExitCode
-from benchyard.model import Case
-from flows import cli
+from benchyard.core.errors import ExitCode
+from benchyard.core.model import Case
+from benchyard import cli
 
 CASES = Path(__file__).parents[2] / "cases"
 EXAMPLES = sorted(path.parent for path in (CASES / "examples").glob("*/metadata.json"))

@@ -10,8 +10,8 @@ import pytest
 
 import resources
 from benchyard.case.loading import load
-from benchyard.errors import ExitCode
-from flows import cli
+from benchyard.core.errors import ExitCode
+from benchyard import cli
 
 CASES = Path(__file__).parents[2] / "cases" / "krown"
 SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "krown-samples"

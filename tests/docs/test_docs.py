@@ -11,11 +11,10 @@ from typing import Any, cast
 import click
 import pytest
 
-from benchyard import schemas
-from benchyard.errors import ExitCode
-from flows import cli
-from flows.cli.group import COMMANDS
-from flows.cli.group import cli as group
+from benchyard import cli, schemas
+from benchyard.cli.group import COMMANDS
+from benchyard.cli.group import cli as group
+from benchyard.core.errors import ExitCode
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from benchyard.sinks import open_reader
-from benchyard.sinks.azure.credentials import access
-from benchyard.sinks.azure.reader import events
-from benchyard.sinks.datastore.connection import INDEX_FILE
+from benchyard.publish.sinks import open_reader
+from benchyard.publish.sinks.azure.credentials import access
+from benchyard.publish.sinks.azure.reader import events
+from benchyard.publish.sinks.datastore.connection import INDEX_FILE
 from tests.conftest import MakeCase, RunBenchyard, process
 from tests.databases import put_database
 from tests.emulators.azurite.server import Azurite

@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 from prefect import State
 
-from benchyard.places import archive_of, spool_of
-from benchyard.sinks import open_reader
+from benchyard.core.places import archive_of, spool_of
+from benchyard.publish.sinks import open_reader
 from flows.execute_case import execute_case
 from tests.conftest import MakeCase, RunBenchyard, process
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.record import read_record
+from benchyard.results.record import read_record
 from tests.conftest import MakeCase, RunBenchyard, process
 from tests.databases import put_database
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from benchyard.pages import key_of
+from benchyard.show.pages import key_of
 from tests.conftest import MakeCase, process
 from tests.flows.test_ui import Ui, ui
 

@@ -18,10 +18,10 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import FlowRun, TaskRun
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
 
-from benchyard.execution.layout import done_runs
-from benchyard.execution.progress import Event, Waiting, listening
-from benchyard.model import Outcome
-from benchyard.record import RunRecord, read_record
+from benchyard.core.model import Outcome
+from benchyard.results.layout import done_runs
+from benchyard.results.record import RunRecord, read_record
+from benchyard.run.progress import Event, Waiting, listening
 from flows.execute_case import execute_case
 from tests.conftest import RECORDED, MakeCase, ctrl_c, eventually, process, tree
 
@@ -281,8 +281,8 @@ def test_an_initialize_that_fails_fails_the_flow_run_and_stops_all(flows: Flows)
 
 
 BROKEN = """
-from benchyard.errors import ResourceError
-from benchyard.resource import NoSettings, Resource, command
+from benchyard.core.errors import ResourceError
+from benchyard.case.resource import NoSettings, Resource, command
 
 class Broken(Resource[NoSettings]):
     def version(self) -> str:
@@ -331,8 +331,8 @@ SECRET = "hunter2-s3cr3t"  # noqa: S105 - a word to look for
 LEAKY = """
 from dataclasses import dataclass
 from typing import Any, ClassVar
-from benchyard.errors import ResourceError
-from benchyard.resource import Resource, command
+from benchyard.core.errors import ResourceError
+from benchyard.case.resource import Resource, command
 
 @dataclass(frozen=True)
 class LeakySettings:

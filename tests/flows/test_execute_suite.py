@@ -20,10 +20,10 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import FlowRun, TaskRun
 from prefect.exceptions import TerminationSignal
 
-from benchyard.errors import CaseFailedError, InputError
-from benchyard.execution.campaigns import with_earlier
-from benchyard.execution.layout import done_runs
-from benchyard.record import read_record
+from benchyard.core.errors import CaseFailedError, InputError
+from benchyard.results.campaigns import with_earlier
+from benchyard.results.layout import done_runs
+from benchyard.results.record import read_record
 from flows.execute_suite import execute_suite
 from tests.conftest import RECORDED, MakeCase, ctrl_c, eventually, process
 

@@ -22,8 +22,8 @@ from prefect.exceptions import ObjectNotFound
 from prefect.flows import Flow
 from prefect.states import Crashed, Pending, Running
 
-from benchyard.execution.layout import done_runs
-from benchyard.record import read_record
+from benchyard.results.layout import done_runs
+from benchyard.results.record import read_record
 from flows.execute_case import execute_case
 from flows.execute_suite import execute_suite
 from tasks import suite_there

@@ -12,11 +12,12 @@ from prefect import State, flow
 from prefect.client.orchestration import get_client
 from prefect.states import Running
 
-from benchyard import labels, places
-from benchyard.execution.layout import DONE, run_folder
-from benchyard.execution.testbed import hold_testbed
-from benchyard.housekeeping import Old, Report, Spool
-from benchyard.labels import this_owner
+from benchyard.core import places
+from benchyard.host.testbed import hold_testbed
+from benchyard.process import labels
+from benchyard.process.labels import this_owner
+from benchyard.publish.housekeeping import Old, Report, Spool
+from benchyard.results.layout import DONE, run_folder
 from flows.housekeeping import housekeeping
 from tasks import busy
 from tasks.housekeeping import KEY, markdown

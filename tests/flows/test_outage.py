@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.model import Outcome
-from benchyard.record import RunRecord, StepRecord, read_record
+from benchyard.core.model import Outcome
+from benchyard.results.record import RunRecord, StepRecord, read_record
 from tests.conftest import MakeCase, eventually, process
 from tests.databases import put_database
 from tests.ports import free_port
@@ -112,7 +112,7 @@ def test_a_run_without_a_server_is_as_one_with_it(
         process("last", "true"),
     )
     lab = subprocess.Popen(
-        [sys.executable, "-m", "flows.cli", "run", case, "--runs", "2", "--cooldown", "0"],
+        [sys.executable, "-m", "benchyard.cli", "run", case, "--runs", "2", "--cooldown", "0"],
         env=server.environment,
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

@@ -8,10 +8,10 @@ from prefect import State
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 
-from benchyard.places import spool_of
-from benchyard.publishing.spool import put
+from benchyard.core.places import spool_of
+from benchyard.publish.spool import put
 from flows.publish import publish
-from tests.benchyard.publishing.conftest import names, write
+from tests.benchyard.publish.conftest import names, write
 from tests.conftest import RECORDED, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]

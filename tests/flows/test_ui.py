@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from flows.sparing import SPARING
+from benchyard.lab.server_settings import SPARING
 from tests.browsing import Browser
 from tests.databases import put_database
 from tests.ports import free_port
@@ -33,7 +33,7 @@ class Ui:
     browser: Browser
 
     def execute(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "flows.cli", "run", *arguments, "--cooldown", "0"]
+        command = [sys.executable, "-m", "benchyard.cli", "run", *arguments, "--cooldown", "0"]
         subprocess.run(command, env=self.environment, cwd=ROOT, check=True, capture_output=True)
 
     def newest_flow_run(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 
 import resources
-from benchyard.resource import Workspace
+from benchyard.case.resource import Workspace
 from resources.embedded import EmbeddedDatabase
 
 Database: TypeAlias = EmbeddedDatabase[Any]

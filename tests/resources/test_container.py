@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
-from benchyard.labels import CHILD, labelled
-from benchyard.resource import CommandResult, Workspace, step_context
+from benchyard.case.resource import CommandResult, Workspace, step_context
+from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
+from benchyard.process.labels import CHILD, labelled
 from resources._containers.engine import EngineError
 from resources._containers.live import LiveContainer
 from resources.container import AnyContainerSettings, Container

@@ -7,9 +7,9 @@ from typing import Any, get_type_hints
 import pytest
 
 import resources
-from benchyard.errors import ResourceError
-from benchyard.parameters import schema_of, settings_of, signature_of
-from benchyard.resource import CommandResult, Resource, Workspace, commands_of
+from benchyard.case.parameters import schema_of, settings_of, signature_of
+from benchyard.case.resource import CommandResult, Resource, Workspace, commands_of
+from benchyard.core.errors import ResourceError
 
 CLASSES = resources.find().classes
 every_class = pytest.mark.parametrize("name", sorted(CLASSES))

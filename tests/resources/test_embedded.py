@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import resources
-from benchyard.errors import CommandFailedError, ProgramFailedError
-from benchyard.resource import Workspace, step_context
+from benchyard.case.resource import Workspace, step_context
+from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from resources.embedded import EmbeddedDatabase
 
 Database = EmbeddedDatabase[Any]

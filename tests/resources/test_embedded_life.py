@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import resources
-from benchyard.children import wait_until_gone
-from benchyard.counters.parsing import process_stat
-from benchyard.errors import CommandFailedError, NotReadyError
-from benchyard.resource import Workspace
+from benchyard.case.resource import Workspace
+from benchyard.core.errors import CommandFailedError, NotReadyError
+from benchyard.host.counters.parsing import process_stat
+from benchyard.process.children import wait_until_gone
 from resources.embedded import EmbeddedDatabase
 from tests.conftest import eventually
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import InputError
+from benchyard.core.errors import InputError
 from resources._databases import mysql_client
 from resources.mysql import MySQLSettings
 from tests.resources._containers.conftest import workspace_in

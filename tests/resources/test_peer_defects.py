@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from benchyard.execution.checks import Checks
-from benchyard.model import Check
-from benchyard.resource import Workspace
+from benchyard.case.resource import Workspace
+from benchyard.core.model import Check
+from benchyard.run.checks import Checks
 from resources.embedded import EmbeddedDatabase
 from resources.process import Process
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import InputError, NotReadyError
+from benchyard.core.errors import InputError, NotReadyError
 from resources._databases.server import OWN
 from resources.postgresql import PostgreSQLSettings
 from tests.resources._containers.conftest import workspace_in

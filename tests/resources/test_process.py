@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.errors import CommandFailedError, ProgramFailedError
-from benchyard.labels import start_time
-from benchyard.resource import CommandResult, NoSettings, Workspace, command, step_context
+from benchyard.case.resource import CommandResult, NoSettings, Workspace, command, step_context
+from benchyard.core.errors import CommandFailedError, ProgramFailedError
+from benchyard.process.labels import start_time
 from resources.process import Process
 
 Put = Callable[[str, str], str]

@@ -12,10 +12,10 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from benchyard.children import wait_until_gone
-from benchyard.errors import CommandFailedError, NotReadyError
-from benchyard.parameters import signature_of
-from benchyard.resource import CommandResult, NoSettings, Workspace, step_context
+from benchyard.case.parameters import signature_of
+from benchyard.case.resource import CommandResult, NoSettings, Workspace, step_context
+from benchyard.core.errors import CommandFailedError, NotReadyError
+from benchyard.process.children import wait_until_gone
 from resources.query import Query
 from tests.answering import Quiet, serving
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError, InputError
-from benchyard.resource import step_context
+from benchyard.case.resource import step_context
+from benchyard.core.errors import CommandFailedError, InputError
 from resources._databases.redis_benchmark import Load, values
 from resources.redis import RedisSettings
 from tests.resources._containers.conftest import workspace_in

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError, InputError, NotReadyError
-from benchyard.resource import Workspace
+from benchyard.case.resource import Workspace
+from benchyard.core.errors import CommandFailedError, InputError, NotReadyError
 from resources.embedded import EmbeddedDatabase
 from resources.sqlite import SQLite, SQLiteSettings
 

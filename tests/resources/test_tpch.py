@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError
-from benchyard.resource import NoSettings, Workspace
+from benchyard.case.resource import NoSettings, Workspace
+from benchyard.core.errors import CommandFailedError
 from resources import tpch
 from resources.embedded import EmbeddedDatabase
 from resources.tpch import TPCH

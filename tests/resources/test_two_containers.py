@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli import call
+from benchyard.cli import call
 from tests.resources._containers.conftest import BASE, WAITS
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError
-from benchyard.resource import Workspace, commands_of, step_context
+from benchyard.case.resource import Workspace, commands_of, step_context
+from benchyard.core.errors import CommandFailedError
 from resources._containers.settings import ContainerSettings
 from resources._containers.specification import Mount
 from resources._sparql.isql import FINISH, isql, refuse_errors, refuse_unloaded, register

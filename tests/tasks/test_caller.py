@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from prefect.states import Completed
 
-from benchyard import places
+from benchyard.core import places
 from tasks import orphans
 from tasks.caller import Caller, bring_back_server, called_by, current_caller, remember_end
 from tasks.orphans import Note, close_orphans, folder

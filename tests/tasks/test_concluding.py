@@ -7,15 +7,15 @@ from typing import Any, cast
 
 import pytest
 
-from benchyard.errors import InputError, RunInterruptedError
-from benchyard.execution.plan import Executed
-from benchyard.execution.progress import Event
-from benchyard.execution.request import Request
-from benchyard.execution.setting import Setting
-from benchyard.model import Case
+from benchyard.core.errors import InputError, RunInterruptedError
+from benchyard.core.model import Case
+from benchyard.run.plan import Executed
+from benchyard.run.progress import Event
+from benchyard.run.request import Request
+from benchyard.run.setting import Setting
 from tasks import concluding as module
 from tasks.concluding import conclude, concluding
-from tests.benchyard.comparison.conftest import failed, place, run, runs
+from tests.benchyard.analysis.comparison.conftest import failed, place, run, runs
 
 BASE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004)
 

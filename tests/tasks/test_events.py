@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from prefect.exceptions import EventTooLarge
 
-from benchyard.model import Outcome
-from benchyard.record import Attempt, ErrorRecord
-from benchyard.regressions import Regression
+from benchyard.analysis.regressions import Regression
+from benchyard.core.model import Outcome
+from benchyard.results.record import Attempt, ErrorRecord
 from tasks import events
-from tests.benchyard.comparison.conftest import WHEN, failed, repetition, run, step
+from tests.benchyard.analysis.comparison.conftest import WHEN, failed, repetition, run, step
 
 
 @dataclass

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from benchyard.execution.session import Session
+from benchyard.run.session import Session
 from tasks import outage
 from tasks.outage import Watch, answers, wait_for_server
 

@@ -13,10 +13,10 @@ from prefect.client.schemas.filters import ArtifactCollectionFilter, ArtifactCol
 from prefect.client.schemas.objects import ArtifactCollection
 
 import tasks.showing
-from benchyard.errors import RecordError
-from benchyard.execution.progress import Event, StepEnded, StepStarted, listening
-from benchyard.failures import Agreement, agree, collect, executions
-from benchyard.pages import key_of
+from benchyard.analysis.failures import Agreement, agree, collect, executions
+from benchyard.core.errors import RecordError
+from benchyard.run.progress import Event, StepEnded, StepStarted, listening
+from benchyard.show.pages import key_of
 from flows.execute_case import execute_case
 from tasks.artifacts import Showcase
 from tasks.state_history import read_history
@@ -239,7 +239,7 @@ def test_other_hosts_of_the_same_case_stay_on_its_board(
     results = case.parent.parent / "elsewhere"
 
     def be(host: str) -> None:
-        monkeypatch.setattr("benchyard.execution.session.environment", lambda: {"host": host})
+        monkeypatch.setattr("benchyard.run.session.environment", lambda: {"host": host})
         monkeypatch.setattr("platform.node", lambda: host)
 
     be("other")

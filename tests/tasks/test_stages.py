@@ -15,12 +15,12 @@ from prefect.client.schemas.filters import TaskRunFilter, TaskRunFilterId
 from prefect.client.schemas.objects import TaskRun
 from prefect.context import FlowRunContext
 
-from benchyard.errors import CaseFailedError, ResourceError, StepFailedError
-from benchyard.execution.engine import Handle
-from benchyard.execution.plan import Executed
-from benchyard.execution.session import Session
-from benchyard.model import Outcome, Step
-from benchyard.record import RunRecord
+from benchyard.core.errors import CaseFailedError, ResourceError, StepFailedError
+from benchyard.core.model import Outcome, Step
+from benchyard.results.record import RunRecord
+from benchyard.run.engine import Handle
+from benchyard.run.plan import Executed
+from benchyard.run.session import Session
 from tasks.ended import Ended
 from tasks.ending import final_state
 from tasks.flow_run import (

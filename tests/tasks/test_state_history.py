@@ -9,7 +9,7 @@ from prefect import flow, task
 from prefect.client.orchestration import SyncPrefectClient
 
 import tasks.state_history
-from benchyard.failures import Seen
+from benchyard.analysis.failures import Seen
 from tasks.policy import UNCACHED
 from tasks.state_history import read_history
 from tests.conftest import RECORDED, eventually

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.places import archive_of, spool_of
+from benchyard.core.places import archive_of, spool_of
 from tasks.archive import archive
 from tasks.upload import upload
-from tests.benchyard.publishing.conftest import names
-from tests.benchyard.publishing.runs import finished_run
+from tests.benchyard.publish.conftest import names
+from tests.benchyard.publish.runs import finished_run
 
 
 def test_uploaded_and_then_archived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

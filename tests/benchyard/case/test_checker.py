@@ -11,11 +11,11 @@ from jsonschema import Draft202012Validator
 
 from benchyard import schemas
 from benchyard.case.checker import Checker, types_of
+from benchyard.case.parameters import signature_of
+from benchyard.case.resource import InputFile, OutputFile
 from benchyard.case.schema_errors import findings, validator
 from benchyard.case.shape import shape_findings
-from benchyard.model import Json, JsonObject
-from benchyard.parameters import signature_of
-from benchyard.resource import InputFile, OutputFile
+from benchyard.core.model import Json, JsonObject
 
 
 class Part(TypedDict):

@@ -10,10 +10,8 @@ import pytest
 
 from benchyard.case.fitness import Fitness
 from benchyard.case.inputs import look
-from benchyard.case.waiting import Waiting
-from benchyard.model import Json, JsonObject
-from benchyard.registry import Registry
-from benchyard.resource import (
+from benchyard.case.registry import Registry
+from benchyard.case.resource import (
     InputFile,
     OutputFile,
     OutputFolder,
@@ -22,6 +20,8 @@ from benchyard.resource import (
     command,
     commands_of,
 )
+from benchyard.case.waiting import Waiting
+from benchyard.core.model import Json, JsonObject
 
 
 class Part(TypedDict):

@@ -13,11 +13,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchyard.case.loading import Loaded, load
-from benchyard.execution.layout import point_slug
-from benchyard.model import Case
-from benchyard.registry import Registry
-from benchyard.resource import InputFile, OutputFile, OutputFolder, Resource, ScratchFolder, command
-from flows.cli import call
+from benchyard.case.registry import Registry
+from benchyard.case.resource import (
+    InputFile,
+    OutputFile,
+    OutputFolder,
+    Resource,
+    ScratchFolder,
+    command,
+)
+from benchyard.cli import call
+from benchyard.core.model import Case
+from benchyard.results.layout import point_slug
 
 
 class Part(TypedDict):

@@ -10,11 +10,11 @@ import pytest
 
 from benchyard.case.loading import METADATA, Loaded, find_metadata, load, load_all, raise_problems
 from benchyard.case.problems import Problem
-from benchyard.errors import CaseError
-from benchyard.execution.layout import point_slug
-from benchyard.model import Case, Check, Step
-from benchyard.registry import Registry
-from benchyard.resource import InputFile, OutputFile, Resource, command
+from benchyard.case.registry import Registry
+from benchyard.case.resource import InputFile, OutputFile, Resource, command
+from benchyard.core.errors import CaseError
+from benchyard.core.model import Case, Check, Step
+from benchyard.results.layout import point_slug
 
 KROWN_SAMPLES = Path(__file__).parents[3].parent / "shared" / "krown-samples"
 

@@ -13,12 +13,12 @@ from typing import Any, cast
 
 import pytest
 
-from flows.cli import call
+from benchyard.cli import call
 
 CASES = Path(__file__).parents[3] / "cases"
 #: CPU seconds and bytes that one file may take.
 CPU_SECONDS, MEMORY = 5, 500 * 10**6
-PROGRAM = "import sys; from flows.cli import call; sys.exit(call(sys.argv[1:]))"
+PROGRAM = "import sys; from benchyard.cli import call; sys.exit(call(sys.argv[1:]))"
 
 VALUES: list[Any] = [
     *(None, True, False, 0, -1, 1.5, 10**299, -(10**299), 1e308, "", " ", "x" * 100_000, "\x00"),

@@ -9,7 +9,7 @@ import pytest
 
 import resources
 from benchyard.case.loading import Loaded, load
-from flows.cli import call
+from benchyard.cli import call
 
 REGISTRY = resources.find()
 TWO: dict[str, Any] = {"old": {"class": "Process"}, "new": {"class": "Process"}}

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from benchyard.case.loading import load
-from benchyard.errors import InputError
-from benchyard.registry import Registry
-from benchyard.resource import InputFile, OutputFile, Resource, command
+from benchyard.case.registry import Registry
+from benchyard.case.resource import InputFile, OutputFile, Resource, command
+from benchyard.core.errors import InputError
 
 #: Steps of the case that mistakes are planted in.
 STEPS = 8

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from benchyard.case.loading import find_metadata, load_all
 from benchyard.case.problems import Problem
 from benchyard.case.reading import MAX_BYTES, MAX_DEPTH, MAX_DIGITS, kind_of, read_metadata
-from benchyard.model import JsonObject
-from benchyard.registry import Registry
+from benchyard.case.registry import Registry
+from benchyard.core.model import JsonObject
 from tests.conftest import open_below
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchyard.case.loading import METADATA, Loaded, load
-from benchyard.model import Requires
+from benchyard.core.model import Requires
 from tests.benchyard.case.test_loading import REGISTRY, STEP
 
 

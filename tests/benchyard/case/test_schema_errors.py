@@ -6,7 +6,7 @@ import pytest
 
 from benchyard import schemas
 from benchyard.case.schema_errors import findings, validator
-from benchyard.model import Json
+from benchyard.core.model import Json
 
 STEP: dict[str, Json] = {"resource": "Toy", "command": "play"}
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from benchyard.case.loading import Loaded
+from benchyard.case.registry import Registry
+from benchyard.case.resource import NoSettings, Resource, command
 from benchyard.case.selection import find_cases, likely_title, one_case
-from benchyard.errors import CaseError, InputError
-from benchyard.registry import Registry
-from benchyard.resource import NoSettings, Resource, command
+from benchyard.core.errors import CaseError, InputError
 
 
 class Toy(Resource[NoSettings]):

@@ -10,7 +10,7 @@ from benchyard.case.shape import check_findings, near_misses, shape_findings
 from benchyard.case.shape import matrix_findings as matrix_findings_of
 from benchyard.case.templates import MAX_POINTS
 from benchyard.case.waiting import Waiting
-from benchyard.model import Json, JsonObject
+from benchyard.core.model import Json, JsonObject
 
 Path = tuple[str | int, ...]
 

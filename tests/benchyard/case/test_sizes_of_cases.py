@@ -16,7 +16,7 @@ import pytest
 #: CPU seconds and bytes of address space of one command; it takes 1 to 5 s and 0.2 to 0.5 GB.
 CPU, SPACE = 30, 2 * 10**9
 MEGABYTE = 1_000_000
-PROGRAM = "import sys; from flows.cli import call; sys.exit(call(sys.argv[1:]))"
+PROGRAM = "import sys; from benchyard.cli import call; sys.exit(call(sys.argv[1:]))"
 
 
 def step(**keys: Any) -> dict[str, Any]:

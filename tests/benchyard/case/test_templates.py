@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.case.templates import fill, points, undefined
-from benchyard.model import Json
+from benchyard.core.model import Json
 
 POINT: dict[str, Json] = {"scale": 0.01, "threads": 2, "fast": True, "engine": "duck"}
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from benchyard.case.loading import Loaded
 from benchyard.case.problems import Problem
-from benchyard.errors import InputError
-from benchyard.execution.layout import DONE, run_folder
-from benchyard.model import Case, JsonObject, Outcome
-from benchyard.record import RunRecord, write_record
-from benchyard.registry import Registry
+from benchyard.case.registry import Registry
+from benchyard.core.errors import InputError
+from benchyard.core.model import Case, JsonObject, Outcome
+from benchyard.results.layout import DONE, run_folder
+from benchyard.results.record import RunRecord, write_record
 from benchyard.suite.choosing import Chooser, Entry
 from benchyard.suite.known import Known, done_since, known_of
 from benchyard.suite.planning import limits_of, make_suite_plan

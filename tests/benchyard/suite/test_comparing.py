@@ -5,7 +5,7 @@ from pathlib import Path
 from benchyard.suite.choosing import Entry
 from benchyard.suite.comparing import with_comparisons
 from benchyard.suite.summing import HEAD, Line, Summary
-from tests.benchyard.comparison.conftest import place, runs
+from tests.benchyard.analysis.comparison.conftest import place, runs
 
 BASE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004)
 SLOW = tuple(2 * value for value in BASE)

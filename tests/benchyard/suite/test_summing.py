@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.execution.ordering import Order, turns
+from benchyard.run.ordering import Order, turns
 from benchyard.suite.choosing import Entry
 from benchyard.suite.course import Course, End, Limits
 from benchyard.suite.summing import HEAD, Summary, summed, write_summary

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError
-from benchyard.labels import this_owner
-from benchyard.resource import CommandResult, Workspace, step_context
+from benchyard.case.resource import CommandResult, Workspace, step_context
+from benchyard.core.errors import CommandFailedError
+from benchyard.process.labels import this_owner
 from resources.container import AnyContainerSettings, Container
 
 #: Debian with perl and a shell, and nothing that runs.

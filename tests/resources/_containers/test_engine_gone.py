@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.labels import OWNER, labelled
+from benchyard.process.labels import OWNER, labelled
 from tests.conftest import MakeCase, RunBenchyard, eventually
 from tests.resources._containers.conftest import BASE, DOCKER, WAITS, shell
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchyard.errors import ProgramFailedError, ResourceError
-from benchyard.resource import Workspace
+from benchyard.case.resource import Workspace
+from benchyard.core.errors import ProgramFailedError, ResourceError
 from tests.resources._containers.conftest import container_in, shell
 from tests.resources._containers.conftest import space as space  # noqa: PLC0414 - a fixture
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.errors import CommandFailedError, NotReadyError
-from benchyard.execution.judging import Limits
+from benchyard.core.errors import CommandFailedError, NotReadyError
+from benchyard.run.judging import Limits
 from resources._containers.following import Follower
 
 
 @pytest.fixture(autouse=True)
 def no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Know none: a run of another test in this process may not have let go of its own yet."""
-    monkeypatch.setattr("benchyard.redaction._known", set[object]())
+    monkeypatch.setattr("benchyard.core.redaction._known", set[object]())
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.cgroups import Cgroup
+from benchyard.process.cgroups import Cgroup
 from resources._containers.ground import Ground
 from resources._containers.groups import expected_place, oom_kills
 

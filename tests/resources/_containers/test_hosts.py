@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError
-from benchyard.resource import NoSettings, Workspace
+from benchyard.case.resource import NoSettings, Workspace
+from benchyard.core.errors import CommandFailedError
 from resources._containers import hosts
 from resources._containers.engine import EngineError
 from resources._containers.networks import network_name

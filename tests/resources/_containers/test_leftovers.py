@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.labels import OWNER, labelled, this_owner
+from benchyard.process.labels import OWNER, labelled, this_owner
 from resources.container import Container
 from tests.conftest import MakeCase, RunBenchyard, eventually
 from tests.resources._containers.conftest import BASE, WAITS, docker, shell

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from benchyard.resource import Workspace
+from benchyard.case.resource import Workspace
 from resources.container import AnyContainerSettings, Container
 from tests.resources._containers.conftest import BASE, DOCKER, docker
 

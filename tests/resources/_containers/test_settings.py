@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.errors import InputError
+from benchyard.core.errors import InputError
 from resources._containers.readiness import Answers, Healthy, HttpUrl, LogPattern, TcpPort
 from resources._containers.settings import ContainerSettings, health_check, readiness, size
 from resources.container import AnyContainerSettings

@@ -19,9 +19,9 @@ import docker
 import requests
 import urllib3
 
-from benchyard.counters.counters import Counters
-from benchyard.execution.live import owned_by
-from benchyard.resource import CommandResult, step_context
+from benchyard.case.resource import CommandResult, step_context
+from benchyard.host.counters.counters import Counters
+from benchyard.run.live import owned_by
 from resources.container import Container
 from tests.resources._containers.conftest import container_in, said, workspace_in
 

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import pytest
 
 import resources
-from benchyard.errors import CommandFailedError
-from benchyard.resource import Workspace
+from benchyard.case.resource import Workspace
+from benchyard.core.errors import CommandFailedError
 from tests.resources._containers.conftest import NOTHING, ours, workspace_in
 
 #: Class to the image that stands in for its own.

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError, ProgramFailedError
-from benchyard.resource import step_context
+from benchyard.case.resource import step_context
+from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from resources._databases.dialog import Dialog, DialogEndedError
 from tests.conftest import eventually
 from tests.resources._containers.conftest import docker, inspected

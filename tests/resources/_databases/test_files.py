@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 from resources._databases import mysql_client, psql
 from resources._databases.files import Source, strip_last_bars
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import ExitCode
-from flows import cli
+from benchyard import cli
+from benchyard.core.errors import ExitCode
 from tests.resources._databases.conftest import IMAGES
 
 CASES = Path(__file__).parents[3] / "cases" / "tpch"

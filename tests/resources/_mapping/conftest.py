@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 
 import resources
-from benchyard.resource import CommandResult, Workspace, step_context
+from benchyard.case.resource import CommandResult, Workspace, step_context
 from resources._containers.base import ContainerResource
 from resources._containers.specification import Specification
 from resources._mapping import java

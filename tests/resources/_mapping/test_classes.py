@@ -7,7 +7,7 @@ import pytest
 
 import resources
 from benchyard.case.loading import find_metadata, load_all
-from benchyard.resource import commands_of
+from benchyard.case.resource import commands_of
 
 
 def test_defect_46_commands_are_those_of_krown_alone() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 from resources._mapping.configuration import ini, properties, write_private
 
 VALUES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 from resources._mapping.databases import Database, database_of
 
 WHOLE: tuple[Any, ...] = ("me", "secret", "PostgreSQL", 5432, "db", "PostgreSQL")

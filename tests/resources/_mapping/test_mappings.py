@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Dataset
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 from resources._mapping.databases import Database
 from resources._mapping.mappings import (
     connect,

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 
 INI = "/data/config_morphkgc.ini"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.parameters import signature_of
+from benchyard.case.parameters import signature_of
 from resources._containers.specification import engine_config
 from resources.ontop import OntopVirtualize
 

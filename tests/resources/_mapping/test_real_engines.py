@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyoxigraph import RdfFormat, parse
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 
 pytestmark = [pytest.mark.requires("docker"), pytest.mark.slow]
 

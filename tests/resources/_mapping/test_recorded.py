@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError, NotReadyError, ResourceError
+from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
 from resources._containers.engine import connect
 from resources._containers.hosts import addresses
 

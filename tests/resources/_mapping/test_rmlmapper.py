@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError
-from benchyard.redaction import Redaction
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.redaction import Redaction
 
 HALF = ["-Xmx8000000000", "-Xms8000000000"]
 CALL = ["java", *HALF, "-jar", "/rmlmapper/rmlmapper.jar"]

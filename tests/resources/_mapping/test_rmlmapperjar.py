@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError, ResourceError
-from benchyard.redaction import Redaction
-from benchyard.resource import step_context
+from benchyard.case.resource import step_context
+from benchyard.core.errors import CommandFailedError, ResourceError
+from benchyard.core.redaction import Redaction
 from resources import rmlmapperjar
 
 JAVA = f"""\

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError
 
 RULES = "/data/shared/Datalog_rules.rs"
 TRIPLES = '<http://a>\t<http://p>\t"x y"\n'

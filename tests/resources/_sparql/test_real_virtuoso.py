@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.errors import CommandFailedError
-from benchyard.resource import NoSettings, Workspace, step_context
+from benchyard.case.resource import NoSettings, Workspace, step_context
+from benchyard.core.errors import CommandFailedError
 from resources._containers.settings import ContainerSettings
 from resources._sparql.isql import GRAPH
 from resources.query import Query

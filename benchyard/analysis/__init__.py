@@ -1,0 +1,1 @@
+"""What results say together: comparisons, regressions, failures."""

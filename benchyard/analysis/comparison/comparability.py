@@ -1,0 +1,241 @@
+"""Whether two sets of runs may be compared at all, and what else differs between them.
+
+Three weights: what *must match* measures other work, and refuses the comparison; a *warning* may
+explain a difference without the candidate being better or worse; a *change* is what comparisons
+are made for, such as another version of a database.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchyard.analysis.comparison.facts import FACTS, OTHER_WORK, Weight, doubts
+from benchyard.analysis.comparison.selecting import RunSet, in_short
+from benchyard.core.model import Json, JsonObject
+from benchyard.core.wording import printable, quote
+from benchyard.results.record import RunRecord, StepRecord
+from benchyard.results.subject import differences, in_detail, in_words, subject_of
+
+_DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{12})[0-9a-f]{28,}")
+_SIDES = ("baseline", "candidate")
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Something that is not the same on both sides, or not in all runs of one.
+
+    Args:
+        what: Of what, in a few words.
+        baseline: Its values in the baseline's runs, each once.
+        candidate: Its values in the candidate's runs, each once.
+        text: The whole of it as a sentence.
+    """
+
+    weight: Weight
+    what: str
+    baseline: tuple[Json, ...]
+    candidate: tuple[Json, ...]
+    text: str
+
+    def to_json(self) -> JsonObject:
+        """Return it as the document has it."""
+        return {
+            "weight": self.weight.value,
+            "what": self.what,
+            "baseline": list(self.baseline),
+            "candidate": list(self.candidate),
+            "text": self.text,
+        }
+
+
+def check(baseline: RunSet, candidate: RunSet) -> tuple[Mismatch, ...]:
+    """Tell what differs, the gravest first; nothing is right."""
+    found = [
+        *_facts(baseline, candidate),
+        *_resources(baseline, candidate),
+        *_subjects(baseline, candidate),
+        *_steps(baseline, candidate),
+        *_doubts(baseline, candidate),
+        *_left_out(baseline, candidate),
+        *_mixed(baseline, candidate),
+    ]
+    return tuple(sorted(found, key=lambda mismatch: list(Weight).index(mismatch.weight)))
+
+
+def _facts(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
+    for fact in FACTS:
+        values = [_values(map(fact.of, side.everything)) for side in (baseline, candidate)]
+        yield from _compare(fact.weight, fact.what, values, fact.because)
+
+
+def _values(told: Iterable[Json]) -> tuple[Json, ...]:
+    """Return each value once, in the order in which they came."""
+    return tuple({json.dumps(value, sort_keys=True): value for value in told}.values())
+
+
+def _compare(
+    weight: Weight, what: str, values: Sequence[tuple[Json, ...]], because: str = ""
+) -> Iterator[Mismatch]:
+    baseline, candidate = values
+    # A record that does not tell (of an older version, say) tells of no difference either.
+    known = [[value for value in side if value is not None] for side in values]
+    if not all(known):
+        return
+    every = _values(value for side in known for value in side)
+    if len(every) == 1:
+        return
+    texts = [", ".join(map(_shown, side)) for side in known]
+    mixed = [side for side, of in zip(_SIDES, known, strict=True) if len(of) > 1]
+    if texts[0] == texts[1]:
+        text = f"{what}: the runs on both sides differ among themselves ({texts[0]})"
+    else:
+        text = f"{what}: baseline {texts[0]}, candidate {texts[1]}"
+        text += f"; the runs of the {' and of the '.join(mixed)} differ" if mixed else ""
+    text += f"; {because}" if because else ""
+    yield Mismatch(weight, what, baseline, candidate, printable(text))
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return " and ".join(map(_shown, value)) or "none"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    digest = _DIGEST.fullmatch(text)
+    if digest:
+        return digest[1]
+    return quote(text)
+
+
+def _mixed(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
+    """Refuse a side whose runs measured different things: one figure for them tells of neither."""
+    for name, side in zip(_SIDES, (baseline, candidate), strict=True):
+        newest = subject_of(side.everything[-1])
+        found = [differences(subject_of(record), newest) for record in side.everything]
+        if any(found):
+            words = in_words(dict.fromkeys(one for each in found for one in each))
+            what = f"what the runs of the {name} measured"
+            text = f"the runs of the {name} measured different things ({words})"
+            yield Mismatch(Weight.MUST_MATCH, what, (), (), printable(text))
+
+
+def _subjects(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
+    """Compare what was measured, as far as no fact below has it already."""
+    told = [[in_detail(subject_of(r)) for r in s.everything] for s in (baseline, candidate)]
+    for what in dict.fromkeys(what for side in told for parts in side for what in parts):
+        values = [_values(parts.get(what) for parts in side) for side in told]
+        yield from _compare(Weight.CHANGE, what, values)
+
+
+# -- resources: what is compared on purpose
+
+
+def _resources(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
+    sides = (baseline, candidate)
+    names = dict.fromkeys(name for s in sides for r in s.everything for name in r.resources)
+    for name in names:
+        told = [
+            [_leaves(record.resources.get(name)) for record in side.everything] for side in sides
+        ]
+        for key, values in _by_leaf(told):
+            yield from _compare(Weight.CHANGE, f"{name} {key}".strip(), values)
+
+
+def _by_leaf(
+    sides: Sequence[Sequence[Mapping[str, Json]]],
+) -> Iterator[tuple[str, list[tuple[Json, ...]]]]:
+    """Yield each name with its values on both sides; one that is not set has a value too."""
+    keys = dict.fromkeys(key for side in sides for leaves in side for key in leaves)
+    for key in keys:
+        yield key, [_values(_or_not_set(leaves.get(key)) for leaves in side) for side in sides]
+
+
+def _or_not_set(value: Json) -> Json:
+    return "not set" if value is None else value
+
+
+def _leaves(value: Json, path: str = "") -> dict[str, Json]:
+    """Flatten objects: a setting that is named reads better than two whole objects."""
+    if not isinstance(value, dict):
+        return {path: value}
+    found: dict[str, Json] = {}
+    for name, item in value.items():
+        found |= _leaves(item, f"{path}.{name}".lstrip("."))
+    return found
+
+
+# -- steps
+
+
+def steps_by_id(records: Iterable[RunRecord]) -> dict[str, list[StepRecord]]:
+    """Return the records of each step over some runs, by the step's id, in the case's order."""
+    found: dict[str, list[StepRecord]] = {}
+    for record in records:
+        for step in record.steps:
+            found.setdefault(step.id, []).append(step)
+    return found
+
+
+def _steps(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
+    one, other = steps_by_id(baseline.everything), steps_by_id(candidate.everything)
+    for step_id in one:
+        if step_id in other:
+            yield from _step(one[step_id], other[step_id])
+    orders = [[i for i in side if i in one and i in other] for side in (one, other)]
+    if orders[0] != orders[1]:
+        sides = [(list[Json](order),) for order in orders]
+        because = "what ran before warms caches"
+        yield from _compare(Weight.WARNING, "order of the steps", sides, because)
+
+
+_STEP_FACTS: tuple[tuple[Weight, str, Callable[[StepRecord], Json]], ...] = (
+    (Weight.MUST_MATCH, "command", lambda step: f"{step.resource}.{step.command}"),
+    (Weight.WARNING, "name", lambda step: step.name),
+    (Weight.WARNING, "whether it is measured", lambda step: step.measure),
+    (Weight.WARNING, "number of repetitions in a run", lambda step: _executed(step, "measured")),
+    (Weight.WARNING, "number of warm-ups in a run", lambda step: _executed(step, "warmup")),
+)
+
+
+def _step(one: Sequence[StepRecord], other: Sequence[StepRecord]) -> Iterator[Mismatch]:
+    for weight, what, of in _STEP_FACTS:
+        values = [_values(map(of, side)) for side in (one, other)]
+        because = OTHER_WORK if weight is Weight.MUST_MATCH else ""
+        yield from _compare(weight, f"{what} of step {one[0].id}", values, because)
+    parameters = [[_leaves(dict(step.parameters)) for step in side] for side in (one, other)]
+    for what, values in _by_leaf(parameters):
+        of_step = f"parameter {what} of step {one[0].id}"
+        yield from _compare(Weight.MUST_MATCH, of_step, values, OTHER_WORK)
+
+
+def _executed(step: StepRecord, kind: str) -> Json:
+    """Count the executions of a kind in a step that succeeded; null if it did not."""
+    if not step.durations_s:
+        return None
+    return sum(made.kind == kind for made in step.attempts[-1].repetitions)
+
+
+def _doubts(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
+    """Compare what spoke against the testbed before the runs of each side."""
+    told = [any(record.preflight for record in s.everything) for s in (baseline, candidate)]
+    found = [sorted({d for r in s.everything for d in doubts(r)}) for s in (baseline, candidate)]
+    if all(told):
+        sides = [(list[Json](side),) for side in found]
+        because = "benchyard doctor tells what to do"
+        yield from _compare(Weight.WARNING, "doubts about the testbed", sides, because)
+
+
+def _left_out(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
+    for name, side in zip(_SIDES, (baseline, candidate), strict=True):
+        if side.others:
+            runs = in_short([record.run for record in side.others])
+            newest = subject_of(side.everything[-1])
+            found = in_words(differences(subject_of(side.others[-1]), newest))
+            text = (
+                f"run {runs} of the {name} measured something else than its newest run ({found}), "
+                "and is left out; name the runs (FOLDER@1-5) to compare it"
+            )
+            sets = [list[Json](r.run for r in one.others) for one in (baseline, candidate)]
+            what = "runs that measured something else"
+            yield Mismatch(Weight.WARNING, what, (sets[0],), (sets[1],), printable(text))

@@ -1,0 +1,119 @@
+"""What of a run is held against the other side's, and what a difference in it means.
+
+Not listed is what differs between any two runs, such as dates and free space, and what says the
+same as something listed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from benchyard.core.model import Json, point_suffix
+from benchyard.results.record import RunRecord
+
+
+class Weight(StrEnum):
+    """What it means that something differs."""
+
+    MUST_MATCH = "must match"
+    WARNING = "warning"
+    CHANGE = "change"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something of a run that is compared.
+
+    Args:
+        what: It, in a few words.
+        of: Returns it; null where the record does not tell.
+        because: Why it matters, for the sentence.
+    """
+
+    weight: Weight
+    what: str
+    of: Callable[[RunRecord], Json]
+    because: str = ""
+
+
+def _environment(*path: str) -> Callable[[RunRecord], Json]:
+    return lambda record: _inside(record.environment, path)
+
+
+def _inside(facts: Mapping[str, Json], path: Sequence[str]) -> Json:
+    value: Json = dict(facts)
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _point(record: RunRecord) -> Json:
+    point = record.case.get("point")
+    return point_suffix(point) if isinstance(point, dict) and point else None
+
+
+OTHER_WORK = "it is other work"
+_CLOCKS = "clock frequencies are not alike"
+_LAYOUT = "it changes what memory costs"
+
+_OF_RUNS = (
+    Fact(Weight.MUST_MATCH, "point of the matrix", _point, OTHER_WORK),
+    Fact(Weight.WARNING, "case", lambda record: record.case.get("name")),
+    Fact(
+        Weight.WARNING,
+        "files of the case",
+        lambda record: record.case.get("hash"),
+        "if the inputs differ, so does the work",
+    ),
+    Fact(
+        Weight.WARNING,
+        "sampling interval",
+        lambda record: record.collector.get("interval_s"),
+        "sampling disturbs what runs beside it",
+    ),
+    Fact(Weight.WARNING, "version of Benchyard", lambda record: record.benchyard_version or None),
+    Fact(Weight.CHANGE, "git commit", _environment("git", "commit")),
+    Fact(Weight.CHANGE, "uncommitted changes", _environment("git", "dirty")),
+)
+
+#: Of the testbed: what, where in the record's environment, and why.
+_OF_TESTBEDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("host", ("host",), "two machines are never alike"),
+    ("CPU model", ("cpu", "model"), ""),
+    ("number of CPUs", ("cpu", "logical_cores"), ""),
+    ("hyper-threading", ("cpu", "smt"), "hardware threads share a core"),
+    ("CPUs of the lab", ("cpu", "affinity"), ""),
+    ("isolated CPUs", ("cpu", "isolated"), ""),
+    ("frequency governor", ("cpu", "governor"), _CLOCKS),
+    ("energy preference", ("cpu", "energy_preference"), _CLOCKS),
+    ("highest frequency", ("cpu", "frequency_limit_hz"), _CLOCKS),
+    ("turbo", ("cpu", "turbo"), _CLOCKS),
+    ("power supply", ("power", "supply"), _CLOCKS),
+    ("microcode", ("cpu", "microcode"), ""),
+    ("memory size", ("memory_bytes",), ""),
+    ("swap size", ("swap_bytes",), ""),
+    ("huge pages", ("huge_pages", "enabled"), _LAYOUT),
+    ("address randomization", ("address_randomization",), _LAYOUT),
+    ("kernel", ("kernel",), ""),
+    ("kernel parameters", ("kernel_parameters",), ""),
+    ("operating system", ("os",), ""),
+    ("container", ("virtualization", "container"), ""),
+    ("CPU limit", ("cgroup", "cpu_limit_cores"), ""),
+    ("memory limit", ("cgroup", "memory_limit_bytes"), ""),
+    ("clock source", ("clocksource", "current"), "reading the clock costs more with some"),
+    ("Python", ("python",), ""),
+)
+
+FACTS = (
+    *_OF_RUNS,
+    *(Fact(Weight.WARNING, what, _environment(*at), why) for what, at, why in _OF_TESTBEDS),
+)
+
+
+def doubts(record: RunRecord) -> set[str]:
+    """Name the checks of the testbed that spoke against measuring, before a run."""
+    return {
+        str(finding.get("check"))
+        for finding in record.preflight
+        if finding.get("status") in ("warn", "fail")
+    }

@@ -1,0 +1,109 @@
+"""One value a run, of each step and metric, and how many executions had to be left out.
+
+Runs are what is independent. Repetitions inside a run share its process, caches and memory layout:
+to count each of them would make a comparison look surer than it is. So a run's value is the median
+of its repetitions, as in ``summary.json``.
+Source: T. Kalibera and R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013, section 4.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from benchyard.analysis.comparison.comparability import steps_by_id
+from benchyard.analysis.comparison.selecting import RunSet
+from benchyard.core.model import Json, Outcome
+from benchyard.results.record import Repetition, StepRecord
+from benchyard.results.summary.counting import counting, left_out
+from benchyard.statistics import median
+
+#: Outcomes of a step that was tried and did not do what it should.
+FAILURES = (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.TOLERATED)
+DURATION = "duration_s"
+
+
+@dataclass(frozen=True, slots=True)
+class StepSample:
+    """What the runs of one side say of one step.
+
+    Args:
+        measured: Whether its numbers count; False for set-up.
+        executed: In how many runs it was tried to its end, failures included.
+        failed: In how many of these it failed; tolerated failures are failures.
+        left_out: Why executions do not count, to how many; the reasons of ``summary.json``.
+        values: Metric to the run's values, one for each run that knows it, in order of the runs.
+    """
+
+    index: int
+    id: str
+    name: str
+    measured: bool
+    executed: int
+    failed: int
+    left_out: Mapping[str, Json]
+    values: Mapping[str, tuple[float, ...]]
+
+
+def sample(run_set: RunSet, *, include_suspect: bool = False) -> dict[str, StepSample]:
+    """Return the values of every step of one side, by the step's id.
+
+    Args:
+        include_suspect: Take executions in whose numbers are not to be trusted.
+    """
+    finished = steps_by_id(run_set.records)
+    broken = steps_by_id(run_set.failed)
+    return {
+        step_id: _step(
+            finished.get(step_id, []), broken.get(step_id, []), include_suspect=include_suspect
+        )
+        for step_id in finished | broken
+    }
+
+
+def _step(
+    finished: Sequence[StepRecord], broken: Sequence[StepRecord], *, include_suspect: bool
+) -> StepSample:
+    """Sum up a step.
+
+    Args:
+        finished: Its records in finished runs.
+        broken: Its records in failed runs.
+    """
+    steps = [*finished, *broken]
+    # What succeeded in a run that failed elsewhere is no measurement: that run did not happen.
+    taken = [counting(step, include_suspect=include_suspect) for step in finished]
+    outcomes = Counter(step.outcome for step in steps)
+    last = max(steps, key=lambda step: step.measure)
+    return StepSample(
+        index=last.index,
+        id=last.id,
+        name=last.name,
+        measured=last.measure,
+        executed=len(steps) - outcomes[Outcome.SKIPPED] - outcomes[Outcome.CANCELLED],
+        failed=sum(outcomes[outcome] for outcome in FAILURES),
+        left_out=left_out(dict(enumerate(finished)), broken, include_suspect=include_suspect),
+        values=_values([repetitions for repetitions in taken if repetitions]),
+    )
+
+
+def _values(runs: Sequence[Sequence[Repetition]]) -> dict[str, tuple[float, ...]]:
+    """Return metric to one value a run; shape of ``runs``: (runs, repetitions of each)."""
+    ours = {DURATION} | {name for run in runs for made in run for name in made.used}
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        numbers = [_numbers(made, ours) for made in run]
+        for name in dict.fromkeys(name for one in numbers for name in one):
+            found.setdefault(name, []).append(median([one[name] for one in numbers if name in one]))
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def _numbers(made: Repetition, ours: set[str]) -> dict[str, float]:
+    """Return what one repetition knows in numbers, under the names of ``summary.json``."""
+    found = {DURATION: float(made.duration_s)}
+    found |= {name: float(value) for name, value in made.used.items() if value is not None}
+    for name, value in made.values.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            # A command may report what the lab measures too; neither may hide the other.
+            found[f"reported_{name}" if name in ours else name] = float(value)
+    return found

@@ -1,0 +1,328 @@
+"""Which runs are meant by ``FOLDER`` or ``FOLDER@1-5,8``, and which cases pair up."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchyard.core.errors import InputError, RecordError
+from benchyard.core.files import shown
+from benchyard.core.model import Json, Outcome
+from benchyard.core.wording import printable
+from benchyard.results.campaigns import earlier_campaigns, is_earlier
+from benchyard.results.layout import failed_runs, marked_runs, run_folder
+from benchyard.results.record import RUN_FILE, RunRecord, read_record
+from benchyard.results.subject import Subject, differences, subject_of
+
+#: The largest number of a run that a set may name.
+MAX_RUN = 100_000
+_RUN_FOLDER = re.compile(r"run_[1-9][0-9]*")
+_SET = re.compile(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What one side of a comparison was said to be.
+
+    Args:
+        folder: Results of a case, a case, or a folder with several of them.
+        runs: Numbers of the runs, ascending; None takes all finished ones.
+    """
+
+    folder: Path
+    runs: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        """Write it as the user would, runs in short."""
+        numbers = "" if self.runs is None else f"@{in_short(self.runs)}"
+        return shown(self.folder) + numbers
+
+
+@dataclass(frozen=True, slots=True)
+class RunSet:
+    """The runs of one case on one side.
+
+    Args:
+        title: Of the case, with the point of its matrix.
+        folder: The results folder.
+        records: Of the finished runs, in order.
+        failed: Of the runs that failed; interrupted ones are in neither.
+        others: Finished runs of another subject than the newest one's, left out.
+    """
+
+    title: str
+    folder: Path
+    records: tuple[RunRecord, ...]
+    failed: tuple[RunRecord, ...] = ()
+    others: tuple[RunRecord, ...] = ()
+
+    @property
+    def everything(self) -> tuple[RunRecord, ...]:
+        """All records, of finished and of failed runs."""
+        return self.records + self.failed
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of the finished runs."""
+        return tuple(record.run for record in self.records)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Cases that are on both sides, and those that are on one.
+
+    Args:
+        both: Baseline and candidate of each case.
+        baseline_only: Titles.
+        candidate_only: Titles.
+    """
+
+    both: tuple[tuple[RunSet, RunSet], ...]
+    baseline_only: tuple[str, ...] = ()
+    candidate_only: tuple[str, ...] = ()
+
+
+def parse_selection(text: str) -> Selection:
+    """Read ``FOLDER`` or ``FOLDER@1-5,8``; a folder of the whole name is preferred.
+
+    Raises:
+        InputError: If there is no such folder, or the runs are not written as numbers.
+    """
+    if _is_folder(text):
+        return Selection(Path(text))
+    folder, separator, numbers = text.rpartition("@")
+    if not separator:
+        raise InputError(f"{text!r} is no folder; give results, a case, or FOLDER@1-5,8")
+    if not _is_folder(folder):
+        raise InputError(f"{folder!r} is no folder (from {text!r})")
+    return Selection(Path(folder), parse_runs(numbers))
+
+
+def _is_folder(text: str) -> bool:
+    try:
+        return bool(text) and Path(text).is_dir()
+    except (OSError, ValueError):  # a name that is too long, or has a null byte
+        return False
+
+
+def parse_runs(text: str) -> tuple[int, ...]:
+    """Read a set of runs such as ``1-5,8``.
+
+    Returns:
+        The numbers, ascending, each once.
+
+    Raises:
+        InputError: If it is not written so, or a number is out of range.
+    """
+    if not (text.isascii() and _SET.fullmatch(text)):
+        raise InputError(f"{text!r} is no set of runs; write numbers and ranges such as 1-5,8")
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found.update(_range(text, first, last or first))
+    return tuple(sorted(found))
+
+
+def _range(text: str, first: str, last: str) -> range:
+    longest = len(str(MAX_RUN))
+    # Python refuses to convert numbers of thousands of digits, with another exception.
+    low, high = (int(end) if len(end) <= longest else MAX_RUN + 1 for end in (first, last))
+    if not 1 <= low <= high <= MAX_RUN:
+        raise InputError(f"{text!r}: runs are numbered from 1 to {MAX_RUN:,}, and a range goes up")
+    return range(low, high + 1)
+
+
+def in_short(runs: Sequence[int]) -> str:
+    """Write ascending numbers as ``1-5,8``, the way ``parse_runs`` reads them."""
+    parts: list[list[int]] = []
+    for run in runs:
+        if parts and run == parts[-1][-1] + 1:
+            parts[-1][1:] = [run]
+        else:
+            parts.append([run])
+    return ",".join("-".join(map(str, part)) for part in parts)
+
+
+def read_run_sets(selection: Selection) -> dict[str, RunSet]:
+    """Read the runs of every case in a selection, by title.
+
+    Raises:
+        InputError: If there is nothing to read, a run is not there or its record is damaged, or
+            two folders hold the results of one case.
+    """
+    found: dict[str, RunSet] = {}
+    for folder in results_folders(selection.folder):
+        run_set = _read(folder, selection.runs)
+        if run_set is None:
+            continue
+        if run_set.title in found:
+            both = f"{shown(found[run_set.title].folder)} and in {shown(folder)}"
+            raise InputError(f"{printable(run_set.title)} has results in {both}; name one of them")
+        found[run_set.title] = run_set
+    if not found:
+        raise InputError(_nothing(selection))
+    return found
+
+
+def results_folders(folder: Path) -> list[Path]:
+    """Return every folder at or below ``folder`` that holds runs, sorted."""
+    return sorted(_walk(folder))
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for parent, folders, _ in os.walk(folder):
+        runs = [name for name in folders if _RUN_FOLDER.fullmatch(name)]
+        if runs:
+            yield Path(parent)
+        folders[:] = [name for name in folders if not _is_apart(Path(parent, name), folder)]
+
+
+def _is_apart(path: Path, asked: Path) -> bool:
+    """Tell whether a folder is not looked into: earlier campaigns only where they are asked for."""
+    return path.name.startswith((".", "run_")) or (path != asked and is_earlier(path))
+
+
+def _nothing(selection: Selection) -> str:
+    folder = selection.folder
+    if _RUN_FOLDER.fullmatch(folder.resolve().name) and (folder / RUN_FILE).is_file():
+        number = folder.resolve().name.removeprefix("run_")
+        return f"{shown(folder)} is a single run; write {shown(folder.resolve().parent)}@{number}"
+    return (
+        f"{selection}: no finished run with a record ({RUN_FILE}) in it; benchyard run makes them, "
+        "and results of KROWN itself have none"
+    )
+
+
+def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
+    """Read one case's runs; None if nothing there has a record."""
+    done, failed = marked_runs(results), failed_runs(results)
+    if wanted is not None:
+        _refuse_missing(results, wanted, {*done, *failed})
+        done, failed = ([run for run in runs if run in wanted] for runs in (done, failed))
+    records = [
+        _record(folder)
+        for folder in (run_folder(results, run) for run in done)
+        if (folder / RUN_FILE).is_file()
+    ]
+    broken = [_record(run_folder(results, run)) for run in failed]
+    if not records and not broken:
+        return None
+    # Runs that were named are wanted as they are: the check of comparability speaks of them.
+    subject = None if wanted is not None else _newest_subject([*records, *broken])
+    return RunSet(
+        title=str((records or broken)[-1].case.get("title")),
+        folder=results,
+        records=tuple(record for record in records if _is_of(record, subject)),
+        failed=tuple(
+            record
+            for record in broken
+            if record.outcome is not Outcome.CANCELLED and _is_of(record, subject)
+        ),
+        others=tuple(record for record in records if not _is_of(record, subject)),
+    )
+
+
+def _refuse_missing(results: Path, wanted: Sequence[int], there: set[int]) -> None:
+    missing = [run for run in wanted if run not in there]
+    if missing:
+        has = f"it has {in_short(sorted(there))}" if there else "it has none"
+        raise InputError(f"{shown(results)} has no run {in_short(missing)}; {has}")
+
+
+def _record(folder: Path) -> RunRecord:
+    try:
+        return read_record(folder)
+    except RecordError as error:
+        raise InputError(str(error)) from error
+
+
+def _newest_subject(records: Sequence[RunRecord]) -> Subject:
+    return subject_of(max(records, key=lambda record: record.began))
+
+
+def _is_of(record: RunRecord, subject: Subject | None) -> bool:
+    return subject is None or not differences(subject_of(record), subject)
+
+
+def read_before(candidate: Mapping[str, RunSet]) -> dict[str, RunSet]:
+    """Read of each case the campaign before the one that is in its results folder.
+
+    Raises:
+        InputError: If no case has one, or a record is damaged.
+    """
+    found: dict[str, RunSet] = {}
+    for title, run_set in candidate.items():
+        earlier = (_read(place, None) for place in earlier_campaigns(run_set.folder))
+        before = next((one for one in earlier if one is not None), None)
+        if before is not None:
+            found[title] = before
+    if not found:
+        raise InputError(
+            f"{_listed(candidate)}: no earlier campaign to compare with; give a CANDIDATE, or "
+            "make one with benchyard run --new"
+        )
+    return found
+
+
+def previous_of_host(candidate: RunSet) -> RunSet | None:
+    """Return the newest earlier campaign with finished runs of the same host; None without one.
+
+    Raises:
+        InputError: If a record is damaged.
+    """
+    host = _host(candidate)
+    for place in earlier_campaigns(candidate.folder):
+        before = _read(place, None)
+        if before is not None and before.records and _host(before) == host:
+            return before
+    return None
+
+
+def _host(run_set: RunSet) -> Json:
+    return subject_of(run_set.everything[-1]).get("host")
+
+
+def pair(baseline: Mapping[str, RunSet], candidate: Mapping[str, RunSet]) -> Pairs:
+    """Pair cases by title; a single one on each side is a pair whatever it is called.
+
+    Raises:
+        InputError: If nothing pairs up, or a run is on both sides.
+    """
+    if len(baseline) == len(candidate) == 1:
+        titles = [(title, other) for title in baseline for other in candidate]
+    else:
+        titles = [(title, title) for title in baseline if title in candidate]
+    if not titles:
+        raise InputError(
+            "no case is on both sides: "
+            f"{_listed(baseline)} in the baseline, {_listed(candidate)} in the candidate"
+        )
+    both = tuple((baseline[one], candidate[other]) for one, other in titles)
+    for one, other in both:
+        _refuse_overlap(one, other)
+    paired = {title for names in titles for title in names}
+    return Pairs(
+        both,
+        tuple(title for title in baseline if title not in paired),
+        tuple(title for title in candidate if title not in paired),
+    )
+
+
+def _listed(titles: Mapping[str, object]) -> str:
+    shown_ones = list(titles)[:5]
+    more = f" and {len(titles) - 5} more" if len(titles) > 5 else ""
+    return printable(", ".join(shown_ones) + more)
+
+
+def _refuse_overlap(one: RunSet, other: RunSet) -> None:
+    """Refuse a run on both sides: the test takes both sides for independent."""
+    if one.folder.resolve() != other.folder.resolve():
+        return
+    shared = sorted({r.run for r in one.everything} & {r.run for r in other.everything})
+    if shared:
+        folder = shown(one.folder)
+        raise InputError(
+            f"run {in_short(shared)} of {folder} is on both sides; give each run to one of them, "
+            f"such as {folder}@1-5 and {folder}@6-10"
+        )

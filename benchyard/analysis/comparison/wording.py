@@ -1,0 +1,226 @@
+"""A comparison in words and figures: for tables, for Markdown, for the JSON document."""
+
+from collections.abc import Sequence
+
+from benchyard.analysis.comparison.comparing import CasePair, Comparison, Row
+from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.samples import DURATION, StepSample
+from benchyard.core.wording import duration, printable
+from benchyard.statistics.comparison import Verdict
+from benchyard.statistics.figures import plain
+from benchyard.statistics.ranks import fewest_values
+
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_REASONS = {
+    "timed_out": "timed out",
+    "no_duration": "without a duration",
+    "unfinished_run": "in runs that failed elsewhere",
+}
+UNKNOWN = "-"
+
+
+def figure(value: float | None, unit: str | None) -> str:
+    """Write a value with the unit that suits it; ``-`` for none."""
+    if value is None:
+        return UNKNOWN
+    sign = "-" if value < 0 else ""
+    if unit == "s":
+        return sign + duration(abs(value))
+    return sign + _scaled(abs(value), "" if unit in (None, "1") else unit)
+
+
+def _scaled(value: float, unit: str) -> str:
+    for factor, prefix in _PREFIXES:
+        if value >= factor:
+            return f"{value / factor:.2f} {prefix}{unit}"
+    return f"{plain(value, 4)} {unit}".rstrip()
+
+
+def signed(value: float | None, unit: str | None) -> str:
+    """Write a difference, with its sign."""
+    text = figure(value, unit)
+    return f"+{text}" if value is not None and value > 0 else text
+
+
+def change(ratio: float | None) -> str:
+    """Write a ratio as a change: 1.02 is ``+2.0 %``, 12.0 ``12-fold``; ``-`` for none."""
+    if ratio is None:
+        return UNKNOWN
+    if ratio >= 10:
+        return f"{plain(ratio, 3)}-fold"
+    # The 0 takes the sign from a change that is rounded away.
+    return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
+
+
+def probability(level: float) -> str:
+    """Write a level or threshold: 0.01 is ``1 %``."""
+    return f"{plain(100 * level, 4)} %"
+
+
+def p_value(value: float) -> str:
+    """Write a p-value with two digits that count."""
+    return "<0.0001" if value < 0.0001 else f"{value:.2g}"
+
+
+# -- rows
+
+_WORDS = {Verdict.NO_CHANGE_SHOWN: "no difference shown", Verdict.CANNOT_TELL: "cannot tell"}
+
+
+def verdict_words(row: Row) -> str:
+    """Return the verdict as a reader would say it."""
+    difference = row.difference
+    if row.verdict in _WORDS:
+        significant = row.judgement.p_value <= difference.level and not difference.matters
+        if row.verdict is Verdict.NO_CHANGE_SHOWN and significant:
+            return f"differs by less than {probability(difference.threshold)}"
+        return _WORDS[row.verdict]
+    more = (difference.shift or 0) > 0
+    if row.metric == DURATION:
+        return "slower" if more else "faster"
+    return "more" if more else "less"
+
+
+def reason(row: Row, comparisons: int) -> str:
+    """Say why nothing can be told of a row; nothing where something can.
+
+    Args:
+        comparisons: How many are tested together.
+    """
+    if row.verdict is not Verdict.CANNOT_TELL:
+        return ""
+    sides = (("baseline", row.baseline), ("candidate", row.candidate))
+    empty = [_without(name, side, row.metric) for name, side in sides if not _n(side, row.metric)]
+    if empty:
+        return "; ".join(empty)
+    n, m = row.difference.baseline_n, row.difference.candidate_n
+    # The same number as in the words: Holm asks less of some only because others were called.
+    enough = fewest_values(row.difference.level / comparisons)
+    over = f" over {comparisons:,} comparisons" if comparisons > 1 else ""
+    level = probability(row.difference.level)
+    return f"{n} and {m} runs cannot reach {level}{over}; {enough} and {enough} can"
+
+
+def _n(side: StepSample, metric: str) -> int:
+    return len(side.values.get(metric, ()))
+
+
+def _without(name: str, side: StepSample, metric: str) -> str:
+    why = left_out(side)
+    if why:
+        return f"no value in the {name}: {why}"
+    return f"no value in the {name}: {metric} is not known there"
+
+
+def left_out(side: StepSample) -> str:
+    """Count the executions that do not count, by their reason; empty if all count."""
+    return ", ".join(f"{n} {_REASONS.get(why, why)}" for why, n in side.left_out.items())
+
+
+def arrow(row: Row) -> str:
+    """Draw the size of a change that is called: one mark, two from 5 % on, three from 25 % on."""
+    ratio = row.difference.ratio
+    if row.verdict in _WORDS or ratio is None:
+        return ""
+    size = max(ratio, 1 / ratio) - 1 if ratio > 0 else 1.0
+    marks = 1 + (size >= 0.05) + (size >= 0.25)
+    return ("▲" if (row.difference.shift or 0) > 0 else "▼") * marks
+
+
+#: Positions of the table's columns with figures.
+FIGURES = frozenset({"N", "BASELINE", "CANDIDATE", "DIFFERENCE", "CHANGE", "P"})
+
+
+def table(comparison: Comparison) -> list[tuple[str, ...]]:
+    """Return the table, header first, the worst row next; columns that say nothing are left out."""
+    interval = f"{probability(1 - comparison.rule.level)} INTERVAL"
+    columns = ("CASE", "STEP", "METRIC", "N", "BASELINE", "CANDIDATE", "DIFFERENCE", "CHANGE")
+    header = (*columns, interval, "P", "", "VERDICT")
+    rows = [header, *map(_cells, comparison.rows)]
+    needed = {
+        "CASE": len(comparison.pairs) > 1,
+        "METRIC": {row.metric for row in comparison.rows} != {DURATION},
+    }
+    keep = [place for place, name in enumerate(header) if needed.get(name, True)]
+    return [tuple(printable(row[place]) for place in keep) for row in rows]
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    one = row.difference
+    return (
+        row.case,
+        row.candidate.name,
+        row.metric,
+        f"{one.baseline_n}/{one.candidate_n}",
+        figure(one.baseline_median, row.unit),
+        figure(one.candidate_median, row.unit),
+        signed(one.shift, row.unit),
+        change(one.ratio),
+        _interval(one.ratio_interval.low, one.ratio_interval.high),
+        p_value(row.judgement.p_value) if row.tested else UNKNOWN,
+        arrow(row),
+        verdict_words(row),
+    )
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return UNKNOWN
+    return f"{change(low).removesuffix(' %')} … {change(high)}"
+
+
+# -- around the table
+
+
+def remarks(pair: CasePair, weight: Weight) -> list[str]:
+    """Return what is to be said of a pair's comparability."""
+    return [mismatch.text for mismatch in pair.mismatches if mismatch.weight is weight]
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """Return the lines below the table: why nothing can be told, what was left out."""
+    untold: dict[str, list[str]] = {}
+    counted: dict[str, None] = {}
+    for row in comparison.rows:
+        why = reason(row, comparison.tested)
+        if why:
+            untold.setdefault(why, []).append(_name(comparison, row))
+        for side, sample in (("baseline", row.baseline), ("candidate", row.candidate)):
+            if sample.left_out and sample.values:
+                where = f"{_step(comparison, row)}: left out of the {side}"
+                counted[f"{where}: {left_out(sample)}"] = None
+    return [*(f"{_some(names)}: {why}" for why, names in untold.items()), *counted]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
+def _step(comparison: Comparison, row: Row) -> str:
+    case = f"{row.case} " if len(comparison.pairs) > 1 else ""
+    return printable(case + row.candidate.name)
+
+
+def _name(comparison: Comparison, row: Row) -> str:
+    metric = "" if row.metric == DURATION else f" {row.metric}"
+    return _step(comparison, row) + metric
+
+
+def summary(comparison: Comparison) -> str:
+    """Return the whole in a sentence."""
+    changes = sum(row.verdict is Verdict.CHANGE for row in comparison.rows)
+    counts = [
+        (comparison.count(Verdict.REGRESSION), "regression", "regressions"),
+        (comparison.count(Verdict.IMPROVEMENT), "improvement", "improvements"),
+        (changes, "other change", "other changes"),
+        (comparison.count(Verdict.NO_CHANGE_SHOWN), *("without a difference shown",) * 2),
+        (comparison.count(Verdict.CANNOT_TELL), *("that cannot be told",) * 2),
+    ]
+    told = [f"{n} {one if n == 1 else more}" for n, one, more in counts if n or one == "regression"]
+    rule, many = comparison.rule, comparison.tested
+    over = f"{many:,} comparison{'s' * (many != 1)}"
+    return (
+        f"{', '.join(told)}; {over} at the {probability(rule.level)} level together, "
+        f"changes below {probability(rule.threshold)} are not called"
+    )

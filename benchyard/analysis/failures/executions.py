@@ -1,0 +1,126 @@
+"""What was tried, step by step: one step in one try of a run."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from benchyard.core.model import Json, Outcome
+from benchyard.results.attempts import FailedAttempt, TriedStep, Try
+from benchyard.results.record import ErrorRecord
+
+#: Stands for the step where the failure belongs to none.
+WHOLE_RUN = "the run"
+NO_END = "its end was not recorded: its process was killed, or its host went down"
+_BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One step in one try of a run, after all its attempts.
+
+    Args:
+        step: Its label, such as ``03-load``; ``WHOLE_RUN`` if no step is to blame.
+        id: The step's own; empty for the whole run.
+        started_at: When the try of the run began.
+        attempts: How often the command was tried.
+        failed: The attempts that failed.
+        outcome: After the retries; None if its end was not recorded.
+        duration_s: All attempts and the delays between them (s); None if not known.
+        error: What went wrong where no attempt tells.
+        flow_run: Prefect's ``id``, ``name`` and ``attempt``; empty without Prefect.
+    """
+
+    case: str
+    run: int
+    step: str
+    id: str
+    host: str
+    started_at: str
+    attempts: int
+    failed: tuple[FailedAttempt, ...]
+    outcome: Outcome | None
+    duration_s: float | None
+    error: ErrorRecord | None = None
+    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def began(self) -> datetime:
+        """When the try of the run began."""
+        return datetime.fromisoformat(self.started_at)
+
+    @property
+    def in_trouble(self) -> bool:
+        """Whether anything failed, even if it worked in the end."""
+        broken = self.outcome is None or self.outcome in (*_BROKEN, Outcome.TOLERATED)
+        return bool(self.failed) or broken
+
+    @property
+    def recovered(self) -> bool:
+        """Whether it worked after a failed attempt."""
+        return bool(self.failed) and self.outcome is Outcome.COMPLETED
+
+    @property
+    def same_errors(self) -> bool:
+        """Whether all its failed attempts failed of the same."""
+        return len({one.error for one in self.failed}) <= 1
+
+    @property
+    def first_error(self) -> ErrorRecord | None:
+        """The error of the first attempt that failed."""
+        return self.failed[0].error if self.failed else self.error
+
+    @property
+    def last_error(self) -> ErrorRecord | None:
+        """The error of the last attempt that failed."""
+        return self.failed[-1].error if self.failed else self.error
+
+
+def executions(tries: Iterable[Try]) -> Iterator[Execution]:
+    """Yield what was executed; steps that never began because of others are none."""
+    for one in tries:
+        if one.under_way:
+            continue
+        steps = [_of_step(one, step) for step in one.steps if _began(step)]
+        yield from steps
+        broke = one.error is not None and not any(step.in_trouble for step in steps)
+        if one.outcome is None or broke:
+            yield _of_run(one)
+
+
+def _began(step: TriedStep) -> bool:
+    return step.attempts > 0 or step.outcome in _BROKEN
+
+
+def _of_step(one: Try, step: TriedStep) -> Execution:
+    reason = ErrorRecord("", step.reason) if step.reason else None
+    return Execution(
+        case=one.case,
+        run=one.run,
+        step=step.label,
+        id=step.id,
+        host=one.host,
+        started_at=one.started_at,
+        attempts=step.attempts,
+        failed=step.failed,
+        outcome=step.outcome,
+        duration_s=step.duration_s if step.attempts else None,
+        error=reason,
+        flow_run=one.flow_run,
+    )
+
+
+def _of_run(one: Try) -> Execution:
+    return Execution(
+        case=one.case,
+        run=one.run,
+        step=WHOLE_RUN,
+        id="",
+        host=one.host,
+        started_at=one.started_at,
+        attempts=0,
+        failed=(),
+        outcome=one.outcome,
+        duration_s=one.duration_s,
+        error=one.error or ErrorRecord("", NO_END),
+        flow_run=one.flow_run,
+    )

@@ -1,0 +1,265 @@
+"""Is a case worse than it was? Its finished runs against a baseline, as ``benchyard compare`` does.
+
+Nothing here judges in a way of its own: what is called a regression, and with which certainty, is
+the comparison's business, with its own default rule.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+from benchyard.analysis.comparison.comparing import Comparison, Row, Rule, compare
+from benchyard.analysis.comparison.document import markdown
+from benchyard.analysis.comparison.selecting import (
+    RunSet,
+    Selection,
+    pair,
+    parse_selection,
+    previous_of_host,
+    read_run_sets,
+)
+from benchyard.analysis.comparison.wording import (
+    change,
+    figure,
+    notes,
+    probability,
+    summary,
+    verdict_words,
+)
+from benchyard.core.errors import InputError
+from benchyard.core.files import shown
+from benchyard.core.model import Json, JsonObject
+from benchyard.core.wording import printable
+from benchyard.results.layout import done_runs, failed_runs
+from benchyard.results.subject import differences, in_words, subject_of
+from benchyard.statistics.comparison import Verdict
+from benchyard.statistics.figures import plural
+
+#: The baseline that is the campaign before; a folder of that name is written ``./previous``.
+PREVIOUS = "previous"
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """One thing that is worse than in the baseline.
+
+    Args:
+        case: Title.
+        step: Id of the step; None if it is about whole runs.
+        name: Of the step.
+        text: The whole of it as a sentence.
+        metric: None if it is no number that is worse: a step that fails.
+        unit: Of the medians.
+        baseline_median: In that unit, as is ``candidate_median``.
+        ratio: Candidate by baseline; 1.02 is 2 % more.
+        interval: Of the ratio.
+        level: What the interval covers with, from 0 to 1.
+        runs: Number of values in the baseline and in the candidate.
+    """
+
+    case: str
+    step: str | None
+    name: str | None
+    text: str
+    metric: str | None = None
+    unit: str | None = None
+    baseline_median: float | None = None
+    candidate_median: float | None = None
+    ratio: float | None = None
+    interval: tuple[float | None, float | None] = (None, None)
+    level: float | None = None
+    runs: tuple[int, int] | None = None
+
+    def to_json(self) -> JsonObject:
+        """Return it for an event."""
+        interval: Json = list(self.interval) if self.metric else None
+        return {
+            "case": self.case,
+            "step": self.step,
+            "name": self.name,
+            "metric": self.metric,
+            "unit": self.unit,
+            "baseline_median": self.baseline_median,
+            "candidate_median": self.candidate_median,
+            "ratio": self.ratio,
+            "ratio_interval": interval,
+            "interval_level": self.level,
+            "runs": list(self.runs) if self.runs else None,
+            "text": self.text,
+        }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "Regression":
+        """Read what ``to_json`` wrote.
+
+        Raises:
+            KeyError: If a member is not there, as is raised of other types TypeError or ValueError.
+        """
+        low, high = told["ratio_interval"] or (None, None)
+        runs = cast("list[int] | None", told["runs"])
+        return cls(
+            case=told["case"],
+            step=told["step"],
+            name=told["name"],
+            text=str(told["text"]),
+            metric=told["metric"],
+            unit=told["unit"],
+            baseline_median=told["baseline_median"],
+            candidate_median=told["candidate_median"],
+            ratio=told["ratio"],
+            interval=(low, high),
+            level=told["interval_level"],
+            runs=(runs[0], runs[1]) if runs else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What came of a look at the baseline.
+
+    Args:
+        regressions: The worst first; empty is right.
+        summary: What the comparison came to, or why there is none.
+        against: What it was compared with; empty if it was not.
+        page: All of the comparison, in Markdown.
+    """
+
+    regressions: tuple[Regression, ...]
+    summary: str
+    against: str = ""
+    page: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The summary in short, with the worst regression."""
+        worse = self.regressions
+        if worse:
+            counted = plural(len(worse), "regression")
+            return f"{counted}: {worse[0].text} (against {self.against})"
+        return self.summary
+
+
+def check_baseline(baseline: str | None) -> None:
+    """Refuse what cannot be a baseline, before anything is measured.
+
+    Raises:
+        InputError: If it names no folder.
+    """
+    if baseline is not None and baseline != PREVIOUS:
+        parse_selection(baseline)
+
+
+class Baseline:
+    """Finished results that others are compared with; read once, for however many cases.
+
+    Args:
+        text: A folder with results of cases, ``FOLDER@1-5``, or "previous": of each case the
+            campaign before, on the same host.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _selection(self) -> Selection:
+        return parse_selection(self._text)
+
+    @cached_property
+    def _run_sets(self) -> dict[str, RunSet]:
+        return read_run_sets(self._selection)
+
+    def look(self, title: str, results: Path) -> Looked:
+        """Compare the finished runs of a case with those of this baseline.
+
+        What keeps them from being compared is told and not raised: the runs are done, and good.
+
+        Args:
+            title: Of the case.
+            results: Its results folder.
+        """
+        try:
+            if self._text == PREVIOUS:
+                return _against_previous(title, results)
+            before = self._run_sets.get(title)
+            if before is None:
+                return Looked((), f"the baseline has no runs of {printable(title)}")
+            after = read_run_sets(self._others(results, before)).get(title)
+            if after is None:
+                return Looked((), f"{printable(title)} has no finished run to compare")
+            compared = compare(pair({title: before}, {title: after}), Rule())
+        except (InputError, OSError) as error:
+            return Looked((), f"not compared with the baseline: {error}")
+        return _looked(compared, self._text, summary(compared))
+
+    def _others(self, results: Path, before: RunSet) -> Selection:
+        """Select what is compared: of the baseline's own folder the runs that are not in it."""
+        runs = self._selection.runs
+        if runs is None or before.folder.resolve() != results.resolve():
+            return Selection(results)
+        there = {*done_runs(results), *failed_runs(results)}
+        return Selection(results, tuple(sorted(there - set(runs))))
+
+
+def _against_previous(title: str, results: Path) -> Looked:
+    """Compare the newest campaign with the one before it on this host."""
+    after = read_run_sets(Selection(results)).get(title)
+    if after is None or not after.records:
+        return Looked((), f"{printable(title)} has no finished run to compare")
+    before = previous_of_host(after)
+    if before is None:
+        return Looked((), "nothing to compare with: it is the first campaign on this host")
+    compared = compare(pair({title: before}, {title: after}), Rule())
+    against = f"the campaign of {min(r.began for r in before.records):%Y-%m-%d %H:%M}"
+    changes = in_words(differences(*(subject_of(side.records[-1]) for side in (before, after))))
+    if changes:
+        against += f", of something else ({changes})"
+    why = f"; {'; '.join(notes(compared))}" if notes(compared) else ""
+    told = summary(compared).partition(";")[0]
+    text = printable(f"against {against} in {shown(before.folder)}: {told}{why}")
+    return _looked(compared, against, text)
+
+
+def _looked(compared: Comparison, against: str, told: str) -> Looked:
+    (one,) = compared.pairs
+    page = markdown(compared, shown(one.baseline.folder), shown(one.candidate.folder))
+    return Looked(tuple(_regressions(compared)), told, against, page)
+
+
+def _regressions(compared: Comparison) -> Iterator[Regression]:
+    for row in compared.rows:
+        if row.verdict is Verdict.REGRESSION:
+            yield _of_row(row, compared.rule.level)
+    for found in compared.pairs:
+        for finding in found.findings:
+            if finding.verdict is Verdict.REGRESSION:
+                yield Regression(found.title, finding.step, None, finding.text)
+
+
+def _of_row(row: Row, level: float) -> Regression:
+    one = row.difference
+    low, high = one.ratio_interval.low, one.ratio_interval.high
+    medians = (figure(value, row.unit) for value in (one.candidate_median, one.baseline_median))
+    # An interval without an end is not known to have one there.
+    sure = f"{change(low)} … {change(high)}"
+    text = (
+        f"{row.case}: step {row.candidate.name} is {verdict_words(row)}: {row.metric} "
+        f"{' instead of '.join(medians)}, {change(one.ratio)} "
+        f"({probability(1 - level)} interval {sure}; "
+        f"{one.candidate_n} against {one.baseline_n} runs)"
+    )
+    return Regression(
+        case=row.case,
+        step=row.candidate.id,
+        name=row.candidate.name,
+        text=printable(text),
+        metric=row.metric,
+        unit=row.unit,
+        baseline_median=one.baseline_median,
+        candidate_median=one.candidate_median,
+        ratio=one.ratio,
+        interval=(low, high),
+        level=one.ratio_interval.level,
+        runs=(one.baseline_n, one.candidate_n),
+    )

@@ -1,0 +1,190 @@
+"""Which resource classes there are: found in folders and entry points, checked, named."""
+
+import ast
+import importlib.metadata
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+from benchyard.case.parameters import settings_of, signature_of
+from benchyard.case.resource import Resource, commands_of
+from benchyard.core.errors import InputError
+
+ENTRY_POINTS = "benchyard.resources"
+#: Begin of the module names that files outside of a package are given.
+_PRIVATE = "benchyard_resources_"
+#: A class with bases in a file that is no Python.
+_CLASS = re.compile(r"^class\s+(\w+)\s*\(", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The resource classes of this installation.
+
+    Args:
+        classes: Class name to class.
+        origins: Class name to the file or entry point that it comes from.
+        unavailable: Class name to the reason why it cannot be used.
+    """
+
+    classes: Mapping[str, type[Resource[Any]]]
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    unavailable: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class _Found:
+    """Collects classes, and refuses two of one name."""
+
+    def __init__(self) -> None:
+        self.classes: dict[str, type[Resource[Any]]] = {}
+        self.origins: dict[str, str] = {}
+        self.unavailable: dict[str, str] = {}
+
+    def add(self, found: type[Resource[Any]], origin: str) -> None:
+        name = found.__name__
+        wrong = _unreadable(found)
+        if wrong:
+            self.unavailable[name] = f"{origin}: {wrong}"
+            return
+        known = self.classes.get(name)
+        if known is not None and known is not found:
+            raise InputError(
+                f"two resource classes are named '{name}': one in {self.origins[name]}, one in "
+                f"{origin}; rename one of them"
+            )
+        self.classes[name] = found
+        self.origins[name] = origin
+
+    def registry(self) -> Registry:
+        gone = {name: why for name, why in self.unavailable.items() if name not in self.classes}
+        return Registry(self.classes, self.origins, gone)
+
+
+def find(package: ModuleType, extra: Iterable[Path] = ()) -> Registry:
+    """Find the classes of a package, of the installed entry points and of further folders.
+
+    A module that cannot be imported makes its classes unavailable, with the reason; the others
+    stay usable.
+
+    Args:
+        package: The package whose modules hold the shipped classes.
+        extra: Folders with modules of the user's own.
+
+    Raises:
+        InputError: If a folder is not there or two classes have one name.
+    """
+    found = _Found()
+    for folder in package.__path__:
+        for file in _modules(Path(folder)):
+            _load(found, file, f"{package.__name__}.{file.stem}")
+    shipped = {str(Path(origin).resolve()) for origin in found.origins.values()}
+    _load_entry_points(found)
+    for folder in extra:
+        if not folder.is_dir():
+            raise InputError(f"there is no folder '{folder}'; give --resources a folder of modules")
+        for file in _modules(folder):
+            if str(file.resolve()) not in shipped:
+                _load(found, file, _private_name(file))
+    return found.registry()
+
+
+def _modules(folder: Path) -> list[Path]:
+    return sorted(f for f in folder.glob("*.py") if not f.name.startswith("_"))
+
+
+def _private_name(file: Path) -> str:
+    return f"{_PRIVATE}{abs(hash(file.resolve().parent)):x}_{file.stem}"
+
+
+def _load(found: _Found, file: Path, name: str) -> None:
+    try:
+        module = sys.modules.get(name) or _import(file, name)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises is the reason
+        reason = f"{file}: {type(error).__name__}: {error}"
+        found.unavailable.update(dict.fromkeys(_class_names(file), reason))
+        return
+    for value in list(vars(module).values()):
+        if _is_resource(value) and value.__module__ == name:
+            found.add(value, str(file))
+        elif name.startswith(_PRIVATE) and _lacks(value) and value.__module__ == name:
+            found.unavailable[value.__name__] = f"{file}: lacks {_lacks(value)}"
+
+
+def _import(file: Path, name: str) -> ModuleType:
+    if "." in name:
+        return importlib.import_module(name)
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is not a Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _load_entry_points(found: _Found) -> None:
+    for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            value = point.load()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+            found.unavailable[point.name] = f"{point.value}: {type(error).__name__}: {error}"
+            continue
+        if _is_resource(value):
+            found.add(value, f"entry point {point.value}")
+        else:
+            found.unavailable[point.name] = f"{point.value} is not a resource class"
+
+
+def _is_resource(value: object) -> bool:
+    """Tell a usable class from bases: those are abstract or private."""
+    return (
+        isinstance(value, type)
+        and issubclass(value, Resource)
+        and not value.__name__.startswith("_")
+        and not inspect.isabstract(cast("object", value))
+    )
+
+
+def _unreadable(found: type[Resource[Any]]) -> str | None:
+    """Say why the annotations of a class cannot be read, if so: nothing could be checked then."""
+    try:
+        settings_of(found.Settings).schema()
+        for method in commands_of(found).values():
+            signature_of(method).schema()
+    except Exception as error:  # noqa: BLE001 - annotations are code of others too
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _lacks(value: Any) -> str:
+    """Return the methods that a would-be resource class must still define."""
+    if not (isinstance(value, type) and issubclass(value, Resource)) or value.__name__[0] == "_":
+        return ""
+    missing = frozenset[str](getattr(cast("Any", value), "__abstractmethods__", ()))
+    # One with abstract methods of its own is a base for others, and meant to be.
+    return ", ".join(sorted(missing)) if missing <= Resource.__abstractmethods__ else ""
+
+
+def _class_names(file: Path) -> list[str]:
+    """Read the public class names of a module that cannot be imported."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return [file.stem]
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):
+        names = _CLASS.findall(content.decode(errors="replace")) or [file.stem]
+    else:
+        names = [node.name for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
+    return [name for name in names if not name.startswith("_")]

@@ -1,0 +1,91 @@
+"""The command line: errors become one sentence and an exit code here, and nowhere else."""
+
+import os
+import sys
+from io import StringIO
+
+import click
+
+from benchyard.cli.group import cli
+from benchyard.cli.terminal import say
+from benchyard.core.errors import BenchyardError, ExitCode
+from benchyard.lab.leaving import leave
+from benchyard.lab.trouble import trouble_with_server
+from benchyard.run.ending import ending
+
+#: Set to show tracebacks of internal errors.
+DEBUG = "BENCHYARD_DEBUG"
+_INTERRUPTED = "interrupted"
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    _open_what_is_closed()
+    with ending():
+        code = call(sys.argv[1:])
+    leave(code)
+
+
+def _open_what_is_closed() -> None:
+    """Give the three standard streams a file where a shell closed them (``2>&-``).
+
+    Another file would be opened under that number, and get what is meant for a terminal.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            mode = "w" if number else "r"
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
+def call(arguments: list[str]) -> int:
+    """Run the command line with ``arguments`` and return the exit code."""
+    try:
+        return int(cli.main(arguments, "benchyard", standalone_mode=False) or 0)
+    except click.exceptions.Exit as ending:
+        return ending.exit_code
+    except click.ClickException as error:
+        shown = StringIO()
+        error.show(shown)
+        say(shown.getvalue(), err=True, end="")
+        return ExitCode.WRONG_INPUT
+    except Exception as error:  # noqa: BLE001 - told, and with DEBUG raised
+        code, message = _told(error)
+    except SystemExit:
+        raise
+    except BaseException:  # noqa: BLE001 - Ctrl-C, or a signal as Prefect tells of it
+        code, message = ExitCode.INTERRUPTED, _INTERRUPTED
+    say(f"benchyard: {message}", err=True)
+    return code
+
+
+def _told(error: Exception) -> tuple[ExitCode, str]:
+    if isinstance(error, click.Abort):
+        return ExitCode.INTERRUPTED, _INTERRUPTED
+    trouble = trouble_with_server(error)
+    if trouble is not None:
+        return ExitCode.CASE_FAILED, trouble
+    if isinstance(error, BenchyardError | OSError):
+        return _deliberate(error)
+    if os.environ.get(DEBUG):
+        raise error
+    return ExitCode.INTERNAL, _internal(error)
+
+
+def _deliberate(error: BenchyardError | OSError) -> tuple[ExitCode, str]:
+    if isinstance(error, BenchyardError):
+        return error.exit_code, str(error)
+    return ExitCode.CASE_FAILED, _sentence(error)
+
+
+def _internal(error: Exception) -> str:
+    what = f"{type(error).__name__}: {error}".partition("\n")[0]
+    return f"internal error, not your fault: {what}; {DEBUG}=1 shows where, please report it"
+
+
+def _sentence(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}"

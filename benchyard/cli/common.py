@@ -1,0 +1,69 @@
+"""What the commands share: options, and loading what was selected."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import resources
+from benchyard.case.loading import Loaded
+from benchyard.case.registry import Registry
+from benchyard.case.selection import find_cases
+from benchyard.cli.named_path import NamedPath
+from benchyard.core.model import Case
+from benchyard.results.layout import results_folder
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+root_option = click.option(
+    "--root",
+    default=".",
+    show_default="the current folder",
+    type=NamedPath(),
+    help="Folder that cases are looked for in.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else there."
+)
+resources_option = click.option(
+    "--resources",
+    "resource_folders",
+    multiple=True,
+    type=NamedPath(),
+    help="Folder with further resource classes; may be given several times.",
+)
+results_option = click.option(
+    "--results",
+    type=NamedPath(),
+    help="Folder for results instead of the cases' own; cases may then be read-only.",
+)
+tag_option = click.option(
+    "--tag", "tags", multiple=True, help="Only cases with this tag; several must all be there."
+)
+cases_argument = click.argument("cases", nargs=-1, metavar="[CASE]...")
+
+
+def selection(command: CommandT) -> CommandT:
+    """Add the arguments and options that select cases."""
+    for option in (cases_argument, tag_option, resources_option, root_option, json_option):
+        command = option(command)
+    return command
+
+
+def load_selected(
+    root: Path, cases: Sequence[str], tags: Sequence[str], folders: Sequence[Path]
+) -> tuple[Registry, list[Loaded]]:
+    """Find the resource classes and load the selected cases."""
+    registry = resources.find(folders)
+    return registry, find_cases(root, cases, tags, registry)
+
+
+def cases_of(loaded: Iterable[Loaded]) -> list[Case]:
+    """Return all cases in order."""
+    return [case for item in loaded for case in item.cases]
+
+
+def results_of(case: Case, root: Path, results: Path | None) -> Path:
+    """Return the results folder of a case."""
+    return results_folder(case, root, results.resolve() if results else None)

@@ -1,0 +1,158 @@
+"""Progress of an execution on stderr: a live line in a terminal, plain lines elsewhere."""
+
+import time
+from statistics import fmean
+from types import TracebackType
+from typing import Self
+
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from benchyard.cli import terminal
+from benchyard.core.model import Outcome
+from benchyard.core.wording import duration, printable
+from benchyard.run.progress import (
+    AttemptFailed,
+    CaseStarted,
+    Event,
+    Notice,
+    RunEnded,
+    RunStarted,
+    StepEnded,
+    StepStarted,
+    Waiting,
+)
+from benchyard.run.wording import MARKS, say
+
+_COLOURS = {Outcome.COMPLETED: "green", Outcome.TOLERATED: "yellow"}
+
+
+class PlainDisplay:
+    """One line for each event worth one.
+
+    Args:
+        verbose: Whether the start of each step is worth one.
+    """
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        return
+
+    def hear(self, event: Event) -> None:
+        """Print an event."""
+        if _told_again(event):
+            return
+        if self._verbose or not isinstance(event, StepStarted | RunStarted):
+            terminal.say(say(event), err=True)
+
+
+class LiveDisplay:
+    """Lines for what is finished, and below them one that lives.
+
+    It redraws once a second: a lab that burns CPU for its own display measures itself.
+
+    Args:
+        runs: How many runs all cases have together.
+        cooldown: Seconds of rest between two runs, for the estimate.
+    """
+
+    def __init__(self, *, runs: int, cooldown: float, verbose: bool) -> None:
+        self._runs = runs
+        self._cooldown = cooldown
+        self._verbose = verbose
+        self._seconds: list[float] = []
+        self._run_began = time.monotonic()
+        self._steps = 0
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[estimate]}"),
+            console=terminal.console(),
+            refresh_per_second=1,
+            transient=True,
+        )
+        self._task = self._progress.add_task("starting", total=None, estimate="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def hear(self, event: Event) -> None:
+        """Show an event."""
+        match event:
+            case StepStarted(case, run, index, name):
+                self._show(f"{case}  run {run}  step {index}/{self._steps}  {name}")
+            case RunStarted(case, run, steps):
+                self._steps, self._run_began = steps, time.monotonic()
+                self._show(f"{case}  run {run}  initializing")
+            case StepEnded():
+                self._print_step(event)
+            case RunEnded(_, _, _, seconds):
+                self._seconds.append(seconds)
+                self._print(say(event), _COLOURS.get(event.outcome, "red"))
+            case Waiting():
+                self._show(say(event))
+            case CaseStarted() | Notice():
+                self._print(say(event), "bold")
+            case AttemptFailed(left=left):
+                self._print(say(event) if left else "", "yellow")
+
+    def _print_step(self, event: StepEnded) -> None:
+        took = "" if event.seconds is None else duration(event.seconds)
+        line = f"  {MARKS[event.outcome]} {printable(event.name):<32} {took:>10}"
+        if event.message and event.outcome is not Outcome.COMPLETED:
+            line += f"  {event.outcome}: {event.message}"
+        self._print(line, _COLOURS.get(event.outcome, "red"))
+
+    def _print(self, text: str, style: str) -> None:
+        if text:
+            self._progress.console.print(terminal.safe(text), style=style)
+
+    def _show(self, text: str) -> None:
+        self._progress.update(self._task, description=printable(text), estimate=self._estimate())
+
+    def _estimate(self) -> str:
+        """Guess the rest from the runs so far; nothing is said before the first has ended."""
+        if not self._seconds:
+            return ""
+        left = self._runs - len(self._seconds)
+        rest = left * (fmean(self._seconds) + self._cooldown) - self._cooldown
+        rest -= time.monotonic() - self._run_began
+        return f"about {_roughly(rest)} left" if rest > 1 else "nearly done"
+
+
+def _told_again(event: Event) -> bool:
+    """Tell whether the end of the step will say the same: after its last attempt."""
+    return isinstance(event, AttemptFailed) and not event.left
+
+
+def _roughly(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else duration(seconds)
+
+
+Display = PlainDisplay | LiveDisplay
+
+
+def make_display(*, runs: int, cooldown: float, verbose: bool, terminal: bool) -> Display:
+    """Return the display that suits where stderr goes."""
+    if terminal:
+        return LiveDisplay(runs=runs, cooldown=cooldown, verbose=verbose)
+    return PlainDisplay(verbose=verbose)

@@ -1,0 +1,130 @@
+"""``benchyard doctor``: whether this host is fit to be measured on, and what to do about it."""
+
+import shutil
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from benchyard.cli.named_path import NamedPath
+from benchyard.cli.seconds import Seconds
+from benchyard.cli.terminal import print_json, say, styled
+from benchyard.core.errors import ExitCode
+from benchyard.core.model import Json
+from benchyard.core.wording import printable
+from benchyard.host.checks.finding import Finding, Status
+from benchyard.host.checks.looking import LOOK_SECONDS, findings, worst_first
+
+# What benchyard.cli.common imports (cases, resources, schemas) takes longer than all checks.
+
+_COLOURS = {
+    Status.FAIL: "red",
+    Status.WARN: "yellow",
+    Status.UNKNOWN: "cyan",
+    Status.OK: "green",
+}
+#: Columns below which a finding stands under its check instead of beside it.
+_NARROW = 72
+
+
+@click.command("doctor")
+@click.option(
+    "--results",
+    type=NamedPath(),
+    help="Folder for results that is looked at instead of the current one.",
+)
+@click.option(
+    "--look",
+    default=LOOK_SECONDS,
+    show_default=True,
+    type=Seconds(0, 60),
+    help="Seconds that the host is watched; 0 leaves out who is busy.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 if anything is a warning or worse.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else there."
+)
+def command(results: Path | None, look: float, *, strict: bool, as_json: bool) -> ExitCode:
+    """Look this host over: what would spoil numbers, and what to do.
+
+    Nothing is changed. The exit code is 0 whatever is found, unless --strict is given.
+    """
+    found = worst_first(findings(results, look_seconds=look))
+    if as_json:
+        _print_json(found)
+    else:
+        _print(found)
+    spoilt = any(finding.status in (Status.FAIL, Status.WARN) for finding in found)
+    return ExitCode.CASE_FAILED if strict and spoilt else ExitCode.DONE
+
+
+def _print_json(found: Sequence[Finding]) -> None:
+    listed: list[Json] = [finding.to_json() for finding in found]
+    counts: dict[str, Json] = {**_counts(found)}
+    print_json({"summary": counts, "findings": listed})
+
+
+def _counts(found: Sequence[Finding]) -> dict[str, int]:
+    counts = Counter(finding.status for finding in found)
+    return {status.value: counts[status] for status in Status}
+
+
+def _print(found: Sequence[Finding]) -> None:
+    # A file is searched, not read: there each text is one line.
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    column = max((len(finding.check) for finding in found), default=0)
+    for finding in found:
+        for line in _lines(finding, column, width):
+            say(*line)
+    say("\n", *_summary(found))
+
+
+def _lines(finding: Finding, column: int, width: int) -> Iterator[tuple[str, ...]]:
+    """Yield the parts of the lines of one finding: its advice under it, both indented alike."""
+    status = f"{finding.status.value:<7}"
+    colour = _COLOURS[finding.status]
+    told = [finding.finding, *([f"→ {finding.advice}"] if finding.advice else [])]
+    texts = list(map(printable, told))
+    if width < _NARROW:
+        yield styled(status, fg=colour, bold=True), f"  {finding.check}"
+        for text in texts:
+            yield from ((line,) for line in _wrapped(text, " " * 4, width))
+        return
+    indent = " " * (len(status) + column + 4)
+    first, *more = (line for text in texts for line in _wrapped(text, indent, width))
+    about = f"  {finding.check:<{column}}  {first[len(indent) :]}"
+    yield styled(status, fg=colour, bold=True), about
+    yield from ((line,) for line in more)
+
+
+def _wrapped(text: str, indent: str, width: int) -> list[str]:
+    under = indent + "  " * text.startswith("→")
+    return textwrap.wrap(
+        text,
+        max(width, len(indent) + 20),
+        initial_indent=indent,
+        subsequent_indent=under,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _summary(found: Sequence[Finding]) -> Iterator[str]:
+    counts = _counts(found)
+    told = [
+        styled(f"{count} {name}", fg=_COLOURS[Status(name)])
+        for name, count in counts.items()
+        if count
+    ]
+    for place, one in enumerate(told):
+        yield from (", ", one) if place else (one,)
+    if counts["fail"]:
+        verdict = "numbers from this host would be wrong, or runs would break"
+    elif counts["warn"]:
+        verdict = "numbers from this host will be noisier than they need be"
+    else:
+        verdict = "nothing speaks against measuring here"
+    yield f": {verdict}"

@@ -1,0 +1,203 @@
+"""``benchyard failures``: what failed and was retried, the most fragile steps first."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from benchyard.analysis.failures import (
+    Agreement,
+    Collected,
+    Execution,
+    Seen,
+    agree,
+    by_fragility,
+    collect,
+    executions,
+    rates,
+    troubled,
+)
+from benchyard.analysis.failures.collecting import results_below
+from benchyard.analysis.failures.document import Link, agreement_document, document
+from benchyard.analysis.failures.rates import suiting
+from benchyard.analysis.failures.wording import (
+    EXECUTION_FIGURES,
+    RATE_FIGURES,
+    STEP_FIGURES,
+    executions_table,
+    rates_table,
+    steps_table,
+    summary,
+)
+from benchyard.case.loading import Loaded
+from benchyard.cli.common import load_selected, results_of, results_option, selection
+from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.core.errors import BenchyardError, InputError
+from benchyard.core.model import Case, Json
+from benchyard.core.wording import printable
+from benchyard.lab import server
+from benchyard.results.attempts import Try
+from benchyard.show.history.dates import iso, parse_since
+from benchyard.show.pages.retries import place_of
+from benchyard.statistics.figures import plural
+
+#: So many executions are listed, unless all are asked for.
+_MOST = 50
+_MOST_LINKS = 10
+#: The API learns of a task run's end a few seconds later.
+_SETTLING = timedelta(seconds=20)
+_WAIT_SECONDS = 3.0
+
+
+def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
+    return None if text is None else parse_since(text, datetime.now(UTC))
+
+
+@click.command("failures")
+@selection
+@results_option
+@click.option(
+    "--since",
+    callback=_since,
+    metavar="DATE",
+    help="Nothing older: a date such as 2026-11-01 (UTC), or 7d, 12h, 2w.",
+)
+@click.option("--all", "every", is_flag=True, help=f"List all executions, not only {_MOST}.")
+@click.option("--api", is_flag=True, help="Compare with what the Prefect server knows.")
+def command(
+    cases: tuple[str, ...],
+    tags: tuple[str, ...],
+    resource_folders: tuple[Path, ...],
+    root: Path,
+    results: Path | None,
+    since: datetime | None,
+    *,
+    every: bool,
+    api: bool,
+    as_json: bool,
+) -> None:
+    """Show what failed and was retried, the most fragile steps first.
+
+    Every try of a run counts, also those that were done again since. They are ordered by the least
+    rate of failing that their number leaves likely, so that 9 of 10 come before 1 of 1.
+    """
+    _, loaded = load_selected(root, cases, tags, resource_folders)
+    folders = [folder for item in loaded for folder in _results(item, root, results)]
+    collected = collect(dict.fromkeys(folders)).since(since)
+    seen = _ask(collected, since, all_of=not (cases or tags)) if api else None
+    if as_json:
+        found = document(collected, iso(since) if since else None, _link())
+        if seen is not None:
+            found["api"] = agreement_document(agree(collected.tries, seen), seen)
+        print_json(found)
+        return
+    _print(collected, every=every)
+    if seen is not None:
+        _print_agreement(agree(collected.tries, seen))
+
+
+def _results(item: Loaded, root: Path, results: Path | None) -> Sequence[Path]:
+    """Return the results folders of a case; of an invalid one all that it has."""
+    if not item.problems:
+        return [results_of(case, root, results) for case in item.cases]
+    case = Case(item.file.parent, id="", name=item.name, description="", steps=())
+    return results_below(results_of(case, root, results))
+
+
+# -- for people
+
+
+def _print(collected: Collected, *, every: bool) -> None:
+    found = list(executions(collected.tries))
+    steps = by_fragility(found)
+    say(summary(steps), bold=True)
+    listed = troubled(steps)
+    if listed:
+        _print_tables(found, every=every)
+        _print_links(listed)
+    for problem in collected.problems:
+        say(f"left out: {printable(problem)}", fg="yellow", err=True)
+    going = sum(1 for one in collected.tries if one.under_way)
+    if going:
+        say(f"{plural(going, 'run')} under way, not counted")
+
+
+def _print_tables(found: Sequence[Execution], *, every: bool) -> None:
+    steps = by_fragility(found)
+    say()
+    print_columns(steps_table(steps), right=STEP_FIGURES)
+    listed = troubled(steps)
+    say()
+    print_columns(executions_table(listed[: None if every else _MOST]), right=EXECUTION_FIGURES)
+    if len(listed) > _MOST and not every:
+        say(f"{len(listed) - _MOST:,} more; --all lists them")
+    length = suiting(found)
+    say()
+    print_columns(rates_table(rates(found, length), length), right=RATE_FIGURES)
+
+
+def _print_links(listed: Sequence[Execution]) -> None:
+    link = _link()
+    links = {str(one.flow_run.get("name")): link(one.flow_run) for one in listed}
+    shown = [(name, address) for name, address in links.items() if address]
+    if shown:
+        say()
+        print_columns([("FLOW RUN", "LINK"), *((printable(n), a) for n, a in shown[:_MOST_LINKS])])
+
+
+def _print_agreement(agreement: Agreement) -> None:
+    told = plural(agreement.agreed, "execution")
+    say(f"\nthe Prefect server tells the same of {told} of steps")
+    if agreement.only_records:
+        say(f"it knows nothing of {agreement.only_records:,} more, in flow runs of others")
+    for difference in agreement.differences:
+        say(f"difference: {printable(difference)}", fg="yellow")
+    for seen in agreement.only_api[:_MOST]:
+        text = f"{seen.name}: {plural(seen.attempts, 'attempt')}, {seen.state}"
+        say(f"only the server knows: {printable(text)} ({seen.flow_run})", fg="yellow")
+
+
+# -- Prefect
+
+
+def _link() -> Link:
+    """Return what makes the address of a flow run in the UI, where it is known which."""
+    ui = os.environ.get("PREFECT_UI_URL") or (server.address() or "").removesuffix("/api")
+
+    def link(flow_run: Mapping[str, Json]) -> str | None:
+        place = place_of(flow_run)
+        return f"{ui.rstrip('/')}{place}" if ui and place else None
+
+    return link
+
+
+def _ask(collected: Collected, since: datetime | None, *, all_of: bool) -> list[Seen]:
+    """Ask the server for the same; again a little later if the newest may not be there yet.
+
+    Raises:
+        BenchyardError: If there is none, or it has trouble.
+    """
+    url = server.address()
+    if url is None:
+        raise InputError("--api needs a Prefect server: set PREFECT_API_URL, or start benchyard up")
+    server.connect().wait_until_ready()
+    from tasks.state_history import read_history  # noqa: PLC0415 - after it is known who to ask
+
+    ids = {str(one.flow_run["id"]) for one in collected.tries if one.flow_run.get("id")}
+    fresh = any(datetime.now(UTC) - _end(one) < _SETTLING for one in collected.tries)
+    try:
+        seen = read_history(ids, since, all_of=all_of)
+        if fresh and agree(collected.tries, seen).differences:
+            time.sleep(_WAIT_SECONDS)
+            seen = read_history(ids, since, all_of=all_of)
+    except Exception as error:
+        words = " ".join(str(error).split())[:200]
+        raise BenchyardError(f"the Prefect server at {url} has trouble: {words}") from error
+    return seen
+
+
+def _end(one: Try) -> datetime:
+    return datetime.fromisoformat(one.ended_at) if one.ended_at else one.began

@@ -1,0 +1,216 @@
+"""``benchyard graph``: how long nodes took to be ready, and runs for each of their phases."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from benchyard.cli.common import json_option
+from benchyard.cli.named_path import NamedPath
+from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.core.errors import InputError
+from benchyard.core.files import shown, write_atomically
+from benchyard.core.model import JsonObject
+from benchyard.show.pictures import format_of
+from benchyard.show.shipyard.assembling import Graph, assemble
+from benchyard.show.shipyard.dat import dat
+from benchyard.show.shipyard.document import document
+from benchyard.show.shipyard.intake import Intake
+from benchyard.show.shipyard.nodes import Kind
+from benchyard.show.shipyard.reading import read_rows, read_source
+from benchyard.show.shipyard.totals import column_figures, image_figures, run_figures
+from benchyard.show.shipyard.wording import (
+    image_table,
+    node_table,
+    notes,
+    run_table,
+    summary,
+    total_table,
+)
+
+FORMATS = (".png", ".svg", ".dat")
+#: Images in the table; the others are counted.
+_IMAGES = 20
+#: A document of more nodes and images is written without indents, which takes a tenth.
+_LARGE = 2_000
+#: Seconds between two words of progress.
+_OFTEN = 0.5
+
+
+class _Progress:
+    """Tells on a terminal how far reading is."""
+
+    def __init__(self) -> None:
+        self._wanted = sys.stderr.isatty()
+        self._next = time.monotonic() + _OFTEN
+        self._told = False
+
+    def __call__(self, rows: int) -> None:
+        if self._wanted and time.monotonic() > self._next:
+            say(f"{rows:,} events read", err=True, end="\r")
+            self._next, self._told = time.monotonic() + _OFTEN, True
+
+    def end(self) -> None:
+        """Leave an empty line behind."""
+        if self._told:
+            say(" " * 40, err=True, end="\r")
+
+
+def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
+    for file in files:
+        if file.suffix.lower() not in FORMATS:
+            raise click.BadParameter(f"{file}: it must end in {', '.join(FORMATS)}")
+        if not file.absolute().parent.is_dir():
+            raise click.BadParameter(f"{file}: there is no folder {file.absolute().parent}")
+    return files
+
+
+@click.command("graph")
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.option(
+    "--azure", "from_azure", is_flag=True, help="Read the Azure table of this environment, too."
+)
+@click.option(
+    "--configdir",
+    type=NamedPath(file_okay=False),
+    metavar="FOLDER",
+    help="Read the Azure table of Batch Shipyard's credentials.json, config.json and pool.json.",
+)
+@click.option("--prefix", help="What the table's name begins with, before perf.")
+@click.option("--account", help="First half of the partition's key: the Batch account.")
+@click.option("--pool", help="Second half of it; of the rows in files, only this pool's.")
+@click.option(
+    "--out",
+    "outputs",
+    multiple=True,
+    callback=_outputs,
+    type=NamedPath(dir_okay=False),
+    metavar="FILE",
+    help="Write a picture (.png, .svg) or gnuplot's columns (.dat). May be given several times.",
+)
+@json_option
+def command(
+    sources: tuple[str, ...],
+    configdir: Path | None,
+    prefix: str | None,
+    account: str | None,
+    pool: str | None,
+    outputs: tuple[Path, ...],
+    *,
+    from_azure: bool,
+    as_json: bool,
+) -> None:
+    """Show what nodes and runs spent their time on, from their performance events.
+
+    SOURCE is a file with rows of a table as they were exported (JSON lines, JSON or CSV), a file
+    with events, a folder with runs of ours, or - for standard input. Without one, and with --azure
+    or --configdir, rows are read from Azure. Nodes are Batch Shipyard's, of all its years.
+    """
+    named = list(sources)
+    intake, progress = Intake(pool), _Progress()
+    try:
+        for source in sources:
+            read_source(source, intake, progress)
+        if from_azure or configdir is not None or not sources:
+            named.append(_read_azure(configdir, (prefix, account, pool), intake, progress))
+    finally:
+        progress.end()
+    graph = assemble(intake)
+    if not graph.nodes:
+        raise InputError(_nothing(graph, named))
+    for file in outputs:
+        _write(graph, named, file)
+    if as_json:
+        _print_document(document(graph, named))
+        for note in notes(graph):
+            say(note, fg="yellow", err=True)
+    else:
+        _print(graph)
+        for file in outputs:
+            say(f"written: {shown(file)}")
+
+
+def _read_azure(
+    configdir: Path | None,
+    names: tuple[str | None, str | None, str | None],
+    intake: Intake,
+    progress: _Progress,
+) -> str:
+    from benchyard.publish.sinks.azure.credentials import access  # noqa: PLC0415 - most graphs are of files
+    from benchyard.publish.sinks.azure.reader import rows  # noqa: PLC0415
+
+    prefix, account, pool = names
+    try:
+        found = access(configdir, prefix=prefix, account=account, pool=pool)
+    except InputError as error:
+        hint = "; or name a SOURCE: a file with events, or a folder with runs"
+        raise InputError(f"{error}{hint}") from error
+    read_rows(rows(found), f"table {found.table}", intake, progress)
+    return f"{found.host}/{found.table} {found.partition}"
+
+
+def _nothing(graph: Graph, sources: Sequence[str]) -> str:
+    where = ", ".join(sources)
+    if not graph.taken and not graph.unreadable:
+        return f"{where}: there are no events"
+    found = "\n".join(f"  {note}" for note in notes(graph))
+    return f"{where}: there is no event of a node or a run\n{found}".rstrip()
+
+
+def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
+    if file.suffix.lower() == ".dat":
+        write_atomically(file, dat(graph.nodes).encode(errors="backslashreplace"))
+        return
+    from benchyard.show.shipyard.picture import draw  # noqa: PLC0415 - matplotlib takes half a second
+
+    write_atomically(file, draw(graph, _title(graph, sources), format_of(file)))
+
+
+def _title(graph: Graph, sources: Sequence[str]) -> str:
+    """Return what a picture is of: the pool, its system, or the sources."""
+    nodes = graph.of(Kind.NODE)
+    pools = {node.pool.partition("$")[2] or node.pool for node in nodes}
+    if len(pools) == 1 and "" not in pools and len(nodes) == len(graph.nodes):
+        system = [str(nodes[0].facts[name]) for name in ("offer", "sku") if name in nodes[0].facts]
+        return f"{pools.pop()}" + (f" ({' '.join(system)})" if system else "")
+    text = ", ".join(Path(source).name or source for source in sources)
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _print_document(whole: JsonObject) -> None:
+    nodes = whole["nodes"]
+    images = whole["images"]
+    if isinstance(nodes, list) and isinstance(images, list) and len(nodes) * len(images) > _LARGE:
+        print_json(whole, compact=True)
+    else:
+        print_json(whole)
+
+
+def _print(graph: Graph) -> None:
+    nodes, runs = graph.of(Kind.NODE), graph.of(Kind.RUN)
+    if nodes:
+        _print_table(node_table(nodes))
+        images = image_figures(nodes)
+        if images:
+            _print_table(image_table(images[:_IMAGES]))
+            if len(images) > _IMAGES:
+                say(f"and {len(images) - _IMAGES:,} more; --json has all", dim=True)
+        _print_table(total_table(column_figures(nodes)))
+    if runs:
+        _print_table(run_table(runs))
+        _print_table(total_table(run_figures(runs)))
+    for sentence in summary(graph):
+        say(sentence, bold=True)
+    for note in notes(graph):
+        say(note, fg="yellow", err=True)
+
+
+#: Columns that are aligned to the left.
+_TEXTS = ("POOL", "NODE", "RUN", "STARTED (UTC)", "IMAGE", "WORK", "OUTCOME", "ALTOGETHER")
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    print_columns(rows, right=[n for n, name in enumerate(rows[0]) if name not in _TEXTS])
+    say()

@@ -1,0 +1,119 @@
+"""The list of commands; each is imported when it is called, so that help and lists are quick."""
+
+import importlib
+import logging
+import os
+import sys
+from io import TextIOWrapper
+
+import click
+
+from benchyard import __version__
+from benchyard.cli.terminal import LogLines
+from benchyard.core.errors import ExitCode
+
+#: Command to the module with a function ``command``, and its line in the help.
+COMMANDS = {
+    "list": ("benchyard.cli.listing", "List the cases, their state and what is wrong with them."),
+    "validate": ("benchyard.cli.validating", "Check cases and report every problem at once."),
+    "run": ("benchyard.cli.running", "Execute cases under measurement."),
+    "suite": (
+        "benchyard.cli.suite",
+        "Execute many cases: changed or stale ones, within a budget, on many testbeds.",
+    ),
+    "rerun": ("benchyard.cli.rerun", "Go on with a case where its last flow run ended."),
+    "stats": ("benchyard.cli.stats", "Show and rewrite the statistics of finished runs."),
+    "compare": ("benchyard.cli.comparing", "Compare a candidate's runs with a baseline's."),
+    "publish": (
+        "benchyard.cli.publishing",
+        "Publish what waits: upload it, and move it to the archive.",
+    ),
+    "history": ("benchyard.cli.history", "Show published timings over time."),
+    "failures": (
+        "benchyard.cli.failures",
+        "Show what failed and was retried, the most fragile steps first.",
+    ),
+    "plot": ("benchyard.cli.plot", "Draw the curves of a run."),
+    "graph": ("benchyard.cli.graphing", "Show what nodes spent their time on before they worked."),
+    "up": (
+        "benchyard.cli.up",
+        "Bring a whole lab up on this machine: server, deployments, workers.",
+    ),
+    "worker": ("benchyard.cli.worker", "Let this machine measure for a lab that runs elsewhere."),
+    "deploy": (
+        "benchyard.cli.deploying",
+        "Tell the Prefect server what can be executed: pools, deployments, cases.",
+    ),
+    "doctor": (
+        "benchyard.cli.doctor",
+        "Tell what on this host would spoil numbers, and what to do.",
+    ),
+    "clean": ("benchyard.cli.cleaning", "Remove results, and nothing else."),
+    "resources": (
+        "benchyard.cli.resource_listing",
+        "List the resource classes and their commands.",
+    ),
+    "completion": ("benchyard.cli.completion", "Print the completion script of a shell."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in the order of use."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        return importlib.import_module(COMMANDS[cmd_name][0]).command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command where one is mistyped."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from benchyard.core.wording import hint  # noqa: PLC0415 - only on a slip of the pen
+
+            raise click.UsageError(f"no command '{args[0]}'{hint(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Take a reader of our output (head, less) that has seen enough for no error.
+
+        Above, click would exit with 1.
+        """
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return ExitCode.DONE
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 a case failed, 2 wrong input, 3 regression, 4 internal error, "
+    "130 interrupted.",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="benchyard")
+def cli() -> None:
+    """Benchyard: a benchmark lab for numbers that can be defended.
+
+    A case is a folder with a metadata.json; benchyard executes it several times under measurement.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Names of files may be no Unicode, and a terminal may not have every character.
+            stream.reconfigure(errors="backslashreplace")
+    logging.lastResort = LogLines(logging.WARNING)

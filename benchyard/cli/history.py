@@ -1,0 +1,200 @@
+"""``benchyard history``: what was published, through time."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from benchyard.cli.common import json_option
+from benchyard.cli.named_path import NamedPath
+from benchyard.cli.terminal import has_unicode, print_columns, print_json, say, styled
+from benchyard.core.errors import InputError
+from benchyard.core.wording import printable
+from benchyard.publish.sinks import Reader, open_reader
+from benchyard.show.history.dates import parse_since
+from benchyard.show.history.document import entries_document, tests_document
+from benchyard.show.history.reading import Window, read_entries, read_entry, read_tests
+from benchyard.show.history.series import Series
+from benchyard.show.history.sparkline import ASCII, BLOCKS
+from benchyard.show.history.wording import (
+    ENTRY_FIGURES,
+    TEST_FIGURES,
+    TIMING_FIGURES,
+    changes,
+    cut,
+    entries_table,
+    figures,
+    line,
+    on,
+    summary,
+    tests_table,
+    timings_table,
+)
+from benchyard.show.pictures import check_picture
+
+#: How many of the newest are looked at, unless the user says otherwise.
+LIMIT = 100
+#: Characters of the sparkline of a single entry.
+_WIDTH = 72
+
+
+def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
+    return None if text is None else parse_since(text, datetime.now(UTC))
+
+
+@click.command("history")
+@click.argument("test", required=False)
+@click.argument("entry", required=False)
+@click.option(
+    "--sink",
+    default="local",
+    show_default=True,
+    help="Where to read: local, local:FILE, datastore or azure-tables.",
+)
+@click.option(
+    "--since",
+    callback=_since,
+    metavar="DATE",
+    help="Nothing older: a date such as 2026-11-01 (UTC), or 30d, 12h, 2w.",
+)
+@click.option(
+    "--limit",
+    default=LIMIT,
+    show_default=True,
+    type=click.IntRange(0, 10_000_000),
+    help="At most so many of each, the newest; 0 takes all.",
+)
+@click.option("--host", metavar="NAME", help="Only what was measured on this host.")
+@click.option(
+    "--all-hosts",
+    is_flag=True,
+    help="Put the timings of all hosts into one series; else each host has its own.",
+)
+@click.option("--newest-first", is_flag=True, help="List the newest timing first.")
+@click.option(
+    "--plot",
+    type=NamedPath(),
+    metavar="FILE",
+    help="Draw what is shown into a picture, .png or .svg.",
+)
+@json_option
+def command(
+    test: str | None,
+    entry: str | None,
+    sink: str,
+    since: datetime | None,
+    limit: int,
+    host: str | None,
+    plot: Path | None,
+    *,
+    all_hosts: bool,
+    newest_first: bool,
+    as_json: bool,
+) -> None:
+    """Show what was published, through time.
+
+    Without TEST, the tests; with it, its entries, each with its newest wall time against the
+    median of those before it; with ENTRY, every wall time. One that stands out is a reason to look:
+    benchyard compare tells whether a difference is more than noise. A series is of one host; where
+    what was measured changed along it, that is said. Suspect timings are marked, and not counted.
+    """
+    window = Window(since, limit or None, host, all_hosts)
+    _check_hosts(window)
+    if plot is not None:
+        if test is None:
+            raise click.UsageError("--plot draws a TEST, or one ENTRY of it; name one")
+        check_picture(plot)
+    with _reading(sink) as reader:
+        if test is None:
+            _show_tests(reader, sink, window, as_json=as_json)
+            return
+        found = (
+            list(read_entries(reader, test, window))
+            if entry is None
+            else read_entry(reader, test, entry, window)
+        )
+    if as_json:
+        print_json(entries_document(sink, window, test, found, newest_first=newest_first))
+    elif entry is None:
+        _show_entries(test, found, window)
+    else:
+        for place, series in enumerate(found):
+            say("\n" if place else "", end="")
+            _show_timings(series, newest_first=newest_first)
+        _tell_of_cut(found, window)
+    if plot is not None:
+        _draw(found, test, plot)
+
+
+def _check_hosts(window: Window) -> None:
+    if window.pooled and window.host is not None:
+        raise click.UsageError("--host takes one host, --all-hosts takes every one: leave one out")
+
+
+@contextmanager
+def _reading(sink: str) -> Generator[Reader]:
+    reader = open_reader(sink)
+    try:
+        yield reader
+    finally:
+        reader.close()
+
+
+def _show_tests(reader: Reader, sink: str, window: Window, *, as_json: bool) -> None:
+    tests = list(read_tests(reader, window))
+    if as_json:
+        print_json(tests_document(sink, window, tests))
+    elif tests:
+        _print(tests_table(tests), TEST_FIGURES)
+    else:
+        say("no test was published in this time")
+
+
+def _show_entries(test: str, found: list[Series], window: Window) -> None:
+    say(styled(printable(test), bold=True), on(found))
+    if not found:
+        say("no timings in this time")
+        return
+    _print(entries_table(found, _marks()), ENTRY_FIGURES)
+    for text in changes(found):
+        say(text)
+    _tell_of_cut(found, window)
+
+
+def _show_timings(series: Series, *, newest_first: bool) -> None:
+    name = styled(printable(series.test), bold=True)
+    say(name, f"  {printable(series.entry)}{on([series])}")
+    if series.timings:
+        _print(timings_table(series, newest_first=newest_first), TIMING_FIGURES)
+        say()
+        say(line(series, _WIDTH, _marks()))
+    say(summary(series))
+
+
+def _print(table: Sequence[tuple[str, ...]], names: Sequence[str]) -> None:
+    print_columns(table, right=figures(table, names))
+
+
+def _tell_of_cut(found: list[Series], window: Window) -> None:
+    text = cut(found, window)
+    if text:
+        say(text, dim=True)
+
+
+def _draw(found: list[Series], test: str, file: Path) -> None:
+    shown = [series for series in found if series.timings]
+    if not shown:
+        raise InputError(f"{file}: nothing to draw, there are no timings in this time")
+    from benchyard.show.history.drawing import draw  # noqa: PLC0415 - matplotlib takes half a second
+
+    drawn = draw(shown, test, file)
+    if drawn < len(shown):
+        text = f"{file} shows the {drawn} entries that changed most, of {len(shown):,}"
+        say(text, err=True)
+
+
+def _marks() -> str:
+    """Return what sparklines are drawn with: blocks where the terminal has them."""
+    return BLOCKS if has_unicode() else ASCII

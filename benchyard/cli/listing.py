@@ -1,0 +1,108 @@
+"""``benchyard list``: the cases, their state, and why one cannot be executed."""
+
+from pathlib import Path
+
+import click
+
+from benchyard.case.loading import Loaded
+from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
+from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.core.model import Case, Json
+from benchyard.core.wording import quote
+from benchyard.results.krown import krown_runs
+from benchyard.results.layout import done_runs, failed_runs, unreadable_runs
+from benchyard.statistics.figures import plural
+
+
+@click.command("list")
+@selection
+@results_option
+def command(
+    cases: tuple[str, ...],
+    tags: tuple[str, ...],
+    resource_folders: tuple[Path, ...],
+    root: Path,
+    results: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """List the cases, their state and what is wrong with them.
+
+    CASE is a folder with cases below it, a name, or a glob over names; all below --root if left
+    out.
+    """
+    _, loaded = load_selected(root, cases, tags, resource_folders)
+    if as_json:
+        print_json([entry for item in loaded for entry in _entries(item, root, results)])
+        return
+    if not loaded:
+        say(f"no cases below {root.resolve()}", err=True)
+        return
+    _print(loaded, root, results)
+
+
+def _entries(item: Loaded, root: Path, results: Path | None) -> list[Json]:
+    if item.problems:
+        problems: list[Json] = [
+            {"path": problem.path, "message": problem.message} for problem in item.problems
+        ]
+        return [
+            {"name": item.name, "valid": False, "file": str(item.file), "problems": problems},
+        ]
+    return [_entry(case, item.file, results_of(case, root, results)) for case in item.cases]
+
+
+def _entry(case: Case, file: Path, results: Path) -> Json:
+    return {
+        "name": case.title,
+        "valid": True,
+        "file": str(file),
+        "description": case.description,
+        "tags": list(case.tags),
+        "point": dict(case.point),
+        "steps": len(case.steps),
+        "runs_done": [*done_runs(results)],
+        "runs_failed": [*failed_runs(results)],
+        "runs_unreadable": _unreadable(results),
+        "runs_of_krown": [number for number, _ in krown_runs(results)],
+        "results": str(results),
+    }
+
+
+def _unreadable(results: Path) -> list[Json]:
+    """Return the numbers of the finished runs whose record cannot be read, but for KROWN's."""
+    krowns = {number for number, _ in krown_runs(results)}
+    return [run for run in unreadable_runs(results) if run not in krowns]
+
+
+def _counts(results: Path) -> tuple[str, str]:
+    """Return how many runs are done and how many are not, as the columns show them."""
+    done, failed = len(done_runs(results)), len(failed_runs(results))
+    krown, unreadable = len(krown_runs(results)), len(_unreadable(results))
+    more = [f"KROWN's: {krown}"] if krown else []
+    more += [f"unreadable: {unreadable}"] if unreadable else []
+    counted = f"{done} ({', '.join(more)})" if more else str(done)
+    return counted, str(failed) if failed else "-"
+
+
+def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
+    rows = [("CASE", "STEPS", "DONE", "FAILED", "TAGS", "FOLDER")]
+    base = root.resolve()
+    for item in loaded:
+        folder = item.file.parent
+        place = str(folder.relative_to(base) if folder.is_relative_to(base) else folder)
+        for case in item.cases:
+            folder = results_of(case, root, results)
+            tags = ",".join(case.tags)
+            rows.append((case.title, str(len(case.steps)), *_counts(folder), tags, place))
+        if item.problems:
+            rows.append((quote(item.name), "-", "-", "-", "invalid", place))
+    print_columns(rows, right=(1, 2, 3))
+    invalid = [item for item in loaded if item.problems]
+    for item in invalid:
+        first, more = item.problems[0], len(item.problems) - 1
+        rest = f" (and {more} more)" if more else ""
+        say(f"invalid: {first}{rest}", err=True)
+    valid = len(cases_of(loaded))
+    summary = f"{plural(valid, 'case')}, {len(invalid):,} invalid"
+    say(summary + ("; benchyard validate shows all problems" if invalid else ""), err=True)

@@ -1,0 +1,81 @@
+"""How runs are executed: the options that ``run`` and ``suite`` have in common."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from benchyard.cli.seconds import Seconds
+from benchyard.run.beginning import Campaigning
+from benchyard.run.ordering import Order
+from benchyard.run.request import INTERVAL, MOST_COOLDOWN
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+_interval = click.option(
+    "--interval",
+    default=0.1,
+    show_default=True,
+    type=Seconds(*INTERVAL),
+    help="Seconds between two samples of the host.",
+)
+_cooldown = click.option(
+    "--cooldown",
+    default=15.0,
+    show_default=True,
+    type=Seconds(0, MOST_COOLDOWN),
+    help="Seconds of rest between two runs.",
+)
+_order = click.option(
+    "--order",
+    default=Order.CASE.value,
+    show_default=True,
+    type=click.Choice([order.value for order in Order]),
+    help="How the runs of several cases follow each other.",
+)
+_seed = click.option(
+    "--seed", type=click.IntRange(0), help="Of the random order; chosen if left out."
+)
+_force = click.option("--force", is_flag=True, help="Execute finished runs again.")
+
+
+def schedule(command: CommandT) -> CommandT:
+    """Add the options that say when runs follow each other."""
+    for option in (_force, _seed, _order, _cooldown, _interval):
+        command = option(command)
+    return command
+
+
+no_wait_option = click.option(
+    "--no-wait", is_flag=True, help="Fail if another lab measures on this host, do not wait."
+)
+publish_option = click.option(
+    "--publish",
+    default="local",
+    show_default=True,
+    metavar="SINK[,SINK]...",
+    help="Where finished runs are published: local, datastore, azure-tables; or none.",
+)
+baseline_option = click.option(
+    "--baseline",
+    metavar="FOLDER",
+    help="Compare with these finished results afterwards, or with the campaign before (previous); "
+    "exits with 3 if a case is worse.",
+)
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Tell more.")
+new_option = click.option(
+    "--new", "begins", is_flag=True, help="Begin a new campaign; the runs that are done are kept."
+)
+keep_option = click.option(
+    "--keep",
+    "keeps",
+    is_flag=True,
+    help="Go on with the runs that are done, even if something else is measured now.",
+)
+
+
+def wished_campaign(*, begins: bool, keeps: bool) -> Campaigning:
+    """Return which campaign ``--new`` and ``--keep`` ask for."""
+    if begins and keeps:
+        raise click.UsageError("--new and --keep exclude each other")
+    return Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO

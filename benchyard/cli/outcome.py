@@ -1,0 +1,163 @@
+"""What came of an execution: a table of steps, or the summaries as JSON."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from benchyard.cli.advice import digest
+from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.core.errors import RecordError
+from benchyard.core.files import content, shown
+from benchyard.core.model import Case, Json
+from benchyard.core.wording import duration, printable, quote
+from benchyard.results.campaigns import earlier_campaigns, is_earlier
+from benchyard.results.layout import failed_runs, run_folder
+from benchyard.results.reasons import why_failed
+from benchyard.results.record import read_record
+from benchyard.results.subject import about
+from benchyard.results.summary import own_time
+from benchyard.statistics.figures import plural
+
+
+def read_summary(results: Path) -> dict[str, Any]:
+    """Read ``summary.json`` of a case; empty if there is none.
+
+    Raises:
+        RecordError: If it is damaged.
+    """
+    path = results / "summary.json"
+    try:
+        return cast("dict[str, Any]", json.loads(content(path)))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise RecordError(
+            f"{path}: not readable: {error}; benchyard stats writes it anew"
+        ) from error
+
+
+def print_outcome(chosen: Sequence[Case], folders: Sequence[Path], *, as_json: bool) -> None:
+    """Print the summaries of the cases."""
+    if as_json:
+        summaries: list[Json] = [
+            {
+                "case": case.title,
+                "results": str(folder),
+                "runs_failed": [*failed_runs(folder)],
+                "summary": read_summary(folder),
+            }
+            for case, folder in zip(chosen, folders, strict=True)
+        ]
+        print_json({"cases": summaries})
+        return
+    for case, folder in zip(chosen, folders, strict=True):
+        print_summary(case, folder, read_summary(folder))
+
+
+def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
+    """Print one case's steps with their statistics; a table for each thing that was measured."""
+    say(f"\n{printable(_name(case, folder))}", bold=True)
+    steps = summary.get("steps", [])
+    if steps:
+        _print_steps(steps)
+    else:
+        readable = " that can be read" if summary.get("unreadable") else ""
+        say(f"no finished run{readable}")
+    _print_remarks(summary, steps)
+    for run in failed_runs(folder):
+        _remark(_failure(run_folder(folder, run)), "red")
+    if summary.get("subject"):
+        _remark(f"measured {about(summary['subject'])}")
+    for other in summary.get("other_subjects") or ():
+        numbers = ", ".join(str(run["run"]) for run in other["runs"])
+        say(f"\n{printable(case.title)}, run {numbers}", bold=True)
+        _print_steps(other["steps"])
+    before = len(earlier_campaigns(folder))
+    if before:
+        _remark(f"earlier: {plural(before, 'campaign')}; benchyard stats --campaign all shows them")
+    _remark(f"results: {shown(folder)}")
+
+
+def _name(case: Case, folder: Path) -> str:
+    return f"{case.title}, campaign {folder.name}" if is_earlier(folder) else case.title
+
+
+def _print_remarks(summary: dict[str, Any], steps: list[dict[str, Any]]) -> None:
+    if summary.get("include_suspect"):
+        _remark("suspect executions are described too (--include-suspect)")
+    for warning in summary.get("warnings", []):
+        _remark(f"warning: {warning}", "yellow")
+    _print_precision(summary.get("adaptive") or {})
+    advised = [(s["index"], quote(s["name"]), t) for s in steps for t in s.get("advice") or ()]
+    for line in digest(advised):
+        _remark(f"advice: {line}", "cyan")
+
+
+def _print_precision(adaptive: dict[str, Any]) -> None:
+    """Say whether the precision that was asked for with ``--until`` is reached."""
+    if not adaptive:
+        return
+    if adaptive["stopped"] and not adaptive["precise"]:
+        _remark(f"warning: the wanted precision was not reached: {adaptive['why']}", "yellow")
+    else:
+        _remark(f"precision: {adaptive['why']}")
+
+
+def _remark(text: str, colour: str | None = None) -> None:
+    """Print a line; names in it are the user's, and must not steer the terminal."""
+    say(printable(text), fg=colour)
+
+
+def _failure(folder: Path) -> str:
+    """Say in a line why a run is not done, and where to read more."""
+    try:
+        record = read_record(folder)
+    except RecordError as error:
+        return str(error)
+    why = why_failed(record)
+    return f"run {record.run} {record.outcome}: {why}; see {shown(folder / 'log.txt')}"
+
+
+def _print_steps(steps: list[dict[str, Any]]) -> None:
+    head = ("", "STEP", "N", "MEDIAN", "± 95 %", "CV", "MIN", "MAX", "OWN", "OUTCOMES", "LEFT OUT")
+    # Columns that have something to say in some cases only.
+    rows = list(zip(*(_row(step) for step in steps), strict=True))
+    seldom = {"OWN", "LEFT OUT"}
+    columns = [(n, *c) for n, c in zip(head, rows, strict=True) if n not in seldom or any(c)]
+    right = [at for at, (name, *_) in enumerate(columns) if name in head[2:9]]
+    print_columns(list(zip(*columns, strict=True)), right=right)
+
+
+def _row(step: dict[str, Any]) -> tuple[str, ...]:
+    metrics: dict[str, Any] = step.get("metrics") or {}
+    described: dict[str, Any] = metrics.get("duration_s", {}).get("statistics", {})
+    median, least, most = (_figure(described.get(name)) for name in ("median", "min", "max"))
+    count = str(described.get("n", 0)) if step["measured"] else "-"
+    figures = (count, median, _half_width(described), _variation(described), least, most)
+    own = own_time(metrics)
+    counts = (_counts(step["outcomes"]), _counts(step.get("left_out") or {}))
+    shown_own = "" if own is None else duration(own)
+    return (str(step["index"]), quote(step["name"]), *figures, shown_own, *counts)
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else duration(value)
+
+
+def _half_width(described: dict[str, Any]) -> str:
+    """Say how far the farther end of the median's interval is from it; it is seldom symmetric."""
+    interval: dict[str, Any] = described.get("median_interval") or {}
+    low, high, median = interval.get("low"), interval.get("high"), described.get("median")
+    if low is None or high is None or median is None:
+        return "-"
+    return duration(max(median - low, high - median))
+
+
+def _variation(described: dict[str, Any]) -> str:
+    stdev, mean = described.get("stdev"), described.get("mean")
+    return "-" if stdev is None or not mean else f"{stdev / mean:.1%}"
+
+
+def _counts(numbers: dict[str, int]) -> str:
+    return ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in numbers.items() if n)

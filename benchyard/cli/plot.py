@@ -1,0 +1,86 @@
+"""``benchyard plot``: the curves of a run as a picture."""
+
+from pathlib import Path
+
+import click
+
+from benchyard.case.loading import raise_problems
+from benchyard.cli.common import (
+    cases_of,
+    load_selected,
+    resources_option,
+    results_of,
+    results_option,
+    root_option,
+)
+from benchyard.cli.named_path import NamedPath
+from benchyard.cli.outcome import read_summary
+from benchyard.cli.terminal import say
+from benchyard.core.errors import InputError
+from benchyard.core.files import shown, write_atomically
+from benchyard.core.model import Case
+from benchyard.results.layout import run_folder
+from benchyard.show.curves import draw, read_curves, run_to_draw
+
+_SUFFIX = ".svg"
+
+
+@click.command("plot")
+@click.argument("case")
+@click.option(
+    "--run",
+    type=click.IntRange(1),
+    help="Which run; without it the median one, else the last that is done.",
+)
+@click.option(
+    "--out",
+    type=NamedPath(dir_okay=False),
+    help="File to write, .svg; without it curves-run-N.svg in the current folder.",
+)
+@results_option
+@resources_option
+@root_option
+def command(
+    case: str,
+    run: int | None,
+    out: Path | None,
+    results: Path | None,
+    resource_folders: tuple[Path, ...],
+    root: Path,
+) -> None:
+    """Draw the curves of a run: CPU, memory, disk and network, step by step.
+
+    The picture shows what was sampled; what counts is in the record, read at the boundaries of
+    each step.
+    """
+    if out is not None and out.suffix.lower() != _SUFFIX:
+        raise InputError(f"{out}: a picture of curves ends in {_SUFFIX}")
+    folder = results_of(_case(case, root, resource_folders), root, results)
+    number = run or _middle(folder)
+    file = out or Path(f"curves-run-{number}{_SUFFIX}")
+    if not file.absolute().parent.is_dir():
+        raise InputError(f"{file}: there is no folder {file.absolute().parent}")
+    place = run_folder(folder, number)
+    if not place.is_dir():
+        raise InputError(f"there is no run {number} in {shown(folder)}")
+    write_atomically(file, draw(read_curves(place)))
+    say(f"run {number}: {file}")
+
+
+def _case(wanted: str, root: Path, folders: tuple[Path, ...]) -> Case:
+    """Return the case; it need not be executable here."""
+    _, loaded = load_selected(root, [wanted], (), folders)
+    cases = cases_of(loaded)
+    if not cases:
+        raise_problems(loaded)
+    if len(cases) != 1:
+        titles = ", ".join(case.title for case in cases)
+        raise InputError(f"'{wanted}' means {len(cases)} cases ({titles}); name one of them")
+    return cases[0]
+
+
+def _middle(results: Path) -> int:
+    run = run_to_draw(results, read_summary(results))
+    if run is None:
+        raise InputError(f"there is no run in {shown(results)} yet; benchyard run makes them")
+    return run

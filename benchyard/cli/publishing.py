@@ -1,0 +1,205 @@
+"""``benchyard publish``: what waits is uploaded, and moved to the archive."""
+
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from benchyard.cli.common import json_option
+from benchyard.cli.named_path import NamedPath
+from benchyard.cli.terminal import console, print_columns, print_json, say
+from benchyard.core.errors import ExitCode
+from benchyard.core.model import Json
+from benchyard.core.wording import printable
+from benchyard.publish import Compression, Manner, Outcome, Patience, publish_all
+from benchyard.publish.backlog import Backlog, backlog, routes
+from benchyard.publish.finished import finished_below
+from benchyard.publish.outcome import (
+    Begun,
+    Confirmed,
+    Elsewhere,
+    Happening,
+    Left,
+    Listener,
+    Published,
+    Rejected,
+    Retrying,
+)
+from benchyard.publish.sinks import NAMES
+from benchyard.publish.wording import problems, summary
+from benchyard.run.interrupts import graceful
+from benchyard.statistics.figures import plural
+
+
+@click.command("publish")
+@click.argument(
+    "folders",
+    nargs=-1,
+    metavar="[FOLDER]...",
+    type=NamedPath(exists=True, file_okay=False),
+)
+@click.option(
+    "--datadir",
+    type=NamedPath(),
+    show_default="the lab's spool of the sink",
+    help="Folder in which results wait, such as one that TensorFlow's tests write to.",
+)
+@click.option(
+    "--archivedir",
+    metavar="FOLDER|URL",
+    show_default="the lab's archive of the sink",
+    help="Where they go when the sink has confirmed them: a folder, or what fsspec reaches.",
+)
+@click.option(
+    "--sink",
+    "sinks",
+    multiple=True,
+    metavar="NAME",
+    show_default="those for which something waits, or local",
+    help=f"Where to publish: {', '.join(NAMES)}. May be given several times.",
+)
+@click.option(
+    "--compress",
+    type=click.Choice([how.value for how in Compression]),
+    default=Compression.NONE.value,
+    show_default="as they lie",
+    help="How files are compressed on their way to the archive.",
+)
+@click.option(
+    "--retries",
+    type=click.IntRange(min=0),
+    default=Patience().retries,
+    show_default=True,
+    help="How often a sink that does not answer is asked again.",
+)
+@click.option("--again", is_flag=True, help="Offer once more what was rejected.")
+@click.option("--dry-run", is_flag=True, help="Tell what waits, and touch nothing.")
+@json_option
+def command(
+    folders: tuple[Path, ...],
+    datadir: Path | None,
+    archivedir: str | None,
+    sinks: tuple[str, ...],
+    compress: str,
+    retries: int,
+    *,
+    again: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Publish what waits: upload it, and move it to the archive.
+
+    Files are taken oldest first. Each stays where it is until the sink has confirmed it, and any
+    number of publishers may work at once. What can never be published goes to the folder rejected
+    beside it, with the reason; --again offers it once more. Exits with 1 if something waits still
+    or was rejected.
+
+    Of each FOLDER, such as that of a case, all finished runs that were not published yet are taken
+    along, those of earlier campaigns included.
+    """
+    if folders and (datadir or dry_run):
+        raise click.UsageError("a FOLDER goes to the lab's own spools: no --datadir, no --dry-run")
+    if again and dry_run:
+        raise click.UsageError("--again moves what was rejected: no --dry-run")
+    if archivedir == "":
+        raise click.UsageError(
+            "--archivedir: an empty text names nothing; give a folder, or leave it out"
+        )
+    wanted = routes(sinks, datadir, archivedir, Compression(compress), again=again)
+    if dry_run:
+        _print_backlog([backlog(one) for one in wanted], as_json=as_json)
+        return ExitCode.DONE
+    asked = threading.Event()
+    with _display() as listener, graceful(asked.set):
+        runs = [run for folder in folders for run in finished_below(folder)]
+        outcomes = publish_all(
+            wanted, Manner(Patience(retries), listener, asked), runs, again=again
+        )
+    if as_json:
+        print_json({"sinks": [outcome.to_json() for outcome in outcomes]})
+    else:
+        _print(outcomes)
+    return _exit_code(outcomes)
+
+
+def _exit_code(outcomes: Sequence[Outcome]) -> ExitCode:
+    if any(outcome.interrupted for outcome in outcomes):
+        return ExitCode.INTERRUPTED
+    clean = all(outcome.is_clean for outcome in outcomes)
+    return ExitCode.DONE if clean else ExitCode.CASE_FAILED
+
+
+def _print(outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        for problem in problems(outcome):
+            say(problem, fg="red", err=True)
+        say(summary(outcome))
+
+
+def _print_backlog(found: Sequence[Backlog], *, as_json: bool) -> None:
+    if as_json:
+        made: list[Json] = [one.to_json() for one in found]
+        print_json({"sinks": made})
+        return
+    rows = [
+        (one.route.sink, printable(waiting.name), f"{waiting.size:,}")
+        for one in found
+        for waiting in one.listing.waiting
+    ]
+    if rows:
+        print_columns([("SINK", "WAITS", "BYTES"), *rows], right=[2])
+        say()
+    for one in found:
+        say(
+            f"{one.route.sink}: {plural(len(one.listing.waiting), 'document')} would go "
+            f"from {one.route.spool} to {one.archive}"
+        )
+
+
+@contextmanager
+def _display() -> Generator[Listener]:
+    if sys.stderr.isatty():
+        with _bar() as listener:
+            yield listener
+    else:
+        yield _say
+
+
+def _say(happening: Happening) -> None:
+    if isinstance(happening, Retrying):
+        say(_retrying(happening), err=True)
+
+
+def _retrying(happening: Retrying) -> str:
+    what = f"{happening.name}: {happening.reason}; again in {happening.seconds:.1f} s"
+    return printable(what)
+
+
+@contextmanager
+def _bar() -> Generator[Listener]:
+    # Only for a terminal.
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+    progress = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        console=console(),
+        transient=True,
+    )
+    task = progress.add_task("", total=None)
+
+    def show(happening: Happening) -> None:
+        match happening:
+            case Begun(sink, files):
+                progress.reset(task, total=files, description=printable(sink))
+            case Retrying():
+                progress.console.print(_retrying(happening))
+            case Published() | Rejected() | Left() | Elsewhere() | Confirmed():
+                progress.advance(task)
+
+    with progress:
+        yield show

@@ -1,0 +1,166 @@
+"""``benchyard rerun``: what Retry in the UI does, from the shell."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from benchyard.case.loading import raise_problems
+from benchyard.cli import executing
+from benchyard.cli.common import (
+    cases_of,
+    json_option,
+    load_selected,
+    resources_option,
+    results_of,
+    results_option,
+    root_option,
+)
+from benchyard.cli.display import make_display
+from benchyard.cli.outcome import print_outcome
+from benchyard.cli.planning import Planned, make_plan
+from benchyard.cli.terminal import print_json, say
+from benchyard.core.errors import ExitCode, InputError
+from benchyard.core.model import Case, Json
+from benchyard.core.wording import printable
+from benchyard.lab import server
+from benchyard.publish import check_sinks
+from benchyard.results.layout import done_runs, failed_runs
+from benchyard.run.beginning import Campaigning
+from benchyard.run.ordering import Order, Turn
+from benchyard.run.request import Request
+
+_RUNS = 3
+_SAID = {
+    "retried": "retried: the flow run {name} was {state}, it goes on at the first run not done",
+    "started": "started: a new flow run {name}; finished runs are not done again",
+    "under way": "nothing done: the flow run {name} is {state} already",
+}
+
+
+@click.command("rerun")
+@click.argument("case")
+@click.option(
+    "--run",
+    "only",
+    multiple=True,
+    type=click.IntRange(1),
+    help="Only this run; may be given several times.",
+)
+@click.option("--force", is_flag=True, help="Finished runs too.")
+@click.option(
+    "--here", is_flag=True, help="Execute it in this terminal, even if there is a lab for it."
+)
+@results_option
+@resources_option
+@root_option
+@json_option
+def command(
+    case: str,
+    only: tuple[int, ...],
+    results: Path | None,
+    resource_folders: tuple[Path, ...],
+    root: Path,
+    *,
+    force: bool,
+    here: bool,
+    as_json: bool,
+) -> int:
+    """Go on with a case where its last flow run ended.
+
+    With a lab, a failed flow run is retried, as Retry in the UI does; a finished one is started
+    again with the same parameters. Without one, the case is executed here, as benchyard run does.
+    Finished runs are not touched, unless --force is given.
+    """
+    registry, loaded = load_selected(root, (case,), (), resource_folders)
+    raise_problems(loaded)
+    found = _single(case, cases_of(loaded))
+    folder = results_of(found, root, results)
+    if not force:
+        _refuse_done(found, folder, only)
+    told = None if here or results else _at_the_lab(found, only, force=force)
+    if told is not None:
+        _say(told, as_json=as_json)
+        return ExitCode.DONE
+    request = Request(
+        case="",
+        force=force,
+        root=str(root.resolve()),
+        results=str(results.resolve()) if results else None,
+        resources=tuple(str(folder.resolve()) for folder in resource_folders),
+    )
+    there = [*done_runs(folder), *failed_runs(folder)]
+    most = max([*there, *only, _RUNS])
+    order, wished = Order.CASE, Campaigning.AUTO
+    plan = make_plan(
+        [found],
+        [folder],
+        range(1, most + 1),
+        order,
+        None,
+        force=force,
+        wished=wished,
+        registry=registry,
+    )
+    _execute(plan, only, replace(request, runs=most), as_json=as_json)
+    return ExitCode.DONE
+
+
+def _single(text: str, cases: list[Case]) -> Case:
+    if len(cases) != 1:
+        titles = ", ".join(case.title for case in cases[:5])
+        more = ", …" if len(cases) > 5 else ""
+        raise InputError(printable(f"'{text}' means {len(cases)} cases ({titles}{more}); name one"))
+    return cases[0]
+
+
+def _refuse_done(case: Case, folder: Path, only: tuple[int, ...]) -> None:
+    done = set(done_runs(folder)) & set(only)
+    if done:
+        numbers = ", ".join(map(str, sorted(done)))
+        raise InputError(f"run {numbers} of {printable(case.title)} is done; --force does it again")
+
+
+def _at_the_lab(case: Case, only: tuple[int, ...], *, force: bool) -> dict[str, Json] | None:
+    """Ask the lab to go on; None if there is no lab, or it cannot execute cases."""
+    if server.address() is None:
+        return None
+    server.connect().wait_until_ready()
+    from benchyard.lab.rerunning import Wanted, rerun  # noqa: PLC0415 - imports Prefect
+
+    done = rerun(Wanted(case, only, force))
+    return None if done is None else {"case": case.title, **done.to_json()}
+
+
+def _say(told: dict[str, Json], *, as_json: bool) -> None:
+    if as_json:
+        print_json(told)
+        return
+    flow_run = told["flow_run"]
+    if isinstance(flow_run, dict):
+        state = str(told["state_before"]).lower()
+        text = _SAID[str(told["action"])].format(name=flow_run["name"], state=state)
+        say(printable(text))
+        say(f"see {flow_run['page']}")
+
+
+def _execute(plan: Planned, only: tuple[int, ...], request: Request, *, as_json: bool) -> None:
+    """Execute here the wanted runs; by default as many as there are, or three."""
+    # Where a campaign begins, all of its runs are made.
+    todo = tuple(run for _, run in plan.runs if plan.begins or not only or run in only)
+    check_sinks(request.publish)
+    if not as_json:
+        say(f"executed here, no lab was asked: {printable(plan.cases[0].title)}", err=True)
+    for _, text in () if todo else plan.said:
+        say(printable(text), err=True)
+    display = make_display(
+        runs=len(todo),
+        cooldown=request.cooldown,
+        verbose=False,
+        terminal=sys.stderr.isatty(),
+    )
+    turns = [Turn(0, todo)] if todo else []
+    ended = executing.execute(plan.cases, turns, request, display, direct=False, begins=plan.begins)
+    print_outcome(plan.cases, plan.folders, as_json=as_json)
+    ended.raise_if_not_done()

@@ -1,0 +1,239 @@
+"""``benchyard suite``: execute many cases, here or on the testbeds of a lab."""
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypedDict, Unpack, cast
+
+import click
+
+import resources
+from benchyard.analysis.regressions import check_baseline
+from benchyard.cli.common import results_option, selection
+from benchyard.cli.display import make_display
+from benchyard.cli.options import (
+    baseline_option,
+    no_wait_option,
+    publish_option,
+    schedule,
+    verbose_option,
+)
+from benchyard.cli.sinks import parse_sinks
+from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.core.errors import BenchyardError, InputError, RegressionError, RunInterruptedError
+from benchyard.core.files import shown
+from benchyard.core.model import Json
+from benchyard.core.wording import duration, printable
+from benchyard.lab import server
+from benchyard.publish import check_sinks
+from benchyard.run.progress import listening
+from benchyard.suite.planning import SuitePlan, make_suite_plan
+from benchyard.suite.wish import Wish
+
+_HOURS = {"m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
+_LENGTH = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([mhdw])")
+
+
+class _Given(TypedDict):
+    """The options that the flow takes as they were given."""
+
+    order: str
+    seed: int | None
+    runs: int
+    interval: float
+    cooldown: float
+    changed: bool
+    force: bool
+    fail_fast: bool
+    pool: str | None
+    baseline: str | None
+
+
+@click.command("suite")
+@selection
+@results_option
+@click.option(
+    "--runs",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 100_000),
+    help="How many runs of each case there shall be in the end; finished ones count.",
+)
+@schedule
+@click.option(
+    "--budget", metavar="LENGTH", help="Begin nothing that would not be through by then: 8h, 90m."
+)
+@click.option("--changed", is_flag=True, help="Only cases that have changed since their runs.")
+@click.option(
+    "--stale", metavar="LENGTH", help="Only cases whose last run is older than that: 7d, 12h, 2w."
+)
+@click.option("--fail-fast", is_flag=True, help="Begin nothing more once a case has failed.")
+@click.option(
+    "--pool", metavar="NAME", help="Execute on the testbeds of this work pool, such as testbeds."
+)
+@no_wait_option
+@publish_option
+@baseline_option
+@click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
+@verbose_option
+def command(
+    cases: tuple[str, ...],
+    tags: tuple[str, ...],
+    resource_folders: tuple[Path, ...],
+    root: Path,
+    results: Path | None,
+    budget: str | None,
+    stale: str | None,
+    publish: str,
+    *,
+    no_wait: bool,
+    as_json: bool,
+    dry_run: bool,
+    verbose: bool,
+    **given: Unpack[_Given],
+) -> None:
+    """Execute many cases as one flow run, whatever becomes of each of them.
+
+    CASE is a folder with cases below it, a name, or a glob over names, with [name=value] for one
+    point of a matrix; all below --root if left out. Cases that are not valid, that fail, or that
+    no testbed is fit for are told at the end; the others are executed all the same.
+    """
+    sinks = parse_sinks(publish)
+    check_sinks(sinks)
+    wish = Wish(
+        cases=cases,
+        tags=tags,
+        budget=None if budget is None else _hours("--budget", budget),
+        stale=None if stale is None else _hours("--stale", stale) / 24,
+        wait=not no_wait,
+        root=str(root if given["pool"] else root.resolve()),
+        results=_place(results, given["pool"]),
+        resources=tuple(str(_of(folder, given["pool"])) for folder in resource_folders),
+        publish=sinks,
+        **given,
+    )
+    wish.check()
+    if not wish.pool:  # else it lies where the suite is executed
+        check_baseline(wish.baseline)
+    if dry_run:
+        plan = make_suite_plan(wish, resources.find(resource_folders), datetime.now(UTC))
+        _print_plan(plan, as_json=as_json)
+        return
+    _execute(wish, as_json=as_json, verbose=verbose)
+
+
+def _of(folder: Path, pool: str | None) -> Path:
+    """Return a folder as it is to be named: testbeds find it from their own checkouts."""
+    return folder if pool else folder.resolve()
+
+
+def _place(results: Path | None, pool: str | None) -> str | None:
+    return None if results is None else str(_of(results, pool))
+
+
+def _hours(option: str, text: str) -> float:
+    found = _LENGTH.fullmatch(text.strip()) if text.isascii() else None
+    if found is None:
+        quoted = repr(text if len(text) <= 40 else f"{text[:40]}…")
+        raise InputError(f"{option} {quoted}: write a length of time such as 90m, 8h, 7d or 2w")
+    return float(found[1]) * _HOURS[found[2]]
+
+
+# -- executing
+
+
+def _execute(wish: Wish, *, as_json: bool, verbose: bool) -> None:
+    if wish.pool is not None and server.address() is None:
+        raise InputError(
+            f"--pool {wish.pool} needs the server of a lab: set PREFECT_API_URL, or start a lab "
+            "with benchyard up"
+        )
+    answering = server.connect()
+    from benchyard.lab import through_prefect_suite  # noqa: PLC0415 - after the server began to start
+
+    answering.wait_until_ready()
+    display = make_display(runs=0, cooldown=wish.cooldown, verbose=verbose, terminal=False)
+    with display, listening(display.hear):
+        state, file = through_prefect_suite.execute(wish, answering)
+    worse = _print_summary(file, as_json=as_json)
+    if state.is_cancelled():
+        raise RunInterruptedError(f"{state.message}; the same command goes on where it ended")
+    state.result()
+    if worse:
+        raise RegressionError("\n".join(worse))
+
+
+def _print_summary(file: Path, *, as_json: bool) -> list[str]:
+    """Print what the flow run wrote, and return the regressions; nothing if it wrote nothing."""
+    try:
+        document = cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, RecursionError) as error:
+        raise BenchyardError(f"{file}: the suite's summary cannot be read: {error}") from error
+    worse = [one["text"] for line in document["cases"] for one in line["regressions"]]
+    if as_json:
+        print_json(document)
+        return worse
+    print_columns([("CASE", "DONE", "FAILED", "LEFT OUT", "TIME", "WHY"), *_rows(document)])
+    seed = "" if document["seed"] is None else f", in random order with seed {document['seed']}"
+    say(f"\n{document['sentence']}{seed}\nall of it: {shown(file)}")
+    return worse
+
+
+def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (
+            printable(line["case"]),
+            *(str(line[f"runs_{name}"] or "-") for name in ("done", "failed", "left_out")),
+            duration(line["seconds"]) if line["seconds"] else "-",
+            printable(line["why"]),
+        )
+        for line in document["cases"]
+    ]
+
+
+# -- planning
+
+
+def _print_plan(plan: SuitePlan, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_plan(plan))
+        return
+    rows = [("", "CASE", "RUNS", "ABOUT")]
+    for number, turn in enumerate(plan.turns, 1):
+        entry = plan.entries[turn.case]
+        about = "-" if entry.seconds is None else duration(entry.seconds * len(turn.runs))
+        rows.append((str(number), printable(entry.title), _runs(turn.runs), about))
+    print_columns(rows, right=(0,))
+    say()
+    reasons = [
+        (printable(e.title), "execute" if e.runs else "leave out", printable(e.why))
+        for e in plan.entries
+    ]
+    print_columns([("CASE", "DECISION", "WHY"), *reasons])
+    if plan.seed is not None:
+        say(f"\nrandom order with seed {plan.seed}")
+
+
+def _runs(runs: tuple[int, ...]) -> str:
+    return ", ".join(map(str, runs))
+
+
+def _plan(plan: SuitePlan) -> Json:
+    entries: list[Json] = [
+        {
+            "case": entry.title,
+            "runs": list[Json](entry.runs),
+            "why": entry.why,
+            "seconds_of_a_run": entry.seconds,
+            "problems": list[Json](entry.problems),
+        }
+        for entry in plan.entries
+    ]
+    turns: list[Json] = [
+        {"case": plan.entries[turn.case].title, "runs": list[Json](turn.runs)}
+        for turn in plan.turns
+    ]
+    return {"seed": plan.seed, "cases": entries, "turns": turns}

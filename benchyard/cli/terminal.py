@@ -1,0 +1,134 @@
+r"""The only way to the terminal: what others wrote is shown there, and never obeyed.
+
+A name, a tag, a value of a matrix, a file's name or what a program said may hold escape sequences,
+C1 codes, marks that turn the direction of text, or half a character. They are shown as escapes,
+such as ``\x1b`` and ``\u202e``; ruff keeps every other module from printing.
+"""
+
+import codecs
+import json
+import logging
+import re
+import sys
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchyard.core.model import Json
+from benchyard.core.wording import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: What may stand in a text of several lines.
+_LAYOUT = "\n\t"
+#: What a JSON document seldom holds; most of it is to be seen.
+_ODD = re.compile(r"[^ -~\n]")
+
+
+class Styled(str):
+    """A text with colours of ours, all else in it escaped; put together with others it is none."""
+
+    __slots__ = ()
+
+
+def safe(text: str) -> str:
+    """Escape all that is neither to be seen nor the end of a line or a tab."""
+    return text if isinstance(text, Styled) else printable(text, but=_LAYOUT)
+
+
+def styled(
+    text: str, *, fg: str | None = None, bold: bool | None = None, dim: bool | None = None
+) -> Styled:
+    """Return a text in a colour, for ``say``."""
+    return Styled(click.style(safe(text), fg=fg, bold=bold, dim=dim))
+
+
+def say(
+    *parts: str,
+    err: bool = False,
+    end: str = "\n",
+    fg: str | None = None,
+    bold: bool | None = None,
+    dim: bool | None = None,
+) -> None:
+    """Print a text.
+
+    Args:
+        parts: Its parts: what ``styled`` returned as it is, of others what is ``safe``.
+        err: On stderr.
+        end: What comes after it.
+        fg: Colour of all of it.
+        bold: As ``dim`` for all of it.
+    """
+    text = "".join(map(safe, parts))
+    if fg or bold or dim:
+        text = click.style(text, fg=fg, bold=bold, dim=dim)
+    click.echo(text + end, err=err, nl=False)
+
+
+def confirm(question: str) -> bool:
+    """Ask on stderr whether to go on."""
+    return click.confirm(safe(question), err=True)
+
+
+def has_unicode() -> bool:
+    """Whether stdout takes every character."""
+    return codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
+
+
+def print_json(value: Json, *, compact: bool = False) -> None:
+    """Print one JSON document; escaped in it is what stdout does not take, or would obey.
+
+    Args:
+        compact: On one line.
+    """
+    layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 2}
+    text = json.dumps(value, ensure_ascii=not has_unicode(), **layout)
+    click.echo(_ODD.sub(_escaped, text))
+
+
+def _escaped(odd: re.Match[str]) -> str:
+    return odd[0] if odd[0].isprintable() else json.dumps(odd[0])[1:-1]
+
+
+def print_columns(
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Collection[int] = (),
+    colours: Sequence[str | None] = (),
+) -> None:
+    """Print rows in aligned columns; the first row is the header.
+
+    Args:
+        right: Positions of columns that are aligned to the right.
+        colours: Of the rows behind the header, where they have some.
+    """
+    shown = [list(map(printable, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for number, row in enumerate(shown):
+        cells = [
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        line = "  ".join(cells).rstrip()
+        if number:
+            say(line, fg=colours[number - 1] if colours else None)
+        else:
+            say(line, bold=True)
+
+
+def console() -> "Console":
+    """Return what draws lines that live, on stderr; what is printed there must be ``safe``."""
+    from rich.console import Console  # noqa: PLC0415 - only for what takes its time
+
+    return Console(stderr=True, highlight=False, markup=False)
+
+
+class LogLines(logging.Handler):
+    """Prints what a library logs and nobody else takes, as Python's own last resort does."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one line."""
+        say(self.format(record), err=True)

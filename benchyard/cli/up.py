@@ -1,0 +1,106 @@
+"""``benchyard up``: a whole lab on this machine, until Ctrl-C."""
+
+from pathlib import Path
+
+import click
+
+from benchyard.cli.common import json_option, resources_option
+from benchyard.cli.deploying import prefect_yaml_option, root_option
+from benchyard.cli.serving import allow_option, grace_option
+from benchyard.cli.terminal import print_json, say
+from benchyard.core.errors import InputError, RunInterruptedError
+from benchyard.core.model import Json
+
+
+@click.command("up")
+@click.option(
+    "--host-name",
+    metavar="NAME",
+    help="Name or address under which others reach the server; only this machine if left out.",
+)
+@click.option("--port", type=click.IntRange(1, 65535), help="Of the server.  [default: 4200]")
+@click.option(
+    "--database-url",
+    envvar="BENCHYARD_DATABASE_URL",
+    metavar="URL",
+    help="Where the server keeps its data: postgresql+asyncpg://USER:PASSWORD@HOST/NAME; "
+    "a file in the lab's folder if left out. BENCHYARD_DATABASE_URL keeps it off the command line.",
+)
+@click.option("--no-server", is_flag=True, help="Start no server: use that of PREFECT_API_URL.")
+@click.option(
+    "--no-auth", is_flag=True, help="Let the server want no password from those who reach it."
+)
+@click.option("--no-testbed", is_flag=True, help="Measure nothing on this machine.")
+@click.option("--name", metavar="NAME", help="Of this testbed.  [default: the host's]")
+@click.option("--tag", "tags", multiple=True, help="Of this testbed, for cases that ask for it.")
+@root_option
+@resources_option
+@prefect_yaml_option
+@click.option(
+    "--alerts",
+    metavar="TARGET",
+    envvar="BENCHYARD_ALERTS",
+    help="Tell of failed cases and of regressions: a URL, a command, or none; BENCHYARD_ALERTS "
+    "keeps it off the command line.",
+)
+@allow_option
+@grace_option
+@json_option
+def command(
+    host_name: str | None,
+    port: int | None,
+    database_url: str | None,
+    name: str | None,
+    tags: tuple[str, ...],
+    root: Path | None,
+    resource_folders: tuple[Path, ...],
+    prefect_yaml: Path,
+    alerts: str | None,
+    allowed: tuple[Path, ...],
+    grace: float | None,
+    *,
+    no_server: bool,
+    no_testbed: bool,
+    no_auth: bool,
+    as_json: bool,
+) -> None:
+    """Bring a whole lab up on this machine, and keep it up.
+
+    A Prefect server with its UI (or the one that PREFECT_API_URL names), the deployments of
+    prefect.yaml, a worker that measures, one run at a time, and one for everything else. What
+    dies is started again.
+
+    The first Ctrl-C lets the run in progress finish, a second one stops it; SIGTERM is the first.
+    """
+    from benchyard.lab import upping  # noqa: PLC0415 - imports Prefect, which help can do without
+
+    wishes = upping.Wishes(
+        host_name=host_name,
+        port=port,
+        database_url=database_url,
+        own_server=not no_server,
+        name=name,
+        tags=tags,
+        root=root,
+        resource_folders=resource_folders,
+        prefect_yaml=prefect_yaml,
+        alerts=alerts,
+        allowed=allowed,
+        auth=not no_auth,
+        measures=not no_testbed,
+        grace=grace,
+    )
+    _refuse_together(wishes.own_server, given={"--port": port, "--database-url": database_url})
+
+    def ready(told: dict[str, Json]) -> None:
+        if as_json:
+            print_json(told)
+
+    if not upping.up(wishes, lambda text: say(text, err=True), ready):
+        raise RunInterruptedError("the run in progress was stopped; a retry goes on there")
+
+
+def _refuse_together(own_server: bool, given: dict[str, object]) -> None:  # noqa: FBT001
+    for name, value in given.items():
+        if value is not None and not own_server:
+            raise InputError(f"{name} is for the lab's own server, which --no-server leaves out")

@@ -1,0 +1,44 @@
+"""``benchyard validate``: every problem of every case at once."""
+
+from pathlib import Path
+
+import click
+
+from benchyard import schemas
+from benchyard.cli.common import cases_of, load_selected, selection
+from benchyard.cli.terminal import print_json, say
+from benchyard.core.errors import ExitCode
+from benchyard.core.model import Json
+from benchyard.statistics.figures import plural
+
+
+@click.command("validate")
+@selection
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of metadata.json instead.")
+def command(
+    cases: tuple[str, ...],
+    tags: tuple[str, ...],
+    resource_folders: tuple[Path, ...],
+    root: Path,
+    *,
+    as_json: bool,
+    schema: bool,
+) -> int:
+    """Check cases and report every problem at once. Exit code 2 if there is any."""
+    if schema:
+        print_json(schemas.load("case"))
+        return ExitCode.DONE
+    _, loaded = load_selected(root, cases, tags, resource_folders)
+    problems = [problem for item in loaded for problem in item.problems]
+    valid = len(cases_of(loaded))
+    invalid = sum(1 for item in loaded if item.problems)
+    if as_json:
+        found: list[Json] = [
+            {"file": str(p.file), "path": p.path, "message": p.message} for p in problems
+        ]
+        print_json({"valid": valid, "invalid": invalid, "problems": found})
+    else:
+        for problem in problems:
+            say(str(problem))
+        say(f"{plural(valid, 'case')} valid, {invalid:,} invalid", err=True)
+    return ExitCode.WRONG_INPUT if problems else ExitCode.DONE

@@ -1,0 +1,64 @@
+"""JSON by a fast library where it can, by Python's own where only that can.
+
+Both refuse NaN when they read, and write null for it. Names of files may be no Unicode; such
+texts, and integers of any size, are Python's business.
+"""
+
+import json
+import math
+import re
+from contextlib import suppress
+from typing import Any
+
+import orjson
+
+from benchyard.core.model import Json
+
+#: So many digits may be more than 64 bits hold; those of a fraction are no matter.
+_LONG = re.compile(rb"(?<![.0-9])[0-9]{19}")
+_DIGITS, _ZEROS = bytes.maketrans(b"123456789", b"0" * 9), b"0" * 19
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def decoded(content: bytes, *, exact: bool = True) -> Any:
+    """Read a document.
+
+    Args:
+        exact: Whether integers beyond 64 bits stay integers; else they may become floats. It takes
+            about as long as the fast library takes for all.
+
+    Raises:
+        ValueError: If it is no JSON, or holds NaN or infinity.
+        RecursionError: If it is nested too deeply.
+    """
+    # The fast library makes floats of such integers, and tells nobody.
+    if not (exact and _may_hold_a_long_integer(content)):
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(content)
+    return json.loads(content.decode(), parse_constant=_refuse)
+
+
+def _may_hold_a_long_integer(content: bytes) -> bool:
+    # A search by the expression alone takes six times as long.
+    return _ZEROS in content.translate(_DIGITS) and _LONG.search(content) is not None
+
+
+def encoded(value: Json) -> str:
+    """Write a value without any space; a number that is not finite becomes null."""
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        return _ENCODER.encode(_finite(value))
+
+
+def _finite(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number that a document may hold")

@@ -1,7 +1,0 @@
-"""The curves of a run as a picture: what the host and the resources did, step by step."""
-
-from benchyard.curves.choosing import run_to_draw
-from benchyard.curves.drawing import draw
-from benchyard.curves.reading import Bar, Curves, Line, Panel, read_curves
-
-__all__ = ["Bar", "Curves", "Line", "Panel", "draw", "read_curves", "run_to_draw"]

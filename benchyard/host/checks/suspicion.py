@@ -1,0 +1,182 @@
+"""Whether the host disturbed a measured step so much that its numbers must not be trusted."""
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+
+from benchyard.core.errors import MeasurementError
+
+#: Share of the CPU time wanted that a hypervisor may take before a step is suspect: the smallest
+#: change that a lab on a quiet host can hope to show, so that steal never passes for a result.
+STEAL_SHARE = 0.01
+#: The kernel tells steal in whole ticks, and rounds down at both ends. A difference of three ticks
+#: is certainly more than two; one or two may be the rounding of next to nothing. Source: Linux,
+#: fs/proc/stat.c (nsec_to_clock_t); proc_stat(5): "in units of USER_HZ".
+STEAL_TICKS = 2
+#: Share of its time that a step may wait for a CPU beside others before it is suspect. It is that
+#: much longer then, and a quiet host stays far below. Source: our own measurement with
+#: benchmarks/neighbours.py; docs/decisions.md has the figures.
+WAIT_SHARE = 0.05
+#: Set to another share for machines that are shared; 1 is never.
+WAIT_VARIABLE = "BENCHYARD_CPU_WAIT"
+#: User, system and nice time are each told in whole ticks.
+_WAIT_TICKS = 3
+
+
+def wait_share() -> float:
+    """Return the share of its time that a step may wait for a CPU in this environment.
+
+    Raises:
+        MeasurementError: If it is set to what is no share.
+    """
+    wanted = os.environ.get(WAIT_VARIABLE, "").strip()
+    try:
+        share = float(wanted) if wanted else WAIT_SHARE
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise MeasurementError(
+            f"{WAIT_VARIABLE} is '{wanted}': it is the share of its time that a step may wait for "
+            f"a CPU beside others, from 0 to 1; {WAIT_SHARE} where it is not set"
+        )
+    return share
+
+
+def suspicions(
+    used: Mapping[str, float | None],
+    duration_s: float,
+    cores: int,
+    *,
+    lab_s: float | None = None,
+    waiting: float = WAIT_SHARE,
+) -> tuple[str, ...]:
+    """Tell why a measured step is suspect, each in a few words; none if nothing speaks against it.
+
+    Swap, throttling and OOM kills disturb whatever their amount. A hypervisor always takes a
+    little, so steal counts from ``STEAL_SHARE`` on. What a kernel does not tell raises no
+    suspicion. Throttling of a resource's own cgroup raises none either: a case that limits its
+    CPUs wants that.
+
+    Args:
+        used: Differences of the counters over the step, by their names in the record.
+        duration_s: Length of the step.
+        cores: CPUs that the host has online.
+        lab_s: CPU seconds of the lab's own processes meanwhile; None if other steps or phases of
+            the run were under way as well, which cannot be told from others.
+        waiting: Share of its time that it may wait for a CPU beside others; 1 is never.
+    """
+    each = (
+        _swap(used),
+        _throttling(used),
+        _steal(used, duration_s, cores),
+        _waiting(used, duration_s, lab_s, waiting),
+        _oom(used),
+    )
+    return tuple(words for found in each for words in found)
+
+
+def _swap(used: Mapping[str, float | None]) -> Iterator[str]:
+    moved = [
+        f"{_bytes(amount)} {way}"
+        for way in ("in", "out")
+        if (amount := _more(used, f"host_swap_{way}_bytes"))
+    ]
+    if moved:
+        yield f"the host swapped: {', '.join(moved)}"
+
+
+def _throttling(used: Mapping[str, float | None]) -> Iterator[str]:
+    times, seconds = _more(used, "lab_throttled_count"), _more(used, "lab_throttled_s")
+    if times or seconds:
+        figures = [_times(times)] * bool(times) + [f"for {seconds:.3g} s"] * bool(seconds)
+        yield f"the CPU quota of the lab's own cgroup throttled it {', '.join(figures)}"
+    hot = _more(used, "host_thermal_throttle_count")
+    if hot:
+        yield f"a CPU was slowed down for heat {_times(hot)}"
+
+
+def _steal(used: Mapping[str, float | None], duration_s: float, cores: int) -> Iterator[str]:
+    stolen = _more(used, "host_cpu_steal_s")
+    # Half a tick more: what a difference of floats adds is no tick.
+    if stolen * os.sysconf("SC_CLK_TCK") <= STEAL_TICKS + 0.5:
+        return
+    wanted = _wanted(used, stolen, duration_s, cores)
+    if stolen > STEAL_SHARE * wanted:
+        share = f", {stolen / wanted:.1%} of the CPU time wanted" if wanted > 0 else ""
+        yield f"the hypervisor took {stolen:.3g} s of CPU time{share}"
+
+
+def _wanted(
+    used: Mapping[str, float | None], stolen: float, duration_s: float, cores: int
+) -> float:
+    """Return the CPU seconds that steal is held against.
+
+    At least one core's, at most all: against all cores, a program on one of 64 could lose half of
+    its time unseen; against what was used alone, a step that sleeps would be suspect for a tick.
+    """
+    if used.get("host_cpu_user_s") is None or used.get("host_cpu_system_s") is None:
+        return duration_s * cores
+    busy = sum(_more(used, f"host_cpu_{kind}_s") for kind in ("user", "system", "nice", "irq"))
+    return min(max(busy + stolen, duration_s), max(duration_s * cores, stolen))
+
+
+def _waiting(
+    used: Mapping[str, float | None], duration_s: float, lab_s: float | None, share: float
+) -> Iterator[str]:
+    others = _of_others(used, lab_s)
+    who, waited = _waited(used)
+    if others is None or waited is None or share >= 1:
+        return
+    # With more threads than CPUs a step waits for itself; others take no more than they use.
+    waited = min(waited, others - _WAIT_TICKS / os.sysconf("SC_CLK_TCK"))
+    if duration_s > 0 and max(0.0, share * duration_s) < waited < math.inf:
+        yield (
+            f"{who} waited for a CPU for {waited:.3g} s, {waited / duration_s:.0%} of its time, "
+            f"while others used {others:.3g} s of CPU time"
+        )
+
+
+def _waited(used: Mapping[str, float | None]) -> tuple[str, float | None]:
+    """Return who waited for a CPU and how long, as close to the step as the kernel tells."""
+    own, group = used.get("resource_cpu_wait_s"), used.get("resource_psi_cpu_some_s")
+    if own is not None:
+        return "it", own
+    if group is not None:
+        # What its own quota made wait is the case's wish.
+        return "it", group - _more(used, "resource_throttled_s")
+    return "somebody on this host", used.get("host_psi_cpu_some_s")
+
+
+def _of_others(used: Mapping[str, float | None], lab_s: float | None) -> float | None:
+    """Return the CPU seconds of who is neither the lab nor the step; None if nobody knows."""
+    told = [used.get(f"host_cpu_{kind}_s") for kind in ("user", "system", "nice")]
+    known = [value for value in told if value is not None]
+    own = used.get("resource_cpu_s", 0.0)
+    if lab_s is None or own is None or len(known) < len(told):
+        return None
+    return sum(known) - own - lab_s
+
+
+def _oom(used: Mapping[str, float | None]) -> Iterator[str]:
+    killed = _more(used, "host_oom_kill_count")
+    if killed:
+        noun = "process" if killed == 1 else "processes"
+        yield f"the kernel killed {killed:.0f} {noun} of this host for want of memory"
+
+
+def _more(used: Mapping[str, float | None], name: str) -> float:
+    """Return how much a counter grew; 0 if that is not known, or if it began anew in between."""
+    value = used.get(name)
+    return value if value is not None and 0 < value < math.inf else 0.0
+
+
+def _times(count: float) -> str:
+    return "once" if count == 1 else f"{count:.0f} times"
+
+
+def _bytes(amount: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if amount < 999.5:
+            return f"{amount:.3g} {unit}"
+        amount /= 1000
+    return f"{amount:,.1f} GB"

@@ -1,0 +1,166 @@
+"""Metrics of an interval, each with a value or with the reason why it has none."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from benchyard.host.counters.values import sum_of
+
+#: What several parts of a resource used together is the sum of what each used.
+SUMS = (
+    "resource_cpu_s",
+    "resource_cpu_user_s",
+    "resource_cpu_system_s",
+    "resource_memory_bytes",
+    "resource_memory_anonymous_bytes",
+    "resource_memory_file_bytes",
+    "resource_memory_file_start_bytes",
+    "resource_disk_read_bytes",
+    "resource_disk_write_bytes",
+    "resource_disk_read_count",
+    "resource_disk_write_count",
+    "resource_page_fault_minor_count",
+    "resource_page_fault_major_count",
+    "resource_network_received_bytes",
+    "resource_network_sent_bytes",
+    "resource_process_count",
+    "resource_oom_kill_count",
+    "resource_throttled_count",
+    "resource_throttled_s",
+)
+#: What is so at the end, and no difference.
+LEVELS = (
+    "resource_memory_bytes",
+    "resource_memory_anonymous_bytes",
+    "resource_memory_file_bytes",
+    "resource_memory_file_start_bytes",
+    "resource_process_count",
+)
+_GROUP_PEAK = "resource_memory_peak_bytes"
+#: Peaks happen at different instants, and stalls at the same: these do not add up.
+SINGLE = (
+    _GROUP_PEAK,
+    *(
+        f"resource_psi_{kind}_{who}_s"
+        for kind in ("cpu", "memory", "io")
+        for who in ("some", "full")
+    ),
+)
+#: Of process trees alone; of several processes the largest.
+PROCESS_PEAK = "resource_process_peak_rss_bytes"
+#: Of process trees alone, and of nothing beside them.
+CPU_WAIT = "resource_cpu_wait_s"
+#: So many reasons of one metric are told in words: a reader wants to know the kinds, not each case.
+MOST_REASONS = 5
+
+
+class Account:
+    """What was used; thread-bound."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, float | None] = {}
+        self.reasons: dict[str, str] = {}
+
+    def tell(self, metric: str, value: float | None, why: str = "the kernel does not tell") -> None:
+        """Note a metric.
+
+        Args:
+            value: One below zero is not believed.
+            why: The reason if the value is None.
+        """
+        if value is not None and value < 0:
+            value, why = None, "the kernel's accounts contradict each other"
+        self.values[metric] = value
+        if value is None:
+            self.reasons[metric] = why
+        else:
+            self.reasons.pop(metric, None)
+
+    def tell_all(
+        self, metrics: Iterable[str], values: Iterable[float | None] | None, why: str
+    ) -> None:
+        """Note several metrics that are known, or are not, for the same reason.
+
+        Args:
+            values: None if none of them is known.
+        """
+        names = list(metrics)
+        known = [None] * len(names) if values is None else values
+        for name, value in zip(names, known, strict=True):
+            self.tell(name, value, why)
+
+
+def difference(before: float | None, after: float | None) -> float | None:
+    """Return how far a counter went; None if it went backwards, as a counter made anew does."""
+    if before is None or after is None or after < before:
+        return None
+    return after - before
+
+
+def together(parts: Sequence[Account]) -> Account:
+    """Return what all parts of a resource used; a part that lacks a metric makes it unknown."""
+    whole = Account()
+    if not parts:
+        return whole
+    for metric in SUMS:
+        whole.tell(metric, sum_of(part.values.get(metric) for part in parts), _why(metric, parts))
+    for metric in SINGLE:
+        alone = parts[0].values.get(metric) if len(parts) == 1 else None
+        whole.tell(metric, alone, _why(metric, parts))
+    for part in parts:
+        if PROCESS_PEAK in part.values:
+            whole.tell(PROCESS_PEAK, part.values[PROCESS_PEAK], _why(PROCESS_PEAK, parts))
+        if CPU_WAIT in part.values:
+            alone = part.values[CPU_WAIT] if len(parts) == 1 else None
+            whole.tell(CPU_WAIT, alone, _why(CPU_WAIT, parts))
+    return whole
+
+
+def in_turn(parts: Sequence[Account]) -> Account:
+    """Return what parts used that followed one another: the peak is the highest of theirs.
+
+    A level is that at the end of the last one.
+    """
+    whole = Account()
+    for metric in dict.fromkeys(metric for part in parts for metric in part.values):
+        told = [part.values.get(metric) for part in parts]
+        value = told[-1] if metric in LEVELS else sum_of(told)
+        if metric == _GROUP_PEAK and value is not None:
+            value = max(each for each in told if each is not None)
+        whole.tell(metric, value, _why(metric, parts))
+    return whole
+
+
+def unknown(why: str) -> Account:
+    """Return an account in which nothing is known."""
+    account = Account()
+    account.tell_all((*SUMS, *SINGLE), None, why)
+    return account
+
+
+def _why(metric: str, parts: Sequence[Account]) -> str:
+    reasons = [part.reasons[metric] for part in parts if metric in part.reasons]
+    if reasons:
+        return reasons[0]
+    return "the resource has several control groups or process trees, and this does not add up"
+
+
+class Reasons:
+    """Why metrics were null in the intervals of a run: each reason once, and a few at most."""
+
+    def __init__(self) -> None:
+        # Used as a set that keeps its order.
+        self._known: dict[str, dict[str, None]] = {}
+
+    def add(self, reasons: Mapping[str, str]) -> None:
+        """Note the reasons of one interval: metric to reason."""
+        for metric, why in reasons.items():
+            known = self._known.setdefault(metric, {})
+            if len(known) <= MOST_REASONS:
+                known[why] = None
+
+    def told(self) -> dict[str, str]:
+        """Return metric to its reasons, apart by semicolons."""
+        return {metric: "; ".join(_few(list(each))) for metric, each in self._known.items()}
+
+
+def _few(reasons: list[str]) -> list[str]:
+    return reasons if len(reasons) <= MOST_REASONS else [*reasons[:MOST_REASONS], "and others"]

@@ -1,0 +1,200 @@
+"""The account of one control group, read as raw bytes at a boundary."""
+
+import os
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from benchyard.host.counters.kernel import KernelFile, read_once
+from benchyard.host.counters.networks import Traffic, read_network
+from benchyard.host.counters.peaks import PeakBook, PeakFile, PeakOf
+from benchyard.host.counters.processes import ProcessReading, lives, read_process
+from benchyard.process.cgroups import UNIFIED, Cgroup
+
+#: Controller and name of a file, in the order of preference.
+Places: TypeAlias = tuple[tuple[str, str], ...]
+
+#: What is read, and where it may be: the first file that is there counts.
+FILES: Mapping[str, Places] = {
+    "cpu": (("cpuacct", "cpuacct.usage"), (UNIFIED, "cpu.stat")),
+    "cpu_user": (("cpuacct", "cpuacct.usage_user"),),
+    "cpu_system": (("cpuacct", "cpuacct.usage_sys"),),
+    "cpu_ticks": (("cpuacct", "cpuacct.stat"),),
+    "throttling": (("cpu", "cpu.stat"), (UNIFIED, "cpu.stat")),
+    "memory": (("memory", "memory.usage_in_bytes"), (UNIFIED, "memory.current")),
+    "faults": (("memory", "memory.stat"), (UNIFIED, "memory.stat")),
+    "oom": (("memory", "memory.oom_control"), (UNIFIED, "memory.events")),
+    "io": (
+        (UNIFIED, "io.stat"),
+        ("blkio", "blkio.throttle.io_serviced_recursive"),
+        ("blkio", "blkio.throttle.io_serviced"),
+    ),
+    "psi_cpu": ((UNIFIED, "cpu.pressure"),),
+    "psi_memory": ((UNIFIED, "memory.pressure"),),
+    "psi_io": ((UNIFIED, "io.pressure"),),
+}
+PEAK: Places = (("memory", "memory.max_usage_in_bytes"), (UNIFIED, "memory.peak"))
+#: It ends in the id that was given out last, to any process or thread of the host.
+_NEWEST = Path("/proc/loadavg")
+
+
+class Members(NamedTuple):
+    """The processes of a group, for accounts that it does not keep itself.
+
+    Args:
+        expected: How many there were; one that ended while they were read lacks.
+        older: ``/proc/loadavg`` right before they were looked for.
+        newer: The same right after they were read.
+    """
+
+    processes: tuple[ProcessReading, ...]
+    expected: int
+    older: bytes | None
+    newer: bytes | None
+
+
+class GroupReading(NamedTuple):
+    """One control group at an instant.
+
+    Args:
+        generation: How often a group of this path was found anew; its counters began then.
+        oldest_ticks: When its oldest process began, as far as was seen when it was found.
+        problems: Name of a file of FILES that gave nothing to why, if that is known.
+        members: Its processes' own accounts, read where it has none of its disks.
+    """
+
+    group: "Group"
+    generation: int
+    oldest_ticks: int | None
+    is_gone: bool
+    raw: Mapping[str, bytes | None]
+    problems: Mapping[str, str | None]
+    peak: PeakOf | None
+    pids: frozenset[int]
+    members: Members | None
+    network: Traffic
+
+
+class Group:
+    """One control group, its files kept open while it exists; thread-safe.
+
+    Args:
+        keeps_peaks: False leaves the peak of its memory alone: each reading begins it anew, for
+            everybody who reads it in version 1.
+    """
+
+    def __init__(self, cgroup: Cgroup, *, keeps_peaks: bool = True) -> None:
+        self.cgroup = cgroup
+        self._keeps_peaks = keeps_peaks
+        self._generation = 0
+        #: The largest peak of earlier groups at this path.
+        self._earlier_peak: int | None = None
+        self._lock = threading.Lock()
+        self._newest = KernelFile(_NEWEST)
+        self._open()
+
+    def _open(self) -> None:
+        self._generation += 1
+        folders = self.cgroup.folders
+        self._files = {name: _first(folders, places) for name, places in FILES.items()}
+        peak = next(_paths(folders, PEAK), None) if self._keeps_peaks else None
+        self._peak_file = PeakFile(peak)
+        self._peaks = PeakBook(self._peak_file)
+        # The processes of the hierarchy that counts CPU time: they are checked against it.
+        own = folders.get("cpuacct") or folders.get(UNIFIED) or next(iter(folders.values()), None)
+        self._folder = None if own is None else str(own)
+        self._oldest_ticks = min(
+            (key[1] for key in lives(self._processes(self._pids()))), default=None
+        )
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """The largest use of memory up to the last reading, that before the first one included."""
+        known = [p for p in (self._earlier_peak, self._peaks.largest) if p is not None]
+        return max(known, default=None)
+
+    def read(self) -> GroupReading:
+        """Read it; a group that was removed and made again is opened again."""
+        with self._lock:
+            raw = self._raw()
+            if _is_gone(raw):
+                self._earlier_peak = self.peak_bytes
+                self._close()
+                self._open()
+                raw = self._raw()
+            return self._reading(raw)
+
+    def close(self) -> None:
+        """Close all files."""
+        with self._lock:
+            self._close()
+            self._newest.close()
+
+    def _close(self) -> None:
+        for file in self._files.values():
+            file.close()
+        self._peak_file.close()
+
+    def _raw(self) -> dict[str, bytes | None]:
+        return {name: file.read() for name, file in self._files.items()}
+
+    def _reading(self, raw: Mapping[str, bytes | None]) -> GroupReading:
+        older = self._newest.read()
+        pids = self._pids()
+        counts_bytes = raw["io"] is not None and self._files["io"].name == "io.stat"
+        return GroupReading(
+            self,
+            self._generation,
+            self._oldest_ticks,
+            _is_gone(raw),
+            raw,
+            {name: self._problem(name) for name, got in raw.items() if got is None},
+            PeakOf(self._peaks, self._peaks.mark()) if self._peak_file.is_open else None,
+            pids,
+            None if counts_bytes else self._members(pids, older),
+            read_network(min(pids, default=None)),
+        )
+
+    def _problem(self, name: str) -> str | None:
+        file = self._files[name]
+        return f"{file.name}: {file.problem}" if file.problem else None
+
+    def _members(self, pids: Collection[int], older: bytes | None) -> Members:
+        processes = tuple(self._processes(pids))
+        return Members(processes, len(pids), older, self._newest.read())
+
+    def _pids(self) -> frozenset[int]:
+        """Return the processes in it and in the groups below it."""
+        return frozenset(_pids_below(self._folder)) if self._folder else frozenset()
+
+    def _processes(self, pids: Iterable[int]) -> Iterator[ProcessReading]:
+        found = (read_process(pid, is_root=False) for pid in pids)
+        return (reading for reading in found if reading)
+
+
+def _paths(folders: Mapping[str, Path], places: Places) -> Iterator[Path]:
+    """Yield where a file may be; those that are there first."""
+    paths = [folders[controller] / name for controller, name in places if controller in folders]
+    return iter(sorted(paths, key=lambda path: not path.exists()))
+
+
+def _first(folders: Mapping[str, Path], places: Places) -> KernelFile:
+    """Open the first file that is there; if none is, the first one tells what is wrong."""
+    return KernelFile(next(_paths(folders, places), None))
+
+
+def _is_gone(raw: Mapping[str, bytes | None]) -> bool:
+    return all(content is None for content in raw.values())
+
+
+def _pids_below(folder: str) -> Iterator[int]:
+    yield from map(int, (read_once(f"{folder}/cgroup.procs") or b"").split())
+    try:
+        # A folder of the kernel has a link for each folder in it, and two of its own.
+        if os.stat(folder).st_nlink > 2:  # noqa: PTH116 - a boundary waits for it
+            for entry in os.scandir(folder):
+                if entry.is_dir():
+                    yield from _pids_below(entry.path)
+    except OSError:
+        return

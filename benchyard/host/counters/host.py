@@ -1,0 +1,282 @@
+"""The host's own counters: read as raw bytes at a boundary, decoded afterwards.
+
+A boundary costs a read of a few open files. What they mean is worked out when nothing is measured.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from os import getpid
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from benchyard.host.counters import parsing
+from benchyard.host.counters.account import difference
+from benchyard.host.counters.kernel import KernelFile, read_once
+from benchyard.host.counters.values import CpuTimes, Disk, Network, sum_of
+from benchyard.process.cgroups import levels_of
+
+Values: TypeAlias = dict[str, float | None]
+Told: TypeAlias = float | None
+Reasons: TypeAlias = dict[str, str]
+
+#: Metric to the field of Disk that it is made of; its order is that of KROWN's columns.
+_DISK = (
+    "host_disk_read_count",
+    "host_disk_write_count",
+    "host_disk_read_bytes",
+    "host_disk_write_bytes",
+    "host_disk_read_time_s",
+    "host_disk_write_time_s",
+    "host_disk_busy_time_s",
+)
+_NETWORK = tuple(f"host_network_{name}" for name in Network._fields)
+_MEMORY = ("host_memory_used_bytes", "host_swap_used_bytes")
+_EVENTS = (
+    "host_swap_in_bytes",
+    "host_swap_out_bytes",
+    "host_page_fault_major_count",
+    "host_oom_kill_count",
+)
+#: In the order of CpuTimes; user and system are psutil's and KROWN's, without nice and interrupts.
+_CPU = tuple(f"host_cpu_{field}" for field in CpuTimes._fields)
+_PRESSED = ("cpu", "memory", "io")
+ENERGY = "host_energy_package_j"
+#: No processor package draws more watts: the largest of 2025 are specified at 600.
+_MOST_WATTS = 1000
+
+
+class HostReading(NamedTuple):
+    """The raw content of the files; None where the kernel gave none."""
+
+    stat: bytes | None
+    meminfo: bytes | None
+    vmstat: bytes | None
+    network: bytes | None
+    pressures: tuple[bytes | None, ...]
+    disks: tuple[bytes | None, ...]
+    lab: tuple[bytes | None, ...]
+    thermal: tuple[bytes | None, ...]
+    energy: tuple[bytes | None, ...]
+
+
+class Host:
+    """The host's files, kept open.
+
+    Args:
+        root: Where ``proc`` and ``sys`` are; tests set it.
+    """
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        proc, devices = root / "proc", root / "sys" / "devices" / "system" / "cpu"
+        self._stat = KernelFile(proc / "stat")
+        self._meminfo = KernelFile(proc / "meminfo")
+        self._vmstat = KernelFile(proc / "vmstat", records=True)
+        self._network = KernelFile(proc / "self" / "net" / "dev", records=True)
+        self._pressures = [KernelFile(proc / "pressure" / kind) for kind in _PRESSED]
+        block = root / "sys" / "block"
+        self._disks = [KernelFile(block / name / "stat") for name in real_disks(block)]
+        levels = levels_of(getpid(), "cpu", proc=proc)
+        self._lab = _that_throttle(KernelFile(level / "cpu.stat") for level in levels)
+        self._thermal = [file for path in _thermal(devices) if (file := KernelFile(path)).is_open]
+        zones = list(packages(root / "sys" / "class" / "powercap"))
+        self._energy = [KernelFile(zone / "energy_uj") for zone in zones]
+        self._ranges = [_number_in(zone / "max_energy_range_uj") for zone in zones]
+
+    def read(self) -> HostReading:
+        """Read all; this is what a boundary waits for."""
+        return HostReading(
+            self._stat.read(),
+            self._meminfo.read(),
+            self._vmstat.read(),
+            self._network.read(),
+            tuple([file.read() for file in self._pressures]),
+            tuple([file.read() for file in self._disks]),
+            tuple([file.read() for file in self._lab]),
+            tuple([file.read() for file in self._thermal]),
+            tuple([file.read() for file in self._energy]),
+        )
+
+    def used(self, start: HostReading, end: HostReading, seconds: float) -> tuple[Values, Reasons]:
+        """Return what changed between two readings, and levels at the end.
+
+        Args:
+            seconds: How long the interval was; a counter of energy that may have run round more
+                than once in it tells nothing.
+
+        Returns:
+            Metric to amount, and metric to why it is None.
+        """
+        before, after = counters(start), counters(end)
+        used: Values = {name: difference(before[name], after[name]) for name in after}
+        reasons = {name: self._reason(name, after[name]) for name in used if used[name] is None}
+        lost = _interfaces(start.network) - _interfaces(end.network)
+        if lost:
+            used |= dict.fromkeys(_NETWORK)
+            reasons |= dict.fromkeys(_NETWORK, "an interface vanished meanwhile")
+        if self._energy and end.energy[0] is not None:
+            used[ENERGY] = _joules(start.energy, end.energy, self._ranges, seconds)
+            reasons |= {} if used[ENERGY] is not None else {ENERGY: "the counter ran round"}
+        used |= (levels := _levels(end))
+        reasons |= {name: self._reason(name, None) for name in levels if levels[name] is None}
+        return used, reasons
+
+    def close(self) -> None:
+        """Close all files."""
+        lists = (self._pressures, self._disks, self._lab, self._thermal, self._energy)
+        single = (self._stat, self._meminfo, self._vmstat, self._network)
+        for file in (*single, *(file for files in lists for file in files)):
+            file.close()
+
+    def _reason(self, metric: str, at_end: Told) -> str:
+        if at_end is not None:
+            return "the counter went backwards, or was not told at the start"
+        if metric == "host_psi_cpu_full_s":
+            return "the kernel does not define it for the whole host"
+        file, without = self._source(metric)
+        return f"{file.path}: {file.problem}" if file and file.problem else without
+
+    def _source(self, metric: str) -> tuple[KernelFile | None, str]:
+        """Return the file that a metric comes from, and why it may lack although there is one."""
+        without = "this kernel does not tell it"
+        if metric in _DISK:
+            failed = [disk for disk in self._disks if disk.problem]
+            return (failed or [None])[0], "this host has no disk that Linux shows as hardware"
+        if metric.startswith("host_psi_"):
+            return self._pressures[_PRESSED.index(metric.split("_")[2])], without
+        if metric.startswith("lab_"):
+            return None, "no control group of the lab counts throttling"
+        if metric == "host_thermal_throttle_count":
+            return None, "the processor's driver counts no thermal throttling"
+        if metric in _EVENTS:
+            return self._vmstat, without
+        by_kind = {"network": self._network, "memory": self._meminfo, "swap": self._meminfo}
+        return by_kind.get(metric.split("_")[1], self._stat), without
+
+
+def counters(reading: HostReading) -> Values:
+    """Decode what only grows: metric to amount since boot, unrounded, in SI units."""
+    disk = _disk(reading)
+    values: Values = {
+        **dict(zip(_CPU, parsing.cpu_times(reading.stat or b""), strict=True)),
+        "host_context_switch_count": parsing.context_switches(reading.stat or b""),
+        **dict(zip(_DISK, (*disk[:4], *map(_seconds, disk[4:])), strict=True)),
+        **dict(zip(_NETWORK, parsing.network(reading.network or b""), strict=True)),
+        **dict(zip(_EVENTS, parsing.memory_events(reading.vmstat or b""), strict=True)),
+    }
+    for kind, content in zip(_PRESSED, reading.pressures, strict=True):
+        some, full = parsing.pressure(content or b"")
+        values[f"host_psi_{kind}_some_s"] = some
+        # The kernel writes a line of zeros for what it does not define on the whole host.
+        values[f"host_psi_{kind}_full_s"] = None if kind == "cpu" else full
+    values["host_thermal_throttle_count"] = sum_of(map(_number, reading.thermal))
+    throttled = [parsing.throttling(content or b"") for content in reading.lab]
+    values["lab_throttled_count"] = sum_of(count for count, _ in throttled)
+    values["lab_throttled_s"] = sum_of(seconds for _, seconds in throttled)
+    return values
+
+
+def krown_columns(reading: HostReading) -> tuple[Told, ...]:
+    """Return what KROWN's columns hold, in its order and units (disk times ms), since boot."""
+    cpu = parsing.cpu_times(reading.stat or b"")
+    memory = parsing.memory(reading.meminfo or b"")
+    network = parsing.network(reading.network or b"")
+    return (*cpu[:4], *memory, *_disk(reading), *network)
+
+
+def real_disks(block: Path = Path("/sys/block")) -> list[str]:
+    """Return the block devices with hardware behind them.
+
+    Partitions, loops, RAM disks and volumes of the device mapper are left out: their traffic
+    reaches a real disk, where it would be counted a second time, or none at all. So are the hidden
+    paths behind a disk that has several: what goes through one is counted at the disk.
+    Source: Documentation/ABI/stable/sysfs-block, ``hidden``.
+    """
+    found = (path.parent for path in block.glob("*/device"))
+    return sorted(path.name for path in found if not _number_in(path / "hidden"))
+
+
+def disk_numbers(block: Path = Path("/sys/block")) -> frozenset[str]:
+    """Return ``major:minor`` of the block devices with hardware behind them."""
+    found = (read_once(str(block / name / "dev")) for name in real_disks(block))
+    return frozenset(text.decode().strip() for text in found if text)
+
+
+def _levels(reading: HostReading) -> Values:
+    return dict(zip(_MEMORY, parsing.memory(reading.meminfo or b""), strict=True))
+
+
+def _disk(reading: HostReading) -> Disk:
+    return parsing.sum_of_disks(parsing.disk(content or b"") for content in reading.disks)
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def _number(content: bytes | None) -> int | None:
+    return parsing.number(content or b"")
+
+
+def _number_in(path: Path) -> int | None:
+    return _number(read_once(str(path)))
+
+
+def _that_throttle(files: Iterable[KernelFile]) -> list[KernelFile]:
+    """Keep the files of groups that can be given a quota; the others say nothing of it."""
+    kept: list[KernelFile] = []
+    for file in files:
+        if b"nr_throttled " in (file.read() or b""):
+            kept.append(file)
+        else:
+            file.close()
+    return kept
+
+
+def _thermal(cpus: Path) -> Iterator[Path]:
+    """Yield one counter for each core and one for each package: siblings count the same events.
+
+    Source: Documentation/admin-guide/abi-stable, ``thermal_throttle``.
+    """
+    seen: set[tuple[str, bytes | None]] = set()
+    for folder in sorted(cpus.glob("cpu[0-9]*/thermal_throttle")):
+        for kind, siblings in (("core", "core_cpus_list"), ("package", "package_cpus_list")):
+            listed = read_once(str(folder.parent / "topology" / siblings))
+            group = (kind, listed or folder.parent.name.encode())
+            if group not in seen:
+                seen.add(group)
+                yield folder / f"{kind}_throttle_count"
+
+
+def packages(powercap: Path) -> Iterator[Path]:
+    """Yield the zones of whole packages that may be read; what is inside one is part of it."""
+    for zone in sorted(powercap.glob("intel-rapl:*")):
+        name, energy = (read_once(str(zone / file)) for file in ("name", "energy_uj"))
+        if (name or b"").startswith(b"package-") and energy is not None:
+            yield zone
+
+
+def _joules(
+    start: Sequence[bytes | None],
+    end: Sequence[bytes | None],
+    ranges: Sequence[int | None],
+    seconds: float,
+) -> float | None:
+    """Add up the packages' energy; unknown where a counter may have run round twice."""
+    joules = 0.0
+    for before, after, most in zip(map(_number, start), map(_number, end), ranges, strict=True):
+        if before is None or after is None or most is None or seconds * _MOST_WATTS * 1e6 >= most:
+            return None
+        joules += microjoules(before, after, most) / 1e6
+    return joules
+
+
+def microjoules(before: int, after: int, most: int) -> int:
+    """Return the energy between two readings of a counter that runs round at ``most`` (µJ).
+
+    Source: Documentation/power/powercap of Linux, ``max_energy_range_uj``.
+    """
+    return after - before if after >= before else after - before + most
+
+
+def _interfaces(net_dev: bytes | None) -> set[str]:
+    lines = (net_dev or b"").splitlines()
+    return {line.rpartition(b":")[0].strip().decode(errors="replace") for line in lines} - {""}

@@ -1,0 +1,88 @@
+"""Traffic of network namespaces other than the lab's own."""
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from benchyard.host.counters import parsing
+from benchyard.host.counters.kernel import read_once
+
+
+class Traffic(NamedTuple):
+    """What namespaces other than the lab's own carried so far.
+
+    Args:
+        devices: Name of each to its ``net/dev``.
+        problem: Why there is none, if that is not because there is none but the lab's.
+    """
+
+    devices: Mapping[str, bytes] = {}
+    problem: str | None = None
+
+
+def read_network(pid: int | None) -> Traffic:
+    """Read the namespace that a process is in.
+
+    No file is kept open: an open one keeps a namespace alive whose processes have ended.
+    """
+    if pid is None:
+        return Traffic()
+    try:
+        name, own = _namespace(pid), _own_namespace()
+    except PermissionError:
+        return Traffic(problem="the network namespace of its processes may not be read")
+    except OSError:
+        return Traffic(problem="the process whose network namespace counts has ended")
+    if name == own:
+        return Traffic()
+    content = read_once(f"/proc/{pid}/net/dev")
+    if content is None:
+        return Traffic(problem="the traffic of its network namespace may not be read")
+    return Traffic({name: content})
+
+
+def why_unknown(start: Traffic, end: Traffic) -> str:
+    """Say why ``carried`` returned None."""
+    if start.problem or end.problem:
+        return end.problem or start.problem or ""
+    if not end.devices:
+        return "it has no network namespace of its own"
+    return "its network namespace changed meanwhile"
+
+
+def carried(start: Traffic, end: Traffic, *, began_inside: bool) -> tuple[int, int] | None:
+    """Return the bytes received and sent between two readings, loopback left out.
+
+    Args:
+        began_inside: Whether namespaces that are new at the end were made in between.
+
+    Returns:
+        None if there is no namespace, or one whose counters at the start are not known.
+    """
+    new, lost = end.devices.keys() - start.devices.keys(), start.devices.keys() - end.devices.keys()
+    if not end.devices or (new and not began_inside) or lost:
+        return None
+    before = [_total(content) for content in start.devices.values()]
+    after = [_total(content) for content in end.devices.values()]
+    received, sent = (sum(a[i] for a in after) - sum(b[i] for b in before) for i in (0, 1))
+    return (received, sent) if received >= 0 and sent >= 0 else None
+
+
+def _total(net_dev: bytes) -> tuple[int, int]:
+    lines = [line for line in net_dev.splitlines() if line.partition(b":")[0].strip() != b"lo"]
+    found = parsing.network(b"\n".join(lines))
+    return found.received_bytes or 0, found.sent_bytes or 0
+
+
+def _namespace(pid: int | str) -> str:
+    """Return what tells namespaces apart: each has a file of its own, which everybody may look at.
+
+    Where the link ``ns/net`` leads to, only root and the process's own user may see.
+    """
+    return str(os.stat(f"/proc/{pid}/net/dev").st_ino)  # noqa: PTH116 - a boundary waits for it
+
+
+@cache
+def _own_namespace() -> str:
+    return _namespace("self")

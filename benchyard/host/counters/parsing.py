@@ -1,0 +1,295 @@
+"""From the bytes of kernel files to values; nothing is read here.
+
+Whatever the bytes are, these functions answer; what is missing or damaged is None. Times are
+seconds and sizes bytes unless the name says otherwise.
+Source: proc(5) and its pages; Documentation/admin-guide/{cgroup-v1,cgroup-v2.rst,iostats.rst} and
+Documentation/accounting/psi.rst of Linux.
+"""
+
+import os
+from collections.abc import Collection, Iterable
+
+from benchyard.host.counters.values import (
+    CgroupCpu,
+    CgroupDisk,
+    CpuTimes,
+    Disk,
+    Faults,
+    Memory,
+    MemoryEvents,
+    MemoryKinds,
+    Network,
+    Pressure,
+    ProcessDisk,
+    ProcessStat,
+    sum_of,
+)
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+#: What block devices count in, whatever their own sector is.
+SECTOR_BYTES = 512
+
+_DIGITS_OF_64_BITS = 20
+#: Bytes that a number and the blanks before it take at most.
+_LONGEST = 64
+
+# -- the host
+
+
+def cpu_times(stat: bytes) -> CpuTimes:
+    """Read the first line of ``/proc/stat``; more of the file does no harm."""
+    fields = stat.partition(b"\n")[0].split()
+    if not fields or fields[0] != b"cpu":
+        return CpuTimes()
+    user, nice, system, idle, iowait, hard, soft, steal = (_ticks(fields, at) for at in range(1, 9))
+    irq = None if hard is None or soft is None else hard + soft
+    return CpuTimes(user, system, idle, iowait, steal, nice, irq)
+
+
+def context_switches(stat: bytes) -> int | None:
+    """Read how often the processors changed tasks since boot, from ``/proc/stat``."""
+    return _after(stat, b"ctxt ")
+
+
+def memory(meminfo: bytes) -> Memory:
+    """Read ``/proc/meminfo``; its "kB" are 1024 bytes. In use is what is not available."""
+    return Memory(
+        _used(meminfo, b"MemTotal:", b"MemAvailable:"), _used(meminfo, b"SwapTotal:", b"SwapFree:")
+    )
+
+
+def memory_events(vmstat: bytes) -> MemoryEvents:
+    """Read ``/proc/vmstat``."""
+    return MemoryEvents(
+        _times(_after(vmstat, b"pswpin "), PAGE_BYTES),
+        _times(_after(vmstat, b"pswpout "), PAGE_BYTES),
+        _after(vmstat, b"pgmajfault "),
+        _after(vmstat, b"oom_kill "),
+    )
+
+
+def disk(stat: bytes) -> Disk:
+    """Read a ``/sys/block/DEVICE/stat``."""
+    fields = stat.split()
+    values = [_field(fields, at) for at in (0, 4, 2, 6, 3, 7, 9)]
+    values[2], values[3] = (_times(values[at], SECTOR_BYTES) for at in (2, 3))
+    return Disk(*values)
+
+
+def sum_of_disks(each: Iterable[Disk]) -> Disk:
+    """Add up devices; a value that one of them lacks is None, as is all of no device."""
+    return Disk(*(sum_of(column) for column in zip(*each, strict=True)))
+
+
+def network(net_dev: bytes) -> Network:
+    """Read a ``/proc/net/dev``: the sum over all interfaces, loopback too, as psutil does."""
+    rows = [line.rpartition(b":")[2].split() for line in net_dev.splitlines() if b":" in line]
+    columns = ([number(row[at]) if at < len(row) else None for row in rows] for at in _NETWORK)
+    return Network(*(sum_of(column) for column in columns))
+
+
+#: Where the fields of Network stand in a line.
+_NETWORK = (1, 9, 0, 8, 2, 10, 3, 11)
+
+
+def pressure(psi: bytes) -> Pressure:
+    """Read a pressure file: ``/proc/pressure/…`` or ``….pressure`` of a control group."""
+    totals: dict[bytes, float | None] = {}
+    for line in psi.splitlines():
+        total = number(line.rpartition(b"total=")[2])
+        totals[line[:5]] = None if total is None else total / 1e6
+    return Pressure(totals.get(b"some "), totals.get(b"full "))
+
+
+# -- processes
+
+
+def process_stat(stat: bytes) -> ProcessStat:
+    """Read a ``/proc/PID/stat``; of a process of another user some fields may be hidden zeros."""
+    # The command name may hold blanks and brackets; fields are counted after the last bracket.
+    fields = stat.rpartition(b")")[2].split()
+    return ProcessStat(
+        state=fields[0].decode(errors="replace") if fields else None,
+        parent=_field(fields, 1),
+        minor_faults=_field(fields, 7),
+        waited_minor_faults=_field(fields, 8),
+        major_faults=_field(fields, 9),
+        waited_major_faults=_field(fields, 10),
+        user_s=_ticks(fields, 11),
+        system_s=_ticks(fields, 12),
+        waited_user_s=_ticks(fields, 13),
+        waited_system_s=_ticks(fields, 14),
+        started_ticks=_field(fields, 19),
+        resident_bytes=_times(_field(fields, 21), PAGE_BYTES),
+        threads=_field(fields, 17),
+        ignored_signals=_field(fields, 30),
+    )
+
+
+def newest_process(loadavg: bytes) -> int | None:
+    """Read the id that was given out last, to a process or thread, from ``/proc/loadavg``."""
+    return number(loadavg.rpartition(b" ")[2])
+
+
+def process_disk(io: bytes) -> ProcessDisk:
+    """Read a ``/proc/PID/io``."""
+    names = (b"read_bytes:", b"write_bytes:", b"cancelled_write_bytes:")
+    return ProcessDisk(*(_after(io, name) for name in names))
+
+
+def peak_resident_bytes(status: bytes) -> int | None:
+    """Read the largest resident set so far from a ``/proc/PID/status``."""
+    return _times(_after(status, b"VmHWM:"), 1024)
+
+
+# -- control groups
+
+
+def number(text: bytes) -> int | None:
+    """Read one whole number, as in ``memory.current``; None for ``max`` and whatever is none."""
+    digits = text if text.isdigit() else text.strip()
+    return int(digits) if digits.isdigit() and len(digits) <= _DIGITS_OF_64_BITS else None
+
+
+def cpu_of_v2(cpu_stat: bytes) -> CgroupCpu:
+    """Read a version 2 ``cpu.stat``, which counts in microseconds."""
+    names = (b"usage_usec ", b"user_usec ", b"system_usec ")
+    total, user, system = (_per(_after(cpu_stat, name), 10**6) for name in names)
+    throttled_s = _per(_after(cpu_stat, b"throttled_usec "), 10**6)
+    return CgroupCpu(total, user, system, _after(cpu_stat, b"nr_throttled "), throttled_s)
+
+
+def throttling(cpu_stat: bytes) -> tuple[int | None, float | None]:
+    """Read a ``cpu.stat`` of either version: how often a quota ran out, and how long tasks waited.
+
+    Version 1 counts the time in nanoseconds, version 2 in microseconds.
+    """
+    throttled_s = _per(_after(cpu_stat, b"throttled_usec "), 10**6)
+    if throttled_s is None:
+        throttled_s = _per(_after(cpu_stat, b"throttled_time "), 10**9)
+    return _after(cpu_stat, b"nr_throttled "), throttled_s
+
+
+def cpu_usage_of_v1(cpuacct_usage: bytes) -> float | None:
+    """Read a ``cpuacct.usage``, ``.usage_user`` or ``.usage_sys``, which count in nanoseconds."""
+    return _per(number(cpuacct_usage), 10**9)
+
+
+def cpu_stat_of_v1(cpuacct_stat: bytes) -> CgroupCpu:
+    """Read a ``cpuacct.stat``: user and system, in clock ticks."""
+    user, system = (
+        _per(_after(cpuacct_stat, name), TICKS_PER_S) for name in (b"user ", b"system ")
+    )
+    return CgroupCpu(None, user, system)
+
+
+def faults(memory_stat: bytes) -> Faults:
+    """Read a ``memory.stat``: its own group's and all those below.
+
+    The kernel's ``pgfault`` counts both kinds; minor is what is not major.
+    """
+    # Version 1 has lines of the group alone beside those of the whole subtree; version 2 does not.
+    version_1 = b"total_pgfault " in memory_stat
+    both, major = (
+        _after(memory_stat, b"total_" + name if version_1 else name)
+        for name in (b"pgfault ", b"pgmajfault ")
+    )
+    minor = None if both is None or major is None else max(0, both - major)
+    return Faults(minor, major)
+
+
+def memory_kinds(memory_stat: bytes) -> MemoryKinds:
+    """Read a ``memory.stat``: its own group's and all those below."""
+    anonymous, file = _after(memory_stat, b"total_rss "), _after(memory_stat, b"total_cache ")
+    if anonymous is None:  # version 2
+        anonymous, file = _after(memory_stat, b"anon "), _after(memory_stat, b"file ")
+    return MemoryKinds(anonymous, file)
+
+
+def oom_kills(events: bytes) -> int | None:
+    """Read how many tasks were killed, from ``memory.events`` or ``memory.oom_control``."""
+    return _after(events, b"oom_kill ")
+
+
+def io_of_v2(io_stat: bytes, devices: Collection[str] | None = None) -> CgroupDisk:
+    """Read a version 2 ``io.stat``.
+
+    Args:
+        devices: Count only these, each as ``major:minor``. What goes through a device mapper is
+            counted there and once more at the disk behind it.
+
+    Returns:
+        The sums; zeros if none of the devices was used, for the kernel lists only used ones.
+    """
+    sums = dict.fromkeys((b"rbytes", b"wbytes", b"rios", b"wios"), 0)
+    for line in io_stat.splitlines():
+        device, *pairs = line.split() or [b""]
+        if devices is not None and device.decode(errors="replace") not in devices:
+            continue
+        for name, _, text in (pair.partition(b"=") for pair in pairs):
+            if name in sums:
+                value = number(text)
+                if value is None:
+                    return CgroupDisk()
+                sums[name] += value
+    return CgroupDisk(*sums.values())
+
+
+def blkio_of_v1(
+    blkio: bytes, devices: Collection[str] | None = None
+) -> tuple[int | None, int | None]:
+    """Read a version 1 ``blkio.throttle.io_service_bytes`` or ``io_serviced``, recursive or not.
+
+    Args:
+        devices: As for ``io_of_v2``.
+
+    Returns:
+        What was read and what was written, in bytes or operations; None if it is not that file.
+    """
+    sums = {b"Read": 0, b"Write": 0}
+    whole = False
+    for fields in map(bytes.split, blkio.splitlines()):
+        whole = whole or fields[:1] == [b"Total"]
+        if len(fields) != 3 or fields[1] not in sums:
+            continue
+        value = number(fields[2])
+        if value is None:
+            return None, None
+        if devices is None or fields[0].decode(errors="replace") in devices:
+            sums[fields[1]] += value
+    return (sums[b"Read"], sums[b"Write"]) if whole else (None, None)
+
+
+# -- parts
+
+
+def _after(text: bytes, name: bytes) -> int | None:
+    """Return the number after ``name``, which begins a line and ends in what stands behind it."""
+    start = 0 if text.startswith(name) else text.find(b"\n" + name) + 1
+    if not start and not text.startswith(name):
+        return None
+    start += len(name)
+    fields = text[start : start + _LONGEST].partition(b"\n")[0].split()
+    return number(fields[0]) if fields else None
+
+
+def _field(fields: list[bytes], at: int) -> int | None:
+    return number(fields[at]) if at < len(fields) else None
+
+
+def _ticks(fields: list[bytes], at: int) -> float | None:
+    return _per(_field(fields, at), TICKS_PER_S)
+
+
+def _used(meminfo: bytes, total_name: bytes, free_name: bytes) -> int | None:
+    total, free = _after(meminfo, total_name), _after(meminfo, free_name)
+    return None if total is None or free is None else (total - free) * 1024
+
+
+def _times(value: int | None, factor: int) -> int | None:
+    return None if value is None else value * factor
+
+
+def _per(value: int | None, units: int) -> float | None:
+    return None if value is None else value / units

@@ -1,0 +1,300 @@
+"""Processes and their trees: read from /proc alone, no list of all processes is made.
+
+What a process used is its own account and that of the children it has waited for; what lives is
+found through each thread's list of children. So the account of a descendant that ended is kept as
+long as somebody in the tree waits for it, however short it lived.
+
+Of a descendant that was seen alive and is gone, this is certain only where its parent lives on and
+does not ignore its children's ends: then it cannot have been handed on to another parent. In all
+other cases nothing is told. What was born unseen, left the tree (its parent ended first, as with
+``setsid program &`` in a shell that ends) and is not waited for in it, is in no account at all.
+That one flag of ``sigaction`` makes the kernel forget children, SA_NOCLDWAIT, no file tells.
+
+CPU time: of a process itself in nanoseconds, from its CPU clock; of children that it waited for in
+clock ticks (10 ms on most systems), as are user and system time.
+Source: proc_pid_stat(5), proc_pid_io(5), proc_pid_task(5), clock_getcpuclockid(3); how a parent
+takes over its children's account: ``wait_task_zombie`` in Linux's kernel/exit.c.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from benchyard.core.clock import cpu_ns
+from benchyard.host.counters import parsing
+from benchyard.host.counters.kernel import read_once
+
+#: Process id and start time in ticks since boot; an id alone may be used again.
+Key: TypeAlias = tuple[int, int]
+
+_IGNORES_CHILDREN = 1 << signal.SIGCHLD - 1
+
+
+class ProcessReading(NamedTuple):
+    """The raw account of one process at an instant; zombies have one too."""
+
+    pid: int
+    is_root: bool
+    stat: bytes
+    io: bytes | None
+    cpu_ns: int | None
+
+
+class Life(NamedTuple):
+    """What a process, and the children that it waited for, used since it began.
+
+    Args:
+        ticks_s: User and system seconds of its own, as ticks count them.
+        waited_faults: Minor page faults of children that it waited for. Each process has some, so
+            they grow if, and only if, a child was waited for.
+        forgets_children: Whether the kernel lets go of its children's accounts when they end.
+    """
+
+    key: Key
+    parent: int
+    is_root: bool
+    is_alive: bool
+    cpu_s: float
+    user_s: float
+    system_s: float
+    minor_faults: int
+    major_faults: int
+    waited_faults: int
+    read_bytes: int | None
+    write_bytes: int | None
+    resident_bytes: int
+    threads: int
+    forgets_children: bool
+
+
+#: The processes of a reading.
+Lives: TypeAlias = Mapping[Key, Life]
+
+
+class Usage(NamedTuple):
+    """What processes used in an interval, in the metrics' units."""
+
+    cpu_s: float
+    user_s: float
+    system_s: float
+    minor_faults: int
+    major_faults: int
+    read_bytes: int | None
+    write_bytes: int | None
+
+
+#: How much time, in ticks, is cut off where a parent takes over what its children used: user and
+#: system time are each rounded down. Source: proc_pid_stat(5); Linux, ``nsec_to_clock_t``.
+TICKS_CUT_OFF = 2
+
+
+class UnknownUsageError(Exception):
+    """Why it cannot be told what processes used; never leaves the package."""
+
+
+# -- reading
+
+
+def read_process(pid: int, *, is_root: bool) -> ProcessReading | None:
+    """Read one process; None if it is gone."""
+    stat = read_once(f"/proc/{pid}/stat")
+    if not stat:
+        return None
+    clock = cpu_ns(pid)
+    return ProcessReading(pid, is_root, stat, read_once(f"/proc/{pid}/io"), clock)
+
+
+def read_trees(roots: Iterable[int]) -> Iterator[ProcessReading]:
+    """Yield the processes in the trees below ``roots``, each once; roots that are gone lack.
+
+    Raises:
+        UnknownUsageError: If the kernel keeps no lists of children.
+    """
+    wanted = set(roots)
+    seen: set[int] = set()
+    waiting = list(wanted)
+    while waiting:
+        pid = waiting.pop()
+        if pid in seen:
+            continue
+        seen.add(pid)
+        # Parents before children: one that is waited for in between is missing from this
+        # reading; the other order would count it twice.
+        children = _children(pid)
+        reading = read_process(pid, is_root=pid in wanted)
+        if reading:
+            yield reading
+            waiting.extend(children)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - half the cost of a Path each
+    except OSError:
+        return found
+    for thread in threads:
+        children = read_once(f"/proc/{pid}/task/{thread}/children")
+        if children is None and thread == str(pid) and _keeps_no_lists():
+            raise UnknownUsageError("this kernel keeps no lists of children (CONFIG_PROC_CHILDREN)")
+        found += map(int, (children or b"").split())
+    return found
+
+
+def _keeps_no_lists() -> bool:
+    own = os.getpid()
+    return not Path(f"/proc/{own}/task/{own}/children").exists()
+
+
+def boot_ticks(monotonic_ns: int) -> int:
+    """Return an instant of the monotonic clock as the kernel writes the start of processes.
+
+    That clock stands still while the machine sleeps, the other one goes on.
+    """
+    ahead_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
+    return (monotonic_ns + ahead_ns) * parsing.TICKS_PER_S // 10**9
+
+
+# -- decoding
+
+
+def lives(readings: Iterable[ProcessReading]) -> dict[Key, Life]:
+    """Decode readings; what is damaged lacks."""
+    found = filter(None, map(_life, readings))
+    return {life.key: life for life in found}
+
+
+def _life(reading: ProcessReading) -> Life | None:
+    stat = parsing.process_stat(reading.stat)
+    if None in stat:
+        return None
+    told = dict(zip(stat._fields, map(_float, stat), strict=True))
+    disk = parsing.process_disk(reading.io or b"")
+    waited_s = told["waited_user_s"] + told["waited_system_s"]
+    own_s = told["user_s"] + told["system_s"]
+    return Life(
+        key=(reading.pid, int(told["started_ticks"])),
+        parent=int(told["parent"]),
+        is_root=reading.is_root,
+        is_alive=stat.state not in {"Z", "X"},
+        cpu_s=waited_s + (own_s if reading.cpu_ns is None else reading.cpu_ns / 1e9),
+        user_s=told["user_s"] + told["waited_user_s"],
+        system_s=told["system_s"] + told["waited_system_s"],
+        minor_faults=int(told["minor_faults"] + told["waited_minor_faults"]),
+        major_faults=int(told["major_faults"] + told["waited_major_faults"]),
+        waited_faults=int(told["waited_minor_faults"]),
+        read_bytes=disk.read_bytes,
+        write_bytes=disk.write_bytes,
+        resident_bytes=int(told["resident_bytes"]),
+        threads=int(told["threads"]),
+        forgets_children=bool(int(told["ignored_signals"]) & _IGNORES_CHILDREN),
+    )
+
+
+def _float(value: float | str | None) -> float:
+    return value if isinstance(value, int | float) else 0.0
+
+
+# -- accounting
+
+
+def used_by(
+    start: Lives,
+    end: Lives,
+    began_ticks: int,
+    *,
+    ended_roots: Collection[int] = (),
+) -> Usage:
+    """Return what processes used between two readings, without roots that ended.
+
+    A root that ended in between counts with what it had used at the start taken off, so that the
+    sum may be negative: add to this what ``wait4`` told of its whole life. Parents take over their
+    children's time in ticks, cut off: times may lack ``TICKS_CUT_OFF`` for each that did.
+
+    Args:
+        began_ticks: When the interval began, as the kernel writes the start of processes.
+        ended_roots: The roots that ended and were waited for, so that their usage is known.
+
+    Raises:
+        UnknownUsageError: If something in it was used by processes of which nobody kept account.
+    """
+    _check_vanished(start, end, ended_roots)
+    _check_joined(start, end, began_ticks)
+    before, after = _total(start.values()), _total(end.values())
+    return Usage(
+        after.cpu_s - before.cpu_s,
+        after.user_s - before.user_s,
+        after.system_s - before.system_s,
+        after.minor_faults - before.minor_faults,
+        after.major_faults - before.major_faults,
+        _minus(after.read_bytes, before.read_bytes),
+        _minus(after.write_bytes, before.write_bytes),
+    )
+
+
+def grown(start: Lives, end: Lives) -> Iterator[Life]:
+    """Yield the processes at the end that waited for children in between."""
+    for key, life in end.items():
+        if life.waited_faults > (start[key].waited_faults if key in start else 0):
+            yield life
+
+
+def vanished(start: Lives, end: Lives) -> list[Life]:
+    """Return the processes that are there at the start and not at the end."""
+    return [life for key, life in start.items() if key not in end]
+
+
+def _check_vanished(start: Lives, end: Lives, ended_roots: Collection[int]) -> None:
+    lost = vanished(start, end)
+    if any(life.is_root and life.key[0] not in ended_roots for life in lost):
+        raise UnknownUsageError("a process ended, and nobody told what it had used")
+    owed: dict[Key, int] = {}
+    keys = {key[0]: key for key in start}
+    for life in lost:
+        if not life.is_root:
+            parent = _waiting_parent(keys.get(life.parent), start, end)
+            owed[parent] = owed.get(parent, 0) + life.minor_faults
+    for parent, faults in owed.items():
+        if end[parent].waited_faults - start[parent].waited_faults < faults:
+            raise UnknownUsageError("a descendant left the process tree, or was not waited for")
+
+
+def _waiting_parent(parent: Key | None, start: Lives, end: Lives) -> Key:
+    """Return the parent of a process that is gone, if only that can have got its account."""
+    if parent is None or parent not in end:
+        raise UnknownUsageError("a process and its parent ended, and nobody tells which one first")
+    if start[parent].forgets_children or end[parent].forgets_children:
+        raise UnknownUsageError("a process ended whose parent ignores the ends of its children")
+    return parent
+
+
+def _check_joined(start: Lives, end: Lives, began_ticks: int) -> None:
+    for key in end.keys() - start.keys():
+        if key[1] < began_ticks:
+            raise UnknownUsageError("a process that is older than the interval joined meanwhile")
+
+
+def _total(each: Iterable[Life]) -> Usage:
+    rows = list(each)
+    reads, writes = [life.read_bytes for life in rows], [life.write_bytes for life in rows]
+    return Usage(
+        sum(life.cpu_s for life in rows),
+        sum(life.user_s for life in rows),
+        sum(life.system_s for life in rows),
+        sum(life.minor_faults for life in rows),
+        sum(life.major_faults for life in rows),
+        _whole(reads),
+        _whole(writes),
+    )
+
+
+def _whole(values: list[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _minus(after: int | None, before: int | None) -> int | None:
+    return None if after is None or before is None else after - before

@@ -1,0 +1,174 @@
+"""The collector of a run on this host: counters at boundaries, curves beside, the lab's own share.
+
+Counters come first: what a step used is the difference between two boundaries. Sampling draws
+curves and nothing else. The lab's own processes are read innermost, closest to the command, so
+that reading the counters is not taken for the lab's work during the step.
+"""
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from benchyard.core.clock import seconds
+from benchyard.core.errors import MeasurementError
+from benchyard.core.model import Json
+from benchyard.host.checks.suspicion import suspicions, wait_share
+from benchyard.host.collector import Account, Measured, Reading, StepWindow, Used
+from benchyard.host.counters.counters import Counters, Snapshot
+from benchyard.host.overhead import HarnessMeter, HarnessReading, lab_cpu_s, used_by_lab
+from benchyard.host.sampler.curves import CurvesAccount, write_curves
+from benchyard.host.sampler.rows import Boundary, Execution
+from benchyard.host.sampler.sampler import Sampler, SamplerAccount, start_sampler
+from benchyard.host.sampler.watched import host_files
+from benchyard.process.launching import launcher_pid
+from benchyard.process.stops import Stop, known
+from benchyard.process.usage import Owned
+
+#: What the sampler writes while the run goes on; gone after it.
+RAW_FILE = "samples.raw"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalReading:
+    """The counters, and the lab's own processes, at one instant.
+
+    Args:
+        drawn: Whether there are curves already.
+        number: How many readings there were before.
+        others: How many commands and phases are under way beside the one that this is about.
+    """
+
+    counters: Snapshot
+    harness: HarnessReading
+    drawn: bool
+    number: int
+    others: int
+
+    @property
+    def at_ns(self) -> int:
+        """Monotonic nanoseconds."""
+        return self.counters.at_ns
+
+    @property
+    def wall_ns(self) -> int:
+        """Nanoseconds since 1970, of the wall clock."""
+        return self.counters.wall_ns
+
+
+class LocalCollector:
+    """Measures a run on this host."""
+
+    def __init__(self, run: Measured) -> None:
+        self._run = run
+        self._cores = os.cpu_count() or 1
+        self._waiting = wait_share()
+        self._readings = self._under_way = 0
+        self._counting = threading.Lock()
+        self._counters = Counters()
+        self._harness = HarnessMeter({"flow": os.getpid(), **run.lab})
+        self._raw = run.folder / RAW_FILE
+        self._asked = False
+        self._sampler: Sampler | None = None
+        self._executions: list[Execution] = []
+        self._account: Account | None = None
+        self._stopping = threading.Lock()
+
+    def start(self) -> None:
+        """Begin to sample; see ``Collector``."""
+        self._asked = True
+        sampler = start_sampler(self._raw, self._run.interval_s, host_files())
+        with self._stopping:
+            if self._account is None:
+                self._sampler = sampler
+                self._harness.add("sampler", sampler.pid)
+                if (pid := launcher_pid()) is not None:
+                    self._harness.add("launcher", pid)
+                return
+        sampler.end()
+        raise MeasurementError("sampling was stopped while it started")
+
+    def watch(self, resource: str, owned: Owned) -> None:
+        """See ``Collector``."""
+        if self._sampler is not None:
+            self._sampler.watch(resource, owned)
+
+    def boundary(self, owned: Owned, *, begins: bool) -> Reading:
+        """See ``Collector``."""
+        # What lies before the first sample (one-time work) is no part of the curves.
+        place = (self._sampler is not None, *self._count(begins=begins))
+        if begins:
+            snapshot = self._counters.read(owned)
+            return LocalReading(snapshot, self._harness.read(memory=False), *place)
+        harness = self._harness.read(memory=True)
+        return LocalReading(self._counters.read(owned), harness, *place)
+
+    def _count(self, *, begins: bool) -> tuple[int, int]:
+        """Count a reading; return its number, and how much else is under way."""
+        with self._counting:
+            others = self._under_way - (not begins)
+            self._under_way += 1 if begins else -1
+            self._readings += 1
+            return self._readings, others
+
+    def used(self, start: Reading, end: Reading, *, step: int | None = None) -> Used:
+        """See ``Collector``."""
+        before, after = cast("LocalReading", start), cast("LocalReading", end)
+        if step is not None and before.drawn:
+            self._executions.append(Execution(step, self._edge(before), self._edge(after)))
+        metrics = self._counters.used(before.counters, after.counters)
+        harness = used_by_lab(before.harness, after.harness)
+        alone = not before.others and after.number == before.number + 1
+        suspect = suspicions(
+            metrics,
+            seconds(after.at_ns - before.at_ns),
+            self._cores,
+            lab_s=lab_cpu_s(harness) if alone else None,
+            waiting=self._waiting,
+        )
+        return Used(metrics, harness, suspect)
+
+    def _edge(self, reading: LocalReading) -> Boundary:
+        return Boundary(reading.at_ns, self._counters.krown(reading.counters))
+
+    def stop(self, steps: Sequence[StepWindow]) -> Account:
+        """See ``Collector``."""
+        with self._stopping:
+            if self._account is None:
+                self._account = self._stop(steps)
+            return self._account
+
+    def _stop(self, steps: Sequence[StepWindow]) -> Account:
+        ended = SamplerAccount(error="it did not start" if self._asked else None)
+        curves = CurvesAccount(samples=0, missed=0)
+        if self._sampler is not None:
+            ended = self._sampler.end()
+            try:
+                curves = write_curves(self._raw, self._run, self._executions, steps)
+            except MeasurementError as error:
+                # Curves are not worth a run; what its steps used is known all the same.
+                ended = replace(ended, error=str(error))
+        facts = self._facts(ended, curves)
+        self._harness.close()
+        self._counters.close()
+        stops = [Stop("the lab's sampler", *stop) for stop in curves.stops]
+        return Account(facts, curves.sampled, [*known(self._run.origin_ns), *stops])
+
+    def _facts(self, ended: SamplerAccount, curves: CurvesAccount) -> dict[str, Json]:
+        return {
+            "name": "local",
+            "interval_s": self._run.interval_s,
+            "cpu_wait_share": self._waiting,
+            "samples": curves.samples,
+            "boundaries": 2 * len(self._executions),
+            "missed": None if ended.error else curves.missed,
+            "gaps": [list[Json](gap) for gap in curves.gaps],
+            "notes": list[Json](curves.notes),
+            "files": list[Json](curves.files),
+            "sampler_cpu_s": ended.cpu_s,
+            "sampler_peak_rss_bytes": ended.peak_rss_bytes,
+            "error": ended.error,
+            "memory_peak_bytes": dict[str, Json](self._counters.peaks()),
+            "unknown": dict[str, Json](self._counters.reasons),
+        }

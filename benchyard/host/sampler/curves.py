@@ -1,0 +1,234 @@
+"""After a run: from the sampler's raw file to ``metrics.csv`` and ``resources.csv``, in one pass.
+
+Memory does not grow with the number of samples.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from benchyard.core.clock import seconds
+from benchyard.core.errors import MeasurementError
+from benchyard.core.files import writing_atomically
+from benchyard.core.model import Json
+from benchyard.host.collector import Measured, StepWindow
+from benchyard.host.counters.host import disk_numbers
+from benchyard.host.sampler import owned, watched
+from benchyard.host.sampler.columns import HostColumns
+from benchyard.host.sampler.raw import Gone, Late, Note, Opened, Stopped, Tick, read_raw
+from benchyard.host.sampler.rows import (
+    Booking,
+    Boundary,
+    Execution,
+    MetricsRows,
+    StepLevels,
+    Values,
+)
+from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
+
+METRICS_FILE = "metrics.csv"
+RESOURCES_FILE = "resources.csv"
+#: So many gaps, and remarks, are kept word for word.
+MOST_TOLD = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CurvesAccount:
+    """What the curves of a run are made of.
+
+    Args:
+        samples: How many the sampler took.
+        missed: Deadlines without a sample.
+        gaps: When (s since the run's start) deadlines were missed, and how many.
+        notes: What could not be recorded.
+        stops: When the sampler itself was stopped (monotonic ns): at the earliest, and until when.
+        files: Names of the files written.
+        sampled: Index of a step to its ``samples`` and ``levels``: of the rows booked on it, from
+            the start of the attempt that decided it on.
+    """
+
+    samples: int
+    missed: int
+    gaps: Sequence[tuple[float, int]] = ()
+    notes: Sequence[str] = ()
+    stops: Sequence[tuple[int, int]] = ()
+    files: Sequence[str] = ()
+    sampled: Mapping[int, Mapping[str, Json]] = field(default_factory=dict[int, Mapping[str, Json]])
+
+
+def write_curves(
+    raw: Path, run: Measured, executions: Sequence[Execution], windows: Sequence[StepWindow]
+) -> CurvesAccount:
+    """Write ``metrics.csv``, and ``resources.csv`` if anything was owned; then remove ``raw``.
+
+    Args:
+        executions: In any order; their edges become rows of ``metrics.csv`` among the samples.
+        windows: When each step was under way.
+
+    Raises:
+        MeasurementError: If a file cannot be read or written; the raw one is kept then.
+    """
+    try:
+        with ExitStack() as files:
+            stream = files.enter_context(writing_atomically(run.folder / METRICS_FILE))
+            resources = _Resources(run, files)
+            writing = _Writing(run, executions, windows, stream, resources)
+            account = writing.write(raw)
+    except OSError as error:
+        where = error.filename or run.folder / METRICS_FILE
+        raise MeasurementError(
+            f"{where}: the curves cannot be written: {error.strerror or error}; "
+            f"the samples are kept in {raw}"
+        ) from error
+    raw.unlink(missing_ok=True)
+    return account
+
+
+class _Resources:
+    """``resources.csv``, which is there only if it has a row."""
+
+    def __init__(self, run: Measured, files: ExitStack) -> None:
+        self._run = run
+        self._files = files
+        self._stream: IO[bytes] | None = None
+
+    @property
+    def is_there(self) -> bool:
+        return self._stream is not None
+
+    def write(self, at_ns: int, step: int, texts: Iterable[str]) -> None:
+        head = f"{self._run.run},{step},{seconds(at_ns - self._run.origin_ns)!r},"
+        lines = "".join([f"{head}{text}\n" for text in texts])
+        if lines:
+            self._opened().write(lines.encode(errors="replace"))
+
+    def _opened(self) -> IO[bytes]:
+        if self._stream is None:
+            path = self._run.folder / RESOURCES_FILE
+            self._stream = self._files.enter_context(writing_atomically(path))
+            self._stream.write(_header(owned.HEADER))
+        return self._stream
+
+
+def _header(columns: Sequence[str]) -> bytes:
+    return (",".join(columns) + "\n").encode()
+
+
+#: What is done with a file's new content, or with None once it is gone.
+_Update = Callable[[bytes | None], None]
+
+
+class _Writing:
+    """One pass over the raw file."""
+
+    def __init__(
+        self,
+        run: Measured,
+        executions: Sequence[Execution],
+        windows: Sequence[StepWindow],
+        stream: IO[bytes],
+        resources: _Resources,
+    ) -> None:
+        self._origin_ns = run.origin_ns
+        edges = [(one.step, edge) for one in executions for edge in (one.begins, one.ends)]
+        self._edges = sorted(edges, key=lambda edge: edge[1].at_ns)
+        self._windows = {window.index: window for window in windows}
+        self._booking = Booking(executions)
+        self._rows = MetricsRows(run)
+        self._stream = stream
+        self._resources = resources
+        self._host = HostColumns()
+        self._curves = owned.Curves(disk_numbers() or None)
+        self._updates: dict[int, _Update] = {}
+        self._levels = {window.index: StepLevels() for window in windows}
+        self._samples = self._missed = 0
+        self._gaps: list[tuple[float, int]] = []
+        self._notes: list[str] = []
+        self._stops: list[tuple[int, int]] = []
+
+    def write(self, raw: Path) -> CurvesAccount:
+        self._stream.write(_header(METRICS_COLUMNS))
+        edges = iter(self._edges)
+        waiting = next(edges, None)
+        for tick in self._ticks(raw):
+            while waiting is not None and waiting[1].at_ns < tick.at_ns:
+                self._edge(*waiting)
+                waiting = next(edges, None)
+            self._sample(tick)
+        while waiting is not None:
+            self._edge(*waiting)
+            waiting = next(edges, None)
+        return self._account()
+
+    def _ticks(self, raw: Path) -> Iterator[Tick]:
+        """Yield the samples; take in all the rest."""
+        for record in read_raw(raw):
+            if isinstance(record, Tick):
+                yield record
+            else:
+                self._take_in(record)
+
+    def _take_in(self, record: Opened | Gone | Late | Note | Stopped) -> None:
+        match record:
+            case Opened():
+                update = self._update_of(record)
+                if update is not None:
+                    self._updates[record.ident] = update
+            case Gone(ident):
+                self._updates.pop(ident, _ignore)(None)
+            case Late(due_ns, missed):
+                self._missed += missed
+                self._gaps.append((seconds(due_ns - self._origin_ns), missed))
+                del self._gaps[MOST_TOLD:]
+            case Note(text):
+                self._notes = [*self._notes, text][:MOST_TOLD]
+            case Stopped(since_ns, until_ns):
+                self._stops = [*self._stops, (since_ns, until_ns)][-MOST_TOLD:]
+
+    def _update_of(self, opened: Opened) -> _Update | None:
+        name = opened.name
+        if opened.what == watched.COLUMNS:
+            return lambda content: self._host.update(name, content)
+        curve = self._curves.curve(opened.owner, opened.what, name)
+        return None if curve is None else lambda content: curve.update(name, content)
+
+    def _sample(self, tick: Tick) -> None:
+        self._samples += 1
+        updates = self._updates
+        for ident, content in tick.changed:
+            if ident in updates:
+                updates[ident](content)
+        step = self._booking.step(tick.at_ns)
+        if step is None:
+            return
+        self._row(tick.at_ns, step, self._host.parts)
+        texts = self._curves.texts(tick.classes)
+        if texts:
+            self._resources.write(tick.at_ns, step, texts)
+
+    def _edge(self, step: int, boundary: Boundary) -> None:
+        self._row(boundary.at_ns, step, boundary.parts)
+
+    def _row(self, at_ns: int, step: int, parts: Sequence[Values]) -> None:
+        self._stream.write(self._rows.line(at_ns, step, parts).encode(errors="replace"))
+        window = self._windows.get(step)
+        if window is not None and window.decisive_ns <= at_ns:
+            self._levels[step].add(parts[1])
+
+    def _account(self) -> CurvesAccount:
+        names = (METRICS_FILE, RESOURCES_FILE) if self._resources.is_there else (METRICS_FILE,)
+        return CurvesAccount(
+            samples=self._samples,
+            missed=self._missed,
+            gaps=self._gaps,
+            notes=self._notes,
+            stops=self._stops,
+            files=names,
+            sampled={index: levels.to_json() for index, levels in self._levels.items()},
+        )
+
+
+def _ignore(content: bytes | None) -> None:
+    """Take no notice."""

@@ -1,0 +1,247 @@
+"""Rows of ``resources.csv``: what belongs to a resource, sample by sample.
+
+One row for each control group, process tree, GPU and energy counter that was read at that instant.
+Columns, in SI units; what is not known, or makes no sense for that kind of thing, is empty:
+
+run, step, timestamp (s since the run's start), resource (``host`` for what belongs to none), what
+(``cgroup``, ``tree``, ``gpu``, ``energy``), name.
+cpu_s, cpu_user_s, cpu_system_s, disk_read_bytes, disk_write_bytes: totals since the group or the
+processes began. Of a tree they are the sum over living processes and over the children that those
+waited for, and never fall: what nobody waited for keeps its last place.
+memory_bytes: now; of a tree the sum of resident sets, in which shared pages count several times.
+process_count: processes now; of a control group threads, as of at most a second ago. So are
+cpu_user_s and cpu_system_s of a control group of version 1.
+energy_j: since the first sample. utilisation_ratio, power_w: what a GPU's driver tells.
+"""
+
+import csv
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from benchyard.host.counters import parsing
+from benchyard.host.counters.host import microjoules
+from benchyard.host.counters.values import sum_of
+from benchyard.host.sampler import process, watched
+from benchyard.host.sampler.rows import cells
+
+HEADER = (
+    *("run", "step", "timestamp", "resource", "what", "name"),
+    *("cpu_s", "cpu_user_s", "cpu_system_s", "memory_bytes", "disk_read_bytes"),
+    *("disk_write_bytes", "process_count", "energy_j", "utilisation_ratio", "power_w"),
+)
+
+
+class Usage(NamedTuple):
+    """The values of a row, in the order of HEADER."""
+
+    cpu_s: float | None = None
+    cpu_user_s: float | None = None
+    cpu_system_s: float | None = None
+    memory_bytes: int | None = None
+    disk_read_bytes: int | None = None
+    disk_write_bytes: int | None = None
+    process_count: int | None = None
+    energy_j: float | None = None
+    utilisation_ratio: float | None = None
+    power_w: float | None = None
+
+
+class Curve(ABC):
+    """One thing that is drawn.
+
+    Args:
+        owner: A resource, or ``host``; quoted as in the raw file.
+        what: Kind and name, quoted.
+    """
+
+    #: Of which class the sampling process must have read for a row.
+    read_with = process.STEADY
+
+    def __init__(self, owner: str, what: str) -> None:
+        kind, _, name = what.partition(":")
+        text = io.StringIO()
+        csv.writer(text, lineterminator="").writerow([unquote(owner), kind, unquote(name)])
+        self._head = text.getvalue()
+        self._text: str | None = None
+        #: Open files, and what those hold that were read at least once.
+        self.names: set[str] = set()
+        self.files: dict[str, bytes] = {}
+
+    def update(self, name: str, content: bytes | None) -> None:
+        """Take in what a file holds now; None if it is there no more."""
+        if content is None:
+            self.names.discard(name)
+            self.files.pop(name, None)
+        else:
+            self.files[name] = content
+        self._text = None
+
+    def text(self) -> str:
+        """Return the cells from ``resource`` on."""
+        if self._text is None:
+            self._text = f"{self._head},{cells(self.usage(self.files))}"
+        return self._text
+
+    @abstractmethod
+    def usage(self, files: Mapping[str, bytes]) -> Usage:
+        """Decode what the files hold."""
+
+
+class CgroupCurve(Curve):
+    """A control group of version 1 or 2.
+
+    Args:
+        disks: The disks that count, each as ``major:minor``; None for all devices.
+    """
+
+    def __init__(self, owner: str, what: str, disks: Collection[str] | None) -> None:
+        super().__init__(owner, what)
+        self._disks = disks
+
+    def usage(self, files: Mapping[str, bytes]) -> Usage:
+        """Decode what the files hold; each name is of one version alone."""
+        get = files.get
+        memory = get("memory.current") or get("memory.usage_in_bytes") or b""
+        total, user, system = self._cpu(files)
+        read, written = self._disk(files)
+        count = parsing.number(get("pids.current", b""))
+        return Usage(total, user, system, parsing.number(memory), read, written, count)
+
+    def _cpu(self, files: Mapping[str, bytes]) -> tuple[float | None, float | None, float | None]:
+        if (content := files.get("cpu.stat")) is not None:
+            return parsing.cpu_of_v2(content)[:3]
+        total = parsing.cpu_usage_of_v1(files.get("cpuacct.usage", b""))
+        ticks = parsing.cpu_stat_of_v1(files.get("cpuacct.stat", b""))
+        return total, ticks.user_s, ticks.system_s
+
+    def _disk(self, files: Mapping[str, bytes]) -> tuple[int | None, int | None]:
+        if (content := files.get("io.stat")) is not None:
+            return parsing.io_of_v2(content, self._disks)[:2]
+        recursive = files.get("blkio.throttle.io_service_bytes_recursive")
+        content = recursive or files.get("blkio.throttle.io_service_bytes", b"")
+        return parsing.blkio_of_v1(content, self._disks)
+
+
+class TreeCurve(Curve):
+    """A process and its descendants."""
+
+    read_with = process.PROCESSES
+
+    def __init__(self, owner: str, what: str) -> None:
+        super().__init__(owner, what)
+        self._most: list[float | None] = [None] * 4
+
+    def usage(self, files: Mapping[str, bytes]) -> Usage:
+        """Add up the living."""
+        stats = [parsing.process_stat(v) for name, v in files.items() if name.endswith("/stat")]
+        moved = [parsing.process_disk(v) for name, v in files.items() if name.endswith("/io")]
+        living = [stat for stat in stats if stat.state not in ("Z", "X")]
+        user = sum_of(time for stat in stats for time in (stat.user_s, stat.waited_user_s))
+        system = sum_of(time for stat in stats for time in (stat.system_s, stat.waited_system_s))
+        # A process whose account of disks may not be read leaves the sum unknown.
+        whole = moved if len(moved) >= len(living) else []
+        read, written = sum_of(m.read_bytes for m in whole), sum_of(m.write_bytes for m in whole)
+        user, system = (None if s is None else round(s, 9) for s in (user, system))
+        user, system, read, written = self._not_less(user, system, read, written)
+        return Usage(
+            None if user is None or system is None else round(user + system, 9),
+            user,
+            system,
+            _whole(sum_of(stat.resident_bytes for stat in living)),
+            _whole(read),
+            _whole(written),
+            len(living),
+        )
+
+    def _not_less(self, *totals: float | None) -> list[float | None]:
+        # Between the death of a child and its parent's wait for it, it is seen in neither.
+        for at, total in enumerate(totals):
+            before = self._most[at]
+            if total is not None and (before is None or total > before):
+                self._most[at] = total
+        return [None if t is None else most for t, most in zip(totals, self._most, strict=True)]
+
+
+class EnergyCurve(Curve):
+    """A counter of energy (µJ) that runs round."""
+
+    def __init__(self, owner: str, what: str) -> None:
+        super().__init__(owner, what)
+        self._last: int | None = None
+        self._used = 0
+        self._runs_round = False
+
+    def update(self, name: str, content: bytes | None) -> None:
+        """Add what was used since the last reading; the name says where the counter runs round."""
+        super().update(name, content)
+        now, most = parsing.number(content or b""), parsing.number(name.encode())
+        if now is None:
+            return
+        if self._last is not None:
+            self._used += microjoules(self._last, now, most or 0)
+        self._last = now
+        self._runs_round = most is not None
+
+    def usage(self, files: Mapping[str, bytes]) -> Usage:
+        """Return what was added up."""
+        del files
+        return Usage(energy_j=self._used / 1e6 if self._runs_round else None)
+
+
+class GpuCurve(Curve):
+    """A GPU of NVIDIA."""
+
+    read_with = process.DEVICES
+
+    def usage(self, files: Mapping[str, bytes]) -> Usage:
+        """Decode what ``nvml`` wrote."""
+        lines = [line.split() for content in files.values() for line in content.splitlines()]
+        told = {line[0]: parsing.number(line[1]) for line in lines if len(line) == 2}
+        percent, milliwatts = told.get(b"utilisation_percent"), told.get(b"power_mw")
+        return Usage(
+            memory_bytes=told.get(b"memory_bytes"),
+            utilisation_ratio=None if percent is None else percent / 100,
+            power_w=None if milliwatts is None else milliwatts / 1000,
+        )
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+class Curves:
+    """All curves of a run, made as the raw file names them."""
+
+    def __init__(self, disks: Collection[str] | None) -> None:
+        self._kinds: dict[str, Callable[[str, str], Curve]] = {
+            watched.CGROUP: lambda owner, what: CgroupCurve(owner, what, disks),
+            watched.TREE: TreeCurve,
+            watched.ENERGY: EnergyCurve,
+            watched.GPU: GpuCurve,
+        }
+        self._all: dict[tuple[str, str], Curve] = {}
+
+    def curve(self, owner: str, what: str, name: str) -> Curve | None:
+        """Return what a newly opened file belongs to; None if it is nothing that is drawn here."""
+        kind = what.partition(":")[0]
+        # Each GPU is one file, and a curve of its own.
+        what = f"{kind}:{name}" if kind == watched.GPU else what
+        make = self._kinds.get(kind)
+        if make is None:
+            return None
+        known = self._all.get((owner, what))
+        if known is None or not known.names:
+            known = self._all[owner, what] = make(owner, what)
+        known.names.add(name)
+        return known
+
+    def texts(self, classes: int) -> Iterable[str]:
+        """Return the cells of each thing that a tick read, from ``resource`` on."""
+        return [
+            curve.text()
+            for curve in self._all.values()
+            if curve.files and curve.read_with & classes
+        ]

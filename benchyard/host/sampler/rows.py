@@ -1,0 +1,209 @@
+"""Rows of ``metrics.csv``: booked on steps, counters as differences since the first row.
+
+A row is put together from four parts, each as the kernel tells it in one place: CPU, memory,
+disks, network. A part that did not change since the last row is not written anew but copied.
+"""
+
+import csv
+import io
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from benchyard.core.clock import seconds
+from benchyard.core.model import Json
+from benchyard.host.collector import Measured
+from benchyard.results.metrics_csv import COLUMNS as CSV_COLUMNS
+from benchyard.results.metrics_csv import IDENTITY, VERSION
+
+Values: TypeAlias = "tuple[float | None, ...]"
+Text: TypeAlias = "str"
+
+_SUMS = ("cpu_user_system", "memory_ram_swap")
+#: What is read, in KROWN's order: absolute, cpu s, memory B, disk times ms.
+COLUMNS = tuple(name for name in CSV_COLUMNS if name not in (*IDENTITY, *_SUMS))
+#: How many values each of the four parts has.
+LENGTHS = (4, 2, 7, 8)
+_LEVELS = ("memory_ram", "memory_swap", "memory_ram_swap")
+
+
+class Boundary(NamedTuple):
+    """The host's counters at the edge of a command.
+
+    Args:
+        at_ns: Monotonic nanoseconds.
+        values: In the order of COLUMNS; absolute.
+    """
+
+    at_ns: int
+    values: Values
+
+    @property
+    def parts(self) -> tuple[Values, ...]:
+        """The four parts."""
+        ends = [sum(LENGTHS[: at + 1]) for at in range(len(LENGTHS))]
+        return tuple(
+            self.values[end - length : end] for end, length in zip(ends, LENGTHS, strict=True)
+        )
+
+
+class Execution(NamedTuple):
+    """One execution of a step's command.
+
+    Args:
+        step: The step's index.
+    """
+
+    step: int
+    begins: Boundary
+    ends: Boundary
+
+
+class Booking:
+    """Which step an instant belongs to.
+
+    That is the step whose command is under way, of several the latest begun. Outside of all
+    commands it is none: what happens there (a database starts, a user thinks, the engine turns
+    round) is in no measurement.
+    """
+
+    def __init__(self, executions: Iterable[Execution]) -> None:
+        begun = sorted(executions, key=lambda one: one.begins.at_ns)
+        #: From each of these instants on until the next it is the step beside it.
+        self._from: list[int] = []
+        self._steps: list[int | None] = []
+        # The latest begun is on top; what has ended below it is taken off when it comes up.
+        running: list[Execution] = []
+        starts = iter([*begun, None])
+        following = next(starts)
+        for at_ns in sorted({t for one in begun for t in (one.begins.at_ns, one.ends.at_ns + 1)}):
+            while following is not None and following.begins.at_ns <= at_ns:
+                running.append(following)
+                following = next(starts)
+            while running and running[-1].ends.at_ns < at_ns:
+                running.pop()
+            self._from.append(at_ns)
+            self._steps.append(running[-1].step if running else None)
+
+    def step(self, at_ns: int) -> int | None:
+        """Return the index of the step that a sample is booked on; None if it is no step's."""
+        place = bisect_right(self._from, at_ns)
+        return self._steps[place - 1] if place else None
+
+
+class MetricsRows:
+    """Makes the lines of ``metrics.csv``, in the order of time.
+
+    A disk or an interface that vanished took its counters along: where a sum would fall, its cell
+    is empty.
+    """
+
+    def __init__(self, run: Measured) -> None:
+        name = io.StringIO()
+        csv.writer(name, lineterminator="").writerow([run.case])
+        self._head = f"{name.getvalue()},{run.run},"
+        self._origin_ns = run.origin_ns
+        self._first: Sequence[Values] = ()
+        self._parts: list[Values | None] = [None] * len(LENGTHS)
+        self._texts = [""] * len(LENGTHS)
+        self._most: list[Values] = [(None,) * length for length in LENGTHS]
+        self.count = 0
+
+    def line(self, at_ns: int, step: int, parts: Sequence[Values]) -> Text:
+        """Return one line, with its end.
+
+        Args:
+            parts: The four parts, absolute. A part that is the very same object as in the call
+                before is taken to be unchanged.
+        """
+        if not self.count:
+            self._first = tuple(parts)
+        for at, part in enumerate(parts):
+            if part is not self._parts[at]:
+                self._parts[at] = part
+                self._texts[at] = _WRITERS[at](self._first[at], self._risen(at, part))
+        self.count += 1
+        elapsed = seconds(at_ns - self._origin_ns)
+        values = ",".join(self._texts)
+        return f"{self._head}{self.count},{step},{elapsed!r},{VERSION},{values}\n"
+
+    def _risen(self, at: int, part: Values) -> Values:
+        if at not in _COME_AND_GO:
+            return part
+        self._most[at], risen = _grown(self._most[at], part)
+        return risen
+
+
+def _cpu(first: Values, now: Values) -> Text:
+    # The kernel counts hundredths; what a difference of floats adds beyond ns is no measurement.
+    user, system, idle, iowait = (None if s is None else round(s, 9) for s in since(first, now))
+    both = None if user is None or system is None else round(user + system, 9)
+    return cells((user, system, both, idle, iowait))
+
+
+def _memory(_first: Values, now: Values) -> Text:
+    return cells((*now, _sum(*now)))
+
+
+def _counters(first: Values, now: Values) -> Text:
+    return cells(since(first, now))
+
+
+_WRITERS = (_cpu, _memory, _counters, _counters)
+#: The parts whose things come and go, disks and network.
+_COME_AND_GO = (2, 3)
+
+
+def _grown(most: Values, now: Values) -> tuple[Values, Values]:
+    """Return the largest values so far, and those of now without any that fell."""
+    pairs = list(zip(most, now, strict=True))
+    fell = [a is not None and b is not None and b < a for a, b in pairs]
+    kept = tuple([a if down or b is None else b for (a, b), down in zip(pairs, fell, strict=True)])
+    return kept, tuple([None if down else b for b, down in zip(now, fell, strict=True)])
+
+
+def since(first: Values, now: Values) -> Values:
+    """Return how far counters went since ``first``; None where one of both is not known."""
+    pairs = zip(first, now, strict=True)
+    return tuple([None if a is None or b is None else b - a for a, b in pairs])
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
+
+
+def cells(values: Iterable[float | None]) -> Text:
+    """Write numbers exactly, apart by commas; None is an empty cell."""
+    return ",".join(["" if value is None else repr(value) for value in values])
+
+
+class StepLevels:
+    """What the rows of one step show of memory: their number, least and most of each level."""
+
+    def __init__(self) -> None:
+        self._samples = 0
+        self._last: Values | None = None
+        self._least: list[float | None] = [None] * len(_LEVELS)
+        self._most: list[float | None] = [None] * len(_LEVELS)
+
+    def add(self, memory: Values) -> None:
+        """Count one row."""
+        self._samples += 1
+        if memory is self._last:
+            return
+        self._last = memory
+        ram, swap = memory
+        for at, value in enumerate((ram, swap, _sum(ram, swap))):
+            if value is None:
+                continue
+            least, most = self._least[at], self._most[at]
+            if least is None or value < least:
+                self._least[at] = value
+            if most is None or value > most:
+                self._most[at] = value
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as ``Account.sampled`` holds it."""
+        ends = zip(_LEVELS, self._least, self._most, strict=True)
+        levels: dict[str, Json] = {name: {"min": low, "max": high} for name, low, high in ends}
+        return {"samples": self._samples, "levels": levels}

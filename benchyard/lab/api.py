@@ -1,0 +1,153 @@
+"""What a lab asks of Prefect's API: pools, queues, testbeds, and the end of flow runs."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from uuid import UUID
+
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas.actions import VariableCreate, VariableUpdate, WorkPoolCreate
+from prefect.client.schemas.objects import FlowRun, StateType
+from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
+from prefect.states import Cancelled, Cancelling, Crashed, Scheduled
+
+from benchyard.core.model import JsonObject
+from tasks.busy import busy_flow_runs
+from tasks.closing import close_open
+from tasks.names import CONTROL, TESTBEDS, variable_of
+from tasks.one_client import our_client
+
+#: The label that a worker puts on a flow run which it is about to begin.
+_WORKER = "prefect.worker.name"
+_POOLS = {
+    TESTBEDS: "Flow runs that measure: one at a time on each testbed.",
+    CONTROL: "Suites, publishing and housekeeping: nothing here measures.",
+}
+
+
+def client() -> SyncPrefectClient:
+    """Return a client; use it in a ``with``."""
+    return our_client()
+
+
+def ensure_pools(api: SyncPrefectClient) -> list[str]:
+    """Make the two pools unless they are there; return the names of those made."""
+    made: list[str] = []
+    for name, description in _POOLS.items():
+        try:
+            api.read_work_pool(name)
+        except ObjectNotFound:
+            pool = WorkPoolCreate(name=name, type="process", description=description)
+            _unless_there(lambda pool=pool: api.create_work_pool(pool))
+            made.append(name)
+    return made
+
+
+def ensure_queue(api: SyncPrefectClient, name: str) -> None:
+    """Make a testbed's queue, with a limit of one flow run, unless it is there."""
+    try:
+        api.read_work_queue_by_name(name, work_pool_name=TESTBEDS)
+    except ObjectNotFound:
+        words = f"Flow runs for the testbed {name} alone."
+        _unless_there(
+            lambda: api.create_work_queue(
+                name, description=words, concurrency_limit=1, work_pool_name=TESTBEDS
+            )
+        )
+
+
+def _unless_there(make: Callable[[], object]) -> None:
+    """Make something; somebody else may have been quicker."""
+    try:
+        make()
+    except ObjectAlreadyExists:
+        return
+
+
+def tell_of_testbed(api: SyncPrefectClient, testbed: str, told: JsonObject) -> None:
+    """Keep in a variable of Prefect's what a testbed is, for those who assign work."""
+    put_variable(api, variable_of(testbed), told)
+
+
+def put_variable(api: SyncPrefectClient, name: str, value: JsonObject) -> None:
+    """Keep a value in a variable of Prefect's, whether that is there or not."""
+    if api.read_variable_by_name(name) is None:
+        api.create_variable(VariableCreate(name=name, value=value, tags=["benchyard"]))
+    else:
+        api.update_variable(VariableUpdate(name=name, value=value, tags=["benchyard"]))
+
+
+def forget_testbed(api: SyncPrefectClient, testbed: str) -> None:
+    """Remove what was told of a testbed: it takes no work any more."""
+    try:
+        api.delete_variable_by_name(variable_of(testbed))
+    except ObjectNotFound:
+        return
+
+
+def close_lost(api: SyncPrefectClient, worker: str, pool: str, alive: Iterable[str]) -> list[str]:
+    """Let flow runs of a worker that has died end as crashed; those that never began wait again.
+
+    Args:
+        alive: Ids of the flow runs that still have a process on this host.
+
+    Returns:
+        What became of which, in words.
+    """
+    here = set(alive)
+    return [
+        _close_lost(api, flow_run, worker)
+        for flow_run in busy_flow_runs(api, pool)
+        if flow_run.labels.get(_WORKER) == worker and str(flow_run.id) not in here
+    ]
+
+
+def _close_lost(api: SyncPrefectClient, flow_run: FlowRun, worker: str) -> str:
+    if flow_run.state_type is StateType.PENDING:
+        return _wait_again(api, flow_run)
+    end = Crashed(message=f"its process is gone; the worker '{worker}' saw that when it started")
+    api.set_flow_run_state(flow_run.id, end, force=True)
+    close_open(api, flow_run, end)
+    return f"{flow_run.name} had lost its process, and has crashed"
+
+
+def reschedule_forgotten(api: SyncPrefectClient, pool: str, before: datetime) -> list[str]:
+    """Let flow runs wait again that a worker took and died with, before it could say so.
+
+    A flow run has no worker's name only for a moment between being taken and being begun.
+
+    Args:
+        before: Those that were taken before that time, with its zone.
+    """
+    return [
+        _wait_again(api, flow_run)
+        for flow_run in busy_flow_runs(api, pool)
+        if flow_run.state_type is StateType.PENDING
+        and _WORKER not in flow_run.labels
+        and flow_run.state is not None
+        and flow_run.state.timestamp < before
+    ]
+
+
+def _wait_again(api: SyncPrefectClient, flow_run: FlowRun) -> str:
+    message = "its worker died before it began; it waits for another one"
+    api.set_flow_run_state(flow_run.id, Scheduled(message=message), force=True)
+    return f"{flow_run.name} had lost its worker before it began, and waits again"
+
+
+def name_of(api: SyncPrefectClient, flow_run: str) -> str:
+    """Return the name of a flow run."""
+    return api.read_flow_run(UUID(flow_run)).name
+
+
+def ask_to_cancel(api: SyncPrefectClient, flow_run: str, message: str) -> None:
+    """Ask for the end of a flow run as the UI does: its worker then ends it."""
+    api.set_flow_run_state(UUID(flow_run), Cancelling(message=message), force=True)
+
+
+def end_as_cancelled(api: SyncPrefectClient, flow_run: str, message: str) -> None:
+    """Let a flow run whose process is gone end as cancelled, unless it has ended."""
+    found = api.read_flow_run(UUID(flow_run))
+    if found.state is None or not found.state.is_final():
+        end = Cancelled(message=message)
+        api.set_flow_run_state(found.id, end, force=True)
+        close_open(api, found, end)

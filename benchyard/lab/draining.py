@@ -1,0 +1,186 @@
+"""A Prefect process worker that can end without killing anything, and outlasts its server.
+
+Prefect's own worker kills the flow runs under way when it is told to stop, and gives up after
+some minutes without a server, which kills them too. This one stops asking for more and waits. It
+also does not ask while it could take nothing, so that nothing of it is awake while a run is
+measured.
+"""
+
+import abc
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from prefect.utilities.processutils import command_to_string, get_sys_executable
+from prefect.workers.process import ProcessWorker
+
+from benchyard.core.errors import InputError
+from tasks.reach import forbidden_variables
+
+if TYPE_CHECKING:
+    import anyio.abc
+    from prefect.client.orchestration import PrefectClient
+    from prefect.client.schemas.objects import FlowRun
+    from prefect.workers.process import ProcessJobConfiguration, ProcessWorkerResult
+
+#: Seconds between two tries while the server does not answer.
+_PATIENCE = 5.0
+
+
+class DrainingWorker(ProcessWorker, abc.ABC):
+    """Works until it is told to drain; then it finishes what it has.
+
+    Prefect takes a class that names ``ABC`` among its bases for an abstract one and does not put
+    it into its registry, where it would replace Prefect's own.
+    """
+
+    def __init__(
+        self,
+        *,
+        pool: str,
+        queues: list[str],
+        name: str,
+        limit: int,
+        query_seconds: float,
+        note: Callable[[str], None],
+    ) -> None:
+        super().__init__(work_pool_name=pool, work_queues=queues, name=name, limit=limit)
+        self._query_seconds = query_seconds
+        self._note = note
+        self._draining = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._trouble: str | None = None
+        self._forbidden: dict[UUID, list[str]] = {}
+
+    def drain(self) -> None:
+        """Take no further flow run, and return from ``work`` once those under way have ended."""
+        self._draining.set()
+        self._changed.set()
+
+    async def work(self, beat: Callable[[], Awaitable[None]]) -> None:
+        """Execute flow runs until drained.
+
+        Args:
+            beat: Called at each heartbeat, beside Prefect's own.
+        """
+        async with self:
+            beating = asyncio.create_task(self._beat(beat))
+            try:
+                await self._ask_again_and_again()
+                while self.limiter.borrowed_tokens:
+                    await self._wait_for_change(None)
+            finally:
+                beating.cancel()
+
+    async def _ask_again_and_again(self) -> None:
+        while not self._draining.is_set():
+            if not self.limiter.available_tokens:
+                await self._wait_for_change(None)
+                continue
+            fine = await self._try(self.get_and_submit_flow_runs)
+            await self._wait_for_change(self._query_seconds if fine else _PATIENCE)
+
+    async def _wait_for_change(self, seconds: float | None) -> None:
+        """Wait until a flow run has ended or draining was asked for, at most ``seconds``."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+        self._changed.clear()
+
+    async def _beat(self, beat: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(self.heartbeat_interval_seconds)
+            if await self._try(self.sync_with_backend):
+                await self._try(beat)
+
+    async def _try(self, action: Callable[[], Awaitable[object]]) -> bool:
+        """Call the server; say of trouble once, and once when it is over."""
+        try:
+            await action()
+        except Exception as error:  # noqa: BLE001 - whatever the server does, what runs goes on
+            trouble = f"{type(error).__name__}: {error}".partition("\n")[0]
+            if trouble != self._trouble:
+                self._note(f"the server makes trouble, it is tried again: {trouble}")
+            self._trouble = trouble
+            return False
+        if self._trouble is not None:
+            self._note("the server answers again")
+            self._trouble = None
+        return True
+
+    async def _submit_run(self, flow_run: "FlowRun") -> None:
+        """Begin a flow run; one that cannot begin must not end the others, as it would."""
+        # Looked at now: Prefect takes variables out of it on the way to run().
+        self._forbidden[flow_run.id] = forbidden_variables(flow_run.job_variables)
+        try:
+            await super()._submit_run(flow_run)
+        except Exception as error:  # noqa: BLE001 - see above
+            self._note(f"flow run {flow_run.id} did not begin: {type(error).__name__}: {error}")
+            self._submitting_flow_run_ids.discard(flow_run.id)
+            self._release_limit_slot(flow_run.id)
+        finally:
+            del self._forbidden[flow_run.id]
+
+    async def run(
+        self,
+        flow_run: "FlowRun",
+        configuration: "ProcessJobConfiguration",
+        task_status: "anyio.abc.TaskStatus[int] | None" = None,
+    ) -> "ProcessWorkerResult":
+        """Execute a flow run, unless its job would choose what is executed here.
+
+        Raises:
+            InputError: If it would; Prefect puts the sentence into the flow run's state.
+        """
+        refused = self._forbidden[flow_run.id]
+        own = command_to_string([get_sys_executable(), "-m", "prefect.engine"])
+        if configuration.command != own:
+            refused = sorted({"command", *refused})
+        if refused:
+            raise InputError(
+                "this worker takes no job variables that choose what is executed, or how: "
+                f"{', '.join(refused)}"
+            )
+        return await super().run(flow_run, configuration, task_status)
+
+    async def _cancel_run(self, flow_run_id: UUID) -> None:
+        """Cancel a flow run that has not begun; the same care."""
+        try:
+            await super()._cancel_run(flow_run_id)
+        except Exception as error:  # noqa: BLE001 - see above
+            self._note(f"flow run {flow_run_id} was not cancelled: {type(error).__name__}: {error}")
+
+    async def _propose_crashed_state(
+        self, flow_run: "FlowRun", message: str, client: "PrefectClient | None" = None
+    ) -> None:
+        """Report a crash once, and not one of an attempt that has been followed by another.
+
+        Prefect reports a process that failed when it ends, and once more some seconds later, when
+        all of it is cleared away: by then a retry may wait or run, and would be ended by that. So
+        what has ended is left alone, too: a retry might come between the look and the report.
+        """
+        try:
+            now = await self.client.read_flow_run(flow_run.id)
+        except Exception:  # noqa: BLE001 - a crash is reported whatever the server does here
+            now = None
+        if now is not None and now.state is not None and now.state.is_final():
+            return
+        if now is not None and _is_followed(flow_run, now):
+            self._note(f"flow run {flow_run.id} was retried before its crash was reported again")
+        else:
+            await super()._propose_crashed_state(flow_run, message, client)
+
+    def _release_limit_slot(self, flow_run_id: UUID) -> None:
+        super()._release_limit_slot(flow_run_id)
+        self._changed.set()
+
+
+def _is_followed(taken: "FlowRun", now: "FlowRun") -> bool:
+    """Tell whether a flow run that a worker took has begun another attempt since."""
+    if now.state is None:
+        return False
+    attempts = now.run_count - taken.run_count
+    return now.state.is_scheduled() or attempts > (1 if now.state.is_running() else 0)

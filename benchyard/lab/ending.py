@@ -1,0 +1,181 @@
+"""How a lab is let down: flow runs under way may finish, are stopped, or are killed."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from typing import TypeVar
+
+from benchyard.core.wording import duration
+from benchyard.lab import api
+from benchyard.lab.processes import FlowProcess, flow_runs_of_lab
+from benchyard.lab.requests import Requests
+from benchyard.lab.supervisor import Supervisor
+from benchyard.process.labels import kill_labelled, this_owner
+from tasks.names import LAB
+
+#: Seconds that a cancelled flow run gets to stop its resources before it is told directly, and
+#: then before it is killed. Prefect itself kills 30 s after it has told it.
+CANCEL_SECONDS = 40.0
+TERMINATE_SECONDS = 20.0
+#: Seconds for a part to end once nothing needs it any more.
+_PART_SECONDS = 10.0
+#: Seconds for one question to the API: it may be gone already.
+_API_SECONDS = 15.0
+_LOOK_SECONDS = 1.0
+_SUITE = "execute-suite"
+_MESSAGE = "stopped together with the lab on its host; a retry goes on where it ended"
+
+ResultT = TypeVar("ResultT")
+
+
+class Ending:
+    """The end of a lab.
+
+    Args:
+        supervisor: Of its parts.
+        requests: A second one stops the flow runs under way, a third one kills them.
+        deadline: Seconds after which they are stopped all the same; None for never.
+    """
+
+    def __init__(
+        self, supervisor: Supervisor, requests: Requests, deadline: float | None = None
+    ) -> None:
+        self._supervisor = supervisor
+        self._requests = requests
+        self._latest = None if deadline is None else time.monotonic() + deadline
+        self._told: set[str] = set()
+
+    def let_down(self) -> bool:
+        """End everything; return whether the flow runs under way could finish."""
+        workers = self._supervisor.workers
+        for worker in workers:
+            worker.again_at = None
+            worker.cut()
+        finished = True
+        while (under_way := _under_way()) or any(worker.alive for worker in workers):
+            self._keep_server()
+            if self._is_time():
+                finished = not under_way
+                self._stop(under_way)
+                break
+            self._tell(under_way)
+            self._cancel_suites(under_way)
+            self._supervisor.sleep(self._requests, _LOOK_SECONDS)
+        self._end_parts()
+        return finished
+
+    def _keep_server(self) -> None:
+        """Start the server again if it died: what is under way reports to it."""
+        server = self._supervisor.server
+        if server is not None:
+            self._supervisor.see_to([server])
+
+    def _is_time(self) -> bool:
+        late = self._latest is not None and time.monotonic() > self._latest
+        return late or self._requests.count > 1
+
+    def _tell(self, under_way: Sequence[FlowProcess]) -> None:
+        """Say once of each what is waited for."""
+        fresh = [one for one in under_way if one.id not in self._told]
+        self._told |= {one.id for one in fresh}
+        for one in fresh:
+            going = duration(round(one.seconds()))
+            self._supervisor.say(
+                f"waiting for {self._name(one)} to finish, which has been going for {going}; "
+                "Ctrl-C again stops it"
+            )
+
+    def _name(self, one: FlowProcess) -> str:
+        def ask() -> str:
+            with api.client() as client:
+                return api.name_of(client, one.id)
+
+        flow = one.flow or "a flow run"
+        name = _within(_API_SECONDS, ask)
+        return f"{flow} '{name}'" if name else f"{flow} (pid {one.pid})"
+
+    def _cancel_suites(self, under_way: Sequence[FlowProcess]) -> None:
+        """Cancel suites when nothing else is under way: they wait for work that nobody takes."""
+        if under_way and all(one.flow == _SUITE for one in under_way):
+            for one in under_way:
+                if f"cancelled {one.id}" not in self._told:
+                    self._told.add(f"cancelled {one.id}")
+                    self._supervisor.say("the suite is cancelled: its next cases would wait here")
+                    _ask_to_cancel(one)
+
+    # -- stopping now
+
+    def _stop(self, under_way: Sequence[FlowProcess]) -> None:
+        asked = self._requests.count
+        for one in under_way:
+            self._supervisor.say(f"stopping {self._name(one)}; Ctrl-C again kills it")
+            _ask_to_cancel(one)
+        self._wait_until_gone(CANCEL_SECONDS, asked)
+        _signal(signal.SIGTERM)
+        self._wait_until_gone(TERMINATE_SECONDS, asked)
+        _signal(signal.SIGKILL)
+        self._wait_until_gone(_PART_SECONDS, None)
+        for one in under_way:
+            _end_as_cancelled(one)
+
+    def _wait_until_gone(self, seconds: float, asked: int | None) -> None:
+        """Wait until no flow run is under way and its worker has told the server so."""
+        latest = time.monotonic() + seconds
+        while time.monotonic() < latest:
+            workers = any(worker.alive for worker in self._supervisor.workers)
+            hurry = asked is not None and self._requests.count > asked
+            if hurry or not (_under_way() or workers):
+                return
+            self._supervisor.sleep(self._requests, _LOOK_SECONDS)
+
+    def _end_parts(self) -> None:
+        for worker in self._supervisor.workers:
+            worker.end(_PART_SECONDS)
+        if self._supervisor.server is not None:
+            self._supervisor.server.end(_PART_SECONDS, at_once=True)
+        owner = this_owner()
+        kill_labelled(LAB, lambda value: value == owner)
+
+
+def _under_way() -> list[FlowProcess]:
+    return flow_runs_of_lab(this_owner())
+
+
+def _signal(number: signal.Signals) -> None:
+    for one in _under_way():
+        one.signal(number)
+
+
+def _ask_to_cancel(one: FlowProcess) -> None:
+    def ask() -> None:
+        with api.client() as client:
+            api.ask_to_cancel(client, one.id, _MESSAGE)
+
+    _within(_API_SECONDS, ask)
+
+
+def _end_as_cancelled(one: FlowProcess) -> None:
+    def ask() -> None:
+        with api.client() as client:
+            api.end_as_cancelled(client, one.id, _MESSAGE)
+
+    _within(_API_SECONDS, ask)
+
+
+def _within(seconds: float, question: Callable[[], ResultT]) -> ResultT | None:
+    """Ask the API; None if there is no answer in time, or an error."""
+    answers: list[ResultT] = []
+
+    def ask() -> None:
+        try:
+            answers.append(question())
+        except Exception:  # noqa: BLE001 - the server may be gone: what it would have told is lost
+            return
+
+    # With this thread's context, which Prefect keeps its settings in.
+    asking = threading.Thread(target=copy_context().run, args=(ask,), daemon=True)
+    asking.start()
+    asking.join(seconds)
+    return answers[0] if answers else None

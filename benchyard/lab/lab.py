@@ -1,0 +1,205 @@
+"""A lab on this host: its parts put together, brought up and let down."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, sleep
+
+from benchyard.core.errors import BenchyardError
+from benchyard.lab import api, state
+from benchyard.lab.database import is_surely_sqlite, with_driver
+from benchyard.lab.ending import Ending
+from benchyard.lab.part import Part
+from benchyard.lab.requests import listening
+from benchyard.lab.supervisor import Supervisor
+from benchyard.lab.where import Where, answers
+from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, this_owner
+from tasks.busy import online_workers
+from tasks.names import (
+    ALLOWED,
+    CONTROL,
+    CONTROL_LIMIT,
+    DEFAULT_QUEUE,
+    HOME,
+    LAB,
+    ROOT,
+    SERVER,
+    SERVER_PART,
+    TAGS,
+    TESTBED,
+    TESTBEDS,
+)
+
+#: Seconds for a server to answer: 8 s on two idle cores, with a database to be made.
+SERVER_SECONDS = 120.0
+#: Seconds for the workers to say to the server that they are there.
+_WORKERS_SECONDS = 90.0
+_LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Testbed:
+    """How this host takes part in a lab.
+
+    Args:
+        name: Of the testbed and its worker.
+        queue: Its own queue; ``default`` for none.
+        tags: That cases may ask for.
+        checkout: Whose flows and cases are executed.
+        allowed: Further folders that parameters of flow runs may name.
+    """
+
+    __test__ = False  # keeps pytest from collecting a class that is named Test…
+
+    name: str
+    queue: str
+    tags: Sequence[str]
+    checkout: Path
+    allowed: Sequence[Path] = ()
+
+
+@dataclass
+class Lab:
+    """The parts of a lab on this host.
+
+    Args:
+        say: Tells the user a line.
+    """
+
+    where: Where
+    testbed: Testbed
+    say: Callable[[str], None]
+    server: Part | None = None
+    workers: list[Part] = field(default_factory=list[Part])
+
+    def start_server(self, database_url: str | None) -> None:
+        """Start our own server and wait until it answers.
+
+        Raises:
+            BenchyardError: If it dies, or does not answer for two minutes.
+        """
+        settings = with_driver({**self.where.environment(database_url), LAB: this_owner()})
+        bind = [str(self.where.bind), str(self.where.port)]
+        self.server = Part(
+            SERVER_PART, "benchyard.lab.serving", bind, settings, self.testbed.checkout
+        )
+        self.server.start()
+        latest = monotonic() + SERVER_SECONDS
+        while not answers(self.where.api):
+            if not self.server.alive or monotonic() > latest:
+                raise BenchyardError(
+                    f"the Prefect server did not come up: {self.server.last_words()} "
+                    f"(log {self.server.log})"
+                )
+            sleep(_LOOK_SECONDS)
+
+    def start_testbed(self) -> None:
+        """Start the worker that measures: one flow run at a time."""
+        testbed = self.testbed
+        queues = list(dict.fromkeys([testbed.queue, DEFAULT_QUEUE]))
+        own = {TESTBED: testbed.name, TAGS: ",".join(testbed.tags)}
+        self._start(TESTBEDS, testbed.name, 1, queues, own)
+
+    def start_control(self) -> None:
+        """Start the worker for everything that does not measure."""
+        self._start(CONTROL, self.testbed.name, CONTROL_LIMIT, [DEFAULT_QUEUE], {})
+
+    def _start(
+        self, pool: str, name: str, limit: int, queues: list[str], own: dict[str, str]
+    ) -> None:
+        folders = [self.testbed.checkout, *self.testbed.allowed]
+        settings = {SERVER: self.where.api, LAB: this_owner(), ROOT: str(self.testbed.checkout)}
+        settings[ALLOWED] = os.pathsep.join(str(folder.resolve()) for folder in folders)
+        part = Part(
+            f"worker {pool} {name}",
+            "benchyard.lab.working",
+            [pool, name, str(limit), *queues],
+            {**settings, **own},
+            self.testbed.checkout,
+        )
+        self.workers.append(part)
+        part.start()
+
+    def wait_for_workers(self) -> None:
+        """Wait until the server holds all workers for alive.
+
+        Raises:
+            BenchyardError: If one of them dies, or says nothing for a while.
+        """
+        latest = monotonic() + _WORKERS_SECONDS
+        with api.client() as client:
+            while not all(self._is_online(client, part) for part in self.workers):
+                dead = [part for part in self.workers if not part.alive]
+                if dead or monotonic() > latest:
+                    part = (dead or self.workers)[0]
+                    raise BenchyardError(
+                        f"the {part.name} did not come up: {part.last_words()} (log {part.log})"
+                    )
+                sleep(_LOOK_SECONDS)
+            self._warn_of_sqlite(client)
+
+    def _warn_of_sqlite(self, client: api.SyncPrefectClient) -> None:
+        count = len(online_workers(client, TESTBEDS))
+        if count > 1 and is_surely_sqlite(client):
+            self.say(
+                f"{count} testbeds share a server on SQLite, which takes one writer at a time and "
+                "refuses some requests, which are asked again; give it a PostgreSQL database "
+                "(benchyard up --database-url)"
+            )
+
+    def _is_online(self, client: api.SyncPrefectClient, part: Part) -> bool:
+        pool, name = part.arguments[:2]
+        return name in online_workers(client, pool)
+
+    def keep_up(self, ready: Callable[[], None], deadline: float | None) -> bool:
+        """Keep it up until the user wants it to end; then let it down.
+
+        Args:
+            ready: Called when signals mean what they mean from now on.
+            deadline: Seconds that flow runs under way get at a SIGTERM; None for no limit.
+
+        Returns:
+            Whether the flow runs under way could finish.
+        """
+        supervisor = Supervisor(self.server, self.workers, self.say)
+        with listening() as requests:
+            ready()
+            supervisor.keep_up(requests)
+            self.say("stopping")
+            limit = deadline if requests.by_machine else None
+            finished = Ending(supervisor, requests, limit).let_down()
+        self.say("stopped")
+        return finished
+
+    def abandon(self) -> None:
+        """End everything at once; nothing has been measured yet."""
+        with ExitStack() as ends:
+            for part in [*([self.server] if self.server else []), *self.workers]:
+                ends.callback(part.end, 5, at_once=True)
+        owner = this_owner()
+        kill_labelled(LAB, lambda value: value == owner)
+
+
+def wait_for_dead_labs(say: Callable[[str], None]) -> None:
+    """Wait until labs of this host whose supervisor was killed have wound up.
+
+    Their flow runs may finish; the server ends by itself after them.
+    """
+    told = False
+    while dead := _dead_labs():
+        if not told:
+            pids = ", ".join(map(str, sorted(dead)))
+            say(
+                "a lab on this host was killed and is winding up: waiting for its flow runs to "
+                f"finish (processes {pids}); Ctrl-C gives up"
+            )
+            told = True
+        sleep(1)
+
+
+def _dead_labs() -> list[int]:
+    """Return the processes of labs of this home that are dead."""
+    here = {pid for pid, home in labelled(HOME) if home == str(state.folder())}
+    return [pid for pid, owner in labelled(LAB) if pid in here and not owner_is_alive(owner)]

@@ -1,0 +1,45 @@
+"""The process of the lab's Prefect server: uvicorn, and an ear for the lab's end."""
+
+import os
+import sys
+
+import uvicorn
+from prefect.server.api.server import create_app
+
+from benchyard.lab import lifeline
+from benchyard.lab.guard import Guard
+from benchyard.lab.outage import after_outage
+from tasks.names import LAB, ORIGINS
+
+#: Seconds that open connections get at the end; browsers keep theirs for ever.
+_FAREWELL = 3
+
+
+def main(host: str, port: int) -> None:
+    """Serve Prefect's API and UI until the lab ends, and the flow runs that need it.
+
+    Args:
+        host: Address to bind.
+        port: Of it.
+    """
+    after_outage()
+    config = uvicorn.Config(
+        Guard(create_app(), os.environ[ORIGINS].split(",")),
+        host=host,
+        port=port,
+        log_level="warning",
+        lifespan="on",
+        timeout_graceful_shutdown=_FAREWELL,
+    )
+    server = uvicorn.Server(config)
+
+    def end() -> None:
+        lifeline.wait_for_others(os.environ[LAB])
+        server.should_exit = True
+
+    lifeline.when_cut(end)
+    server.run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,88 @@
+"""A Prefect server that wants a password, or has trouble, in a sentence for people."""
+
+import base64
+import http.client
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchyard.core.errors import BenchyardError
+
+_SECONDS = 5.0
+_UNAUTHORIZED = 401
+_SERVERS_FAULT = 500
+
+
+def trouble_with_server(error: BaseException) -> str | None:
+    """Return what a refusal by a Prefect server means; None for what is none."""
+    # Prefect takes long to import, and whoever got an answer of its server has it.
+    prefect = sys.modules.get("prefect.exceptions")
+    if prefect is None:
+        return None
+    found = (one for one in _chain(error) if isinstance(one, prefect.PrefectHTTPStatusError))
+    refusal: Any = next(found, None)
+    if refusal is None:
+        return None
+    status, url = int(refusal.response.status_code), str(refusal.request.url)
+    if status == _UNAUTHORIZED:
+        return wrong_password(url)
+    if status < _SERVERS_FAULT or isinstance(error, BenchyardError):
+        return None
+    return (
+        f"the Prefect server at {_place(url)} has trouble (HTTP {status}); try again, and see "
+        "its log"
+    )
+
+
+def wrong_password(url: str) -> str:
+    """Return the sentence for a server that does not take our password."""
+    return (
+        f"wrong or missing password for the Prefect server at {_place(url)}; set "
+        "PREFECT_API_AUTH_STRING to its user:password"
+    )
+
+
+def raise_if_refused(api: str) -> None:
+    """Ask a server that answers whether it takes our password.
+
+    Whether it is well, it tells everybody.
+
+    Args:
+        api: URL of its API.
+
+    Raises:
+        BenchyardError: If it does not.
+    """
+    from prefect.settings import get_current_settings  # noqa: PLC0415 - costs 0.4 s
+
+    settings = get_current_settings().api
+    if settings.key is not None:
+        return  # Prefect's own cloud
+    headers: dict[str, str] = {}
+    if settings.auth_string is not None:
+        encoded = base64.b64encode(settings.auth_string.get_secret_value().encode())
+        headers["Authorization"] = f"Basic {encoded.decode()}"
+    request = urllib.request.Request(f"{api}/admin/version", headers=headers)  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
+            return
+    except urllib.error.HTTPError as error:
+        if error.code == _UNAUTHORIZED:
+            raise BenchyardError(wrong_password(api)) from None
+    except (OSError, http.client.HTTPException):
+        return  # whoever asks next tells what is wrong
+
+
+def _place(url: str) -> str:
+    """Return scheme, host and port of an address: what else it has may be a password."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

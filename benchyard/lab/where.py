@@ -1,0 +1,229 @@
+"""Which Prefect server a lab works with: the one that is named, or one of its own."""
+
+import os
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import quote, urlsplit
+
+from prefect.context import refresh_global_settings_context
+from prefect.settings import get_current_settings
+
+from benchyard.core.errors import BenchyardError, InputError
+from benchyard.lab import state
+from benchyard.lab.guard import LOGIN
+from benchyard.lab.server_settings import SPARING
+from tasks.names import ORIGINS, SERVER, SHOWN_PASSWORD, WANTED_PASSWORD
+from tasks.trust import out_of_reach
+
+PORT = 4200
+LOOPBACK = "127.0.0.1"
+_PROBE_SECONDS = 5.0
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - asked for by name, never by default
+
+_LEASES = "prefect.server.concurrency.lease_storage"
+#: What a server of ours must not do: report usage, or let the browser call somebody.
+_QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    # The newer UI asks an analytics host even with analytics off.
+    "PREFECT_SERVER_UI_V2_ENABLED": "false",
+    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+    # In memory, a limit that was held when the server died would never be free again.
+    "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": f"{_LEASES}.filesystem",
+    # Or let an event that never comes hold up alerts, and the ends of flow runs, for 15 minutes.
+    "PREFECT_SERVER_EVENTS_CAUSAL_ORDERING": "benchyard.lab.ordering",
+}
+#: Seconds between its looks, where Prefect has 5: each wakes up a host that may be measuring, and
+#: all that comes later for it is the word Late, and the first flow runs of a new schedule.
+_LOOPS = {
+    "LATE_RUNS_LOOP_SECONDS": "30",
+    "PAUSE_EXPIRATIONS_LOOP_SECONDS": "60",
+    "CLEANUP_RECONCILER_LOOP_SECONDS": "60",
+    "SCHEDULER_RECENT_DEPLOYMENTS_LOOP_SECONDS": "20",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A Prefect server.
+
+    Args:
+        api: URL of its API, as this host reaches it.
+        ui: URL of its UI, as people do.
+        bind: Address to bind; None if the server is not ours to start.
+        port: Of it.
+        shown: URL of its API, as a browser elsewhere reaches it.
+    """
+
+    api: str
+    ui: str
+    bind: str | None = None
+    port: int = PORT
+    shown: str = ""
+
+    def environment(self, database_url: str | None) -> Mapping[str, str]:
+        """Return the settings that our own server gets.
+
+        Args:
+            database_url: Where its data go; None for what is configured, else the lab's folder.
+        """
+        configured = get_current_settings().server.database.model_fields_set
+        loops = {f"PREFECT_SERVER_SERVICES_{name}": value for name, value in _LOOPS.items()}
+        ours = {**_QUIET, **SPARING, **loops}
+        settings = {name: os.environ.get(name, value) for name, value in ours.items()}
+        settings |= {SERVER: self.api, "PREFECT_UI_API_URL": self.shown}
+        settings[ORIGINS] = os.environ.get(ORIGINS) or ",".join(self.origins())
+        if database_url is None and "connection_url" not in configured:
+            database_url = f"sqlite+aiosqlite:///{state.database()}"
+        if database_url is not None:
+            settings["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = database_url
+        return settings
+
+    def origins(self) -> list[str]:
+        """Return from where the pages of our own server come, as browsers name it."""
+        reached = self.api.removesuffix("/api")
+        here = [f"http://{name}:{self.port}" for name in ("localhost", LOOPBACK, "[::1]")]
+        return list(dict.fromkeys([self.ui, reached, *here]))
+
+    def login(self, password: str) -> str:
+        """Return the address that logs a browser in; whoever sees it can do so, too."""
+        return f"{self.ui}{LOGIN}#{quote(password)}"
+
+
+def choose(host_name: str | None, port: int | None, *, own: bool) -> Where:
+    """Return the server to work with.
+
+    The configured one (``PREFECT_API_URL``, a profile of Prefect) if it answers. One that is
+    configured on this host's loopback interface and does not answer is ours to start there: that
+    is how a shell looks which has used the lab before.
+
+    Args:
+        host_name: The name or address under which others shall reach our own; None for loopback.
+        port: Of our own.
+        own: Whether we may start one.
+
+    Raises:
+        BenchyardError: If the configured one does not answer and is not ours to start.
+        InputError: If there is none and none may be started, or the port is taken.
+    """
+    configured = get_current_settings().api.url
+    if configured and answers(configured):
+        return Where(configured, configured.removesuffix("/api"))
+    parts = urlsplit(configured or "")
+    if configured and not (own and parts.hostname in ("localhost", LOOPBACK)):
+        raise BenchyardError(
+            f"no Prefect server answers at {configured}; start it, or unset {SERVER} to have one "
+            "of the lab's own"
+        )
+    if not own:
+        raise InputError(f"--no-server needs the server's address in {SERVER}")
+    number = port or parts.port or PORT
+    where = own_server(host_name, number)
+    _raise_if_taken(where)
+    return where
+
+
+def reachable() -> Where:
+    """Return the server that is configured, or the lab's that is up on this host.
+
+    Raises:
+        BenchyardError: If it does not answer.
+        InputError: If there is none.
+    """
+    url = get_current_settings().api.url or state.running_lab()
+    if url is None:
+        raise InputError(
+            f"no Prefect server is named; set {SERVER} to the lab's (benchyard up tells it)"
+        )
+    if not answers(url):
+        raise BenchyardError(
+            f"no Prefect server answers at {url}; is the lab up, and {SERVER} right?"
+        )
+    return Where(url, url.removesuffix("/api"))
+
+
+def own_server(host_name: str | None, port: int) -> Where:
+    """Return where our own server is, and under which address others reach it."""
+    name = host_name or LOOPBACK
+    if name in _EVERYWHERE:
+        bind, local, shown = name, LOOPBACK, socket.gethostname()
+    elif _is_address(name):
+        bind, local, shown = name, name, name
+    else:
+        # A name may lead to another address here (Debian's 127.0.1.1) than elsewhere.
+        bind, local, shown = _EVERYWHERE[0], LOOPBACK, name
+    reached, ui = (f"http://{_in_url(host)}:{port}" for host in (local, shown))
+    return Where(f"{reached}/api", ui, bind, port, f"{ui}/api")
+
+
+def _is_address(name: str) -> bool:
+    with suppress(ValueError):
+        return bool(ip_address(name))
+    return name == "localhost"
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _raise_if_taken(where: Where) -> None:
+    family = socket.AF_INET6 if where.bind and ":" in where.bind else socket.AF_INET
+    with socket.socket(family) as probe:
+        # As the server does: connections of an earlier one that are still closing do not count.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((where.bind, where.port))
+        except (OSError, OverflowError) as error:
+            raise InputError(
+                f"cannot listen on port {where.port} of {where.bind}: {error}; give another with "
+                f"--port, or set {SERVER} if it is a Prefect server that you want to use"
+            ) from None
+
+
+def answers(url: str) -> bool:
+    """Tell whether a Prefect server answers at ``url``."""
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=_PROBE_SECONDS) as response:  # noqa: S310
+            return response.status == 200
+    except urllib.error.HTTPError:
+        return True  # one that wants a password, which Prefect's client knows
+    except (urllib.error.URLError, OSError, ValueError):
+        return False
+
+
+def use(where: Where) -> None:
+    """Let this process and all that it starts speak to a server."""
+    os.environ[SERVER] = where.api
+    if where.bind is None:
+        state.show_password(where.api)
+    with out_of_reach():
+        refresh_global_settings_context()
+
+
+def protect(where: Where, *, auth: bool) -> str | None:
+    """Let our own server want a password, and all that we start show it.
+
+    Args:
+        auth: Whether it shall want one: the one that is configured, else one of ours.
+
+    Returns:
+        The password; None without one, and for a server that is not ours.
+
+    Raises:
+        InputError: If there shall be none and one is configured.
+    """
+    if where.bind is None:
+        return None
+    configured = get_current_settings().server.api.auth_string
+    if not auth and configured is not None:
+        raise InputError(f"--no-auth, and {WANTED_PASSWORD} sets a password; leave out one of them")
+    if not auth:
+        return None
+    password = state.password(configured.get_secret_value() if configured else None)
+    os.environ[WANTED_PASSWORD] = os.environ[SHOWN_PASSWORD] = password
+    return password

@@ -1,0 +1,181 @@
+"""The process of one worker of a lab: it begins flow runs, and ends when the lab does.
+
+SIGTERM, SIGINT and the end of the lab all mean the same to it: take nothing more, wait for what
+is under way. Only the flow runs themselves can be stopped, through Prefect.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from benchyard.case.testbeds import this_testbed
+from benchyard.core.clock import now
+from benchyard.core.model import JsonObject
+from benchyard.core.wording import printable
+from benchyard.lab import api, lifeline
+from benchyard.lab.draining import DrainingWorker
+from benchyard.lab.processes import flow_runs_here, flow_runs_of_testbed
+from benchyard.process.labels import kill_leftovers
+from tasks.alerting import command_file
+from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS
+
+#: Between two looks while a flow run of an earlier worker is still under way.
+_LOOK_SECONDS = 5.0
+#: A testbed says that it is still there at every so many heartbeats.
+_TELL_EVERY = 10
+#: At this heartbeat, which is a minute after the start, flow runs that a dead worker took and
+#: forgot are looked for: those taken longer ago than any worker needs to put its name on one.
+_FORGOTTEN_BEATS = 2
+_FORGOTTEN = timedelta(seconds=45)
+#: Between two tries to reach the server at first.
+_RETRY_SECONDS = 2.0
+#: Prefect asks every 10 s; a suite of short cases would mostly wait for a testbed. Nothing is asked
+#: while a testbed is busy, so that this costs only an idle host something. The control worker asks
+#: while something is measured, and each question costs the server 20 ms.
+_QUERY_SECONDS = {TESTBEDS: 2.0}
+_OTHERS_QUERY_SECONDS = 10.0
+#: Where it gives alerts to a command, an alert would wait that long.
+_ALERTING_QUERY_SECONDS = 3.0
+
+
+def note(text: str) -> None:
+    """Write a line to the part's log."""
+    sys.stderr.write(f"{now()} {printable(text)}\n")
+    sys.stderr.flush()
+
+
+def query_seconds(pool: str) -> float:
+    """Return how often a worker of a pool asks for flow runs."""
+    configured = os.environ.get("PREFECT_WORKER_QUERY_SECONDS")
+    others = _ALERTING_QUERY_SECONDS if command_file().exists() else _OTHERS_QUERY_SECONDS
+    return float(configured) if configured else _QUERY_SECONDS.get(pool, others)
+
+
+class Working:
+    """One worker's life.
+
+    Args:
+        pool: Work pool.
+        queues: Queues of it; of a testbed its own comes first.
+        name: Of the worker, and of the testbed if it serves one.
+        limit: Flow runs at a time.
+    """
+
+    def __init__(self, pool: str, queues: list[str], name: str, limit: int) -> None:
+        self._pool, self._queues, self._name, self._limit = pool, queues, name, limit
+        self._testbed = os.environ.get(TESTBED) if pool == TESTBEDS else None
+        self._beats = 0
+
+    async def live(self) -> None:
+        """Prepare, work until told to end, take leave."""
+        loop = asyncio.get_running_loop()
+        worker = DrainingWorker(
+            pool=self._pool,
+            queues=self._queues,
+            name=self._name,
+            limit=self._limit,
+            query_seconds=query_seconds(self._pool),
+            note=note,
+        )
+        ended = asyncio.Event()
+
+        def end() -> None:
+            worker.drain()
+            ended.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(number, end)
+        lifeline.when_cut(lambda: loop.call_soon_threadsafe(end))
+        await self._prepare(ended)
+        if not ended.is_set():
+            note(f"worker '{self._name}' takes flow runs of {self._pool}: {self._queues}")
+            await worker.work(self._beat)
+        await self._leave()
+        note(f"worker '{self._name}' has ended")
+
+    async def _prepare(self, ended: asyncio.Event) -> None:
+        """Wait for what an earlier worker began; close what it lost; say who is here."""
+        if self._testbed is not None:
+            killed = kill_leftovers()
+            if killed:
+                note(f"killed processes that a dead lab had left: {killed}")
+            while flow_runs_of_testbed(self._testbed) and not ended.is_set():
+                await _wait(ended, _LOOK_SECONDS)
+        await self._until_it_works(self._close_lost, ended)
+        await self._until_it_works(self._tell, ended)
+
+    async def _until_it_works(self, action: Callable[[], None], ended: asyncio.Event) -> None:
+        while not ended.is_set():
+            try:
+                await asyncio.to_thread(action)
+            except Exception as error:  # noqa: BLE001 - a server that is not up yet, or not well
+                note(f"the server does not answer, it is tried again: {error}")
+                await _wait(ended, _RETRY_SECONDS)
+            else:
+                return
+
+    def _close_lost(self) -> None:
+        with api.client() as client:
+            api.ensure_pools(client)
+            for text in api.close_lost(client, self._name, self._pool, flow_runs_here()):
+                note(text)
+
+    def _tell(self) -> None:
+        if self._testbed is None:
+            return
+        queue = next((queue for queue in self._queues if queue != DEFAULT_QUEUE), DEFAULT_QUEUE)
+        told: JsonObject = {**this_testbed().to_json(), "queue": queue, "seen": now()}
+        with api.client() as client:
+            if queue != DEFAULT_QUEUE:
+                api.ensure_queue(client, queue)
+            api.tell_of_testbed(client, self._testbed, told)
+
+    async def _beat(self) -> None:
+        self._beats += 1
+        if self._beats == _FORGOTTEN_BEATS:
+            await asyncio.to_thread(self._reschedule_forgotten)
+        if self._beats % _TELL_EVERY == 0:
+            await asyncio.to_thread(self._tell)
+
+    def _reschedule_forgotten(self) -> None:
+        """Once, some time after the start: only a worker that died forgets, and this came after."""
+        with api.client() as client:
+            before = datetime.now(UTC) - _FORGOTTEN
+            for text in api.reschedule_forgotten(client, self._pool, before):
+                note(text)
+
+    async def _leave(self) -> None:
+        if self._testbed is None:
+            return
+        testbed = self._testbed
+
+        def forget() -> None:
+            with api.client() as client:
+                api.forget_testbed(client, testbed)
+
+        try:
+            await asyncio.to_thread(forget)
+        except Exception as error:  # noqa: BLE001 - nobody is left to be told
+            note(f"could not take leave: {error}")
+
+
+async def _wait(ended: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await ended.wait()
+    except TimeoutError:
+        return
+
+
+def main(arguments: list[str]) -> Any:
+    """Live the life of a worker: pool, name, limit, queues."""
+    pool, name, limit, *queues = arguments
+    return asyncio.run(Working(pool, queues, name, int(limit)).live())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

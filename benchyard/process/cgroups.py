@@ -1,0 +1,181 @@
+"""Control groups: where the kernel keeps the account of a container; versions 1, 2 and both.
+
+A process is in one group of each hierarchy. Version 1 has a hierarchy for each controller or a few
+of them, version 2 a single one; a hybrid system has both, with the controllers in version 1.
+Source: cgroups(7), cgroup_namespaces(7), proc_pid_cgroup(5), proc_pid_mountinfo(5).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from benchyard.core.errors import MeasurementError
+
+#: The version 1 controllers that count something of use here.
+CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio", "pids")
+#: What the unified (version 2) hierarchy is called in ``Cgroup.folders``.
+UNIFIED = ""
+
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Cgroup:
+    """One control group.
+
+    Args:
+        name: Its path below the hierarchies' roots, such as ``/docker/1f0c``.
+        folders: Controller (``cpu``, ``cpuacct``, ``memory``, ``blkio``, ``pids``) to its folder in
+            that controller's version 1 hierarchy; "" to its folder in the unified (version 2) one.
+    """
+
+    name: str
+    folders: Mapping[str, Path] = field(default_factory=dict[str, Path])
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """A mounted hierarchy; ``root`` is the group that its folder shows."""
+
+    controllers: tuple[str, ...]
+    root: PurePosixPath
+    folder: Path
+
+    def folder_of(self, group: PurePosixPath) -> Path | None:
+        """Return where ``group`` lies, or None if this mount does not show it."""
+        # A group outside of our cgroup namespace is written /../other: no mount leads there.
+        if ".." in group.parts or not group.is_relative_to(self.root):
+            return None
+        return self.folder / group.relative_to(self.root)
+
+
+def cgroup_of(pid: int, *, proc: Path = _PROC) -> Cgroup:
+    """Return the control group that a process is in.
+
+    Hierarchies in whose root the process is are left out: a root counts everybody. If all are,
+    the group has no folders, and nothing can be told of it.
+
+    Raises:
+        MeasurementError: If there is no such process.
+    """
+    groups = {name: group for name, group in _groups(pid, proc).items() if group.name}
+    folders: dict[str, Path] = {}
+    for mount in _mounts(proc):
+        for controller in mount.controllers:
+            group = groups.get(controller)
+            folder = mount.folder_of(group) if group else None
+            if folder is not None and controller not in folders and folder.is_dir():
+                folders[controller] = folder
+    shown = [str(group) for name, group in groups.items() if name in folders]
+    return Cgroup(max(shown, key=len, default="/"), folders)
+
+
+def cgroup_at(folder: Path, *, proc: Path = _PROC) -> Cgroup:
+    """Return the control group whose folder in one of the hierarchies is ``folder``.
+
+    Its folders in the other hierarchies are those with the same path.
+
+    Raises:
+        MeasurementError: If no hierarchy is mounted there, or if it is a root: a root counts
+            everybody.
+    """
+    mounts = _mounts(proc)
+    over = [mount.folder for mount in mounts if folder.is_relative_to(mount.folder)]
+    within = folder.relative_to(max(over, key=lambda top: len(top.parts), default=folder))
+    if not within.parts:
+        raise MeasurementError(
+            f"{folder}: no control group; name a folder below those that are mounted as cgroup"
+        )
+    folders: dict[str, Path] = {}
+    for mount in mounts:
+        for controller in mount.controllers:
+            if controller not in folders and (mount.folder / within).is_dir():
+                folders[controller] = mount.folder / within
+    return Cgroup(str(PurePosixPath("/") / within), folders)
+
+
+def place_of(name: str, *, proc: Path = _PROC) -> Path | None:
+    """Return where a group is, or will be, in the hierarchy that counts CPU time.
+
+    Args:
+        name: Its path below the hierarchies' roots.
+
+    Returns:
+        None if no mounted hierarchy shows that place.
+    """
+    mounts = _mounts(proc)
+    for controller in ("cpuacct", UNIFIED):
+        for mount in mounts:
+            folder = mount.folder_of(PurePosixPath(name))
+            if controller in mount.controllers and folder is not None:
+                return folder
+    return None
+
+
+def levels_of(pid: int, controller: str, *, proc: Path = _PROC) -> Sequence[Path]:
+    """Return the folders of a process's group and of all above it that can be seen.
+
+    Args:
+        controller: Of version 1; where there is no such hierarchy, the unified one is taken.
+
+    Returns:
+        The process's own group first; empty if it is not known.
+    """
+    try:
+        groups = _groups(pid, proc)
+    except MeasurementError:
+        return ()
+    wanted = controller if controller in groups else UNIFIED
+    group = groups.get(wanted)
+    for mount in _mounts(proc):
+        folder = mount.folder_of(group) if group and wanted in mount.controllers else None
+        if folder is not None:
+            above = len(folder.relative_to(mount.folder).parts)
+            return (folder, *tuple(folder.parents)[:above])
+    return ()
+
+
+def _groups(pid: int, proc: Path) -> dict[str, PurePosixPath]:
+    """Return controller, "" for the unified hierarchy, to the group that a process is in."""
+    try:
+        text = (proc / str(pid) / "cgroup").read_text(errors="surrogateescape", encoding="utf-8")
+    except OSError as error:
+        raise MeasurementError(
+            f"the control group of process {pid} is not known: {error.strerror}"
+        ) from error
+    found: dict[str, PurePosixPath] = {}
+    for line in text.splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        names = (UNIFIED,) if number == "0" and not controllers else controllers.split(",")
+        # The path of a group that was removed while processes were left in it ends like this.
+        group = PurePosixPath(path.removesuffix(" (deleted)") or "/")
+        found |= {name: group for name in names if name in {UNIFIED, *CONTROLLERS}}
+    return found
+
+
+def _mounts(proc: Path) -> list[_Mount]:
+    """Return the mounted hierarchies that matter; none if the system does not tell."""
+    try:
+        text = (proc / "self" / "mountinfo").read_text(errors="surrogateescape", encoding="utf-8")
+    except OSError:
+        return []
+    return [mount for line in text.splitlines() if (mount := _mount(line))]
+
+
+def _mount(line: str) -> _Mount | None:
+    before, _, after = line.partition(" - ")
+    fields, kinds = before.split(" "), after.split(" ")
+    if len(fields) < 5 or len(kinds) < 3 or kinds[0] not in {"cgroup", "cgroup2"}:
+        return None
+    options = [option for option in kinds[2].split(",") if option in CONTROLLERS]
+    controllers = (UNIFIED,) if kinds[0] == "cgroup2" else tuple(options)
+    if not controllers:
+        return None
+    return _Mount(controllers, PurePosixPath(_plain(fields[3])), Path(_plain(fields[4])))
+
+
+def _plain(field_of_mountinfo: str) -> str:
+    """Undo the octal escapes of blanks, tabs, line ends and backslashes."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), field_of_mountinfo)

@@ -1,0 +1,109 @@
+"""Files with what programs say, without secrets from the first byte on.
+
+A program writes into such a file itself, unless this process knows secrets: then it writes into a
+pipe, and a thread of ours takes them out on the way to the disk. So nothing has to be cleaned up
+that a kill -9 could prevent, and no memory depends on how much is said. A pipe holds 1 MiB where
+the kernel lets us, so that a program seldom waits for the thread.
+"""
+
+import contextlib
+import fcntl
+import os
+import select
+import threading
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.redaction import Stream, known_forms
+
+_PIPE = 1 << 20
+_PIECE = 1 << 16
+
+
+@contextmanager
+def kept_output(path: Path) -> Generator["IO[bytes] | int"]:
+    """Open a new file for what a child says; give what the child gets as its stream.
+
+    At the end everything that was said until then is in the file. What a daemon of the child says
+    later follows.
+
+    Raises:
+        CommandFailedError: If the disk does not take it.
+    """
+    forms = known_forms()
+    if not forms:
+        with path.open("wb") as file:
+            yield file
+        return
+    kept = _Kept(path, forms)
+    try:
+        yield kept.given
+    finally:
+        kept.settle()
+
+
+class _Kept:
+    """A pipe, and the thread that empties it into a file."""
+
+    def __init__(self, path: Path, forms: Collection[str]) -> None:
+        self._path = path
+        self._stream = Stream(forms)
+        self._file = path.open("wb", buffering=0)
+        self._heard, self.given = os.pipe()
+        os.set_blocking(self._heard, False)
+        with contextlib.suppress(OSError):  # more than this user may have
+            fcntl.fcntl(self.given, fcntl.F_SETPIPE_SZ, _PIPE)
+        self._lock = threading.Lock()
+        self._problem: OSError | None = None
+        self._ended = False
+        # A daemon that goes on writing must not keep the lab from ending.
+        self._thread = threading.Thread(target=self._follow, name="kept output", daemon=True)
+        self._thread.start()
+
+    def settle(self) -> None:
+        """Bring to the disk what was said so far; what is held back for its like is no secret."""
+        os.close(self.given)
+        with self._lock:
+            ended = self._ended or self._drain(_PIPE)
+            self._write(self._stream.finish())
+        if ended:
+            self._thread.join()
+        if self._problem is not None:
+            raise CommandFailedError(f"{self._path}: {self._problem.strerror}")
+
+    def _follow(self) -> None:
+        poll = select.poll()
+        poll.register(self._heard, select.POLLIN)
+        while not self._ended:
+            poll.poll()
+            with self._lock:
+                if self._drain(_PIECE):
+                    self._write(self._stream.finish())
+                    os.close(self._heard)
+                    self._file.close()
+                    self._ended = True
+
+    def _drain(self, most: int) -> bool:
+        """Take about ``most`` bytes of what is there; tell whether nobody can write any more."""
+        while most > 0:
+            try:
+                piece = os.read(self._heard, _PIECE)
+            except BlockingIOError:
+                return False
+            if not piece:
+                return True
+            self._write(self._stream.feed(piece))
+            most -= len(piece)
+        return False
+
+    def _write(self, piece: bytes) -> None:
+        rest = memoryview(piece)
+        try:
+            # After a failure the pipe is emptied all the same: its writer must not hang.
+            while rest and self._problem is None:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self._problem = error

@@ -1,0 +1,133 @@
+"""Orphans: what the lab's children started and left behind, whatever became of its labels.
+
+The adopter (``benchyard.process.adopter``) is their parent. Nobody else's processes are among its
+children, so a look at them is cheap, and what is killed descends from the lab for sure.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from benchyard.process.kinship import Kin, children_of, descendants_of, kin_of
+from benchyard.process.labels import CHILD, GRACE, label_of
+from benchyard.process.launching import adoption
+
+#: Seconds after the grace until what cannot be killed is left alone.
+_LONGEST_SECONDS = 5.0
+_PAUSE_SECONDS = 0.005
+
+
+class Orphan(NamedTuple):
+    """A living process whose parent has ended.
+
+    Args:
+        session: The session that it is in: the pid of the child that it comes from, if it stayed.
+        label: Its child label; None if it has none any more.
+    """
+
+    pid: int
+    session: int
+    label: str | None
+
+
+class Ending(NamedTuple):
+    """How orphans ended that were to end; program and process id of each, in words.
+
+    Args:
+        killed: Those that had to be killed.
+        alive: Those that could not be.
+    """
+
+    killed: tuple[str, ...] = ()
+    alive: tuple[str, ...] = ()
+
+
+def orphans() -> frozenset[int]:
+    """Return the process ids of this process's orphans."""
+    adopter, launcher = adoption() or (0, 0)
+    return frozenset(children_of(adopter)) - {launcher} if adopter else frozenset()
+
+
+def end_orphans(doomed: Callable[[Orphan], bool], grace: float = GRACE) -> Ending:
+    """Kill the orphans that are ``doomed``, with all that descends from them.
+
+    Args:
+        grace: Seconds that they get to end by themselves, as many do soon after who started them.
+    """
+    hunt = _Hunt(doomed)
+    begun = time.monotonic()
+    while hunt.left() and (passed := time.monotonic() - begun) < grace + _LONGEST_SECONDS:
+        if passed >= grace:
+            hunt.kill()
+        time.sleep(_PAUSE_SECONDS)
+    return hunt.ending()
+
+
+class _Hunt:
+    def __init__(self, doomed: Callable[[Orphan], bool]) -> None:
+        self._doomed = doomed
+        # What descends from a doomed one may look like nobody's as soon as that is dead.
+        self._family: set[tuple[int, int]] = set()
+        self._killed: dict[int, str] = {}
+
+    def left(self) -> list[int]:
+        """Return the doomed; twice if there is none, for a look may miss one while others end."""
+        return self._look() or self._look()
+
+    def _look(self) -> list[int]:
+        there = [(pid, kin) for pid in orphans() if (kin := kin_of(pid))]
+        return [pid for pid, kin in there if self._is_doomed(pid, kin)]
+
+    def _is_doomed(self, pid: int, kin: Kin) -> bool:
+        if (pid, kin.started) in self._family:
+            return True
+        return self._doomed(Orphan(pid, kin.session, label_of(pid, CHILD)))
+
+    def kill(self) -> None:
+        """Kill the doomed; their children are orphans then, and doomed as well."""
+        for pid in self._look():
+            try:
+                descriptor = os.pidfd_open(pid)
+            except OSError:
+                continue
+            try:
+                self._kill(pid, descriptor)
+            except OSError:  # it is another user's
+                continue
+            finally:
+                os.close(descriptor)
+
+    def _kill(self, pid: int, descriptor: int) -> None:
+        # Only what is found while the descriptor is open is surely of this very process.
+        kin, adopted = kin_of(pid), adoption()
+        if kin and adopted and kin.parent == adopted[0] and self._is_doomed(pid, kin):
+            below = descendants_of(pid)
+            self._family |= {(one, its.started) for one in below if (its := kin_of(one))}
+            told = _told(pid)
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            self._killed[pid] = told
+
+    def ending(self) -> Ending:
+        """Return which processes were killed, and which could not be."""
+        alive = {pid: _told(pid) for pid in self._look()}
+        killed = [told for pid, told in self._killed.items() if pid not in alive]
+        return Ending(tuple(killed), tuple(alive.values()))
+
+
+def _told(pid: int) -> str:
+    """Name a process: what it calls itself, and the program's file if that has another name."""
+    folder = Path(f"/proc/{pid}")
+    try:
+        name = (folder / "comm").read_text(encoding="utf-8", errors="replace").removesuffix("\n")
+        program = (folder / "exe").readlink().name.removesuffix(" (deleted)")
+    except OSError:
+        return f"process {pid}"
+    alias = "" if program.startswith(name) else f", called '{_printable(name)}'"
+    return f"{_printable(program)} (pid {pid}{alias})"
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in text)

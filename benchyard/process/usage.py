@@ -1,0 +1,87 @@
+"""What the kernel accounted for processes that have ended, and what a resource owns."""
+
+import signal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from benchyard.process.cgroups import Cgroup
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended, and what it and its waited-for descendants used.
+
+    Source: getrusage(2); bytes are Linux's accounting of what reached the block layer.
+
+    Args:
+        exit_status: Exit code, or the negative number of the signal that ended it.
+        user_s: CPU seconds in user mode.
+        system_s: CPU seconds in the kernel.
+        peak_rss_bytes: Largest resident set of any single process in the tree; None if it is not
+            above ``peak_floor_bytes``.
+        minor_faults: Page faults without a disk.
+        major_faults: Page faults that had to read a disk.
+        read_bytes: Read from disks.
+        write_bytes: Written to disks, or to be written; truncated files are not taken off.
+        pid: Its process id, which may belong to another process by now.
+        peak_floor_bytes: What the process that started it had held: the kernel books that as the
+            child's own, so no smaller peak is known.
+        cpu_wait_s: How long it waited for a CPU while it could have worked; None unless nearly all
+            was done by its first thread, of which alone the kernel tells that.
+    """
+
+    exit_status: int
+    user_s: float
+    system_s: float
+    peak_rss_bytes: int | None
+    minor_faults: int = 0
+    major_faults: int = 0
+    read_bytes: int = 0
+    write_bytes: int = 0
+    pid: int = 0
+    peak_floor_bytes: int = 0
+    cpu_wait_s: float | None = None
+
+    def describe(self) -> str:
+        """Say in words how it ended."""
+        if self.exit_status >= 0:
+            return f"exit code {self.exit_status}"
+        try:
+            name = signal.Signals(-self.exit_status).name
+        except ValueError:
+            name = f"signal {-self.exit_status}"
+        return f"killed by {name}"
+
+
+class Life(Protocol):
+    """A program that began and ended, and the account that was kept of it alone."""
+
+    def told(
+        self, began_ticks: int, devices: Collection[str] | None
+    ) -> tuple[Mapping[str, float | None], Mapping[str, str]]:
+        """Return metric to value, and to why it is None.
+
+        Args:
+            began_ticks: When the interval began, as the kernel writes the start of processes.
+            devices: The disks that count, each as ``major:minor``; None for all.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """What belongs to a resource.
+
+    Args:
+        pids: Roots of its process trees that live now.
+        cgroups: Its cgroups.
+        ended: Children that ended and were waited for, in that order; it only grows.
+        lives: Programs that began and ended in control groups; it only grows. What one tells
+            stands in place of what the groups tell that it was beside, or in.
+    """
+
+    pids: Sequence[int] = ()
+    cgroups: Sequence[Cgroup] = ()
+    ended: Sequence[Ended] = ()
+    lives: Sequence[Life] = ()

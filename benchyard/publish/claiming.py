@@ -1,0 +1,162 @@
+"""Holding one file against all other publishers, on this host and on those that share its disk."""
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from benchyard.core.files import sync_folder
+from benchyard.publish.compression import LARGEST, Compression, decompress, split_name, too_large
+
+#: NFS locks exclusively only what is open for writing. Source: flock(2), "NFS details".
+_FOR_LOCKING = os.O_RDWR
+_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_NOT_FOR_WRITING = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY)
+_NO_FILE = (errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENOTDIR)
+_MARKED = tuple[int, int, int, int]
+
+
+class Missed(StrEnum):
+    """Why a file could not be claimed."""
+
+    BUSY = "another publisher is at it"
+    GONE = "it is not there any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One file of a spool, open and locked.
+
+    Args:
+        mark: What the file was known by when it was claimed: it changes with the content.
+    """
+
+    path: Path
+    descriptor: int
+    mark: _MARKED
+
+    @property
+    def name(self) -> str:
+        """Its name in the spool."""
+        return self.path.name
+
+    @property
+    def modified_ns(self) -> int:
+        """When it was last written, in ns since 1970."""
+        return os.fstat(self.descriptor).st_mtime_ns
+
+    @property
+    def size(self) -> int:
+        """Its bytes, as it lies."""
+        return os.fstat(self.descriptor).st_size
+
+    def read(self) -> bytes:
+        """Return all of it, as it lies.
+
+        Raises:
+            OSError: If it cannot be read.
+            DocumentRejectedError: If it is too large to be held in memory.
+        """
+        if self.size > LARGEST:
+            raise too_large(size=self.size)
+        # On NFS, closing a second descriptor of the file could give the lock back.
+        with os.fdopen(os.dup(self.descriptor), "rb") as stream:
+            stream.seek(0)
+            return stream.read(LARGEST + 1)  # it may grow
+
+    def content(self) -> bytes:
+        """Return all of it, uncompressed.
+
+        Raises:
+            OSError: If it cannot be read.
+            DocumentRejectedError: If its compression is damaged, or it is too large.
+        """
+        return decompress(self.read(), self.compression)
+
+    @property
+    def compression(self) -> Compression:
+        """How it is compressed."""
+        return split_name(self.name)[1]
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether nobody has written to it since it was claimed."""
+        return _mark(os.fstat(self.descriptor)) == self.mark
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the name in the spool still means this very file."""
+        return _means(self.path, self.descriptor)
+
+    def take_out(self) -> None:
+        """Remove it from the spool, unless its name means another file by now."""
+        if self.is_in_place:
+            self.path.unlink()
+            sync_folder(self.path.parent)
+
+
+@contextmanager
+def claimed(path: Path) -> Generator[Claim | Missed]:
+    """Hold a file while the block runs, if that is possible without waiting.
+
+    Links are not followed, and a name that came to mean another file between opening and locking
+    (its publisher archived it, somebody put a new one) is no claim.
+
+    Raises:
+        OSError: If the file is there and cannot be opened or locked.
+    """
+    descriptor = _open(path)
+    if descriptor is None:
+        yield Missed.GONE
+        return
+    try:
+        yield _lock(path, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int | None:
+    try:
+        return _opened(path)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            return None
+        raise
+
+
+def _opened(path: Path) -> int:
+    try:
+        return os.open(path, _FOR_LOCKING | _FLAGS)
+    except OSError as error:
+        if error.errno not in _NOT_FOR_WRITING:
+            raise
+    return os.open(path, os.O_RDONLY | _FLAGS)
+
+
+def _lock(path: Path, descriptor: int) -> Claim | Missed:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return Missed.GONE
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return Missed.BUSY
+    if not _means(path, descriptor):
+        return Missed.GONE
+    return Claim(path, descriptor, _mark(os.fstat(descriptor)))
+
+
+def _means(path: Path, descriptor: int) -> bool:
+    try:
+        named = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return os.path.samestat(named, os.fstat(descriptor))
+
+
+def _mark(found: os.stat_result) -> _MARKED:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

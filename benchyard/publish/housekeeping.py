@@ -1,0 +1,273 @@
+"""Keeping a lab's disk: what waits in the spool, what dead runs left, what old results may go.
+
+Everything here only looks, but for ``remove``: that takes away what a report has named, and
+nothing that is not a results folder of ours.
+"""
+
+import os
+import shutil
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchyard.core import places
+from benchyard.core.errors import InputError, TestbedBusyError
+from benchyard.core.model import Json, JsonObject
+from benchyard.host.testbed import hold_results
+from benchyard.publish.spool import REJECTED, listing
+from benchyard.results.campaigns import is_earlier, refuse_unremovable, with_earlier
+from benchyard.results.layout import done_runs, failed_runs, run_folder
+from benchyard.results.ownership import foreign_in, is_own_run, remove_run
+from benchyard.results.record import RUN_FILE
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which old results may go.
+
+    Both bounds must be passed: a run is old only if it is neither among the newest nor young.
+
+    Args:
+        keep_newest: So many of the newest runs of each case stay; at least 1.
+        younger_than_days: Runs younger than that stay.
+    """
+
+    keep_newest: int = 10
+    younger_than_days: float = 90.0
+
+    def __post_init__(self) -> None:
+        """Refuse a policy that would leave a case without a run.
+
+        Raises:
+            InputError: If it is one.
+        """
+        if self.keep_newest < 1:
+            raise InputError("at least the newest run of each case stays; keep_newest is 1 or more")
+        if not self.younger_than_days >= 0:
+            raise InputError("younger_than_days is a number of days, 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """A run that may go.
+
+    Args:
+        folder: Of the run.
+        days: Its age.
+        size_bytes: What its files take on disk.
+    """
+
+    folder: Path
+    days: float
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spool:
+    """What waits to be published to one sink.
+
+    Args:
+        sink: Name of the folder of the spool.
+        waiting: How many documents wait.
+        oldest_days: For how long the oldest one has; None if none waits.
+        rejected: How many can never be published.
+    """
+
+    sink: str
+    waiting: int
+    oldest_days: float | None
+    rejected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Room on the file system that a folder lies on.
+
+    Args:
+        folder: The folder.
+        free_bytes: For those who are not root.
+        free_share: Of the whole, 0 to 1.
+    """
+
+    folder: Path
+    free_bytes: int
+    free_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a look at the lab found, and what was done about it.
+
+    Args:
+        removed: Whether the old runs were removed, not only named.
+        leftovers: What dead runs had left and was removed, in words.
+        stuck: Flow runs that nobody seems to execute, in words.
+        troubles: What could not be looked at or removed, in words.
+    """
+
+    spools: tuple[Spool, ...] = ()
+    disks: tuple[Disk, ...] = ()
+    old: tuple[Old, ...] = ()
+    removed: bool = False
+    leftovers: tuple[str, ...] = ()
+    stuck: tuple[str, ...] = ()
+    troubles: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> JsonObject:
+        """Return it as JSON; sizes in bytes, ages in days."""
+        spools: list[Json] = [
+            {
+                "sink": s.sink,
+                "waiting": s.waiting,
+                "oldest_days": s.oldest_days,
+                "rejected": s.rejected,
+            }
+            for s in self.spools
+        ]
+        disks: list[Json] = [
+            {"folder": str(d.folder), "free_bytes": d.free_bytes, "free_share": d.free_share}
+            for d in self.disks
+        ]
+        old: list[Json] = [
+            {"folder": str(o.folder), "days": o.days, "size_bytes": o.size_bytes} for o in self.old
+        ]
+        return {
+            "spools": spools,
+            "disks": disks,
+            "old": old,
+            "removed": self.removed,
+            "leftovers": list(self.leftovers),
+            "stuck": list(self.stuck),
+            "troubles": list(self.troubles),
+        }
+
+
+def spools(now: float | None = None) -> tuple[Spool, ...]:
+    """Look at every spool of this host.
+
+    Args:
+        now: Seconds since 1970; this moment if left out.
+    """
+    at = time.time() if now is None else now
+    base = places.spool_of("any").parent
+    folders = sorted(path for path in _folders(base))
+    return tuple(_spool(folder, at) for folder in folders)
+
+
+def _spool(folder: Path, now: float) -> Spool:
+    waiting = listing(folder).waiting
+    oldest = min((one.modified_ns for one in waiting), default=None)
+    days = None if oldest is None else max(0.0, now - oldest / 1e9) / _DAY
+    rejects = [p for p in _files(folder / REJECTED) if not p.name.endswith(".reason.txt")]
+    return Spool(folder.name, len(waiting), days, len(rejects))
+
+
+def disks(folders: Iterable[Path]) -> tuple[Disk, ...]:
+    """Return the room on each file system that the folders lie on; one folder for each."""
+    seen: dict[int, Disk] = {}
+    for folder in folders:
+        place = next(path for path in (folder, *folder.parents) if path.exists())
+        usage = shutil.disk_usage(place)
+        seen.setdefault(place.stat().st_dev, Disk(place, usage.free, usage.free / usage.total))
+    return tuple(seen.values())
+
+
+def old_runs(results: Iterable[Path], policy: Policy, now: float | None = None) -> tuple[Old, ...]:
+    """Return the runs that may go by a policy, oldest first.
+
+    Only runs that the lab recorded are looked at, so none of KROWN's; a case's newest done run
+    always stays.
+
+    Args:
+        results: Folders with the runs of a case each.
+        now: Seconds since 1970; this moment if left out.
+    """
+    at = time.time() if now is None else now
+    found = [one for folder in results for one in _old_of_case(folder, policy, at)]
+    return tuple(sorted(found, key=lambda one: (-one.days, str(one.folder))))
+
+
+def _old_of_case(results: Path, policy: Policy, now: float) -> Iterator[Old]:
+    places = with_earlier(results)
+    done = {run_folder(place, run) for place in places for run in done_runs(place)}
+    failed = {run_folder(place, run) for place in places for run in failed_runs(place)}
+    aged = {folder: _age_days(folder, now) for folder in done | failed}
+    newest = sorted(aged, key=lambda folder: (aged[folder], -_number(folder)))
+    kept = {*newest[: policy.keep_newest], *[folder for folder in newest if folder in done][:1]}
+    for folder in newest:
+        aged_out = folder not in kept and aged[folder] > policy.younger_than_days
+        if aged_out and (folder / RUN_FILE).is_file() and _is_wholly_ours(folder):
+            yield Old(folder, aged[folder], size_of(folder))
+
+
+def _is_wholly_ours(folder: Path) -> bool:
+    return is_own_run(folder) and not foreign_in(folder)
+
+
+def _number(folder: Path) -> int:
+    return int(folder.name.removeprefix("run_"))
+
+
+def _age_days(folder: Path, now: float) -> float:
+    """Return the age of a run by when it was finished: its record is written at its end."""
+    record = folder / RUN_FILE
+    at = (record if record.exists() else folder).stat().st_mtime
+    return max(0.0, now - at) / _DAY
+
+
+def size_of(folder: Path) -> int:
+    """Return what the files below a folder take on disk, in bytes; links are not followed."""
+    total = 0
+    for parent, _, files in os.walk(folder):
+        for name in files:
+            try:
+                found = Path(parent, name).lstat()
+            except FileNotFoundError:
+                continue
+            # Source: stat(2), st_blocks counts units of 512 bytes.
+            total += found.st_blocks * 512 if stat.S_ISREG(found.st_mode) else 0
+    return total
+
+
+def remove(old: Sequence[Old]) -> tuple[str, ...]:
+    """Remove old runs. The summaries beside them are of the runs that are left and stay.
+
+    Returns:
+        What stays since another lab is at work there, or nobody may write there, in words.
+    """
+    troubles: list[str] = []
+    for results, folders in _by_case(old).items():
+        try:
+            with hold_results(results, "housekeeping", wait=False):
+                refuse_unremovable(folders)
+                for folder in folders:
+                    remove_run(folder)
+        except (InputError, TestbedBusyError) as error:
+            troubles.append(str(error))
+    return tuple(troubles)
+
+
+def _by_case(old: Sequence[Old]) -> dict[Path, list[Path]]:
+    found: dict[Path, list[Path]] = {}
+    for folder in (one.folder for one in old):
+        place = folder.parent
+        found.setdefault(place.parent.parent if is_earlier(place) else place, []).append(folder)
+    return found
+
+
+def _folders(base: Path) -> list[Path]:
+    try:
+        return [Path(e.path) for e in os.scandir(base) if e.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
+
+
+def _files(base: Path) -> list[Path]:
+    try:
+        return [Path(e.path) for e in os.scandir(base) if e.is_file(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []

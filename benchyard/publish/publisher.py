@@ -1,0 +1,254 @@
+"""The publisher: takes what waits to the sink and on to the archive, oldest first.
+
+Any number of publishers may work on one spool. A file is locked from before it is read until it is
+archived and gone, a sink keeps one copy of what it gets twice, and an archive one file. So wherever
+a publisher ends, the next one completes its work.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchyard.core.errors import SinkUnavailableError
+from benchyard.publish.archive import Archive
+from benchyard.publish.carrier import Carrier
+from benchyard.publish.halting import Halt
+from benchyard.publish.outcome import (
+    Begun,
+    Confirmed,
+    Elsewhere,
+    Ending,
+    Happening,
+    Left,
+    Listener,
+    Outcome,
+    Published,
+    Rejected,
+    Retrying,
+    silent,
+)
+from benchyard.publish.recognising import documents_of
+from benchyard.publish.sinks.contract import Kind, Sink
+from benchyard.publish.sinks.patience import PATIENT, Patience
+from benchyard.publish.spool import Listing, Waiting, listing
+
+_Carry = Callable[[Waiting], Ending]
+#: None is the end of a thread; an exception is a mistake of ours.
+_Heard = Happening | Exception | None
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to publish.
+
+    Args:
+        patience: With a sink that does not answer.
+        listener: Hears what happens, in the thread that called.
+        asked: Set by whoever wants to stop: what is under way is finished, the rest stays.
+    """
+
+    patience: Patience = PATIENT
+    listener: Listener = silent
+    asked: threading.Event | None = None
+
+
+def waiting_for(sink: Sink, spool: Path, *, own: bool = True) -> Listing:
+    """List what a spool holds for a sink: events are for those only that take them.
+
+    Args:
+        own: Whether the spool is the lab's; in another folder only documents wait.
+
+    Raises:
+        OSError: If the folder is there and cannot be read.
+    """
+    try:
+        found = listing(spool, None if sink.kind is Kind.EVENTS else sink.kind)
+    except FileNotFoundError:
+        return Listing((), 0)
+    return found if own else documents_of(found)
+
+
+def publish(
+    spool: Path, sink: Sink, archive: Archive, manner: Manner | None = None, *, own: bool = True
+) -> Outcome:
+    """Publish what waits in a folder.
+
+    Args:
+        own: As for ``waiting_for``.
+
+    Raises:
+        InputError: If the archive is of a kind that there is not.
+        OSError: If the spool cannot be read.
+    """
+    found = waiting_for(sink, spool, own=own)
+    return _carried(found, sink, archive, manner or Manner(), lambda carrier: carrier.publish)
+
+
+def upload(
+    spool: Path,
+    sink: Sink,
+    archive: Archive,
+    manner: Manner | None = None,
+    names: Iterable[str] | None = None,
+) -> Outcome:
+    """Bring what waits in a folder to the sink only; ``archive`` does the rest.
+
+    Args:
+        names: Only these.
+
+    Raises:
+        InputError: If the archive is of a kind that there is not.
+        OSError: If the spool cannot be read.
+    """
+    found = waiting_for(sink, spool)
+    if names is not None:
+        wanted = frozenset(names)
+        found = Listing(tuple(one for one in found.waiting if one.name in wanted), 0)
+    return _carried(found, sink, archive, manner or Manner(), lambda carrier: carrier.upload)
+
+
+def archive(
+    spool: Path,
+    sink: Sink,
+    to: Archive,
+    confirmed: Sequence[Confirmed],
+    manner: Manner | None = None,
+) -> Outcome:
+    """Archive what the sink has confirmed, and take it out of the spool.
+
+    Raises:
+        InputError: If the archive is of a kind that there is not.
+    """
+    marks = {one.name: one.mark for one in confirmed}
+    waiting = tuple(Waiting(spool / name, mark[2], mark[3]) for name, mark in marks.items())
+
+    def way(carrier: Carrier) -> _Carry:
+        return lambda one: carrier.keep(one, marks[one.name])
+
+    return _carried(Listing(waiting, 0), sink, to, manner or Manner(), way)
+
+
+def _carried(
+    found: Listing, sink: Sink, to: Archive, manner: Manner, way: Callable[[Carrier], _Carry]
+) -> Outcome:
+    halt = Halt(manner.asked)
+    heard: queue.Queue[_Heard] = queue.Queue()
+    carrier = Carrier(sink, to, manner.patience, halt, heard.put)
+    manner.listener(Begun(sink.name, len(found.waiting), sum(one.size for one in found.waiting)))
+    if found.waiting:
+        _prepare(to, halt)
+    endings = _run(found.waiting, way(carrier), sink.parallel, halt, heard, manner.listener)
+    return _outcome(sink.name, found, endings, halt)
+
+
+def _prepare(to: Archive, halt: Halt) -> None:
+    try:
+        to.prepare()
+    except SinkUnavailableError as error:
+        halt.give_up(str(error))
+
+
+def _run(
+    waiting: Sequence[Waiting],
+    carry: _Carry,
+    parallel: int,
+    halt: Halt,
+    heard: "queue.Queue[_Heard]",
+    listener: Listener,
+) -> list[Ending]:
+    """Carry files in so many threads, begun in order; return how it ended for each that was begun.
+
+    The first goes alone: what it shows of the sink and its settings is seen and told once.
+    The threads die with the process: whoever presses Ctrl-C twice does not wait for a sink.
+    """
+    todo, ended = _Todo(waiting, halt), threading.Event()
+    threads = [
+        threading.Thread(target=_work, args=(todo, carry, halt, heard, ended, number), daemon=True)
+        for number in range(max(1, min(parallel, len(waiting))))
+    ]
+    for thread in threads:
+        thread.start()
+    endings: list[Ending] = []
+    try:
+        for happening in _until_all_ended(heard, len(threads)):
+            listener(happening)
+            if not isinstance(happening, Begun | Retrying):
+                endings.append(happening)
+    except BaseException:
+        halt.give_up("interrupted")
+        raise
+    return endings
+
+
+class _Todo:
+    """Hands files out in order, one to each thread that asks, until it is to stop."""
+
+    def __init__(self, waiting: Sequence[Waiting], halt: Halt) -> None:
+        self._left = iter(waiting)
+        self._halt = halt
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[Waiting]:
+        return self
+
+    def __next__(self) -> Waiting:
+        with self._lock:
+            if self._halt:
+                raise StopIteration
+            return next(self._left)
+
+
+def _work(
+    todo: _Todo,
+    carry: _Carry,
+    halt: Halt,
+    heard: "queue.Queue[_Heard]",
+    ended: threading.Event,
+    number: int,
+) -> None:
+    """Carry files until none is left; thread 0 begins, the others follow when its first ended."""
+    try:
+        if number:
+            ended.wait()
+        for waiting in todo:
+            heard.put(carry(waiting))
+            ended.set()
+    except Exception as error:  # noqa: BLE001 - raised again in the thread that called
+        halt.give_up("internal error")
+        heard.put(error)
+    finally:
+        ended.set()
+        heard.put(None)
+
+
+def _until_all_ended(heard: "queue.Queue[_Heard]", threads: int) -> Iterator[Happening]:
+    mistake: Exception | None = None
+    while threads:
+        happening = heard.get()
+        if happening is None:
+            threads -= 1
+        elif isinstance(happening, Exception):
+            mistake = happening
+        else:
+            yield happening
+    if mistake is not None:
+        raise mistake
+
+
+def _outcome(sink: str, found: Listing, endings: Sequence[Ending], halt: Halt) -> Outcome:
+    begun = {ending.name for ending in endings}
+    left = [ending for ending in endings if isinstance(ending, Left)]
+    left += [Left(one.name) for one in found.waiting if one.name not in begun]
+    return Outcome(
+        sink,
+        published=tuple(one for one in endings if isinstance(one, Published)),
+        confirmed=tuple(one for one in endings if isinstance(one, Confirmed)),
+        rejected=tuple(one for one in endings if isinstance(one, Rejected)),
+        waiting=tuple(left),
+        elsewhere=sum(1 for one in endings if isinstance(one, Elsewhere)),
+        left_alone=found.left_alone,
+        error=halt.reason,
+        interrupted=halt.is_asked and bool(left),
+    )

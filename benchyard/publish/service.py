@@ -1,0 +1,211 @@
+"""Publishing to several sinks: what waits anywhere, or the runs of a case."""
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchyard.core.errors import BenchyardError, RecordError, SinkUnavailableError
+from benchyard.publish.again import offer_again
+from benchyard.publish.archive import Archive
+from benchyard.publish.finished import Lies, spool_run
+from benchyard.publish.opening import Route, open_archive, route
+from benchyard.publish.outcome import Left, Listener, Outcome, silent
+from benchyard.publish.publisher import Manner, archive, publish, upload, waiting_for
+from benchyard.publish.sinks import Kind, Sink, open_sink
+from benchyard.publish.sinks.patience import AFTER_A_CASE, Patience
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A route with its ends open."""
+
+    route: Route
+    sink: Sink
+    archive: Archive
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A route on which nothing goes now: its sink takes nothing, or its archive does not answer."""
+
+    route: Route
+    sink: Sink
+    error: SinkUnavailableError
+
+
+@contextmanager
+def opened(routes: Iterable[Route]) -> Generator[list[Line | Blocked]]:
+    """Open sinks and archives, and look whether everything is there that they need.
+
+    Raises:
+        InputError: If credentials are missing, or there is no such sink or archive.
+    """
+    with ExitStack() as closing:
+        lines: list[Line | Blocked] = []
+        for one in routes:
+            sink = open_sink(one.sink)
+            closing.callback(sink.close)
+            lines.append(_line(one, sink))
+        yield lines
+
+
+def _line(wanted: Route, sink: Sink) -> Line | Blocked:
+    try:
+        sink.check()
+        return Line(wanted, sink, open_archive(wanted))
+    except SinkUnavailableError as error:
+        return Blocked(wanted, sink, error)
+
+
+def check_sinks(names: Sequence[str]) -> None:
+    """Look whether everything is there that publishing to these sinks needs; nothing is sent.
+
+    One that takes nothing now, such as a damaged local store, keeps nobody from measuring: runs
+    wait in its spool, and uploading says what to do.
+
+    Raises:
+        InputError: If credentials are missing, or there is no such sink.
+    """
+    with opened(map(route, names)):
+        pass
+
+
+def publish_all(
+    routes: Sequence[Route],
+    manner: Manner | None = None,
+    runs: Sequence[Path] = (),
+    *,
+    again: bool = False,
+) -> tuple[Outcome, ...]:
+    """Publish what waits for each of several sinks, one after the other.
+
+    One that does not answer, or is damaged, does not keep the others from being published to.
+
+    Args:
+        runs: Folders of runs that are put into each spool first, unless they were there before.
+        again: Whether what was rejected is put there, too.
+
+    Raises:
+        InputError: As ``opened``, before anything is read.
+    """
+    with opened(routes) as lines:
+        return tuple(_published(line, manner, runs, again=again) for line in lines)
+
+
+def _published(
+    line: Line | Blocked, manner: Manner | None, runs: Sequence[Path], *, again: bool
+) -> Outcome:
+    unread: list[Left] = []
+    try:
+        if isinstance(line, Blocked):
+            waiting = waiting_for(line.sink, line.route.spool, own=line.route.own).waiting
+            return _failed(line.route.sink, [Left(one.name) for one in waiting], line.error)
+        if again:
+            only = None if line.sink.kind is Kind.EVENTS else line.sink.kind
+            unread += offer_again(line.route.spool, only)
+        for run in runs:
+            _spool(run, line, [], unread)
+    except (BenchyardError, OSError) as error:
+        return _failed(line.route.sink, unread, error)
+    outcome = publish(line.route.spool, line.sink, line.archive, manner, own=line.route.own)
+    return replace(outcome, sink=line.route.sink, waiting=(*unread, *outcome.waiting))
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """What sinks have confirmed of some runs; no lock and no connection is held for it.
+
+    Args:
+        outcomes: In the order of ``routes``.
+    """
+
+    routes: tuple[Route, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+def upload_runs(
+    runs: Sequence[Path],
+    sinks: Sequence[str],
+    *,
+    patience: Patience = AFTER_A_CASE,
+    listener: Listener = silent,
+) -> Uploaded:
+    """Put finished runs into the spools of sinks, and bring to each sink what waits of them.
+
+    Runs that were published before are left. A sink that is down, or set up wrongly, is told of in
+    its outcome: the runs wait in its spool then.
+
+    Args:
+        runs: Folders of runs; those that are not finished are left.
+
+    Raises:
+        InputError: If there is no such sink; nothing was done then.
+    """
+    routes = tuple(map(route, sinks))
+    opened_sinks = [open_sink(name) for name in sinks]
+    manner = Manner(patience, listener)
+    outcomes = [
+        _uploaded(runs, line, sink, manner) for line, sink in zip(routes, opened_sinks, strict=True)
+    ]
+    return Uploaded(routes, tuple(outcomes))
+
+
+def _uploaded(runs: Sequence[Path], line: Route, sink: Sink, manner: Manner) -> Outcome:
+    names: list[str] = []
+    unread: list[Left] = []
+    try:
+        to = open_archive(line)
+        for run in runs:
+            _spool(run, Line(line, sink, to), names, unread)
+        sink.check()
+        outcome = upload(line.spool, sink, to, manner, names)
+    except (BenchyardError, OSError) as error:
+        return _failed(line.sink, [*unread, *map(Left, names)], error)
+    finally:
+        sink.close()
+    return replace(outcome, sink=line.sink, waiting=(*unread, *outcome.waiting))
+
+
+def _spool(run: Path, line: Line, names: list[str], unread: list[Left]) -> None:
+    try:
+        spooled = spool_run(run, line.sink.kind, line.route.spool, line.archive)
+    except RecordError as error:
+        unread.append(Left(str(run), str(error)))
+        return
+    if spooled is not None and spooled.lies in (Lies.PUT, Lies.WAITING):
+        names.append(spooled.name)
+
+
+def _failed(sink: str, waiting: Sequence[Left], error: BenchyardError | OSError) -> Outcome:
+    if isinstance(error, BenchyardError):
+        return Outcome(sink, waiting=tuple(waiting), error=str(error))
+    where = f"{error.filename}: " if error.filename else ""
+    text = f"{where}{error.strerror or error}"
+    return Outcome(sink, waiting=tuple(waiting), error=text)
+
+
+def archive_uploaded(uploaded: Uploaded, *, listener: Listener = silent) -> tuple[Outcome, ...]:
+    """Archive what was confirmed, and take it out of the spools.
+
+    Returns:
+        What came of uploading and archiving together, for each sink.
+    """
+    return tuple(
+        _archived(line, outcome, listener)
+        for line, outcome in zip(uploaded.routes, uploaded.outcomes, strict=True)
+    )
+
+
+def _archived(line: Route, outcome: Outcome, listener: Listener) -> Outcome:
+    if not outcome.confirmed:
+        return outcome
+    sink = open_sink(line.sink)
+    manner = Manner(AFTER_A_CASE, listener)
+    try:
+        kept = archive(line.spool, sink, open_archive(line), outcome.confirmed, manner)
+    except (BenchyardError, OSError) as error:
+        kept = _failed(line.sink, [Left(one.name) for one in outcome.confirmed], error)
+    finally:
+        sink.close()
+    return outcome.joined(replace(kept, sink=line.sink))

@@ -1,0 +1,279 @@
+"""Where the events' table is, and who may use it: Azure's usual ways, or a folder."""
+
+import base64
+import errno
+import logging
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from benchyard.core.errors import InputError
+from benchyard.publish.sinks.azure.client import Tables
+from benchyard.publish.sinks.azure.configuration import SUFFIX, read_configuration
+from benchyard.publish.sinks.azure.keys import LONGEST, partition_key
+
+#: Names a configuration folder as Batch Shipyard has it.
+CONFIG = "BENCHYARD_AZURE_CONFIG"
+#: Name what the table and its partition are called.
+PREFIX, ACCOUNT, POOL = "BENCHYARD_AZURE_PREFIX", "BENCHYARD_AZURE_ACCOUNT", "BENCHYARD_AZURE_POOL"
+#: The account's URL, or the suffix of its host's name where that is not the public cloud's.
+ENDPOINT = "BENCHYARD_AZURE_ENDPOINT"
+
+_DEFAULT = "benchyard"
+#: Source: Azure Tables, "Understanding the Table service data model", table names.
+_TABLE = re.compile(r"[A-Za-z][A-Za-z0-9]{2,62}")
+#: The account of every emulator, public by intent.
+#: Source: learn.microsoft.com, "Use the Azurite emulator for local Azure Storage development".
+_EMULATED = (
+    "AccountName=devstoreaccount1;"
+    "AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
+    "TableEndpoint=http://127.0.0.1:10002/devstoreaccount1"
+)
+#: In which a living server answers a question that costs it nothing.
+_CONNECT_SECONDS = 4
+_READ_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A table, a partition of it, and a way in.
+
+    Args:
+        table: Name of the table.
+        partition: Key of the pool's events in it.
+        url: Of the storage account's tables.
+        storage_account: Name of the storage account.
+        key: Its key in base64; empty if there is another way.
+        sas: A shared access signature; empty if there is another way.
+        origin: Where key or signature were found, for texts.
+    """
+
+    table: str
+    partition: str
+    url: str
+    storage_account: str
+    key: str = field(default="", repr=False)
+    sas: str = field(default="", repr=False)
+    origin: str = "azure-identity"
+
+    @property
+    def host(self) -> str:
+        """Host and port, for texts."""
+        return urlsplit(self.url).netloc
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way in, and what it says of names."""
+
+    storage_account: str
+    endpoint: str
+    origin: str
+    key: str = field(default="", repr=False)
+    sas: str = field(default="", repr=False)
+    prefix: str | None = None
+    account: str | None = None
+    pool: str | None = None
+
+
+def access(
+    configuration: Path | None = None,
+    *,
+    prefix: str | None = None,
+    account: str | None = None,
+    pool: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Access:
+    """Find out where the table is and how to get in; nothing is connected.
+
+    The first that is there: a configuration folder (``BENCHYARD_AZURE_CONFIG``);
+    ``AZURE_STORAGE_CONNECTION_STRING``; ``AZURE_STORAGE_ACCOUNT`` with
+    ``AZURE_STORAGE_SAS_TOKEN``, with ``AZURE_STORAGE_KEY``, or alone, with azure-identity.
+
+    Args:
+        configuration: The folder.
+        prefix: What the table's name begins with, before ``perf``. By default
+            ``BENCHYARD_AZURE_PREFIX``, the folder's, ``benchyard``.
+        account: First half of the partition's key. By default ``BENCHYARD_AZURE_ACCOUNT``, the
+            folder's Batch account, the storage account.
+        pool: Second half of it. By default ``BENCHYARD_AZURE_POOL``, the folder's, ``benchyard``.
+        environment: The variables; those of this process by default.
+
+    Raises:
+        InputError: If something is missing or wrong; one sentence, no secret.
+    """
+    known = os.environ if environment is None else environment
+    way = _way(configuration, known)
+    account = account or known.get(ACCOUNT) or way.account or way.storage_account
+    return Access(
+        table=_table(prefix or known.get(PREFIX) or way.prefix or _DEFAULT),
+        partition=_partition(account, pool or known.get(POOL) or way.pool or _DEFAULT),
+        url=_url(way),
+        storage_account=way.storage_account,
+        key=_sound(way.key, way.origin),
+        sas=way.sas.removeprefix("?"),
+        origin=way.origin,
+    )
+
+
+def _way(configuration: Path | None, known: Mapping[str, str]) -> _Way:
+    folder = configuration or (Path(known[CONFIG]) if known.get(CONFIG) else None)
+    if folder is not None:
+        return _of_folder(folder)
+    if known.get("AZURE_STORAGE_CONNECTION_STRING"):
+        return _of_connection_string(known["AZURE_STORAGE_CONNECTION_STRING"])
+    name, endpoint = known.get("AZURE_STORAGE_ACCOUNT"), known.get(ENDPOINT) or SUFFIX
+    if not name:
+        raise InputError(
+            "there are no credentials for Azure Tables; set AZURE_STORAGE_CONNECTION_STRING, or "
+            f"AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY, or {CONFIG} to a folder with "
+            "credentials.json, config.json and pool.json"
+        )
+    if known.get("AZURE_STORAGE_SAS_TOKEN"):
+        sas = known["AZURE_STORAGE_SAS_TOKEN"]
+        return _Way(name, endpoint, "AZURE_STORAGE_SAS_TOKEN", sas=sas)
+    if known.get("AZURE_STORAGE_KEY"):
+        return _Way(name, endpoint, "AZURE_STORAGE_KEY", key=known["AZURE_STORAGE_KEY"])
+    return _of_identity(name, endpoint)
+
+
+def _of_folder(folder: Path) -> _Way:
+    found = read_configuration(folder)
+    return _Way(
+        found.storage_account,
+        found.endpoint,
+        str(folder / "credentials.json"),
+        key=found.key,
+        prefix=found.prefix,
+        account=found.account,
+        pool=found.pool,
+    )
+
+
+def _of_connection_string(text: str) -> _Way:
+    origin = "AZURE_STORAGE_CONNECTION_STRING"
+    if text.strip().rstrip(";").lower() == "usedevelopmentstorage=true":
+        text = _EMULATED
+    parted = (part.strip().partition("=") for part in text.split(";"))
+    found = {name.lower(): value for name, _, value in parted if value}
+    endpoint = found.get("tableendpoint", "").rstrip("/") or found.get("endpointsuffix") or SUFFIX
+    key, sas = found.get("accountkey", ""), found.get("sharedaccesssignature", "")
+    name = found.get("accountname") or (urlsplit(endpoint).hostname or "").partition(".")[0]
+    if not name or not (key or sas):
+        raise InputError(
+            f"{origin} is not whole; it needs AccountName with AccountKey, or TableEndpoint with "
+            "SharedAccessSignature, as the portal shows it under 'Access keys'"
+        )
+    if found.get("defaultendpointsprotocol", "").lower() == "http" and "://" not in endpoint:
+        endpoint = f"http://{name}.table.{endpoint}"
+    return _Way(name, endpoint, origin, key=key, sas="" if key else sas)
+
+
+def _of_identity(name: str, endpoint: str) -> _Way:
+    if find_spec("azure.identity") is None:
+        raise InputError(
+            f"there is neither key nor signature for the storage account '{name}'; set "
+            "AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or install azure-identity to be known "
+            "by whom you are logged in as"
+        )
+    if endpoint.lower().startswith("http://"):
+        raise InputError(f"{ENDPOINT} must be https: azure-identity sends no token in the clear")
+    return _Way(name, endpoint, "azure-identity")
+
+
+def _url(way: _Way) -> str:
+    if "://" not in way.endpoint:
+        return f"https://{way.storage_account}.table.{way.endpoint.strip('.')}"
+    parts = urlsplit(way.endpoint)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+        raise InputError(
+            f"the endpoint that {way.origin} goes with is no URL of a storage account's tables, "
+            "such as https://NAME.table.core.windows.net"
+        )
+    return way.endpoint.rstrip("/")
+
+
+def _table(prefix: str) -> str:
+    table = f"{prefix}perf"
+    if not _TABLE.fullmatch(table):
+        raise InputError(
+            f"'{table}' can be no table in Azure: letters and digits, a letter first, 3 to 63 of "
+            f"them; choose another prefix ({PREFIX}, or storage_entity_prefix in config.json)"
+        )
+    return table
+
+
+def _partition(account: str, pool: str) -> str:
+    key = partition_key(account, pool)
+    if len(key) > LONGEST:
+        raise InputError(f"account and pool are too long together; choose a shorter {POOL}")
+    return key
+
+
+def _sound(key: str, origin: str) -> str:
+    try:
+        base64.b64decode(key, validate=True)
+    except ValueError:  # the text of the error is of no use, and could tell of the key
+        raise InputError(f"the key in {origin} is no base64; copy it whole") from None
+    return key
+
+
+def service(found: Access) -> Tables:
+    """Return a client of the storage account's tables; nothing is connected. Close it.
+
+    No request waits longer than 4 s for a connection and 60 s for an answer; Azure's own library
+    would wait five minutes each. The library asks once: see ``benchyard.publish.sinks.patience``.
+    """
+    from azure.data.tables import TableServiceClient  # noqa: PLC0415 - takes 0.4 s
+
+    client = TableServiceClient(
+        endpoint=found.url,
+        credential=_credential(found),
+        retry_total=0,
+        connection_timeout=_CONNECT_SECONDS,
+        read_timeout=_READ_SECONDS,
+    )
+    return cast("Tables", client)
+
+
+def refuse_silent(found: Access, seconds: float = _CONNECT_SECONDS) -> None:
+    """Refuse a server that takes connections and says nothing: a stopped one, or none of Azure's.
+
+    The question needs no rights and no table, so that one which is slow to write is not refused.
+
+    Raises:
+        ServiceRequestError: If it does not answer.
+    """
+    import requests  # noqa: PLC0415 - takes 0.2 s
+    from azure.core.exceptions import ServiceRequestError  # noqa: PLC0415
+
+    try:
+        requests.head(found.url, timeout=seconds, allow_redirects=False).close()
+    except requests.exceptions.Timeout:
+        late = TimeoutError(errno.ETIMEDOUT, f"nothing within {seconds:g} s")
+        raise ServiceRequestError(str(late), error=late) from None
+    except requests.RequestException:
+        pass  # what is wrong, the first real request tells
+
+
+def _credential(found: Access) -> Any:
+    from azure.core.credentials import (  # noqa: PLC0415
+        AzureNamedKeyCredential,
+        AzureSasCredential,
+    )
+
+    if found.key:
+        return AzureNamedKeyCredential(found.storage_account, found.key)
+    if found.sas:
+        # At this level it tells of every request with its URL, and there the signature stands.
+        logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
+        return AzureSasCredential(found.sas)
+    # By its name: it is not among what the project installs.
+    identity: Any = import_module("azure.identity")
+    return identity.DefaultAzureCredential()

@@ -1,0 +1,277 @@
+"""Reading performance events back, and the timings of tests in them."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any, TypeAlias, TypeVar
+
+from benchyard.core.model import Json
+from benchyard.publish.sinks.azure.answers import FAILURES, understood
+from benchyard.publish.sinks.azure.credentials import Access, access, refuse_silent, service
+from benchyard.publish.sinks.azure.documents import TESTRESULTS, UNKNOWN
+from benchyard.publish.sinks.azure.keys import seconds
+from benchyard.publish.sinks.azure.rows import event_of
+from benchyard.publish.sinks.contract import Stored, Timing
+from benchyard.publish.sinks.measured import subject_of_text
+from benchyard.publish.sinks.patience import READING, insisting
+from benchyard.results.events import Event
+from benchyard.results.events.making import MEASURED, SOURCE
+from benchyard.results.subject import Subject
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_STARTS = (f"{SOURCE}:run-start", f"{TESTRESULTS}:test-start")
+_TIMINGS = (f"{SOURCE}:attempt-end", f"{TESTRESULTS}:entry")
+_ENDS = (f"{SOURCE}:run-end",)
+_WHOLE = (*_STARTS, *_TIMINGS, *_ENDS)
+
+
+def events(
+    found: Access, *, since: datetime | None = None, names: Iterable[str] = ()
+) -> Iterator[Event]:
+    """Yield the events of a partition, ours and Batch Shipyard's own, in order of time.
+
+    Events of publishing stand where their run ended, and tell when they really were. Rows that
+    are no events are left out, with a warning.
+
+    Args:
+        since: Earliest time of a row.
+        names: Only these, ``source:name``; all by default.
+
+    Raises:
+        SinkUnavailableError: If Azure does not answer.
+        InputError: If there is no such table, or the credentials are not accepted.
+    """
+    strange = 0
+    for row in rows(found, since=since, names=names):
+        try:
+            yield event_of(row)
+        except ValueError as error:
+            strange += 1
+            if strange == 1:
+                logger.warning("table '%s': %s; such rows are left out", found.table, error)
+
+
+def rows(
+    found: Access, *, since: datetime | None = None, names: Iterable[str] = ()
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a partition as they stand: ``RowKey``, ``NodeId``, ``Event``, ``Message``.
+
+    Raises:
+        SinkUnavailableError: If Azure does not answer.
+        InputError: If there is no such table, or the credentials are not accepted.
+    """
+    query, parameters = _query(found.partition, since, names)
+    try:
+        refuse_silent(found)
+    except FAILURES as error:
+        raise understood(error, found).to_error() from None
+    with closing(service(found)) as opened:
+        table = opened.get_table_client(found.table)
+        pages = table.query_entities(query, parameters=parameters).by_page()
+
+        def page() -> Iterable[Mapping[str, Any]] | None:
+            try:
+                return next(pages, None)
+            except FAILURES as error:
+                raise understood(error, found).to_error() from None
+
+        while (read := insisting(page, READING)) is not None:
+            yield from read
+
+
+def _query(
+    partition: str, since: datetime | None, names: Iterable[str]
+) -> tuple[str, dict[str, str]]:
+    query, parameters = "PartitionKey eq @partition", {"partition": partition}
+    if since is not None:
+        query += " and RowKey ge @since"
+        # Batch Shipyard's keys have no zeros at the end, and a shorter text is an earlier one.
+        parameters["since"] = _from(since)
+    wanted = {f"name{number}": name for number, name in enumerate(names)}
+    if wanted:
+        # With spaces around each word: the library finds its parameters by them.
+        query += " and ( " + " or ".join(f"Event eq @{place}" for place in wanted) + " )"
+    return query, parameters | wanted
+
+
+def _from(since: datetime) -> str:
+    try:
+        return seconds(since).rstrip("0").rstrip(".")
+    except ValueError:
+        return "0" if since.year < 2000 else "9" * 10
+
+
+_Run: TypeAlias = tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What was told of one entry, and of what its run measured."""
+
+    stored: Stored
+    subject: Subject
+
+    @property
+    def timing(self) -> Timing:
+        suspect = self.stored.info.get("suspect")
+        reason = suspect if isinstance(suspect, str) else ""
+        return Timing(self.stored.started_at, self.stored.wall_time, self.subject, reason)
+
+
+class AzureTablesReader:
+    """Reads timings out of the events: a test is a case, an entry one of its measured steps.
+
+    A timing is the median of an attempt's measured repetitions, and only attempts that succeeded
+    have one. Entries of TestResults documents that were published as events count as well.
+
+    Nothing but the time narrows what Azure has to look through, so what was read once is kept: one
+    command asks for many entries. What is published meanwhile is seen by the next reader.
+
+    Args:
+        found: Where the table is, and the way in.
+    """
+
+    def __init__(self, found: Access) -> None:
+        self._found = found
+        self._read: dict[tuple[Sequence[str], datetime | None], list[Event]] = {}
+        self._of_test: tuple[tuple[str, datetime | None], dict[str, list[_Told]]] | None = None
+
+    @classmethod
+    def from_environment(cls) -> "AzureTablesReader":
+        """Return a reader by the environment's credentials; nothing is connected.
+
+        Raises:
+            InputError: If credentials are missing or wrong.
+        """
+        return cls(access())
+
+    def tests(self) -> Iterator[str]:
+        """Yield the names of all tests, sorted."""
+        named = {_test(event) for event in self._events(_STARTS)}
+        yield from sorted(name for name in named if name is not None)
+
+    def entries(self, test: str) -> Iterator[str]:
+        """Yield the names of all entries that a test ever had, sorted."""
+        yield from sorted(self._entries(test))
+
+    def starts(
+        self,
+        test: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[datetime]:
+        """Yield when a test was started."""
+        found = self._events(_STARTS, since)
+        yield from _ordered(
+            (e.at for e in found if _test(e) == test), newest_first=newest_first, limit=limit
+        )
+
+    def timings(
+        self,
+        test: str,
+        entry: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[Timing]:
+        """Yield the timings of one entry of a test."""
+        told = self._entries(test, since).get(entry, ())
+        found = sorted((one.timing for one in told), key=lambda one: one.started_at)
+        yield from _ordered(found, newest_first=newest_first, limit=limit)
+
+    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
+        """Yield the entries of a test that was started then, by name."""
+        then = _told(test, self._streamed(started_at), started_at)
+        yield from sorted((one.stored for one in then), key=lambda one: one.entry)
+
+    def close(self) -> None:
+        """Forget what was read; every answer is read by a connection of its own."""
+        self._read.clear()
+        self._of_test = None
+
+    def _entries(self, test: str, since: datetime | None = None) -> Mapping[str, list[_Told]]:
+        """Return what is told of each entry of a test; of runs that began at ``since`` or later."""
+        wanted = (test, since)
+        if self._of_test is None or self._of_test[0] != wanted:
+            made: dict[str, list[_Told]] = {}
+            for one in _told(test, self._events(_WHOLE, since)):
+                made.setdefault(one.stored.entry, []).append(one)
+            self._of_test = wanted, made
+        return self._of_test[1]
+
+    def _events(self, names: Sequence[str], since: datetime | None = None) -> Iterable[Event]:
+        """Return events in order of time, by what was read before if that has them."""
+        for known in ((names, since), (names, None)):
+            if known in self._read:
+                return (e for e in self._read[known] if since is None or e.at >= since)
+        read = self._read[names, since] = list(events(self._found, since=since, names=names))
+        return read
+
+    def _streamed(self, since: datetime) -> Iterable[Event]:
+        if (_WHOLE, None) in self._read:
+            return self._events(_WHOLE, since)
+        return events(self._found, since=since, names=_WHOLE)
+
+
+def _told(test: str, found: Iterable[Event], only: datetime | None = None) -> Iterator[_Told]:
+    """Yield the entries of a test's runs, as they ended; of those alone that began at ``only``."""
+    began: dict[_Run, Event] = {}
+    for event in found:
+        if only is not None and event.at > only and not began:
+            return
+        if _test(event) == test:
+            yield from _entry(test, event, began, only)
+
+
+def _entry(
+    test: str, event: Event, began: dict[_Run, Event], only: datetime | None
+) -> Iterator[_Told]:
+    """Yield what an event tells of, and keep book of the runs under way."""
+    run, name = (event.node, event.message.get("run")), f"{event.source}:{event.name}"
+    if event.source == TESTRESULTS:
+        # Entries stand at their test's start, and need not come after it.
+        if name in _TIMINGS and only in (None, event.at):
+            yield from _timed(test, "entry", event, event)
+    elif name in _STARTS and only in (None, event.at):
+        began[run] = event
+    elif name in _TIMINGS and run in began:
+        yield from _timed(test, "step", event, began[run])
+    elif name in _ENDS:
+        began.pop(run, None)
+
+
+def _timed(test: str, key: str, event: Event, began: Event) -> Iterator[_Told]:
+    wall = event.message.get("wall")
+    if isinstance(wall, int | float) and not isinstance(wall, bool):
+        entry = str(event.message.get(key))
+        stored = Stored(test, entry, began.at, float(wall), dict(event.message))
+        yield _Told(stored, _subject(began))
+
+
+def _subject(began: Event) -> Subject:
+    """Return what the start of a run says of what it measures; the host is its node."""
+    digest, whole = began.message.get("subject"), began.message.get(MEASURED)
+    host = began.node if began.node != UNKNOWN else None
+    told: dict[str, Json] = {"host": host, "digest": digest}
+    return subject_of_text(whole) or {name: one for name, one in told.items() if one is not None}
+
+
+def _test(event: Event) -> str | None:
+    name = event.message.get("case" if event.source == SOURCE else "test")
+    return name if isinstance(name, str) else None
+
+
+def _ordered(found: Iterable[T], *, newest_first: bool, limit: int | None) -> Iterator[T]:
+    if newest_first:
+        # Azure gives rows in the order of their keys alone.
+        found = reversed(list(found))
+    return islice(found, limit)

@@ -1,0 +1,268 @@
+"""Our runs as Batch Shipyard would have told them: for its own graph.py, and for what knows it.
+
+One row for each event, ``RowKey`` a float of seconds as text, later by a microsecond where that
+is taken; ``Message`` without escapes, so what would part it wrongly is replaced. Every run is a
+node, because graph.py looks at the first preparation of a node alone; its start is part of the
+node's name, for two campaigns have runs of the same numbers.
+
+==================================  ======================  =======================================
+ours                                theirs                  what it means there
+==================================  ======================  =======================================
+run-start                           nodeprep:start          with ``offer`` and ``sku``
+first initialize-start              nodeprep:end,           the node is prepared, and its images
+                                    cascade:start           begin to be loaded
+pull-start, pull-end                cascade:pull-start,     with ``grtype=docker``, ``img``,
+                                    cascade:pull-end        ``diff`` and ``size``
+last initialize-end                 cascade:gr-done         all is loaded: ``nglobalresources``
+==================================  ======================  =======================================
+
+What has no counterpart goes along under its own name; graph.py passes over it. Without an
+``initialize`` the run's start stands for it: graph.py wants all four of every node. A pull without
+its end is left out, for graph.py would lose all nodes by it.
+
+Source: Azure/batch-shipyard, cascade/perf.py and cascade/graph.py.
+"""
+
+import json
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from benchyard.core.errors import SinkUnavailableError
+from benchyard.core.model import Json, plain, slug
+from benchyard.publish.sinks.azure.credentials import Access
+from benchyard.publish.sinks.azure.keys import is_ours, microseconds
+from benchyard.publish.sinks.azure.rows import Row, cut
+from benchyard.publish.sinks.azure.writing import Writer
+from benchyard.results.events import Event
+from benchyard.results.events.making import MEASURED
+
+#: How often others may take what was free a moment before.
+_MOST_TRIES = 20
+#: So many microseconds after the last row it is looked what is taken.
+_CROWD = 1_000_000
+_CONTENT = ("Event", "NodeId", "Message")
+_LONGEST_MESSAGE = 30_000
+_PARTING = re.compile(r"[,=\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
+    """Return runs as rows of Batch Shipyard's form, each with a key of its own.
+
+    Args:
+        events: Of any number of runs; such as tell no run keep their node and name.
+    """
+    free = _Free(())
+    told = sorted(_told(events), key=lambda event: event.at)
+    return [_row(event, free.take(microseconds(event.at)), partition) for event in told]
+
+
+def _told(events: Iterable[Event]) -> Iterator[Event]:
+    told, of = list(events), dict[str, list[Event]]()
+    starts = _starts(told)
+    for event in told:
+        node = _node(event)
+        if node is None:
+            yield event
+        else:
+            of.setdefault(node + _which(starts.get(node, []), event.at), []).append(event)
+    for node, told in of.items():
+        yield from _of_run(node, sorted(told, key=lambda event: event.at))
+
+
+def _starts(told: Iterable[Event]) -> Mapping[str, Sequence[datetime]]:
+    """Return when the runs of each name began; of runs of older records nothing.
+
+    Those were exported under the name alone, and must not be there twice.
+    """
+    found: dict[str, list[datetime]] = {}
+    for event in told:
+        node = _node(event)
+        if node is not None and event.name == "run-start" and "subject" in event.message:
+            found.setdefault(node, []).append(event.at)
+    return {node: sorted(at) for node, at in found.items()}
+
+
+def _which(starts: Sequence[datetime], at: datetime) -> str:
+    """Tell runs of one number apart, such as those of two campaigns."""
+    if not starts:
+        return ""
+    began = max((start for start in starts if start <= at), default=starts[0])
+    return f"-{began:%Y%m%dT%H%M%S.%fZ}"
+
+
+def _node(event: Event) -> str | None:
+    """Return a name of the run that an event is of, without spaces; None if it is of none."""
+    said = event.message
+    if "run" in said:
+        return "-".join(slug(str(part)) for part in (event.node, said.get("case"), said["run"]))
+    if "document" in said:
+        return "-".join(
+            slug(str(part)) for part in (event.node, said.get("test"), said["document"])
+        )
+    return None
+
+
+def _of_run(node: str, told: Sequence[Event]) -> Iterator[Event]:
+    start = told[0]
+    loading = [event.at for event in told if event.name == "initialize-start"]
+    loaded = [event.at for event in told if event.name == "initialize-end"]
+    began = min(loading, default=start.at)
+    pulls = list(_pulls(told))
+    system: dict[str, Json] = {key: start.message.get(key, "unknown") for key in ("offer", "sku")}
+    yield Event(start.at, node, "nodeprep", "start", system)
+    yield Event(began, node, "nodeprep", "end")
+    yield Event(began, node, "cascade", "start", {"mode": "docker"})
+    for event in pulls:
+        yield Event(event.at, node, "cascade", event.name, _pull(event))
+    ended = max([began, *loaded, *(event.at for event in pulls)])
+    yield Event(ended, node, "cascade", "gr-done", {"nglobalresources": len(pulls) // 2})
+    for event in told:
+        if event.name not in ("pull-start", "pull-end"):
+            # The whole subject is JSON, which this form cannot hold.
+            message = {name: one for name, one in event.message.items() if name != MEASURED}
+            yield Event(event.at, node, event.source, event.name, message)
+
+
+def _pulls(told: Sequence[Event]) -> Iterator[Event]:
+    """Yield starts and ends of pulls in pairs."""
+    waiting: dict[Json, list[Event]] = {}
+    for event in told:
+        image = str(event.message.get("img"))
+        if event.name == "pull-start":
+            waiting.setdefault(image, []).append(event)
+        elif event.name == "pull-end" and waiting.get(image):
+            yield from (waiting[image].pop(0), event)
+
+
+def _pull(event: Event) -> dict[str, Json]:
+    known: dict[str, Json] = {"grtype": "docker", "img": event.message.get("img")}
+    if "diff" in event.message:
+        known["diff"] = event.message["diff"]
+    if "size" in event.message:
+        # graph.py wants two words, and takes any unit that it does not know for bytes.
+        known["size"] = f"{plain(event.message['size'])} B"
+    return known
+
+
+def _row(event: Event, at: int, partition: str) -> Row:
+    made = {
+        "PartitionKey": partition,
+        "RowKey": _key(at),
+        "Event": f"{event.source}:{event.name}".lower(),
+        "NodeId": event.node,
+    }
+    message = cut(_message(event.message), _LONGEST_MESSAGE)
+    return made | ({"Message": message} if message else {})
+
+
+def _message(message: Mapping[str, Json]) -> str:
+    return ",".join(f"{_plain(name)}={_plain(value)}" for name, value in message.items())
+
+
+def _plain(value: Json) -> str:
+    return _PARTING.sub("_", plain(value))
+
+
+def _key(at: int) -> str:
+    return str(at / 1e6)
+
+
+def lines_of(rows: Iterable[Row]) -> bytes:
+    """Return rows as JSON lines."""
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+class Exporter:
+    """Inserts rows in the way of Batch Shipyard; what is there already is not put in again.
+
+    Batch Shipyard itself inserts one by one, and tries the next microsecond where one is taken: of
+    a hundred rows of one instant the last takes a hundred requests. Here what is taken is read at
+    once, and rows go by the hundred.
+
+    Args:
+        access: Where the table is.
+        writer: Sends the rows.
+    """
+
+    def __init__(self, access: Access, writer: Writer) -> None:
+        self._access = access
+        self._writer = writer
+
+    def export(self, events: Iterable[Event]) -> None:
+        """Insert all events of some runs; see ``contract.Sink`` for what it raises."""
+        wanted = rows_of(events, self._access.partition)
+        for _ in range(_MOST_TRIES):
+            if not wanted or self._writer.create(placed(wanted, self._there(wanted))):
+                return
+        raise SinkUnavailableError(
+            f"others write the same rows into table '{self._access.table}', from "
+            f"{wanted[0]['RowKey']} on; it may go when they are done"
+        )
+
+    def _there(self, wanted: Sequence[Row]) -> list[Mapping[str, Any]]:
+        """Return what may be in the way of rows, or be these rows; other forms' are passed over."""
+        found = self._writer.read(
+            "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
+            {
+                "partition": self._access.partition,
+                "first": wanted[0]["RowKey"],
+                "last": _key(_at(wanted[-1]) + _CROWD),
+            },
+            ("RowKey", *_CONTENT),
+        )
+        return [row for row in found if not is_ours(row["RowKey"])]
+
+
+def placed(wanted: Iterable[Row], there: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """Yield the rows that are not there yet, each at the first free microsecond from its own on.
+
+    Args:
+        wanted: In order of time.
+        there: What the table holds around them. A row with the same content, where this one would
+            have been put, is this one; each is so once.
+    """
+    held: dict[tuple[Any, ...], deque[int]] = {}
+    for row in sorted(there, key=_at):
+        held.setdefault(_content(row), deque()).append(_at(row))
+    free = _Free(at for keys in held.values() for at in keys)
+    for row in wanted:
+        at, same = _at(row), held.get(_content(row), deque[int]())
+        while same and same[0] < at:
+            same.popleft()
+        if same and same[0] < free.first(at):
+            same.popleft()
+        else:
+            yield row | {"RowKey": _key(free.take(at))}
+
+
+class _Free:
+    """Which microseconds are free; each look shortens the way of the next one."""
+
+    def __init__(self, taken: Iterable[int]) -> None:
+        self._next = {at: at + 1 for at in taken}
+
+    def first(self, at: int) -> int:
+        """Return the first free one from ``at`` on."""
+        way: list[int] = []
+        while at in self._next:
+            way.append(at)
+            at = self._next[at]
+        self._next.update(dict.fromkeys(way, at))
+        return at
+
+    def take(self, at: int) -> int:
+        """Take and return it."""
+        found = self.first(at)
+        self._next[found] = found + 1
+        return found
+
+
+def _at(row: Mapping[str, Any]) -> int:
+    return round(float(row["RowKey"]) * 1e6)
+
+
+def _content(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in _CONTENT)

@@ -1,0 +1,195 @@
+"""What a sink and a reader are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
+
+from benchyard.core.model import Json, JsonObject
+from benchyard.results.subject import Subject
+
+
+class Kind(StrEnum):
+    """What a spooled file holds, by the end of its name."""
+
+    RESULTS = ".json"
+    EVENTS = ".events.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """One file that waits to be published.
+
+    Args:
+        name: The file's name in the spool, without a compression's ending.
+        content: All of it, uncompressed.
+        archived_as: Where it will lie after the sink confirmed it; whoever looks for the whole
+            finds it there.
+    """
+
+    name: str
+    content: bytes
+    archived_as: str
+
+    @property
+    def kind(self) -> Kind:
+        """What it holds."""
+        return Kind.EVENTS if self.name.endswith(Kind.EVENTS) else Kind.RESULTS
+
+
+class Sink(Protocol):
+    """Somewhere to publish to. Made without any act; ``check`` comes first, ``close`` last."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line: ``local``, ``datastore``, ``azure-tables``."""
+        ...
+
+    @property
+    def kind(self) -> Kind:
+        """What a finished run hands it."""
+        ...
+
+    @property
+    def parallel(self) -> int:
+        """How many calls of ``store`` at the same time make it faster."""
+        ...
+
+    def check(self) -> None:
+        """Look whether everything is there that publishing needs; nothing is sent.
+
+        Raises:
+            InputError: If credentials or settings are missing or wrong; one sentence, no secret.
+            SinkUnavailableError: If they are right, and it can take nothing now.
+        """
+        ...
+
+    def store(self, spooled: Spooled) -> None:
+        """Publish one file; when it returns, the other side has confirmed all of it.
+
+        Doing it twice leaves one copy. May be called by several threads at once.
+
+        Raises:
+            DocumentRejectedError: If it can never succeed, and that is proved to be its own fault.
+            InputError: If the other side takes nothing with these settings; publishing ends.
+            UnreachableError: If nobody is there.
+            SinkUnavailableError: If it may succeed later; the sink itself asks once.
+            SinkError: If it was refused and nobody knows whose fault that is; it waits, and the
+                next ones go on.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give connections back; may be called in any state."""
+        ...
+
+
+@runtime_checkable
+class NotesArchiving(Protocol):
+    """A sink that also publishes when its documents were archived."""
+
+    def note_archived(self, spooled: Spooled, began: datetime, ended: datetime) -> None:
+        """Tell that a file which ``store`` confirmed was archived; doing it twice leaves one copy.
+
+        Args:
+            began: When archiving began, with a time zone.
+            ended: When the file was safe in the archive.
+
+        Raises:
+            SinkUnavailableError: If it cannot be told now. The file stays archived all the same.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One published timing.
+
+    Args:
+        started_at: Start of the test, UTC.
+        wall_time: Seconds, as the document said.
+        subject: What was measured, as ``benchyard.results.subject`` tells; of documents that do not
+            say it whole, what they say.
+        suspect: Why the number is not to be trusted; empty is right.
+    """
+
+    started_at: datetime
+    wall_time: float
+    subject: Subject = field(default_factory=dict[str, Json])
+    suspect: str = ""
+
+    @property
+    def host(self) -> str:
+        """Name of the host; empty if it is not known."""
+        return str(self.subject.get("host") or "")
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of what was measured, as the resources tell them."""
+        found = self.subject.get("versions")
+        told = found.items() if isinstance(found, dict) else ()
+        versions = {name: of.get("version") for name, of in told if isinstance(of, dict)}
+        return {name: one for name, one in versions.items() if isinstance(one, str)}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One published entry, whole.
+
+    Args:
+        info: The entry's JSON; empty if it was cut away.
+    """
+
+    test: str
+    entry: str
+    started_at: datetime
+    wall_time: float
+    info: JsonObject
+
+
+class Reader(Protocol):
+    """Reads back what was published. All of its answers are in order of time, oldest first.
+
+    Each method raises ``SinkUnavailableError`` if the other side does not answer, and
+    ``InputError`` if credentials or indexes are missing.
+    """
+
+    def tests(self) -> Iterator[str]:
+        """Yield the names of all tests, sorted."""
+        ...
+
+    def entries(self, test: str) -> Iterator[str]:
+        """Yield the names of all entries that a test ever had, sorted."""
+        ...
+
+    def starts(
+        self,
+        test: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[datetime]:
+        """Yield when a test was started."""
+        ...
+
+    def timings(
+        self,
+        test: str,
+        entry: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[Timing]:
+        """Yield the timings of one entry of a test."""
+        ...
+
+    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
+        """Yield the entries of a test that was started then, by name."""
+        ...
+
+    def close(self) -> None:
+        """Give connections back."""
+        ...

@@ -1,0 +1,143 @@
+"""Reading back what was published to Google Cloud Datastore, by us or by TensorFlow's uploader."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, Self, cast
+
+from benchyard.core.errors import DocumentRejectedError
+from benchyard.core.model import JsonObject
+from benchyard.publish.sinks.contract import Stored, Timing
+from benchyard.publish.sinks.datastore.connection import Connection
+from benchyard.publish.sinks.datastore.entities import COMMIT, ENTRY, HOST, SUBJECT, TEST
+from benchyard.publish.sinks.datastore.queries import distinct, select
+from benchyard.publish.sinks.datastore.values import Message, moment, number
+from benchyard.publish.sinks.measured import known_of, subject_in, suspect_in
+from benchyard.publish.testresults import parse
+from benchyard.results.subject import Subject
+
+
+class DatastoreReader:
+    """Answers from a Datastore; see the contract for what each method yields.
+
+    Whatever name was too long to be indexed is found by its whole and listed as it is stored.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._subjects: dict[str, Subject] = {}
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Return a reader of what the environment means; nothing is connected or checked."""
+        return cls(Connection.from_environment())
+
+    def tests(self) -> Iterator[str]:
+        """Yield the names of all tests, sorted."""
+        for found in self._connection.query(distinct(TEST, "test", {})):
+            yield found.properties["test"].string_value
+
+    def entries(self, test: str) -> Iterator[str]:
+        """Yield the names of all entries that a test ever had, sorted."""
+        for found in self._connection.query(distinct(ENTRY, "entry", {"test": test})):
+            yield found.properties["entry"].string_value
+
+    def starts(
+        self,
+        test: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[datetime]:
+        """Yield when a test was started."""
+        query = select(
+            TEST,
+            {"test": test},
+            properties=["start"],
+            since=since,
+            newest_first=newest_first,
+            limit=limit,
+        )
+        for found in self._connection.query(query):
+            yield moment(found.properties["start"])
+
+    def timings(
+        self,
+        test: str,
+        entry: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[Timing]:
+        """Yield the timings of one entry of a test."""
+        query = select(
+            ENTRY,
+            {"test": test, "entry": entry},
+            since=since,
+            newest_first=newest_first,
+            limit=limit,
+        )
+        for found in self._connection.query(query):
+            yield self._timing(test, found)
+
+    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
+        """Yield the entries of a test that was started then, by name."""
+        query = select(ENTRY, {"test": test, "start": started_at})
+        found = map(_stored, self._connection.query(query))
+        yield from sorted(found, key=attrgetter("entry"))
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+    def _timing(self, test: str, entity: Message) -> Timing:
+        at, properties = moment(entity.properties["start"]), entity.properties
+        told = {name: _text(entity, name) for name in (HOST, SUBJECT, COMMIT)}
+        suspect = suspect_in(_object(properties["info"].string_value))
+        subject = self._subject(test, at, told)
+        return Timing(at, number(properties["timing"]), subject, suspect)
+
+    def _subject(self, test: str, at: datetime, told: Mapping[str, str]) -> Subject:
+        """Return the subject of an entry: its test has the whole, which is read once for each."""
+        digest = told[SUBJECT]
+        if not digest:
+            return known_of(test, told[HOST], told[COMMIT])
+        if digest not in self._subjects:
+            self._subjects[digest] = self._whole(test, at, digest)
+        return self._subjects[digest] or {"host": told[HOST], "digest": digest}
+
+    def _whole(self, test: str, at: datetime, digest: str) -> Subject:
+        query = select(TEST, {"test": test, "start": at})
+        for found in self._connection.query(query):
+            if _text(found, SUBJECT) == digest:
+                with suppress(DocumentRejectedError):
+                    return subject_in(parse(found.properties["info"].string_value.encode()))
+        return {}
+
+
+def _text(entity: Message, name: str) -> str:
+    properties = entity.properties
+    return properties[name].string_value if name in properties else ""
+
+
+def _stored(entity: Message) -> Stored:
+    properties = entity.properties
+    return Stored(
+        properties["test"].string_value,
+        properties["entry"].string_value,
+        moment(properties["start"]),
+        number(properties["timing"]),
+        _object(properties["info"].string_value),
+    )
+
+
+def _object(text: str) -> JsonObject:
+    try:
+        body: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("JsonObject", body) if isinstance(body, dict) else {}

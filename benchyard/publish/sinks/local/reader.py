@@ -1,0 +1,174 @@
+"""Reading the local store."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from math import nan
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from benchyard.publish.sinks.contract import Stored, Timing
+from benchyard.publish.sinks.local.opening import connect_to_read, explaining, file_of
+from benchyard.publish.sinks.local.schema import BLOCK
+from benchyard.publish.sinks.local.writing import document_in, microseconds, moment_of
+from benchyard.publish.sinks.measured import subject_in, subject_of_text, suspect_in
+from benchyard.publish.testresults import Entry
+from benchyard.results.subject import Subject
+
+#: Microseconds since 1970 before every moment that Python has.
+_EVER = -(2**62)
+#: SQLite's LIMIT for all rows.
+_ALL = -1
+_NOTHING: Mapping[str, object] = {}
+_STARTS = """
+    SELECT d.start FROM test_names n JOIN documents d ON d.test_id = n.id
+    WHERE n.test = :test AND d.start >= :since
+"""
+#: CROSS keeps the order of the tables: documents by their start, then a look for each.
+_TIMINGS = """
+    SELECT d.start, t.timing, d.id, {told} FROM test_names n
+    JOIN entry_names e ON e.test_id = n.id AND e.entry = :entry
+    CROSS JOIN documents d ON d.test_id = n.id
+    CROSS JOIN timings t
+        ON t.block = d.number / :block AND t.entry_id = e.id AND t.number = d.number
+    WHERE n.test = :test AND d.start >= :since
+"""
+_TOLD, _NOT_TOLD = "d.origin, t.suspect", "NULL, NULL"
+_OLDEST_FIRST = "ORDER BY d.start, d.number LIMIT :limit"
+_NEWEST_FIRST = "ORDER BY d.start DESC, d.number DESC LIMIT :limit"
+
+
+_Told: TypeAlias = tuple[Subject, Mapping[str, str]]
+_KindT = TypeVar("_KindT")
+
+
+class LocalReader:
+    """Reads one SQLite file, while others may write to it. See ``contract.Reader``."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._connection: sqlite3.Connection | None = None
+        self._origins: dict[int, Subject] = {}
+        self._old: dict[int, _Told] = {}
+
+    @classmethod
+    def at(cls, detail: str) -> "LocalReader":
+        """Return the reader of ``local:DETAIL``, or of the usual file."""
+        return cls(file_of(detail))
+
+    def tests(self) -> Iterator[str]:
+        """Yield the names of all tests, sorted."""
+        yield from self._names("SELECT test FROM test_names ORDER BY test")
+
+    def entries(self, test: str) -> Iterator[str]:
+        """Yield the names of all entries that a test ever had, sorted."""
+        query = (
+            "SELECT entry FROM entry_names "
+            "WHERE test_id = (SELECT id FROM test_names WHERE test = :test) ORDER BY entry"
+        )
+        yield from self._names(query, {"test": test})
+
+    def starts(
+        self,
+        test: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[datetime]:
+        """Yield when a test was started, once for each document."""
+        query = _STARTS + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
+        with explaining(self._file):
+            for (start,) in self._rows(query, {"test": test, **_window(since, limit)}):
+                yield moment_of(start)
+
+    def timings(
+        self,
+        test: str,
+        entry: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[Timing]:
+        """Yield the timings of one entry of a test."""
+        told = _TOLD if self._version() > 1 else _NOT_TOLD
+        query = _TIMINGS.format(told=told) + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
+        wanted = {"test": test, "entry": entry, "block": BLOCK, **_window(since, limit)}
+        with explaining(self._file):
+            for start, timing, document, origin, suspect in self._rows(query, wanted):
+                wall_time = nan if timing is None else _of(float, timing)
+                if origin is None:
+                    subject, reasons = self._told_by(document)
+                    reason = reasons.get(entry, "")
+                else:
+                    subject, reason = self._origin(origin), _of(str, suspect or "")
+                yield Timing(moment_of(start), wall_time, subject, reason)
+
+    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
+        """Yield the entries of a test that was started then, by name."""
+        query = (
+            "SELECT d.info FROM documents d JOIN test_names n ON n.id = d.test_id "
+            "WHERE n.test = :test AND d.start = :start ORDER BY d.number"
+        )
+        found: list[Entry] = []
+        with explaining(self._file):
+            for (info,) in self._rows(query, {"test": test, "start": microseconds(started_at)}):
+                found += document_in(info).entries
+        for entry in sorted(found, key=attrgetter("name")):
+            yield Stored(test, entry.name, started_at, entry.wall_time, entry.body)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+
+    def _version(self) -> int:
+        [(version,)] = self._rows("PRAGMA user_version")
+        return version
+
+    def _origin(self, number: int) -> Subject:
+        if number not in self._origins:
+            [(whole,)] = self._rows("SELECT whole FROM origins WHERE id = :id", {"id": number})
+            self._origins[number] = subject_of_text(whole)
+        return self._origins[number]
+
+    def _told_by(self, number: int) -> _Told:
+        """Return what a document of version 1 says of what was measured, and what is suspect."""
+        if number not in self._old:
+            [(info,)] = self._rows("SELECT info FROM documents WHERE id = :id", {"id": number})
+            document = document_in(info)
+            reasons = {entry.name: suspect_in(entry.body) for entry in document.entries}
+            told = {name: reason for name, reason in reasons.items() if reason}
+            self._old[number] = subject_in(document), told
+        return self._old[number]
+
+    def _names(self, query: str, values: Mapping[str, object] = _NOTHING) -> list[str]:
+        with explaining(self._file):
+            return [_of(str, name) for (name,) in self._rows(query, values)]
+
+    def _rows(self, query: str, values: Mapping[str, object] = _NOTHING) -> list[Any]:
+        # All at once: a statement that waits for a slow reader keeps the log from being emptied.
+        with explaining(self._file):
+            if self._connection is None:
+                self._connection = connect_to_read(self._file)
+            try:
+                return self._connection.execute(query, values).fetchall()
+            except UnicodeEncodeError:
+                return []  # nothing is called what is no Unicode
+
+
+def _of(kind: type[_KindT], value: object) -> _KindT:
+    """Return a value that SQLite may give back as another kind than it was stored as."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+def _window(since: datetime | None, limit: int | None) -> dict[str, int]:
+    return {
+        "since": _EVER if since is None else microseconds(since),
+        "limit": _ALL if limit is None else limit,
+    }

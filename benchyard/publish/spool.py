@@ -1,0 +1,163 @@
+"""The spool: a folder in which finished documents wait to be published."""
+
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchyard.core.errors import InputError, SinkUnavailableError
+from benchyard.publish.archive import LocalArchive, key_of
+from benchyard.publish.claiming import Claim
+from benchyard.publish.compression import LARGEST, split_name
+from benchyard.publish.placing import (
+    link_exclusively,
+    make_folder,
+    rename_exclusively,
+    write_again,
+    write_exclusively,
+)
+from benchyard.publish.sinks.contract import Kind
+
+#: Folder of a spool for what can never be published.
+REJECTED = "rejected"
+#: What the name of a file that says why ends in.
+REASON = ".reason.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One file that waits.
+
+    Args:
+        size: In bytes, as it lies.
+        modified_ns: When it was last written, in ns since 1970.
+    """
+
+    path: Path
+    size: int
+    modified_ns: int
+
+    @property
+    def name(self) -> str:
+        """Its name in the spool."""
+        return self.path.name
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What lies in a spool.
+
+    Args:
+        waiting: Oldest first; of one age by name.
+        left_alone: How many entries are no documents: links, folders, other names.
+    """
+
+    waiting: tuple[Waiting, ...]
+    left_alone: int
+
+
+def put(folder: Path, name: str, content: bytes) -> bool:
+    """Put a document into a spool: it is there whole and on disk, or not at all.
+
+    Returns:
+        False if a file of that name waits there already; that one stays.
+
+    Raises:
+        InputError: If publishers would not look at such a name.
+        OSError: If the disk is full or not writable.
+    """
+    if kind_of(name) is None or "/" in name:
+        raise InputError(f"'{name}' is no name for a spool: it must end in .json or .events.jsonl")
+    make_folder(folder)
+    if os.path.lexists(folder / name):
+        return False
+    key = f"{name} {os.getpid()} {threading.get_ident()}"
+    return write_exclusively(folder / name, content, key)
+
+
+def kind_of(name: str) -> Kind | None:
+    """Tell what a file holds by its name; None if it is not for publishing."""
+    plain, _ = split_name(name)
+    if name.startswith("."):
+        return None
+    return next((kind for kind in (Kind.EVENTS, Kind.RESULTS) if plain.endswith(kind)), None)
+
+
+def listing(folder: Path, only: Kind | None = None) -> Listing:
+    """List what waits in a folder.
+
+    Hidden files are passed over without a word: they are files that are being written.
+
+    Args:
+        only: Leave the other kind alone.
+
+    Raises:
+        OSError: If there is no such folder, or it cannot be read.
+    """
+    with os.scandir(folder) as entries:
+        seen = [entry for entry in entries if not entry.name.startswith(".")]
+    waiting = sorted(_waiting(seen, only), key=lambda one: (one.modified_ns, one.name))
+    own = sum(1 for entry in seen if entry.name == REJECTED)
+    return Listing(tuple(waiting), len(seen) - own - len(waiting))
+
+
+def _waiting(entries: list["os.DirEntry[str]"], only: Kind | None) -> Iterator[Waiting]:
+    for entry in entries:
+        kind = kind_of(entry.name)
+        if kind is None or (only is not None and kind is not only):
+            continue
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            yield Waiting(Path(entry.path), found.st_size, found.st_mtime_ns)
+
+
+class _Rejects(LocalArchive):
+    """A folder of files that nobody could read: only their bytes say whether two are the same."""
+
+    def _is(self, name: str, held: Claim, content: bytes) -> bool:
+        path = self.folder / name
+        if self._is_very_file(path, held):
+            return True
+        small = path.lstat().st_size == held.size <= LARGEST
+        return small and self._read(name) == content
+
+    def _create(self, name: str, held: Claim, payload: bytes | None) -> bool:
+        if held.size <= LARGEST:
+            return super()._create(name, held, payload)
+        target = self.folder / name
+        linked = link_exclusively(held.descriptor, target)
+        return rename_exclusively(held.path, target) if linked is None else linked
+
+
+def reject(held: Claim, reason: str) -> str:
+    """Move a file that can never be published to ``rejected/``, with the reason beside it.
+
+    Nothing there is overwritten.
+
+    Returns:
+        Its name there.
+
+    Raises:
+        SinkUnavailableError: If that folder cannot be written; the file is where it was.
+    """
+    folder = _Rejects(held.path.parent / REJECTED)
+    folder.prepare()
+    try:
+        content = held.read() if held.size <= LARGEST else b""
+        kept = Path(folder.keep(held, content).where)
+        # Under its lock: nobody else writes the reason of this file.
+        write_again(
+            kept.with_name(kept.name + REASON),
+            f"{reason}\n".encode(errors="backslashreplace"),
+            key_of(held),
+        )
+        held.take_out()
+    except OSError as error:
+        text = error.strerror or str(error)
+        raise SinkUnavailableError(f"{folder.shown}: {text}") from error
+    return kept.name

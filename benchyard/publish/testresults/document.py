@@ -1,0 +1,230 @@
+"""A TestResults document as every sink needs it: what it is of, its entries, its identity.
+
+Documents of every version of the schema are read, and those of printers that keep the .proto's
+names of fields; what is not asked for is not looked at.
+"""
+
+import hashlib
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import orjson
+
+from benchyard.core.errors import DocumentRejectedError
+from benchyard.core.model import JsonObject
+from benchyard.publish.testresults.fields import (
+    Message,
+    field,
+    items,
+    message,
+    names_of,
+    number,
+    refused,
+    text,
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: The first second that no date can name: years have four digits.
+_TOO_LATE = 253_402_300_800
+#: Hexadecimal digits of an identity; in an entry's, the last eight are its place.
+_DIGITS, _DIGITS_OF_DOCUMENT = 40, 32
+#: Arguments of our own documents: the exact start, and what was measured, as JSON.
+STARTED_AT, SUBJECT = "started-at", "subject"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One benchmark of a document.
+
+    Args:
+        wall_time: As the document says it, in seconds; NaN where it says so.
+        body: The entry as it stands in the document.
+        identity: Hexadecimal digest that no other entry of any document shares, and that is the
+            same whenever the document is read.
+    """
+
+    name: str
+    wall_time: float
+    body: JsonObject
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A TestResults document.
+
+    Args:
+        test: Name of the test.
+        started_at: When it started, UTC; of our own documents to the microsecond, although the
+            schema's field has whole seconds.
+        text: The whole document as it was read, without a byte order mark.
+        body: The same, parsed.
+        identity: Hexadecimal digest of what it is of (test, start, host, arguments) and of what
+            it found (names and times of all entries): two runs that one second, host and set of
+            arguments have in common are still two. However the document is laid out, and however
+            its fields are spelled, it stays the same.
+    """
+
+    test: str
+    started_at: datetime
+    entries: tuple[Entry, ...]
+    text: str
+    body: JsonObject
+    identity: str
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """What stands in its arguments as ``--name=value``; of one name the last."""
+        return _named(_arguments(self.body))
+
+    @property
+    def info(self) -> str:
+        """The text without the environment of the process that ran the test.
+
+        TensorFlow's own tool puts every variable of it there, passwords and keys included.
+        Source: tensorflow/tools/test/run_and_gather_logs.py.
+        """
+        body: JsonObject = dict(self.body)
+        for name in names_of("runConfiguration"):
+            run = body.get(name)
+            if isinstance(run, dict):
+                body[name] = {k: v for k, v in run.items() if k not in names_of("envVars")}
+        return self.text if body == self.body else json.dumps(body, ensure_ascii=False)
+
+
+def parse(content: bytes) -> Document:
+    """Read a document.
+
+    Raises:
+        DocumentRejectedError: If it is no JSON or no TestResults.
+    """
+    try:
+        decoded = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DocumentRejectedError(f"it is no JSON, which is UTF-8: {error}") from error
+    return _document(_loaded(decoded), decoded)
+
+
+def _loaded(decoded: str) -> Any:
+    """Read JSON, with the NaN and Infinity that Python's writer leaves in it."""
+    try:
+        body = orjson.loads(decoded)
+    except orjson.JSONDecodeError as error:
+        if "NaN" not in decoded and "Infinity" not in decoded:
+            raise DocumentRejectedError(f"it is no JSON: {error}") from error
+        body = _loaded_slowly(decoded)
+    try:
+        # Refuses what is nested too deeply to be written again, and surrogates without a partner.
+        orjson.dumps(body)
+    except TypeError as error:
+        raise DocumentRejectedError(f"it is no JSON that others can read: {error}") from error
+    return body
+
+
+def _loaded_slowly(decoded: str) -> Any:
+    try:
+        return json.loads(decoded)
+    except (ValueError, RecursionError) as error:
+        raise DocumentRejectedError(f"it is no JSON: {error}") from error
+
+
+def _document(loaded: Any, decoded: str) -> Document:
+    body = message(loaded, "all of it")
+    test = text(body.get("name"), "name") or text(body.get("target"), "target")
+    if not test:
+        raise refused("it has neither a name nor a target")
+    started_at = _started_at(body)
+    if body.get("entries") is None:
+        raise refused("it has no entries")
+    listed = message(body["entries"], "entries").get("entry")
+    found = [_entry(one, at) for at, one in enumerate(items(listed, "entries.entry"))]
+    arguments = _arguments(body)
+    # Of the field's second: what was published before keeps its identity.
+    identity = _identity(test, started_at, body, arguments, found)
+    entries = _identified(found, identity)
+    began = _exactly(started_at, _named(arguments).get(STARTED_AT, ""))
+    return Document(test, began, entries, decoded, cast("JsonObject", body), identity)
+
+
+def _started_at(body: Message) -> datetime:
+    value = field(body, "startTime")
+    if value is None:
+        raise refused("it has no startTime")
+    seconds = number(value, "startTime")
+    if not 0 <= seconds < _TOO_LATE:
+        raise refused(f"startTime is {seconds:.15g}, and no time in seconds from 1970 to 9999")
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _exactly(second: datetime, told: str) -> datetime:
+    """Return the moment within a second that an argument tells; the second itself if it does not.
+
+    Runs of one second must keep their order.
+    """
+    try:
+        moment = datetime.fromisoformat(told).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return second
+    return moment if timedelta(0) <= moment - second < timedelta(seconds=1) else second
+
+
+_Found = tuple[str, float, JsonObject]
+
+
+def _entry(value: Any, position: int) -> _Found:
+    where = f"entries.entry[{position}]"
+    body = message(value, where)
+    name, wall_time = body.get("name"), body.get("wallTime")
+    # Nearly all are like this, and a document may have thousands.
+    if not (name and type(name) is str and type(wall_time) is float):
+        name = text(name, f"{where}.name")
+        if not name:
+            raise refused(f"{where} has no name")
+        wall_time = number(field(body, "wallTime"), f"{where}.wallTime")
+    return name, wall_time, cast("JsonObject", body)
+
+
+def _arguments(body: Message) -> list[str]:
+    run = message(field(body, "runConfiguration"), "runConfiguration")
+    found = items(field(run, "argument"), "runConfiguration.argument")
+    return [text(one, "runConfiguration.argument") for one in found]
+
+
+def _named(arguments: Sequence[str]) -> dict[str, str]:
+    parts = (one.removeprefix("--").partition("=") for one in arguments if one[:2] == "--")
+    return {name: value for name, _, value in parts}
+
+
+def _identity(
+    test: str,
+    started_at: datetime,
+    body: Message,
+    arguments: Sequence[str],
+    found: Sequence[_Found],
+) -> str:
+    machine = message(field(body, "machineConfiguration"), "machineConfiguration")
+    names = (
+        test,
+        text(machine.get("hostname"), "machineConfiguration.hostname"),
+        list(arguments),
+        [name for name, _, _ in found],
+    )
+    times = [number(field(body, "runTime"), "runTime"), *(time for _, time, _ in found)]
+    microseconds = (started_at - _EPOCH) // timedelta(microseconds=1)
+    told = json.dumps([microseconds, *names]).encode()
+    # A text holds no zero byte, so what follows it cannot be taken for a part of it.
+    told += b"\0" + struct.pack(f"<{len(times)}d", *times)
+    return hashlib.sha256(told).hexdigest()[:_DIGITS]
+
+
+def _identified(found: Sequence[_Found], identity: str) -> tuple[Entry, ...]:
+    """Give entries their identities; two of one name and one time are told apart by their place."""
+    document = identity[:_DIGITS_OF_DOCUMENT]
+    return tuple(
+        Entry(name, wall_time, body, f"{document}{place:08x}")
+        for place, (name, wall_time, body) in enumerate(found)
+    )

@@ -1,0 +1,123 @@
+"""Fields of proto3's JSON, as protobuf's own parser takes them; what else stands there is refused.
+
+A number may be a text, and null is a field that is not set.
+Source: https://protobuf.dev/programming-guides/json (JSON Mapping).
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from benchyard.core.errors import DocumentRejectedError
+
+#: What a field is called where the names of test_log.proto are preserved, or in its first version.
+_ALSO = {
+    "argument": "arguments",
+    "envVars": "env_vars",
+    "machineConfiguration": "machine_configuration",
+    "runConfiguration": "run_configuration",
+    "runTime": "run_time",
+    "startTime": "start_time",
+    "wallTime": "wall_time",
+}
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|-?Infinity|NaN")
+_SHOWN = 40
+
+Message = Mapping[str, Any]
+
+
+def field(message: Message, name: str) -> Any:
+    """Return the value of a field under any of its names; None if it is not set."""
+    value = message.get(name)
+    return message.get(_ALSO.get(name, name)) if value is None else value
+
+
+def names_of(name: str) -> tuple[str, ...]:
+    """Return all names that a field may have."""
+    return (name, _ALSO[name]) if name in _ALSO else (name,)
+
+
+def message(value: Any, where: str) -> Message:
+    """Read a message; one that is not set is empty.
+
+    Raises:
+        DocumentRejectedError: If it is something else.
+    """
+    if value is None:
+        return {}
+    if isinstance(value, dict):
+        return cast("Message", value)
+    raise refused(f"{where} is {_kind(value)}, and no object")
+
+
+def items(value: Any, where: str) -> list[Any]:
+    """Read a repeated field; one that is not set is empty.
+
+    Raises:
+        DocumentRejectedError: If it is something else.
+    """
+    if value is None:
+        return []
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    raise refused(f"{where} is {_kind(value)}, and no list")
+
+
+def text(value: Any, where: str) -> str:
+    """Read a text; one that is not set is empty.
+
+    Raises:
+        DocumentRejectedError: If it is something else.
+    """
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    raise refused(f"{where} is {_kind(value)}, and no text")
+
+
+def number(value: Any, where: str) -> float:
+    """Read a number, NaN and infinity among them; one that is not set is 0.
+
+    Raises:
+        DocumentRejectedError: If it is something else, or too large for a double.
+    """
+    if isinstance(value, float):
+        return value
+    if value is None:
+        return 0.0
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        raise refused(f"{where} is {_short(value)}, and no number")
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise refused(f"{where} is {_kind(value)}, and no number")
+    return _finite(value, where)
+
+
+def _finite(value: int | str, where: str) -> float:
+    """Convert to a double; only what says that it is infinite becomes so."""
+    try:
+        converted = float(value)
+    except OverflowError:
+        converted = math.inf
+    if math.isinf(converted) and not str(value).endswith("Infinity"):
+        raise refused(f"{where} is {str(value)[:_SHOWN]}…, which is larger than any double")
+    return converted
+
+
+def refused(reason: str) -> DocumentRejectedError:
+    """Return the error of a document that is JSON, but not of this schema."""
+    return DocumentRejectedError(f"it is no TestResults document: {reason}")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return "a text" if isinstance(value, str) else "a number"
+
+
+def _short(value: str) -> str:
+    """Quote a text so that it stays on its line."""
+    return repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}…"

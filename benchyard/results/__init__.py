@@ -1,0 +1,1 @@
+"""What runs yield and where it lies: folders, records, attempts, summaries, events."""

@@ -1,0 +1,181 @@
+"""From a run's record to its events."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from benchyard.core.errors import RecordError
+from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.results.events.event import Event
+from benchyard.results.events.lines import unstamp
+from benchyard.results.record import Attempt, ErrorRecord, PhaseRecord, RunRecord, StepRecord
+from benchyard.statistics.measures import median
+
+#: Source of all events that are told of a run of ours.
+SOURCE = "benchyard"
+#: In the message of a run's start: the whole subject, as JSON.
+MEASURED = "measured"
+
+
+def events_of(record: RunRecord) -> list[Event]:
+    """Return what happened in a run, in order of time; always the same for the same record.
+
+    Start and end of the run, of each phase of each resource, of each image that was pulled, and
+    of each attempt of each step. Times are the run's start on the wall clock and the monotonic
+    seconds since then, so a clock that was set meanwhile moves none of them; only pulls stand
+    where their resource says. A run that does not know when it started has no events.
+
+    The start of the run says what was measured: digest of the subject, commit, what is not
+    committed, and the whole as JSON. Every message holds ``case`` and ``run``; the end of
+    something ``diff``, its length in monotonic seconds; that of a suspect attempt why it is.
+    Texts of errors are not told, only their class.
+
+    Raises:
+        RecordError: If times of the record are none.
+    """
+    if not record.started_at:
+        return []
+    try:
+        return sorted(_Telling.of(record).all(), key=lambda event: event.at)
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
+        raise RecordError(
+            f"run {record.run} of {record.case.get('title')} has a time that is none: {error}; "
+            "its record was changed by hand"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    record: RunRecord
+    began: datetime
+    node: str
+    identity: Mapping[str, Json]
+
+    @classmethod
+    def of(cls, record: RunRecord) -> "_Telling":
+        title = record.case.get("title") or record.case.get("name")
+        return cls(
+            record,
+            record.began.astimezone(UTC),
+            str(record.environment.get("host") or "unknown"),
+            {"case": str(title), "run": record.run},
+        )
+
+    def all(self) -> Iterator[Event]:
+        record = self.record
+        yield self._event(0.0, "run-start", {**self._testbed(), **_subject(record)})
+        for phase in record.phases:
+            yield from self._phase(phase)
+        for name, facts in record.resources.items():
+            yield from self._pulls(name, facts)
+        for step in record.steps:
+            for attempt in step.attempts:
+                yield from self._attempt(step, attempt)
+        yield self._event(record.duration_s, "run-end", _ended(record, record.duration_s))
+
+    def _event(self, offset_s: float, name: str, message: Mapping[str, Json]) -> Event:
+        return self._event_at(self.began + timedelta(seconds=offset_s), name, message)
+
+    def _event_at(self, at: datetime, name: str, message: Mapping[str, Json]) -> Event:
+        told = {key: value for key, value in message.items() if value is not None}
+        return Event(at, self.node, SOURCE, name, {**self.identity, **told})
+
+    def _testbed(self) -> JsonObject:
+        environment = self.record.environment
+        system = environment.get("os")
+        known: JsonObject = system if isinstance(system, dict) else {}
+        return {
+            # The words of Batch Shipyard for a node's system.
+            "offer": known.get("name"),
+            "sku": known.get("version"),
+            "kernel": environment.get("kernel"),
+            "benchyard": self.record.benchyard_version or None,
+        }
+
+    def _phase(self, phase: PhaseRecord) -> Iterator[Event]:
+        whose: JsonObject = {"resource": phase.resource, "step": phase.step}
+        end_s = phase.start_s + phase.duration_s
+        yield self._event(phase.start_s, f"{phase.phase}-start", whose)
+        yield self._event(end_s, f"{phase.phase}-end", {**whose, **_ended(phase, phase.duration_s)})
+
+    def _pulls(self, resource: str, facts: Json) -> Iterator[Event]:
+        for pull in _told_pulls(facts):
+            whose: JsonObject = {"resource": resource, "img": pull.image}
+            ended: JsonObject = {"diff": pull.duration_s, "size": pull.size}
+            yield self._event_at(pull.began, "pull-start", whose)
+            yield self._event_at(pull.ended, "pull-end", {**whose, **ended})
+
+    def _attempt(self, step: StepRecord, attempt: Attempt) -> Iterator[Event]:
+        whose: JsonObject = {
+            "step": step.id,
+            "name": step.name,
+            "index": step.index,
+            "resource": step.resource,
+            "command": step.command,
+            "attempt": attempt.number,
+        }
+        length_s = attempt.end_s - attempt.start_s
+        ended = {**whose, **_ended(attempt, length_s), **_measured(step, attempt)}
+        if self.record.subject:
+            ended["suspect"] = _suspect(step, attempt)
+        yield self._event(attempt.start_s, "attempt-start", whose)
+        yield self._event(attempt.end_s, "attempt-end", ended)
+
+
+def _subject(record: RunRecord) -> JsonObject:
+    """Tell what was measured; nothing of an older record, whose events stay the same for ever."""
+    if not record.subject:
+        return {}
+    commit, changes = record.commit or (None, None)
+    whole = json.dumps(dict(record.subject), sort_keys=True, separators=(",", ":"))
+    digest = record.subject.get("digest")
+    return {"subject": digest, "commit": commit, "changes": changes, MEASURED: whole}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pull:
+    image: str
+    began: datetime
+    ended: datetime
+    duration_s: Json
+    size: Json
+
+
+def _told_pulls(facts: Json) -> Iterator[_Pull]:
+    """Yield the pulls that a resource tells of; what it calls so may be something else."""
+    told: Any = facts.get("pulls") if isinstance(facts, dict) else None
+    for pull in cast("list[Any]", told) if isinstance(told, list) else []:
+        try:
+            yield _Pull(
+                str(pull["image"]),
+                unstamp(pull["started_at"]),
+                unstamp(pull["ended_at"]),
+                pull.get("duration_s"),
+                pull.get("bytes"),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError):
+            continue
+
+
+def _ended(what: RunRecord | PhaseRecord | Attempt, length_s: float) -> JsonObject:
+    error: ErrorRecord | None = what.error
+    return {
+        "outcome": what.outcome.value,
+        "diff": length_s,
+        "error": None if error is None else error.type,
+    }
+
+
+def _suspect(step: StepRecord, attempt: Attempt) -> str | None:
+    measured = [made for made in attempt.repetitions if made.kind == "measured"]
+    reasons = dict.fromkeys(reason for made in measured for reason in made.suspect)
+    return "; ".join(reasons) or None if step.measure else None
+
+
+def _measured(step: StepRecord, attempt: Attempt) -> JsonObject:
+    """Tell how often the command was measured, and the median of it if that can be counted on."""
+    measured = [made.duration_s for made in attempt.repetitions if made.kind == "measured"]
+    counts = step.measure and attempt.outcome is Outcome.COMPLETED and measured
+    return {"repetitions": len(measured), "wall": median(measured) if counts else None}

@@ -1,0 +1,281 @@
+"""Where results lie, which runs are done, and what may be removed."""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from benchyard.core.clock import now
+from benchyard.core.files import remove_tree, shown, sync_folder, sync_tree, write_atomically
+from benchyard.core.model import Case, Json, folder_of, point_suffix
+from benchyard.results.ownership import (
+    DONE,
+    WORK,
+    clear_run,
+    is_own_run,
+    make_run,
+    not_ours,
+    passing,
+)
+from benchyard.results.record import RUN_FILE
+from benchyard.results.summary import is_summary
+
+Say = Callable[[str], None]
+#: Held while anything in the folder is made, moved or removed; see ``testbed.hold_results``.
+RESULTS_LOCK = ".benchyard.lock"
+#: Files that the lab writes beside the runs of a case.
+SUMMARY_FILES = ("summary.json", "summary.csv", "stats.csv", "aggregated.csv", "tries.jsonl")
+_RUN = re.compile(r"run_([1-9][0-9]*)")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=,+-]+")
+_REPLACED = re.compile(r"run_([1-9][0-9]*)\.replaced")
+
+
+def results_folder(case: Case, root: Path, elsewhere: Path | None) -> Path:
+    """Return the folder with the runs of a case.
+
+    Args:
+        root: Folder that cases are looked for in; their place below it is kept elsewhere.
+        elsewhere: Where results go instead of into the case, or None.
+    """
+    if elsewhere is None:
+        base = case.folder / "results"
+    elif case.folder.is_relative_to(root.resolve()):
+        base = elsewhere / case.folder.relative_to(root.resolve())
+    else:
+        # Two cases of one folder name outside of the root must not share their results.
+        base = elsewhere / f"{case.folder.name}-{_digest(os.fsencode(case.folder))}"
+    return base / point_slug(case.point) if case.point else base
+
+
+def point_slug(point: Mapping[str, Json]) -> str:
+    """Return a folder name for a point of a matrix; points of two names never share one."""
+    text = point_suffix(point)[1:-1]
+    safe = _UNSAFE.sub("-", text)[:80]
+    if safe == text and not safe.startswith(("run_", ".")):
+        return safe
+    # A tilde, which is not safe above: no plain name looks like a shortened one.
+    return f"{safe.lstrip('.')}~{_digest(text.encode())}"
+
+
+def _digest(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
+def run_folder(results: Path, run: int) -> Path:
+    """Return the folder of one run."""
+    return results / f"run_{run}"
+
+
+def kept_folders(case: Case) -> set[str]:
+    """Return the names of the folders in which the resources of a case keep their outputs."""
+    return {folder_of(step.resource) for step in case.steps}
+
+
+def is_done(folder: Path) -> bool:
+    """Tell whether the run in ``folder`` was finished, and its record looks whole.
+
+    Without its checkpoint it did not happen. Whether its record is a valid one only
+    ``read_record`` tells; here it is neither missing, nor empty, nor cut off.
+    """
+    return is_marked(folder) and _looks_whole(folder / RUN_FILE)
+
+
+def is_marked(folder: Path) -> bool:
+    """Tell whether a run has its checkpoint, Benchyard's or KROWN's.
+
+    Of a folder that nobody may look into it is assumed: its record cannot be read, which all who
+    need it tell, and leave that one out.
+    """
+    try:
+        return (folder / DONE).is_file()
+    except PermissionError:
+        return True
+
+
+def unreadable_runs(results: Path) -> list[int]:
+    """Return the numbers of the runs with a checkpoint whose record is gone or damaged, ascending.
+
+    Those that KROWN made are among them.
+    """
+    return [run for run, folder in run_folders(results) if is_marked(folder) != is_done(folder)]
+
+
+def _looks_whole(record: Path) -> bool:
+    try:
+        with open(record, "rb", opener=_open_at_once) as stream:
+            first = stream.read(1)
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2))
+            return first == b"{" and stream.read().rstrip().endswith(b"}")
+    except OSError:
+        return False
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a named pipe without waiting for its writer."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def done_runs(results: Path) -> list[int]:
+    """Return the numbers of the finished runs, ascending."""
+    return [run for run, folder in run_folders(results) if is_done(folder)]
+
+
+def marked_runs(results: Path) -> list[int]:
+    """Return the numbers of the runs with a checkpoint, ascending, readable or not."""
+    return [run for run, folder in run_folders(results) if is_marked(folder)]
+
+
+def failed_runs(results: Path) -> list[int]:
+    """Return the numbers of the runs that were recorded and are not done, ascending."""
+    return [
+        run
+        for run, folder in run_folders(results)
+        if not is_marked(folder) and (folder / RUN_FILE).is_file()
+    ]
+
+
+def run_folders(results: Path) -> list[tuple[int, Path]]:
+    """Return number and folder of each run, finished or not, by number."""
+    return sorted(_runs(results))
+
+
+def _runs(results: Path) -> Iterator[tuple[int, Path]]:
+    try:
+        entries = list(os.scandir(results))
+    except OSError:
+        return
+    for entry in entries:
+        match = _RUN.fullmatch(entry.name)
+        if match and entry.is_dir(follow_symlinks=False):
+            yield int(match[1]), Path(entry.path)
+
+
+def work_folder(folder: Path) -> Path:
+    """Return where the programs of the run in ``folder`` work.
+
+    Not below a folder of ours that is named ``scale=0.1``: readers of partitioned data, DuckDB's
+    among them, take that in a path for a column.
+    """
+    results = folder.parent
+    if "=" not in results.name:
+        return folder / WORK
+    return results.parent / WORK / f"{_digest(os.fsencode(results.name))}-{folder.name}"
+
+
+def remove_work(folder: Path) -> None:
+    """Remove what the programs of the run in ``folder`` left where they worked."""
+    work = work_folder(folder)
+    remove_tree(work)
+    if work.parent.name == WORK:
+        with suppress(OSError):  # there is none, or it holds what another point's run left
+            work.parent.rmdir()
+
+
+def left_works(results: Path) -> list[Path]:
+    """Return the places in which the runs of killed labs worked beside their results."""
+    name = work_folder(results / "run_*").name
+    return sorted((results.parent / WORK).glob(name)) if name != WORK else []
+
+
+def begin_run(
+    results: Path, run: int, resources: Collection[str] = (), say: Say = lambda _text: None
+) -> Path:
+    """Make an empty folder for a run, and return it.
+
+    What an unfinished try left is removed. A finished run that is done again is kept beside until
+    the new one is finished.
+
+    Args:
+        resources: Names of the folders in which the outputs of the resources will be.
+        say: Called with a sentence when a folder stays since something in it is not ours.
+
+    Raises:
+        InputError: If something that is not ours has the place.
+    """
+    folder = run_folder(results, run)
+    refuse_foreign(results, (run,))
+    for left in passing(results):
+        remove_tree(left)
+    if is_marked(folder):
+        _clear(_replaced(folder), resources, say)
+        folder.rename(_replaced(folder))
+    _clear(folder, resources, say)
+    remove_work(folder)
+    make_run(folder, resources)
+    return folder
+
+
+def _clear(folder: Path, resources: Collection[str], say: Say) -> None:
+    """Take a run of ours away; whatever in it is not ours stays, and the user is told."""
+    if is_own_run(folder):
+        kept = clear_run(folder, resources)
+        if kept is not None:
+            say(f"{shown(kept)} holds what Benchyard did not make, and is kept as it was")
+
+
+def refuse_foreign(results: Path, runs: Collection[int]) -> None:
+    """Refuse to work where something that is not ours has the place of a run or of a summary.
+
+    An empty folder is nobody's.
+
+    Raises:
+        InputError: If it has.
+    """
+    folders = [run_folder(results, run) for run in runs]
+    for path in (*folders, *map(_replaced, folders)):
+        if os.path.lexists(path) and not is_own_run(path) and not _is_empty(path):
+            raise not_ours(path)
+    for path in (results / name for name in SUMMARY_FILES):
+        if os.path.lexists(path) and not is_summary(path):
+            raise not_ours(path)
+
+
+def _is_empty(folder: Path) -> bool:
+    return not folder.is_symlink() and folder.is_dir() and not any(folder.iterdir())
+
+
+def finish_run(folder: Path, say: Say = lambda _text: None) -> None:
+    """Write the checkpoint, last of all, after everything before it is on disk."""
+    remove_work(folder)
+    sync_tree(folder)
+    write_atomically(folder / DONE, now() + "\n")
+    sync_folder(folder.parent)
+    _clear(_replaced(folder), (), say)
+
+
+def restore_replaced(results: Path, say: Say = lambda _text: None) -> list[int]:
+    """Put finished runs back whose replacement never was finished; return their numbers."""
+    restored: list[int] = []
+    for folder in replaced_runs(results):
+        run = folder.with_suffix("")
+        if is_done(run):
+            _clear(folder, (), say)
+        elif not os.path.lexists(run) or is_own_run(run) or _is_empty(run):
+            _clear(run, (), say)
+            remove_work(run)
+            folder.rename(run)
+            restored.append(int(run.name.removeprefix("run_")))
+    return restored
+
+
+def replaced_runs(results: Path) -> list[Path]:
+    """List the runs of ours that are kept until their replacement is finished."""
+    found = sorted(results.glob("run_*.replaced"))
+    return [folder for folder in found if _REPLACED.fullmatch(folder.name) and is_own_run(folder)]
+
+
+def _replaced(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".replaced")
+
+
+def campaign_files(results: Path) -> list[Path]:
+    """List what the lab made in a folder with the runs of one campaign, and nothing else."""
+    summaries = [results / name for name in SUMMARY_FILES if is_summary(results / name)]
+    return [*own_runs(results), *replaced_runs(results), *summaries]
+
+
+def own_runs(results: Path) -> list[Path]:
+    """List the folders of the runs that the lab, or KROWN, made, by number."""
+    return [folder for _, folder in run_folders(results) if is_own_run(folder)]

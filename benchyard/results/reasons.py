@@ -1,0 +1,56 @@
+"""Why something failed, on one line: how it ended, and the last telling line of what it said.
+
+It is made from records, whose texts hold no secrets.
+"""
+
+import re
+
+from benchyard.core.model import Outcome
+from benchyard.results.record import ErrorRecord, RunRecord
+
+_BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
+#: Longest reason; the record has the whole.
+_LONGEST = 300
+#: Which program it was, the step says.
+_WHO = re.compile(r"'[^'\n]*' failed(?: in the container of '[^'\n]*')?: ")
+_SAID = re.compile(r"; (?:on stderr|it said): ")
+#: What programs say at last without telling what was wrong.
+_ADVICE = ("note:", "hint:", "try ")
+
+
+def why_failed(record: RunRecord) -> str:
+    """Return what failed of a run, and why: ``step load: exit 9: connection refused``."""
+    step = next((one for one in record.steps if one.outcome in _BROKEN), None)
+    if step is None:
+        return reason(record.error) if record.error else record.outcome.value
+    errors = (attempt.error for attempt in reversed(step.attempts))
+    error = next((one for one in errors if one is not None), None)
+    why = reason(error) if error else step.reason or step.outcome.value.replace("_", " ")
+    return f"step {step.name}: {why}"
+
+
+def reason(error: ErrorRecord) -> str:
+    """Return an error as one line."""
+    how, *said = _SAID.split(error.message.strip(), maxsplit=1)
+    how = " ".join(_WHO.sub("", how, count=1).split()).replace("exit code ", "exit ")
+    told = [telling_line(text) for text in said if text.strip() != "nothing"]
+    text = ": ".join(part for part in (how, *told) if part)
+    # A word alone is no sentence: that of a KeyError is the key.
+    named = text if " " in text or not error.type else f"{error.type}: {text}".removesuffix(": ")
+    return shortened(named, _LONGEST)
+
+
+def telling_line(text: str) -> str:
+    """Return the last line that says what was wrong: no stack frame, and no advice."""
+    lines = [line for line in text.splitlines() if any(map(str.isalnum, line))]
+    plain = [line for line in lines if not line[0].isspace()]
+    telling = [line for line in plain if not line.lower().startswith(_ADVICE)]
+    return " ".join((telling or plain or lines or [""])[-1].split())
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text cut off in its middle: errors begin alike, and differ at their ends."""
+    if len(text) <= longest:
+        return text
+    head = (longest - 1) // 3
+    return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"

@@ -1,0 +1,334 @@
+"""What one run yielded, as values and as ``run.json``.
+
+Times are seconds: ``start_s`` since the run's start on the monotonic clock, ``started_at`` on the
+wall clock as ISO 8601. Nothing is rounded. What is not known is null.
+
+Versions of the format; older ones are read, and what they lack is empty:
+1: the first.
+2: ``started_at``, ``ended_at`` and ``harness`` of each repetition and phase, ``suspect`` of each
+   repetition, ``sampled`` of each step, ``preflight`` and ``adaptive`` of the run.
+3: ``tries`` of the run.
+4: ``subject`` of the run.
+5: ``variables`` of the run.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from benchyard.core.errors import RecordError
+from benchyard.core.files import write_json
+from benchyard.core.json_text import decoded
+from benchyard.core.model import Json, JsonObject, Outcome
+
+FORMAT = "benchyard-run"
+VERSION = 5
+_OLDER = (1, 2, 3, 4)
+#: No counter, size or length is larger: beyond it, sums and squares would leave the floats.
+_LARGEST = 1e100
+RUN_FILE = "run.json"
+_OBJECTS = ("case", "resources", "environment", "collector", "adaptive", "subject", "variables")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRecord:
+    """Why something failed: class of the error and its text, secrets removed."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """One execution of a command inside an attempt.
+
+    Args:
+        kind: ``measured`` or ``warmup``.
+        duration_s: Monotonic time around the command alone.
+        used: Metric name to what was used from start to end, by the host and by the resource.
+        values: What the command reported, such as ``rows``.
+        started_at: Wall clock; with ``ended_at`` it shows whether that clock was set meanwhile.
+        harness: What the lab itself used in that time: CPU seconds, and memory at the end.
+        suspect: Why the numbers are not to be trusted; empty is right.
+    """
+
+    kind: str
+    start_s: float
+    duration_s: float
+    outcome: Outcome
+    used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    error: ErrorRecord | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    harness: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    suspect: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of a step's command."""
+
+    number: int
+    started_at: str
+    start_s: float
+    end_s: float
+    outcome: Outcome
+    repetitions: tuple[Repetition, ...] = ()
+    error: ErrorRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """How one step went.
+
+    Args:
+        reason: Why it never began.
+        sampled: What the samples of its last attempt show: ``samples`` (their number) and
+            ``levels``, KROWN's names to ``min`` and ``max`` (B).
+    """
+
+    index: int
+    id: str
+    name: str
+    resource: str
+    command: str
+    parameters: Mapping[str, Json]
+    measure: bool
+    outcome: Outcome
+    attempts: tuple[Attempt, ...] = ()
+    reason: str | None = None
+    sampled: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def measured(self) -> list[Repetition]:
+        """The measured repetitions of the attempt that succeeded; else empty."""
+        last = self.attempts[-1:]
+        if self.outcome is not Outcome.COMPLETED or not last:
+            return []
+        return [made for made in last[0].repetitions if made.kind == "measured"]
+
+    @property
+    def durations_s(self) -> list[float]:
+        """Durations of the measured repetitions of the attempt that succeeded; else empty."""
+        return [made.duration_s for made in self.measured]
+
+    @property
+    def suspect(self) -> tuple[str, ...]:
+        """Why this step's numbers are not to be trusted, each reason once; empty is right."""
+        measured = self.measured if self.measure else []
+        return tuple(dict.fromkeys(reason for made in measured for reason in made.suspect))
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRecord:
+    """A timed part that is not a command: initialize, start, ready or stop of a resource.
+
+    Args:
+        step: Index of the step that needed it; None for initialize and stop.
+    """
+
+    phase: str
+    resource: str
+    step: int | None
+    start_s: float
+    duration_s: float
+    outcome: Outcome
+    used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    error: ErrorRecord | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    harness: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """All of one run.
+
+    Args:
+        case: ``name``, ``title``, ``id``, ``point``, ``hash``, ``folder``.
+        resources: Class name to version and settings.
+        collector: The collector's account: interval, samples, missed ones, files, and what could
+            not be told, with the reason.
+        outputs: Kept files below the run's folder, with size and digest.
+        changed_inputs: Inputs that the run altered; empty is right.
+        warnings: What a reader of the numbers should know.
+        flow_run: Prefect's id and name of the flow run, empty without Prefect.
+        preflight: What was found of the testbed's fitness just before the run.
+        adaptive: The rule by which the number of runs was chosen, declared before the first one;
+            empty if it was fixed.
+        tries: Earlier tries of this run, oldest first; empty for most.
+        subject: What was measured, as ``benchyard.results.subject`` tells; empty in older records.
+        variables: The environment that measured programs inherit: name to value, or to None where
+            the value may be a secret.
+    """
+
+    case: Mapping[str, Json]
+    run: int
+    outcome: Outcome
+    started_at: str
+    ended_at: str
+    duration_s: float
+    steps: tuple[StepRecord, ...]
+    phases: tuple[PhaseRecord, ...] = ()
+    resources: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    environment: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    collector: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    outputs: tuple[Mapping[str, Json], ...] = ()
+    changed_inputs: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    error: ErrorRecord | None = None
+    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    benchyard_version: str = ""
+    preflight: tuple[Mapping[str, Json], ...] = ()
+    adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    tries: tuple[Mapping[str, Json], ...] = ()
+    subject: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    variables: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def began(self) -> datetime:
+        """When it started, for ordering: texts with offsets do not order by time.
+
+        The earliest of all times where that is not known.
+        """
+        if not self.started_at:
+            return datetime.min.replace(tzinfo=UTC)
+        return datetime.fromisoformat(self.started_at)
+
+    @property
+    def commit(self) -> tuple[str, str | None] | None:
+        """Commit of what was measured, and the digest of what was not committed, if anything.
+
+        Of the first repository that has one; all of them are in ``subject``.
+        """
+        states = self.subject.get("repositories")
+        for state in states.values() if isinstance(states, dict) else ():
+            commit = state.get("commit") if isinstance(state, dict) else None
+            if isinstance(state, dict) and isinstance(commit, str) and commit != "none":
+                changes = state.get("changes")
+                return commit, changes if isinstance(changes, str) and changes != "none" else None
+        return None
+
+    def to_json(self) -> JsonObject:
+        """Return the document that ``run.json`` holds."""
+        body = cast("JsonObject", json.loads(json.dumps(asdict(self), default=str)))
+        return {"format": FORMAT, "version": VERSION, **body}
+
+
+def write_record(folder: Path, record: RunRecord) -> Path:
+    """Write ``run.json`` into a run's folder and return its path."""
+    path = folder / RUN_FILE
+    write_json(path, record.to_json())
+    return path
+
+
+def read_record(folder: Path) -> RunRecord:
+    """Read ``run.json`` from a run's folder.
+
+    Raises:
+        RecordError: If it is missing, damaged or of a later version.
+    """
+    path = folder / RUN_FILE
+    try:
+        if not path.is_file():
+            raise FileNotFoundError("there is no such file")
+        document = decoded(path.read_bytes())
+        if document["format"] != FORMAT or document["version"] not in (*_OLDER, VERSION):
+            raise RecordError(
+                f"{path}: format {document['format']} version {document['version']} is not "
+                f"{FORMAT} version {VERSION}; read it with the Benchyard that wrote it"
+            )
+        record = _run(document)
+        _check_place(folder, record)
+    except KeyError as error:
+        raise RecordError(f"{path}: not a readable record: {error} is missing") from error
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise RecordError(f"{path}: not a readable record: {error}") from error
+    return record
+
+
+def _check_place(folder: Path, record: RunRecord) -> None:
+    """Refuse a record that was moved here from another run: its number would name the wrong one."""
+    number = folder.name.removeprefix("run_")
+    if number != folder.name and number.isdecimal() and int(number) != record.run:
+        raise ValueError(f"it is of run {record.run}")
+    if record.started_at and record.began.tzinfo is None:
+        raise ValueError("'started_at' has no time zone")
+
+
+def _run(document: dict[str, Any]) -> RunRecord:
+    _check_objects(document, _OBJECTS)
+    fields = {k: v for k, v in document.items() if k not in ("format", "version")}
+    for name in ("outputs", "changed_inputs", "warnings", "preflight", "tries"):
+        fields[name] = tuple(fields.get(name, ()))
+    fields["steps"] = tuple(_step(step) for step in fields["steps"])
+    fields["phases"] = tuple(PhaseRecord(**_timed(phase)) for phase in fields["phases"])
+    _check_amount(fields, "duration_s")
+    return RunRecord(**_ended(fields))
+
+
+def _step(fields: dict[str, Any]) -> StepRecord:
+    _check_objects(fields, ("parameters", "sampled"))
+    if type(fields["index"]) is not int:
+        raise TypeError(f"'index' is {_short(fields['index'])}, and no whole number")
+    attempts = tuple(_attempt(attempt) for attempt in fields["attempts"])
+    changes: dict[str, Any] = {"outcome": Outcome(fields["outcome"]), "attempts": attempts}
+    return StepRecord(**fields | changes)
+
+
+def _attempt(fields: dict[str, Any]) -> Attempt:
+    made = tuple(_repetition(repetition) for repetition in fields["repetitions"])
+    return Attempt(**_ended(fields | {"repetitions": made}))
+
+
+def _repetition(fields: dict[str, Any]) -> Repetition:
+    _check_objects(fields, ("values",))
+    suspect = tuple(map(str, fields.get("suspect", ())))
+    return Repetition(**_timed(fields | {"suspect": suspect}))
+
+
+def _check_objects(fields: dict[str, Any], names: Iterable[str]) -> None:
+    for name in names:
+        if not isinstance(fields.get(name, {}), dict):
+            raise TypeError(f"'{name}' is {_short(fields[name])}, and no object")
+
+
+def _timed(fields: dict[str, Any]) -> dict[str, Any]:
+    """Check the members of what took time and used something; the rest is as in ``_ended``."""
+    _check_amount(fields, "duration_s")
+    for name in ("used", "harness"):
+        for metric, value in fields.get(name, {}).items():
+            if value is not None and not _is_number(value):
+                raise ValueError(f"'{name}' has {_short(value)} as '{metric}'")
+    return _ended(fields)
+
+
+def _check_amount(fields: dict[str, Any], name: str) -> None:
+    value = fields[name]
+    if not _is_number(value) or value < 0:
+        raise ValueError(f"'{name}' is {_short(value)}, and no number from 0 on")
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= _LARGEST
+
+
+def _short(value: object) -> str:
+    text = f"'{value}'" if isinstance(value, str) else str(value)
+    return text if len(text) <= 40 else text[:40] + "…"
+
+
+def _ended(fields: dict[str, Any]) -> dict[str, Any]:
+    """Make values of the two members that everything which ends has."""
+    error = fields["error"]
+    changes: dict[str, Any] = {
+        "outcome": Outcome(fields["outcome"]),
+        "error": None if error is None else ErrorRecord(**error),
+    }
+    return fields | changes

@@ -1,0 +1,137 @@
+"""Metrics of a step over the runs: their unit and direction, and what they come to."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import isfinite
+from typing import cast
+
+from benchyard.core.model import Json, JsonObject
+from benchyard.results.record import Repetition
+from benchyard.results.summary.counting import middle
+from benchyard.statistics import describe
+
+SMALLER, LARGER = "smaller is better", "larger is better"
+
+#: End of a metric's name to its unit and direction; the first that fits counts.
+_UNITS: tuple[tuple[str, str, str | None], ...] = (
+    ("idle_s", "s", None),
+    ("_bytes_per_s", "B/s", LARGER),
+    ("_per_s", "1/s", LARGER),
+    ("_s", "s", SMALLER),
+    ("_bytes", "B", SMALLER),
+    ("_hz", "Hz", None),
+    ("_j", "J", SMALLER),
+    ("_ratio", "1", None),
+    ("error_count", "1", SMALLER),
+    ("drop_count", "1", SMALLER),
+    ("_count", "1", None),
+)
+#: Values of one execution, by source and name.
+Numbers = Mapping[tuple[str, str], float | None]
+Levels = Mapping[str, tuple[float, float]]
+#: KROWN's level to our name of it.
+_LEVELS = {"memory_ram": "memory", "memory_swap": "swap", "memory_ram_swap": "memory_and_swap"}
+
+
+@lru_cache(maxsize=1024)
+def unit_and_direction(metric: str) -> tuple[str | None, str | None]:
+    """Read a metric's unit and direction off the end of its name; None where it tells none."""
+    for ending, unit, direction in _UNITS:
+        if metric.endswith(ending):
+            return unit, direction
+    return None, None
+
+
+def levels_of(sampled: Mapping[str, Json]) -> dict[str, tuple[float, float]]:
+    """Read the levels of a record's ``sampled``: name to least and most; empty if not known."""
+    found: dict[str, tuple[float, float]] = {}
+    levels = sampled.get("levels")
+    for name, level in levels.items() if isinstance(levels, dict) else ():
+        least, most = (level.get(k) for k in ("min", "max")) if isinstance(level, dict) else "  "
+        if isinstance(least, int | float) and isinstance(most, int | float):
+            found[name] = least, most
+    return found
+
+
+def describe_metrics(runs: Sequence[Sequence[Repetition]], levels: Sequence[Levels]) -> JsonObject:
+    """Describe every metric of a step over its runs.
+
+    Args:
+        runs: Shape (runs, repetitions of each).
+        levels: Shape (runs,): what the samples of each run show.
+    """
+    table = [[_numbers(repetition) for repetition in run] for run in runs]
+    single = all(len(run) == 1 for run in runs)
+    sources = {key: None for run in table for one in run for key in one}
+    taken = {name for source, name in sources if source != "command"}
+    made: JsonObject = {}
+    for key in sources:
+        source, name = key
+        # A command may report what the lab measures too; neither may hide the other.
+        known_as = f"reported_{name}" if source == "command" and name in taken else name
+        if single:
+            values = [one.get(key) for (one,) in table]
+            made[known_as] = _metric(known_as, source, values)
+        else:
+            every = [[one.get(key) for one in run] for run in table]
+            made[known_as] = _metric(known_as, source, [middle(run) for run in every], every)
+    return made | _sampled(levels)
+
+
+def _sampled(runs: Sequence[Levels]) -> JsonObject:
+    """Describe the extremes of the samples, one of each a run: never more than a lower bound."""
+    made: JsonObject = {}
+    for level, ours in _LEVELS.items():
+        if any(level in run for run in runs):
+            for place, end in enumerate(("min", "max")):
+                name = f"host_{ours}_sampled_{end}_bytes"
+                values = [run[level][place] if level in run else None for run in runs]
+                made[name] = _metric(name, "samples", values)
+    return made
+
+
+def _numbers(repetition: Repetition) -> Numbers:
+    """Return what one repetition says in numbers."""
+    found: dict[tuple[str, str], float | None] = {("clock", "duration_s"): repetition.duration_s}
+    for name, value in repetition.used.items():
+        found["counters", name] = value
+    for name, value in repetition.values.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            found["command", name] = value
+    return found
+
+
+def _metric(
+    name: str,
+    source: str,
+    values: list[float | None],
+    repetitions: list[list[float | None]] | None = None,
+) -> JsonObject:
+    unit, direction = unit_and_direction(name)
+    known = [value for value in values if value is not None] if None in values else values
+    statistics = _statistics(tuple(cast("list[float]", known)))
+    return {
+        "unit": unit,
+        "direction": direction,
+        "source": source,
+        "n_runs": statistics["n"],
+        "n_repetitions": _known(repetitions) if repetitions else statistics["n"],
+        "statistics": statistics,
+        "repetitions": cast("Json", repetitions),
+        "values": cast("Json", values),
+    }
+
+
+def _known(repetitions: list[list[float | None]]) -> int:
+    return sum(len(run) - run.count(None) for run in repetitions)
+
+
+@lru_cache(maxsize=4096)
+def _statistics(values: tuple[float, ...]) -> JsonObject:
+    """Describe values; many counters of many steps are zero in every run, and so alike."""
+    about = describe(values)
+    intervals = {
+        "median_interval": about.median_interval._asdict(),
+        "mean_interval": about.mean_interval._asdict(),
+    }
+    return {**about._asdict(), **intervals, "outliers": list[Json](about.outliers)}

@@ -1,0 +1,211 @@
+"""The files beside the runs of a case: ``summary.json`` and KROWN's three CSV files."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from os.path import lexists
+from pathlib import Path
+from typing import Any, cast
+
+from benchyard.core.errors import InputError
+from benchyard.core.files import content, shown, write_atomically
+from benchyard.core.json_text import encoded
+from benchyard.core.model import Json, JsonObject
+from benchyard.results.metrics_csv import COLUMNS, StepOfRun, stats_csv, summary_csv, to_csv
+from benchyard.results.record import Repetition, RunRecord
+from benchyard.results.summary.counting import counting, middle
+from benchyard.results.summary.document import duration_s, summarize
+from benchyard.results.summary.metrics import levels_of
+from benchyard.results.summary.recognising import is_summary
+
+SUMMARY_FILE = "summary.json"
+METRICS_FILE = "metrics.csv"
+AGGREGATED_FILE = "aggregated.csv"
+#: Document, steps, one step: what is inside of these stands on a line, but for metrics.
+_NESTING = 3
+#: Between two metrics. Inside of a text the quotation mark would have a backslash before it.
+_NEXT_METRIC = ']},"'
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What is known of the runs of a case beside their records.
+
+    Args:
+        warnings: What a reader should know.
+        unreadable: Numbers of the finished runs that are left out since they cannot be read.
+        adaptive: By which rule there are so many runs, and what it came to; None if it was fixed.
+        subject: What the runs measured; empty if nobody knows.
+        others: Documents of the runs beside them that measured something else, newest first.
+    """
+
+    warnings: Sequence[str] = ()
+    unreadable: Sequence[int] = ()
+    adaptive: JsonObject | None = None
+    subject: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    others: Sequence[JsonObject] = ()
+
+
+def write_summary(
+    results: Path,
+    title: str,
+    runs: Sequence[tuple[Path, RunRecord]],
+    *,
+    unfinished: Sequence[RunRecord] = (),
+    remarks: Remarks = Remarks(),
+    include_suspect: bool = False,
+    foreign: bool = False,
+) -> None:
+    """Write ``summary.json``, and with at least one run the three CSV files.
+
+    All of them are made anew each time, so that none is older than the last run.
+
+    Args:
+        results: Folder with the runs of the case.
+        runs: Folder and record of each done run.
+        unfinished: Records of runs that do not count.
+        remarks: What else a reader should know.
+        include_suspect: Whether executions that are not to be trusted are described too.
+        foreign: Whether another program made the runs: CSV files that are there and were not
+            written by this function stay as they are, and no file is shared with a run.
+
+    Raises:
+        InputError: If another program wrote the summary.json that is there.
+        OSError: If the disk is full or not writable.
+    """
+    if lexists(results / SUMMARY_FILE) and not is_summary(results / SUMMARY_FILE):
+        where = shown(results / SUMMARY_FILE)
+        raise InputError(f"{where} was not made by Benchyard, and would be replaced: move it away")
+    records = [record for _, record in runs]
+    document = summarize(title, records, unfinished=unfinished, include_suspect=include_suspect)
+    made = _csv_files(title, runs, document) if runs else {}
+    kept = _not_ours(results, made, listed=foreign)
+    notes = [f"{results / name} is not Benchyard's and stays as it is" for name in kept]
+    document["unreadable"] = list[Json](remarks.unreadable)
+    own = cast("list[Json]", document["warnings"])
+    document["warnings"] = [*own, *remarks.warnings, *notes]
+    if remarks.adaptive is not None:
+        document["adaptive"] = remarks.adaptive
+    document["subject"] = dict(remarks.subject)
+    document["other_subjects"] = list[Json](remarks.others)
+    results.mkdir(parents=True, exist_ok=True)
+    ours = [name for name in made if name not in kept]
+    for name in ours:
+        made[name](results / name)
+    if foreign:
+        document["files"] = {name: _traits(results / name) for name in ours}
+    text = rendered(document) + "\n"
+    # Names of files may be no Unicode: such bytes become escapes that JSON reads back.
+    write_atomically(results / SUMMARY_FILE, text.encode(errors="backslashreplace"))
+
+
+def _csv_files(
+    title: str, runs: Sequence[tuple[Path, RunRecord]], document: JsonObject
+) -> dict[str, Callable[[Path], None]]:
+    """Return how each file is written."""
+    shown = document["median_run"]
+    suspect = document["include_suspect"] is True
+    steps = list(_steps_of_runs(title, (r for _, r in runs), include_suspect=suspect))
+    source = next((f / METRICS_FILE for f, r in runs if r.run == shown), None)
+    own = document["made_by"] == "Benchyard"
+    return {
+        "stats.csv": partial(write_atomically, content=stats_csv(steps)),
+        "summary.csv": partial(
+            write_atomically, content=summary_csv(step for step in steps if step.run == shown)
+        ),
+        AGGREGATED_FILE: partial(_write_aggregated, source, link=own),
+    }
+
+
+def _steps_of_runs(
+    title: str, records: Iterable[RunRecord], *, include_suspect: bool
+) -> Iterable[StepOfRun]:
+    """Yield the measured steps of each run in order as the CSV files need them."""
+    for record in sorted(records, key=lambda one: one.run):
+        for step in record.steps:
+            if not step.measure:
+                continue
+            found = counting(step, include_suspect=include_suspect)
+            used = found[0].used if len(found) == 1 else _middle_used(found)
+            count = step.sampled.get("samples")
+            yield StepOfRun(
+                title,
+                record.run,
+                step.index,
+                duration_s(step, include_suspect=include_suspect),
+                used,
+                count if isinstance(count, int) else None,
+                levels_of(step.sampled),
+            )
+
+
+def _middle_used(repetitions: Sequence[Repetition]) -> Mapping[str, float | None]:
+    names = {name: None for repetition in repetitions for name in repetition.used}
+    return {name: middle(r.used.get(name) for r in repetitions) for name in names}
+
+
+def _write_aggregated(source: Path | None, target: Path, *, link: bool) -> None:
+    """Give the median run's metrics.csv a second name, or make a copy where that cannot be."""
+    if source is None or not source.is_file():
+        write_atomically(target, to_csv(COLUMNS, ()))
+        return
+    if target.is_file() and _traits(target) == _traits(source):
+        return
+    beside = target.with_name(f".{target.name}.{os.getpid()}.new")
+    beside.unlink(missing_ok=True)
+    try:
+        if not link or not _linked(source, beside):
+            shutil.copy2(source, beside)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _linked(source: Path, target: Path) -> bool:
+    with suppress(OSError):  # another file system, or one without links
+        target.hardlink_to(source)
+        return True
+    return False
+
+
+def _not_ours(results: Path, names: Iterable[str], *, listed: bool) -> list[str]:
+    """Return the files that are there and are not ours.
+
+    Args:
+        listed: Whether only those are that an earlier summary lists as they are: KROWN writes files
+            of the same form.
+    """
+    there = [name for name in names if lexists(results / name)]
+    if not listed:
+        return [name for name in there if not is_summary(results / name)]
+    try:
+        known: Any = json.loads(content(results / SUMMARY_FILE)).get("files")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        known = None
+    ours: Mapping[str, Json] = cast("dict[str, Json]", known) if isinstance(known, dict) else {}
+    return [name for name in there if ours.get(name) != _traits(results / name)]
+
+
+def _traits(path: Path) -> JsonObject:
+    status = path.lstat()
+    return {"bytes": status.st_size, "modified_ns": status.st_mtime_ns}
+
+
+def rendered(document: Json) -> str:
+    """Write a document with a line for each metric, in a third of the time of indenting it."""
+    return _rendered(document, 0)
+
+
+def _rendered(value: Json, depth: int) -> str:
+    inner, outer = "\n" + "  " * (depth + 1), "\n" + "  " * depth
+    if depth == _NESTING or not value or not isinstance(value, dict | list):
+        # One call for all metrics: a thousand calls cost as much again.
+        return encoded(value).replace(_NEXT_METRIC, f']}},{inner}"')
+    if isinstance(value, dict):
+        parts = (f"{encoded(k)}: {_rendered(v, depth + 1)}" for k, v in value.items())
+        return "{" + inner + ("," + inner).join(parts) + outer + "}"
+    return "[" + inner + ("," + inner).join(_rendered(v, depth + 1) for v in value) + outer + "]"

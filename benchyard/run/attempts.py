@@ -1,0 +1,215 @@
+"""One attempt of one step: warm-up and measured executions, each timed tightly, each checked."""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from benchyard.case.parameters import signature_of
+from benchyard.case.resource import CommandResult, FileRole, Resource, commands_of, step_context
+from benchyard.core.clock import Timeline, iso, seconds
+from benchyard.core.errors import (
+    CheckFailedError,
+    CommandFailedError,
+    CommandTimedOutError,
+    ProgramFailedError,
+    ResourceError,
+)
+from benchyard.core.files import remove_tree
+from benchyard.core.model import Json, Outcome, Step
+from benchyard.host.collector import Collector, Reading
+from benchyard.results.record import ErrorRecord, Repetition
+from benchyard.run.checks import Checks
+from benchyard.run.deadlines import Deadline
+from benchyard.run.leftovers import Leftovers
+from benchyard.run.live import owned_by
+
+_FILES = (FileRole.OUTPUT,)
+_OUTPUTS = (FileRole.OUTPUT, FileRole.OUTPUT_FOLDER)
+
+Describe = Callable[[BaseException], ErrorRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What an execution is measured with.
+
+    Args:
+        timeline: The time of the run.
+        describe: Makes the record of an error, secrets removed.
+        leftovers: Ends what programs leave running.
+        checks: Look at what was made.
+    """
+
+    timeline: Timeline
+    collector: Collector
+    describe: Describe
+    leftovers: Leftovers = field(default_factory=Leftovers)
+    checks: Checks = field(default_factory=Checks)
+
+
+def execute_attempt(
+    step: Step,
+    resource: Resource[Any],
+    parameters: Mapping[str, Json],
+    bench: Bench,
+    abort: Callable[[], None],
+) -> tuple[Repetition, ...]:
+    """Execute a step's command: warm-ups, then the measured repetitions; the first failure ends it.
+
+    Args:
+        parameters: Of the command, secrets resolved.
+        abort: Kills what the resource does.
+
+    Returns:
+        What was executed; the last one tells whether the attempt succeeded.
+    """
+    method = getattr(resource, step.command)
+    call = cast("Callable[[], object]", lambda: method(**parameters))
+    kinds = ["warmup"] * step.warmup + ["measured"] * step.repeat
+    made: list[Repetition] = []
+    resource.begin(step.label)
+    with step_context(step.label):
+        for kind in kinds:
+            made.append(_execute_once(step, kind, call, resource, bench, abort))
+            if made[-1].outcome is not Outcome.COMPLETED:
+                break
+    return tuple(made)
+
+
+def _execute_once(
+    step: Step,
+    kind: str,
+    call: Callable[[], object],
+    resource: Resource[Any],
+    bench: Bench,
+    abort: Callable[[], None],
+) -> Repetition:
+    deadline = Deadline(step.timeout, abort)
+    _forget_outputs(step, resource)
+    error: Exception | None = None
+    answer: object = None
+    there = bench.leftovers.before()
+    before = bench.collector.boundary(owned_by(resource, step.label), begins=True)
+    with deadline.armed():
+        start = bench.timeline.now_ns()
+        try:
+            answer = call()
+        except Exception as raised:  # noqa: BLE001 - whatever a command raises is how it failed
+            error = raised
+        end = bench.timeline.now_ns()
+    after = bench.collector.boundary(owned_by(resource, step.label), begins=False)
+    bench.leftovers.end(step.name, resource.programs(step.label), there)
+    timed = _timed(step, kind, (start, end), (before, after), bench)
+    return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))
+
+
+def _forget_outputs(step: Step, resource: Resource[Any]) -> None:
+    """Remove what an earlier execution made: it must not pass for the answer of this one."""
+    for name in declared_outputs(step, type(resource)):
+        output = resource.workspace.shared / name
+        if not output.is_symlink():
+            remove_tree(output)
+
+
+def _timed(
+    step: Step, kind: str, span: tuple[int, int], readings: tuple[Reading, Reading], bench: Bench
+) -> Repetition:
+    start, end = span
+    before, after = readings
+    used = bench.collector.used(before, after, step=step.index)
+    return Repetition(
+        kind=kind,
+        start_s=bench.timeline.since_start(start),
+        duration_s=seconds(end - start),
+        outcome=Outcome.COMPLETED,
+        used=used.metrics,
+        started_at=iso(before.wall_ns),
+        ended_at=iso(after.wall_ns),
+        harness=used.harness,
+        suspect=used.suspect,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    value: object
+    error: Exception | None
+    late: bool
+
+
+def _judge(
+    step: Step, resource: Resource[Any], timed: Repetition, bench: Bench, answer: _Answer
+) -> Repetition:
+    """Decide how an execution ended; its measurements stay as they are."""
+    error = answer.error
+    if answer.late:
+        error = CommandTimedOutError(f"stopped after {step.timeout} s (timeout)")
+    result = CommandResult()
+    if error is None:
+        try:
+            result = _result(step, answer.value)
+            if step.check is not None and timed.kind == "measured" and not step.expect_failure:
+                _check(step, resource, result, bench.checks)
+        except Exception as raised:  # noqa: BLE001 - as in _execute_once
+            error = raised
+    timed = replace(timed, values=result.values)
+    if step.expect_failure:
+        return _judge_expected(timed, error, bench)
+    if error is None:
+        return timed
+    outcome = Outcome.TIMED_OUT if isinstance(error, CommandTimedOutError) else Outcome.FAILED
+    return replace(timed, outcome=outcome, error=bench.describe(error))
+
+
+def _judge_expected(timed: Repetition, error: Exception | None, bench: Bench) -> Repetition:
+    if error is None:
+        missing = CommandFailedError("the command succeeded, and the case expects it to fail")
+        return replace(timed, outcome=Outcome.FAILED, error=bench.describe(missing))
+    told = bench.describe(error)
+    timed = replace(timed, error=told)
+    if isinstance(error, CommandTimedOutError):
+        return replace(timed, outcome=Outcome.TIMED_OUT)
+    if isinstance(error, ProgramFailedError):
+        return timed
+    # What never began, was killed or went away, and a bug, would pass for any failure.
+    message = f"{told.message}; the case expects the program itself to fail, and this is not that"
+    return replace(timed, outcome=Outcome.FAILED, error=replace(told, message=message))
+
+
+def _result(step: Step, answer: object) -> CommandResult:
+    if answer is False:
+        raise ResourceError(f"{step.resource}.{step.command} returned False")
+    result = answer if isinstance(answer, CommandResult) else CommandResult()
+    if isinstance(answer, Mapping):
+        result = CommandResult(cast("Mapping[str, Json]", answer))
+    result = result.verified()
+    try:
+        json.dumps(dict(result.values), allow_nan=False)
+    except (ValueError, TypeError) as error:
+        what = f"{step.resource}.{step.command} reported a value that no record can hold"
+        raise ResourceError(f"{what}: {error}") from error
+    return result
+
+
+def _check(step: Step, resource: Resource[Any], result: CommandResult, checks: Checks) -> None:
+    check = step.check
+    if check is None:
+        return
+    names = [check.file] if check.file else declared_outputs(step, type(resource), _FILES)
+    if names:
+        output = resource.workspace.new_file(names[0])
+    elif result.output is not None:
+        output = result.output
+    else:
+        raise CheckFailedError(f"{step.resource}.{step.command} has no output to check")
+    checks.check(check, output, resource.workspace.inputs, step.timeout)
+
+
+def declared_outputs(
+    step: Step, resource: type[Resource[Any]], roles: Collection[FileRole] = _OUTPUTS
+) -> Sequence[str]:
+    """Return the files and folders that a step says its command makes."""
+    method = commands_of(resource)[step.command]
+    named = signature_of(method).files(step.parameters)
+    return [f.name for f in named if f.role in roles]

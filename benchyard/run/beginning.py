@@ -1,0 +1,227 @@
+"""Which campaign a case's runs belong to: the one that is there, or a new one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from benchyard.core.errors import InputError
+from benchyard.core.files import shown
+from benchyard.core.model import Case, Json
+from benchyard.core.wording import runs_and
+from benchyard.host.facts import git_state
+from benchyard.results.campaigns import Campaign, finish_moving, read_campaign, set_aside
+from benchyard.results.layout import Say, restore_replaced, run_folders
+from benchyard.results.record import RunRecord
+from benchyard.results.subject import Subject, commit_of, differences, in_words, subject_of
+
+
+class Campaigning(StrEnum):
+    """Which campaign is wished for."""
+
+    #: Go on with the one that is there, unless something else would be measured now.
+    AUTO = "auto"
+    #: Begin one.
+    NEW = "new"
+    #: Go on with the one that is there, whatever is measured now.
+    KEEP = "keep"
+
+
+def campaigning(text: str) -> Campaigning:
+    """Read which campaign is wished for.
+
+    Raises:
+        InputError: If it is none of them.
+    """
+    try:
+        return Campaigning(text)
+    except ValueError:
+        raise InputError(f"campaign '{text}': write {', '.join(Campaigning)}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class WishedCampaign:
+    """Which campaign is wished for.
+
+    Args:
+        flow_run: What asks for a new one, as its runs record it; empty where it is not tried again.
+    """
+
+    campaign: Campaigning = Campaigning.AUTO
+    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a new campaign begins.
+
+    Args:
+        begins: Whether what is there is set aside.
+        changed: Whether that is since something else would be measured now.
+        said: What the user must know of it; nothing where it goes without saying.
+    """
+
+    begins: bool
+    changed: bool = False
+    said: tuple[str, ...] = ()
+
+
+def decide(
+    case: Case,
+    campaign: Campaign,
+    wished: Campaigning,
+    subject: Subject,
+    flow_run: Mapping[str, Json] | None = None,
+) -> Decision:
+    """Decide whether a new campaign begins.
+
+    Args:
+        campaign: What is in the case's results folder.
+        subject: What would be measured now.
+        flow_run: What asks for a new one: where a run is its own, it has begun it already.
+    """
+    title = case.title
+    there = done_where(campaign)
+    if wished is Campaigning.NEW and campaign.runs_of(flow_run or {}):
+        wished = Campaigning.AUTO
+    damaged = tuple(
+        f"{title}: run {run} is done again: {why}" for run, why in campaign.unreadable.items()
+    )
+    if not campaign.records:
+        return Decision(begins=False, said=damaged)
+    changes = in_words(campaign.changes(subject))
+    if wished is Campaigning.NEW and not changes:
+        return Decision(begins=True, said=(f"{title}: a new campaign begins; before it: {there}",))
+    if not changes:
+        return Decision(begins=False, said=(*damaged, *_of_repository(case, campaign)))
+    if wished is Campaigning.KEEP:
+        said = f"{title} goes on with runs of something else ({there}): {changes}"
+        return Decision(begins=False, said=(said, *damaged))
+    said = f"{title} has changed since {there}: {changes}; a new campaign begins (--keep goes on)"
+    return Decision(begins=True, changed=wished is Campaigning.AUTO, said=(said,))
+
+
+def _of_repository(case: Case, campaign: Campaign) -> tuple[str, ...]:
+    """Say that the case's own repository has another commit: the case in it is the same."""
+    git = campaign.newest.environment.get("git") if campaign.newest is not None else None
+    before = git.get("commit") if isinstance(git, dict) else None
+    now = git_state(case.folder)["commit"] if before else None
+    if not isinstance(before, str) or not isinstance(now, str) or before == now:
+        return ()
+    commits = f"{before[:10]} and {now[:10]}"
+    return (f"{case.title}: its repository has another commit ({commits}), the case is the same",)
+
+
+def done_where(campaign: Campaign) -> str:
+    """Say which runs are done, where, when and of what: "runs 1-3 were done on HOST, DATE"."""
+    newest = campaign.newest
+    if newest is None:
+        return "no run was done"
+    subject = subject_of(newest)
+    runs = runs_and(sorted(campaign.records), "was", "were")
+    commit = commit_of(subject)
+    of = f", commit {commit}" if commit else ""
+    return f"{runs} done on {subject.get('host')}, {newest.began:%Y-%m-%d %H:%M}{of}"
+
+
+def nothing_to_do(title: str, campaign: Campaign, wanted: int) -> str:
+    """Say that all runs are done, where, when and of what."""
+    newest = campaign.newest
+    if newest is None:
+        return f"{title}: nothing to do"
+    where = done_where(campaign).partition(" done on ")[2]
+    alike = len(campaign.alike())
+    others = len(campaign.records) - alike
+    apart = f", and {others} of something else (told apart)" if others else ""
+    return f"{title}: nothing to do: {min(alike, wanted)} of {wanted} done on {where}{apart}"
+
+
+class Opened:
+    """The campaign that runs are added to, under the testbed's lock.
+
+    Args:
+        campaign: What was there when the execution began, and is gone on with.
+        changed: Whether a new one began since something else is measured now.
+    """
+
+    def __init__(self, campaign: Campaign, *, changed: bool, keeps: bool) -> None:
+        self.campaign = campaign
+        self.changed = changed
+        self._keeps = keeps
+        self._set_aside = False
+        self._first: Subject | None = campaign.subject
+
+    @property
+    def done(self) -> tuple[int, ...]:
+        """Numbers of the runs that were finished before, ascending."""
+        return tuple(sorted(self.campaign.records))
+
+    def add(self, record: RunRecord, say: Say) -> bool:
+        """Add a finished run; if it is of something else, set all before it aside.
+
+        What a container's tag or a server means is only known once it was started.
+
+        Returns:
+            Whether the runs before it were set aside.
+        """
+        subject = subject_of(record)
+        first, self._first = self._first, subject
+        changes = () if first is None or self._keeps else differences(first, subject)
+        if not changes:
+            return False
+        title = record.case.get("title")
+        if self._set_aside:
+            # Else it would never end, and set one run after the other aside.
+            self._keeps = True
+            say(
+                f"{title}: what is measured differs from run to run ({in_words(changes)}); the "
+                "runs are kept and told apart"
+            )
+            return False
+        self._set_aside = True
+        earlier = set_aside(self.campaign.folder, keep=(record.run,))
+        where = "" if earlier is None else f", and the runs before it are in {shown(earlier)}"
+        say(f"{title}: run {record.run} measured something else: {in_words(changes)}{where}")
+        self.campaign = Campaign(self.campaign.folder)
+        return True
+
+
+def open_campaign(
+    case: Case,
+    campaign: Campaign,
+    plan: WishedCampaign,
+    subject: Subject,
+    say: Say,
+) -> Opened:
+    """Decide which campaign runs belong to, tell of it, and set the earlier one aside.
+
+    Runs that KROWN made are set aside too: its durations and ours do not compare. So is what cannot
+    be read: another version of Benchyard may.
+    """
+    for runs, what in (
+        (campaign.krown, ("is KROWN's", "are KROWN's")),
+        (tuple(campaign.unreadable), ("cannot be read", "cannot be read")),
+    ):
+        others = {run for run, _ in run_folders(campaign.folder)} - set(runs)
+        earlier = set_aside(campaign.folder, keep=others) if runs else None
+        if earlier is not None:
+            told = runs_and(runs, *what)
+            say(f"{case.title}: {told} and set aside: see {shown(earlier)}")
+    decision = decide(case, campaign, plan.campaign, subject, plan.flow_run)
+    earlier = set_aside(campaign.folder) if decision.begins else None
+    for text in decision.said:
+        say(text if earlier is None else f"{text}; the earlier runs are in {shown(earlier)}")
+    left = Campaign(campaign.folder) if decision.begins else campaign
+    return Opened(left, changed=decision.changed, keeps=plan.campaign is Campaigning.KEEP)
+
+
+def settled_campaign(results: Path, say: Say) -> Campaign:
+    """Finish what a killed lab left half done, and return the campaign that is there."""
+    finish_moving(results)
+    restore_replaced(results, say)
+    return read_campaign(results)
+
+
+def missing(wanted: Sequence[int], done: Sequence[int]) -> tuple[int, ...]:
+    """Return the wanted runs that are not done, in the order in which they are wanted."""
+    return tuple(run for run in wanted if run not in done)

@@ -1,0 +1,145 @@
+"""Looks at outputs, so that nothing in them can hold the lab up.
+
+What is small is looked at at once. A regular expression may take for ever and holds up every
+thread of its process meanwhile, and gigabytes take their time and memory: those are looked at by a
+process of their own, which ends with the step's time, or with the run.
+"""
+
+import json
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchyard.core.errors import CheckFailedError, CommandTimedOutError
+from benchyard.core.files import special
+from benchyard.core.model import Check
+from benchyard.process.children import Child, spawn
+from benchyard.process.usage import Ended
+from benchyard.run.deadlines import Deadline
+from benchyard.run.judging import USUAL, Limits, ask, program, wrong
+
+#: Bytes of an output, and of what it must equal, that take no time worth a process.
+_SMALL = 1 << 20
+#: Seconds that a check gets however short the step's ``timeout`` is: hosts are busy.
+LEAST_SECONDS = 10.0
+_TAIL = 500
+
+
+class Checks:
+    """The checks of one run.
+
+    Args:
+        labels: Environment of the processes, by which they are found once the lab is gone.
+        limits: Of each process.
+    """
+
+    def __init__(self, labels: Mapping[str, str] | None = None, limits: Limits = USUAL) -> None:
+        self._limits = limits
+        self._labels = dict(labels or {})
+        self._lock = threading.Lock()
+        self._under_way: list[Child] = []
+        self._aborted = False
+
+    @property
+    def under_way(self) -> int:
+        """How many processes look at something."""
+        with self._lock:
+            return len(self._under_way)
+
+    def abort(self) -> None:
+        """End every check, and begin none any more; called from another thread."""
+        with self._lock:
+            self._aborted = True
+            under_way = list(self._under_way)
+        for child in under_way:
+            child.kill()
+
+    def check(self, check: Check, output: Path, shared: Path, timeout: float | None = None) -> None:
+        """Check one output.
+
+        Args:
+            shared: Where the expected file lies.
+            timeout: The step's, or None; it holds for the check once more.
+
+        Raises:
+            CheckFailedError: If it is not what it must be; the text says the difference.
+            CommandTimedOutError: If looking at it takes longer than ``timeout``.
+        """
+        _refuse_no_file(check, output, shared)
+        if check.pattern is None and _size(check, output, shared) <= _SMALL:
+            said = wrong(check, output, shared)
+        else:
+            said = self._asked(check, output, shared, timeout)
+        if said:
+            raise CheckFailedError(f"wrong answer in '{output.name}': {said}")
+
+    def _asked(self, check: Check, output: Path, shared: Path, timeout: float | None) -> str | None:
+        seconds = None if timeout is None else max(timeout, LEAST_SECONDS)
+        child = self._start(check, output, shared)
+        try:
+            deadline = Deadline(seconds, child.kill)
+            with deadline.armed():
+                said = child.stdout.read() if child.stdout else b""
+                ended = child.wait()
+        finally:
+            child.kill()
+            if child.stdout:
+                child.stdout.close()
+            with self._lock:
+                self._under_way.remove(child)
+        if deadline.passed:
+            late = f"the check of '{output.name}' was stopped after {seconds:g} s"
+            raise CommandTimedOutError(f"{late} (timeout)")
+        return self._answer(check, output, ended, said)
+
+    def _start(self, check: Check, output: Path, shared: Path) -> Child:
+        question = ask(check, output, shared, self._limits)
+        # Under the lock: one that starts while abort() looks would otherwise slip through.
+        with self._lock:
+            if self._aborted:
+                raise CheckFailedError(f"'{output.name}' was not checked: the run was stopped")
+            child = spawn(
+                program("benchyard.run.judging", question),
+                folder=Path("/"),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                labels=self._labels,
+            )
+            self._under_way.append(child)
+        return child
+
+    def _answer(self, check: Check, output: Path, ended: Ended, said: bytes) -> str | None:
+        """Return what the process says is wrong.
+
+        Raises:
+            CheckFailedError: If it could not tell.
+        """
+        if ended.exit_status == -signal.SIGPROF:
+            size = output.stat().st_size
+            limit = self._limits.search(size)
+            took = f"the pattern takes more than {limit:.2g} s on {size:,} bytes"
+            return f"{took}; let its repetitions not overlap: '{check.pattern}'"
+        if ended.exit_status != 0:
+            if self._aborted:
+                raise CheckFailedError(f"the check of '{output.name}' was stopped with the run")
+            last = said[-_TAIL:].decode(errors="replace").strip()
+            why = f"the process that checks '{output.name}' failed: {ended.describe()}"
+            raise CheckFailedError(f"{why}: {last}" if last else why)
+        return json.loads(said)
+
+
+def _refuse_no_file(check: Check, output: Path, shared: Path) -> None:
+    wanted = {output: (f"the output '{output.name}'", "was not made")}
+    if check.equal is not None:
+        wanted[shared / check.equal] = f"'{check.equal}' in data/shared", "is not there any more"
+    for file, (name, absent) in wanted.items():
+        if not file.is_file():
+            what = special(file) if file.exists() else None
+            raise CheckFailedError(f"{name} {f'is {what}, not a file' if what else absent}")
+
+
+def _size(check: Check, output: Path, shared: Path) -> int:
+    files = [output, *([shared / check.equal] if check.equal is not None else [])]
+    return sum(file.stat().st_size for file in files)

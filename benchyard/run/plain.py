@@ -1,0 +1,259 @@
+"""The stages without Prefect: plain calls, the same order, the same records."""
+
+import gc
+import queue
+import threading
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from os.path import lexists
+from pathlib import Path
+
+from benchyard.core.errors import InputError, RecordError, StepFailedError
+from benchyard.core.model import Case, JsonObject, Step
+from benchyard.core.wording import runs_and
+from benchyard.publish import Outcome, Uploaded, archive_uploaded, upload_runs
+from benchyard.results.krown import krown_runs, read_results, runs_without_record, surely_krowns
+from benchyard.results.layout import DONE, done_runs, failed_runs, marked_runs, run_folder
+from benchyard.results.record import RUN_FILE, RunRecord, read_record
+from benchyard.results.subject import Subject, differences, in_words, subject_of
+from benchyard.results.summary import Remarks, write_summary
+from benchyard.results.summary import summarize as describe
+from benchyard.run.adaptive import enough, rule_of, warnings_of
+from benchyard.run.engine import Handle
+from benchyard.run.session import Session
+
+#: What to do about a run whose record cannot be used.
+_AGAIN = "the next benchyard run does it again"
+
+
+class PlainStages:
+    """Executes each stage as a call."""
+
+    def initialize(self, session: Session, _after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        session.initialize()
+        return "initialize"
+
+    def start_collector(self, session: Session, _after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        session.start_collector()
+        return "start-collector"
+
+    def step(self, session: Session, step: Step, _after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        for left in range(step.retries, -1, -1):
+            try:
+                session.attempt(step)
+                break
+            except StepFailedError:
+                if not left or session.stopping.is_set():
+                    break
+        return step.id
+
+    def submit(
+        self, session: Session, step: Step, after: Sequence[Handle], done: "queue.Queue[Step]"
+    ) -> Handle:
+        """See ``Stages``."""
+
+        def work() -> None:
+            try:
+                self.step(session, step, after)
+            finally:
+                done.put(step)
+
+        threading.Thread(target=work, name=step.label, daemon=True).start()
+        return step.id
+
+    def stop_resources(self, session: Session, _after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        session.stop_resources()
+        return "stop"
+
+    def stop_collector(self, session: Session, _after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        session.stop_collector()
+        return "stop-collector"
+
+    def keep_outputs(self, session: Session, _after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        session.keep_outputs()
+        return "keep-outputs"
+
+    def record(self, session: Session, _after: Sequence[Handle]) -> tuple[RunRecord, Handle]:
+        """See ``Stages``."""
+        return session.write_record(), "record"
+
+    def checkpoint(self, session: Session, _after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        session.checkpoint()
+        return "checkpoint"
+
+    def cooldown(self, session: Session, seconds: float, _after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        session.rest(seconds)
+        return "cooldown"
+
+    def summarize(self, case: Case, results: Path, _after: Sequence[Handle]) -> Handle:
+        """See ``Stages``."""
+        summarize(case.title, results)
+        return "summarize"
+
+    def upload(
+        self, runs: Sequence[Path], sinks: Sequence[str], _after: Sequence[Handle]
+    ) -> tuple[Uploaded, Handle]:
+        """See ``Stages``."""
+        return upload_runs(runs, sinks), "upload"
+
+    def archive(
+        self, uploaded: Uploaded, _after: Sequence[Handle]
+    ) -> tuple[Sequence[Outcome], Handle]:
+        """See ``Stages``."""
+        return archive_uploaded(uploaded), "archive"
+
+
+def summarize_if_older(title: str, results: Path) -> None:
+    """Write the summary files unless they are newer than every run: a lab may die in between."""
+    finished = [run_folder(results, run) / DONE for run in done_runs(results)]
+    summary = results / "summary.json"
+    written = summary.stat().st_mtime_ns if summary.is_file() else 0
+    if any(done.stat().st_mtime_ns > written for done in finished):
+        summarize(title, results)
+
+
+def summarize(title: str, results: Path, *, include_suspect: bool = False) -> list[int]:
+    """Write the summary files of a case from the records of its finished runs.
+
+    Runs of another subject than the newest one's are never pooled with it: each subject is
+    described for itself. Runs that cannot be read are left out, and named. Where there is no record
+    at all, runs that KROWN made are summed up.
+
+    Returns:
+        The numbers of the finished runs that cannot be read; the summary's warnings say why.
+    """
+    with _no_garbage():
+        folders = [run_folder(results, number) for number in marked_runs(results)]
+        recorded = [folder for folder in folders if lexists(folder / RUN_FILE)]
+        if not recorded and krown_runs(results):
+            return _summarize_krown(title, results, include_suspect=include_suspect)
+        return _summarize_own(title, results, recorded, include_suspect=include_suspect)
+
+
+@contextmanager
+def _no_garbage() -> Generator[None]:
+    """Keep Python from looking for cycles: there are none, and it costs a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _summarize_own(
+    title: str, results: Path, recorded: Sequence[Path], *, include_suspect: bool
+) -> list[int]:
+    runs, unreadable = _read(recorded)
+    alike, *others = by_subject(runs) or [[]]
+    subject: Subject = subject_of(alike[0][1]) if alike else {}
+    krowns = [number for number, folder in krown_runs(results) if surely_krowns(folder)]
+    unsure = [number for number, folder in krown_runs(results) if not surely_krowns(folder)]
+    unreadable |= _without_record(results)
+    warnings = [
+        *unreadable.values(),
+        *warnings_of([record for _, record in alike]),
+        *(_told_apart(subject, [record for _, record in group]) for group in others),
+        *_left_out(krowns, "made by KROWN", ""),
+        *_left_out(unsure, "without a record (run.json)", ""),
+    ]
+    adaptive = _adaptive([record for _, record in alike])
+    apart = [
+        describe(title, [r for _, r in group], include_suspect=include_suspect) for group in others
+    ]
+    write_summary(
+        results,
+        title,
+        alike,
+        unfinished=[r for r in _unfinished(results) if not differences(subject_of(r), subject)],
+        remarks=Remarks(warnings, sorted(unreadable), adaptive, dict(subject), apart),
+        include_suspect=include_suspect,
+    )
+    return sorted(unreadable)
+
+
+def by_subject(runs: Iterable[tuple[Path, RunRecord]]) -> list[list[tuple[Path, RunRecord]]]:
+    """Group runs by what they measured, the newest group first; numbers ascend in each."""
+    groups: list[tuple[Subject, list[tuple[Path, RunRecord]]]] = []
+    for folder, record in sorted(runs, key=lambda run: run[1].began, reverse=True):
+        subject = subject_of(record)
+        alike = [group for first, group in groups if not differences(first, subject)]
+        if alike:
+            alike[0].append((folder, record))
+        else:
+            groups.append((subject, [(folder, record)]))
+    return [sorted(group, key=lambda run: run[1].run) for _, group in groups]
+
+
+def _told_apart(subject: Subject, records: Sequence[RunRecord]) -> str:
+    runs = runs_and([record.run for record in records], "measured", "measured")
+    found = in_words(differences(subject_of(records[0]), subject))
+    return f"{runs} something else, told apart: {found}"
+
+
+def _read(folders: Sequence[Path]) -> tuple[list[tuple[Path, RunRecord]], dict[int, str]]:
+    """Return the records that can be read, and of the other runs a sentence that says why not."""
+    runs: list[tuple[Path, RunRecord]] = []
+    unreadable: dict[int, str] = {}
+    for folder in folders:
+        try:
+            runs.append((folder, read_record(folder)))
+        except RecordError as error:
+            number = int(folder.name.removeprefix("run_"))
+            unreadable[number] = f"run {number} is left out: {error}; {_AGAIN}"
+    return runs, unreadable
+
+
+def _without_record(results: Path) -> dict[int, str]:
+    return {
+        number: f"run {number} is left out: it has no record (run.json); {_AGAIN}"
+        for number, _ in runs_without_record(results)
+    }
+
+
+def _adaptive(records: Sequence[RunRecord]) -> JsonObject | None:
+    """Return by which rule there are so many runs, and what it came to; None without one."""
+    newest = max(records, key=lambda record: record.began, default=None)
+    try:
+        rule = rule_of(newest.adaptive) if newest is not None else None
+    except InputError:  # a rule that no execution can have had
+        return None
+    if rule is None:
+        return None
+    return {"rule": rule.to_json(), **enough(rule, records).to_json()}
+
+
+def _summarize_krown(title: str, results: Path, *, include_suspect: bool) -> list[int]:
+    found = read_results(title, results)
+    unread = {n: f"run {n} is left out: {error}" for n, error in found.unreadable.items()}
+    unread |= _without_record(results)
+    write_summary(
+        results,
+        title,
+        found.runs,
+        unfinished=found.unfinished,
+        remarks=Remarks([*unread.values(), *found.warnings], sorted(unread)),
+        include_suspect=include_suspect,
+        foreign=True,
+    )
+    return sorted(unread)
+
+
+def _unfinished(results: Path) -> Iterator[RunRecord]:
+    """Yield the records of the runs that failed; who shows them says which cannot be read."""
+    for run in failed_runs(results):
+        with suppress(RecordError):
+            yield read_record(run_folder(results, run))
+
+
+def _left_out(runs: Sequence[int], what: str, remedy: str) -> list[str]:
+    return [f"{runs_and(runs, 'is', 'are')} {what} and left out{remedy}"] if runs else []

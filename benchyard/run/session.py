@@ -1,0 +1,379 @@
+"""One run under way: what the arrows of the engine act on.
+
+The engine, plain or through Prefect, calls the methods below in this order: ``prepare``,
+``initialize``, ``start_collector``, then for each step ``attempt`` as often as it takes and
+``settle`` once, ``stop_resources``, ``stop_collector``, ``keep_outputs``, ``write_record``,
+``checkpoint``. ``abandon`` replaces whatever is left after an interruption that cannot wait.
+"""
+
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import cast
+
+from benchyard import __version__
+from benchyard.case.resource import Workspace
+from benchyard.case.subject.making import with_told
+from benchyard.core.clock import Timeline, now
+from benchyard.core.errors import RecordError, ResourceError
+from benchyard.core.model import Json, Outcome, Step
+from benchyard.host.collector import Account, Collector, Measured
+from benchyard.host.facts import environment, git_state
+from benchyard.process.labels import RUN, kill_labelled, kill_leftovers
+from benchyard.results.attempts import earlier, note_began, note_ended, read_tries
+from benchyard.results.layout import begin_run, finish_run, kept_folders, work_folder
+from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
+from benchyard.results.subject import Subject, content_of
+from benchyard.run import recording
+from benchyard.run.attempts import Bench
+from benchyard.run.checks import Checks
+from benchyard.run.disturbance import disturbances, with_spoilt, with_stops
+from benchyard.run.keeping import Keeper
+from benchyard.run.leftovers import Leftovers
+from benchyard.run.live import LiveResources, Phases, used_classes, workspace_of
+from benchyard.run.progress import Notice, RunEnded, RunStarted
+from benchyard.run.recording import case_facts, resource_facts, write_down
+from benchyard.run.reporter import Reporter
+from benchyard.run.runlog import LOGGER
+from benchyard.run.setting import Setting
+from benchyard.run.stepbook import StepBook
+from benchyard.run.stepping import Ground, Stepper
+from benchyard.run.views import View
+from benchyard.run.workspaces import account, kept_folder
+
+logger = logging.getLogger(LOGGER)
+
+#: How long an interruption waits for steps that were just killed, so that they are recorded.
+_LAST_WORDS_SECONDS = 2.0
+
+
+class Session:
+    """One run of a case, from its empty folder to its checkpoint."""
+
+    def __init__(self, setting: Setting, run: int) -> None:
+        self.setting = setting
+        self.case = setting.case
+        self.run = run
+        self.stopping = threading.Event()
+        self.failure: ErrorRecord | None = None
+        self._book = StepBook(self.case.steps)
+        self._warnings: list[str] = []
+        self._changed: tuple[str, ...] = ()
+        self._spoilt: list[str] = []
+        self._checks = Checks({RUN: self.case_run_label})
+        self._collector: Collector | None = None
+        self._written: RunRecord | None = None
+        self._resources: LiveResources | None = None
+        self._phases: Phases | None = None
+        self._leftovers = Leftovers(self._warn_of_leftovers)
+        self._account = Account()
+        self._preflight: tuple[Mapping[str, Json], ...] = ()
+        self._timeline = Timeline(setting.clock, setting.clock.monotonic_ns())
+        self._reporter = Reporter(setting.listener, setting.secrets)
+        self._stepper = Stepper(
+            (self.case.title, run),
+            self._book,
+            self._ground,
+            lambda: self._timeline,
+            self._reporter,
+            setting.secrets,
+            self.stopping,
+        )
+        self._subject: Subject = {}
+        self._prepared = False
+        self._finished = False
+
+    # -- before the steps
+
+    def prepare(self) -> None:
+        """Remove what dead labs left; make the run's empty folder and its view of the inputs.
+
+        Raises:
+            InputError: If the case was edited since it was read: this run would be of neither.
+        """
+        self.setting.refuse_edited_case()
+        killed = kill_leftovers()
+        kept = kept_folders(self.case)
+        self.folder = begin_run(self.setting.results, self.run, kept, self._say)
+        self._reporter.open(self.folder / "log.txt")
+        if killed:
+            logger.warning("killed processes that a dead lab had left: %s", killed)
+        classes = used_classes(self.case, self.setting.registry.classes)
+        for found in {*classes.values()}:
+            for removed in found.remove_leftovers():
+                said = "removed what a dead lab had left of %s: %s"
+                logger.warning(said, found.__name__, removed)
+        self.started_at = now()
+        note_began(
+            self.setting.results, self.case.title, self.run, self.started_at, self.setting.flow_run
+        )
+        self._timeline = replace(self._timeline, origin_ns=self._timeline.now_ns())
+        self._reporter.tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
+        self._shared = work_folder(self.folder) / "shared"
+        self._subject = self.setting.subject()
+        self._view = View(self.case.shared, self._shared)
+        redact = self.setting.secrets.redact
+        self._keeper = Keeper(self.case, classes, self._view, self._shared, self.folder, redact)
+        self._prepared = True
+
+    def _say(self, text: str) -> None:
+        self._reporter.tell(Notice(text))
+
+    def initialize(self) -> None:
+        """Make the collector and the resources, and let these do their one-time work.
+
+        Raises:
+            ResourceError: If a resource cannot, or a secret is not there.
+        """
+        setting = self.setting
+        self._preflight = tuple(setting.preflight())
+        self._collector = collector = setting.make_collector(
+            Measured(
+                self.folder,
+                self.case.title,
+                self.run,
+                setting.interval,
+                self._timeline.origin_ns,
+                setting.lab,
+            )
+        )
+        measuring = (self._timeline, collector, self._reporter.describe)
+        self._bench = Bench(*measuring, self._leftovers, self._checks)
+        self._phases = Phases(*measuring)
+        settings = cast(
+            "Mapping[str, Mapping[str, Json]]",
+            setting.secrets.resolve({k: dict(v) for k, v in self.case.settings.items()}),
+        )
+        classes = used_classes(self.case, setting.registry.classes)
+        try:
+            self._resources = LiveResources(classes, settings, self._workspace, self._phases)
+            self._resources.initialize()
+        except Exception as error:
+            if self._reporter.shows_a_secret(error):
+                # What leaves the session is shown and stored by others, its causes too.
+                raise ResourceError(self._reporter.describe(error).message) from None
+            raise
+
+    @property
+    def resources(self) -> LiveResources:
+        """The live resources.
+
+        Raises:
+            ResourceError: If they could not be made.
+        """
+        if self._resources is None:
+            raise ResourceError("the resources of this run were not made")
+        return self._resources
+
+    def _ground(self) -> Ground:
+        return Ground(self.resources, self._bench, self._keeper)
+
+    def _workspace(self, resource: str) -> Workspace:
+        return workspace_of(resource, self.case, self.folder, self._shared, self.case_run_label)
+
+    def start_collector(self) -> None:
+        """Begin to sample."""
+        if self._collector is not None:
+            self._collector.start()
+
+    # -- the steps
+
+    def attempt(self, step: Step) -> None:
+        """Try a step's command once; the attempt is recorded however it ends.
+
+        Raises:
+            StepFailedError: If it failed.
+        """
+        self._stepper.attempt(step)
+
+    def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
+        """Decide how a step ended, after its last attempt or instead of its first.
+
+        Args:
+            unless_tried: The outcome of a step that never began.
+        """
+        broke = f"the run broke off: {self.failure.message}" if self.failure else None
+        return self._stepper.settle(step, unless_tried, broke)
+
+    # -- after the steps
+
+    def stop_resources(self) -> None:
+        """Stop what was started, in reverse, and kill what a resource left running."""
+        if self._resources is not None:
+            self._warnings += self._resources.stop()
+        self._leftovers.end_all()
+        label = self.case_run_label
+        left = kill_labelled(RUN, lambda value: value == label)
+        if left:
+            self._warnings.append(f"processes were still running at the end and killed: {left}")
+
+    @property
+    def case_run_label(self) -> str:
+        """The label on processes of this run."""
+        return f"{self.setting.results}:{self.run}"
+
+    def stop_collector(self) -> None:
+        """End sampling and keep the collector's account."""
+        if self._collector is not None:
+            self._account = self._collector.stop(self._book.windows())
+            if error := self._account.facts.get("error"):
+                self._warnings.append(f"the curves are not whole, sampling broke off: {error}")
+
+    def keep_outputs(self) -> None:
+        """Move declared outputs to the results; note inputs that the run changed.
+
+        What is there before them are the lab's own notes of what programs said.
+        """
+        for name in {step.resource for step in self.case.steps}:
+            for said in self.setting.secrets.redact_files(kept_folder(self.folder, name)):
+                self._warnings.append(f"a program said a secret; it was taken out of {said.name}")
+        self._note_changed_inputs()
+        self._keeper.keep()
+
+    def _note_changed_inputs(self) -> None:
+        """Note what the run did to its inputs, for the record and for who looks on."""
+        self._changed, copies = self._view.changed(), self._view.changed_copies()
+        self._spoilt = [f"the run changed the input '{name}'" for name in self._changed]
+        self._spoilt += [
+            f"the run wrote to its copy of the input '{name}'; the input is as it was"
+            for name in copies
+        ]
+        self._warnings += self._spoilt
+        for said in self._spoilt:
+            self._reporter.tell(Notice(f"{self.case.title} run {self.run}: {said}"))
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run went, as far as it is known."""
+        outcome = self._book.outcome()
+        broke = self.failure is not None and outcome is Outcome.COMPLETED
+        return Outcome.FAILED if broke else outcome
+
+    def write_record(self) -> RunRecord:
+        """Write ``run.json`` and ``case-info.txt``; what completed is done with its checkpoint."""
+        duration = self._timeline.since_start(self._timeline.now_ns())
+        for step in self._book.unsettled():
+            self.settle(step)
+        record = self._record(duration)
+        for warning in record.warnings:
+            logger.warning("%s", warning)
+        try:
+            write_down(self.folder, self.case, record)
+            note_ended(self.setting.results, record)
+        finally:
+            if record.outcome is not Outcome.COMPLETED:
+                self._say_end(record)
+        self._written = record
+        return record
+
+    def _say_end(self, record: RunRecord) -> None:
+        self._reporter.end(RunEnded(self.case.title, self.run, record.outcome, record.duration_s))
+
+    @property
+    def written(self) -> RunRecord:
+        """The record, once it has been written.
+
+        Raises:
+            RecordError: If it has not.
+        """
+        if self._written is None:
+            raise RecordError(f"run {self.run} of {self.case.title} has no record yet")
+        return self._written
+
+    def _record(self, duration: float) -> RunRecord:
+        told = self._resources.facts() if self._resources is not None else {}
+        names = sorted({step.resource for step in self.case.steps})
+        steps = self._book.records(self._account.sampled)
+        steps = with_stops(steps, self._account.stops, self._timeline.origin_ns)
+        steps = with_spoilt(steps, self._spoilt)
+        warnings = [*self._warnings, *self.setting.secrets.exposed(), *disturbances(steps)]
+        subject = with_told(self._subject, told)
+        return RunRecord(
+            case=case_facts(self.case, content_of(subject)),
+            run=self.run,
+            outcome=self.outcome,
+            started_at=self.started_at,
+            ended_at=now(),
+            duration_s=duration,
+            steps=steps,
+            phases=tuple(self._phases.records) if self._phases is not None else (),
+            resources=resource_facts(self.case, told),
+            environment=environment() | {"git": git_state(self.case.folder)},
+            collector=self._account.facts,
+            outputs=account(self.folder, names),
+            changed_inputs=self._changed,
+            warnings=tuple(self.setting.secrets.redact(w) for w in warnings),
+            error=self.failure,
+            flow_run=self.setting.flow_run,
+            benchyard_version=__version__,
+            preflight=self._preflight,
+            adaptive=self.setting.adaptive,
+            subject=subject,
+            variables=recording.variable_facts(self.setting.secrets.redact),
+            tries=earlier(read_tries(self.setting.results, self.run)[0], self.run, self.started_at),
+        )
+
+    def checkpoint(self) -> None:
+        """Declare the run done: everything is on disk before ``.done`` is."""
+        finish_run(self.folder, self._say)
+        self._finished = True
+        self._say_end(self.written)
+
+    def rest(self, seconds: float) -> None:
+        """Let the host come to rest; a wish to stop ends it early."""
+        self.stopping.wait(seconds)
+
+    def warn(self, text: str) -> None:
+        """Note in the record what a reader of the numbers should know."""
+        self._warnings.append(text)
+
+    def _warn_of_leftovers(self, text: str) -> None:
+        self.warn(text)
+        shown = self.setting.secrets.redact(text)
+        self._reporter.tell(Notice(f"{self.case.title} run {self.run}: {shown}"))
+
+    # -- when things go wrong
+
+    def fail(self, error: Exception) -> None:
+        """Remember why the run cannot go on."""
+        self.failure = self._reporter.describe(error)
+        self._reporter.tell(
+            Notice(f"{self.case.title} run {self.run} broke off: {self.failure.message}")
+        )
+        self._reporter.trace(error)
+
+    def abort(self) -> None:
+        """Kill the work of every step under way; called from a signal handler's thread."""
+        self._checks.abort()
+        if self._resources is not None:
+            self._resources.abort_all()
+
+    def abandon(self, error: BaseException | None = None) -> None:
+        """Stop now: kill the work, stop resources and collector, write what is known.
+
+        Args:
+            error: Why; an interruption if it is none that a run can have.
+        """
+        self.stopping.set()
+        self._stepper.abandoned = not isinstance(error, Exception)
+        self.abort()
+        self._stepper.wait_until_idle(_LAST_WORDS_SECONDS)
+        if self._prepared and not self._finished:
+            if isinstance(error, OSError) and error.filename is None:
+                error.filename = str(self.folder)  # a write that fails does not say where
+            if isinstance(error, Exception):
+                self.fail(error)
+            self._settle_rest()
+            stages = (self.stop_resources, self.stop_collector, self.keep_outputs)
+            for stage in (*stages, self.write_record):
+                try:
+                    stage()
+                except Exception:
+                    logger.warning("while stopping", exc_info=True)
+        self._reporter.close()
+
+    def _settle_rest(self) -> None:
+        rest = Outcome.CANCELLED if self.failure is None else Outcome.SKIPPED
+        for step in self._book.unsettled():
+            self.settle(step, unless_tried=rest)

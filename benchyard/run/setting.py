@@ -1,0 +1,69 @@
+"""What all runs of one execution have in common."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchyard.case.registry import Registry
+from benchyard.case.subject.making import current_subject
+from benchyard.core.clock import Clock
+from benchyard.core.errors import InputError
+from benchyard.core.files import sha256
+from benchyard.core.model import Case, Json
+from benchyard.host.collector import Collector, Measured
+from benchyard.results.subject import Subject
+from benchyard.run.progress import Listener, ignore
+from benchyard.run.secrets import Secrets
+
+MakeCollector = Callable[[Measured], Collector]
+Preflight = Callable[[], Sequence[Mapping[str, Json]]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all runs of one execution have in common.
+
+    Args:
+        results: Folder with the runs of the case.
+        metadata: Digest of the metadata.json that the case was read from; empty where none was.
+        interval: Seconds between two samples.
+        flow_run: Prefect's id and name, empty without Prefect.
+        make_collector: Makes what measures a run.
+        preflight: Looks at the testbed just before a run; findings for the record.
+        lab: The lab's own processes beside this one: name to process id.
+        adaptive: The rule by which the number of runs is chosen, for the record.
+        sinks: Where finished runs are published; nowhere if empty.
+    """
+
+    case: Case
+    results: Path
+    registry: Registry
+    interval: float
+    make_collector: MakeCollector
+    preflight: Preflight = tuple
+    lab: Mapping[str, int] = field(default_factory=dict[str, int])
+    adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    sinks: tuple[str, ...] = ()
+    metadata: str = ""
+    secrets: Secrets = field(default_factory=Secrets)
+    listener: Listener = ignore
+    clock: Clock = field(default_factory=Clock)
+
+    def refuse_edited_case(self) -> None:
+        """Refuse to go on with a case that was edited since it was read.
+
+        Raises:
+            InputError: If it was: a run would be of neither version.
+        """
+        file = self.case.folder / "metadata.json"
+        if self.metadata and sha256(file) != self.metadata:
+            raise InputError(f"{file} was edited since this execution read it; start it again")
+
+    def subject(self) -> Subject:
+        """Return what a run would measure now.
+
+        Ask under the testbed's lock: reading all inputs is work that must not disturb what another
+        lab measures.
+        """
+        return current_subject(self.case, self.registry, self.results)

@@ -1,0 +1,1 @@
+"""What people look at: pages, curves, history, and the runs as Batch Shipyard shows them."""

@@ -1,0 +1,186 @@
+"""A history in words and figures, for the terminal."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TypeAlias
+
+from benchyard.analysis.comparison.wording import change
+from benchyard.core.wording import printable
+from benchyard.publish.sinks import Timing
+from benchyard.show.history.dates import iso
+from benchyard.show.history.reading import TestSummary, Window
+from benchyard.show.history.series import Series, ratio, seconds
+from benchyard.show.history.sparkline import BLOCKS, sparkline
+from benchyard.statistics.figures import plural
+
+#: Columns with figures: they are aligned to the right.
+ENTRY_FIGURES = ("N", "SUSPECT", "LAST", "MEDIAN BEFORE", "CHANGE")
+TEST_FIGURES = ("RUNS",)
+TIMING_FIGURES = ("WALL TIME", "AGAINST MEDIAN")
+#: Characters of a sparkline in a table.
+_WIDTH = 30
+#: Longest name in a table; the middle of a longer one is left out.
+_NAME = 60
+#: Changes of the subject that are listed below a table; the newest.
+_CHANGES = 10
+_UNKNOWN = "unknown"
+
+Row: TypeAlias = tuple[str, ...]
+
+
+def figures(table: Sequence[Row], names: Sequence[str]) -> list[int]:
+    """Return the places of the columns of these names."""
+    return [place for place, name in enumerate(table[0]) if name in names]
+
+
+def tests_table(tests: Sequence[TestSummary]) -> list[tuple[str, ...]]:
+    """Return the table of tests, header first."""
+    rows = [
+        (
+            printable(one.test),
+            f"{'' if one.complete else '≥ '}{one.starts:,}",
+            _second(one.last) if one.last else "-",
+        )
+        for one in tests
+    ]
+    return [("TEST", "RUNS", "LAST"), *rows]
+
+
+def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> list[tuple[str, ...]]:
+    """Return the table of a test's entries, header first.
+
+    Args:
+        marks: What sparklines are drawn with.
+    """
+    rows = [
+        (
+            shortened(series.entry),
+            host_names(series),
+            f"{len(series.timings):,}",
+            str(len(series.suspect) or ""),
+            seconds(series.last),
+            seconds(series.median_before),
+            change(series.change),
+            line(series, _WIDTH, marks),
+        )
+        for series in found
+    ]
+    head = ("ENTRY", "HOST", "N", "SUSPECT", "LAST", "MEDIAN BEFORE", "CHANGE", "HISTORY")
+    unsaid = {
+        "HOST": not several_hosts(found),
+        "SUSPECT": not any(series.suspect for series in found),
+    }
+    return _without([head, *rows], unsaid)
+
+
+def timings_table(series: Series, *, newest_first: bool) -> list[tuple[str, ...]]:
+    """Return the table of an entry's timings, header first."""
+    timings = series.timings[::-1] if newest_first else series.timings
+    changed = {id(one.timing): f"changed: {printable(one.text)}" for one in series.changes}
+    rows = [
+        (
+            started,
+            printable(one.host) or _UNKNOWN,
+            seconds(one.wall_time),
+            change(ratio(one.wall_time, series.median)),
+            "; ".join(filter(None, (changed.get(id(one)), _suspicion(one)))),
+        )
+        for one, started in zip(timings, _moments(timings), strict=True)
+    ]
+    head = ("STARTED", "HOST", "WALL TIME", "AGAINST MEDIAN", "NOTE")
+    return _without(
+        [head, *rows],
+        {"HOST": len(series.hosts) < 2, "NOTE": not (changed or series.suspect)},
+    )
+
+
+def _moments(timings: Sequence[Timing]) -> list[str]:
+    """Write starts to the second, unless two of them would look the same."""
+    short = [_second(one.started_at) for one in timings]
+    return short if len(set(short)) == len(short) else [iso(one.started_at) for one in timings]
+
+
+def _second(moment: datetime) -> str:
+    return iso(moment.replace(microsecond=0))
+
+
+def _suspicion(timing: Timing) -> str:
+    return f"suspect: {printable(timing.suspect)}" if timing.suspect else ""
+
+
+def _without(table: Sequence[Row], unsaid: Mapping[str, bool]) -> list[Row]:
+    """Leave out the columns that say nothing here."""
+    kept = [place for place, name in enumerate(table[0]) if not unsaid.get(name)]
+    return [tuple(row[place] for place in kept) for row in table]
+
+
+def host_names(series: Series) -> str:
+    """Return where a series was measured."""
+    return ", ".join(printable(host) or _UNKNOWN for host in series.hosts)
+
+
+def several_hosts(found: Sequence[Series]) -> bool:
+    """Tell whether it must be said which of them is of which host."""
+    return len({host for series in found for host in series.hosts}) > 1
+
+
+def on(found: Sequence[Series]) -> str:
+    """Return what a heading says of the host, where all of them have one and it is known."""
+    hosts = {host_names(series) for series in found if series.timings}
+    host = hosts.pop() if len(hosts) == 1 else _UNKNOWN
+    return "" if host == _UNKNOWN else f"  on {host}"
+
+
+def changes(found: Sequence[Series]) -> list[str]:
+    """Say where what was measured changed, a line each; the newest of many."""
+    several = several_hosts(found)
+    lines: dict[str, datetime] = {}
+    for one in (one for series in found for one in series.changes):
+        where = f" on {printable(one.timing.host)}" if several else ""
+        at = one.timing.started_at
+        lines[f"  {_second(at)}{where}: {printable(one.text)}"] = at
+    ordered = sorted(lines, key=lambda text: lines[text])
+    if not ordered:
+        return []
+    left = len(ordered) - _CHANGES
+    more = [f"  … and {plural(left, 'time')} before"] if left > 0 else []
+    return ["what was measured changed:", *more, *ordered[-_CHANGES:]]
+
+
+def summary(series: Series) -> str:
+    """Return what is said of one entry below its timings."""
+    if not series.timings:
+        return "no timings in this time"
+    suspect = f" ({len(series.suspect)} suspect, not counted)" if series.suspect else ""
+    parts = [plural(len(series.timings), "timing") + suspect]
+    if series.finite:
+        least, most = min(series.finite), max(series.finite)
+        parts.append(f"median {seconds(series.median)} ({seconds(least)} … {seconds(most)})")
+    if series.change is not None:
+        parts.append(f"the last {change(series.change)} against the median before it")
+    if series.changes:
+        parts.append(f"what was measured changed {plural(len(series.changes), 'time')}")
+    return ", ".join(parts)
+
+
+def line(series: Series, width: int, marks: str = BLOCKS) -> str:
+    """Return a sparkline of a series; what is suspect is a gap."""
+    values = [math.nan if one.suspect else one.wall_time for one in series.timings]
+    return sparkline(values, width, marks)
+
+
+def cut(found: Sequence[Series], window: Window) -> str | None:
+    """Say that there may be more than is shown; None if there is not."""
+    if window.limit is None or all(series.whole for series in found):
+        return None
+    return f"only the newest {window.limit:,} were looked at; --limit 0 takes all"
+
+
+def shortened(name: str) -> str:
+    """Return a name that is not too long for a table, and does nothing to a terminal."""
+    safe = printable(name)
+    if len(safe) <= _NAME:
+        return safe
+    half = (_NAME - 1) // 2
+    return f"{safe[:half]}…{safe[-half:]}"

@@ -1,0 +1,24 @@
+"""What is shown in Prefect's UI: pages in Markdown, tables, and the keys that they are kept under.
+
+Files store, the UI shows: every number here is in a file, too. Texts that come from cases, records
+and commands are escaped, since the UI renders Markdown and raw HTML alike.
+"""
+
+from benchyard.show.pages.keys import key_of
+from benchyard.show.pages.markdown import cell, embedded, table
+from benchyard.show.pages.result import result_page
+from benchyard.show.pages.retries import Board, board_of, merged, retries_page
+from benchyard.show.pages.suite import suite_table
+
+__all__ = [
+    "Board",
+    "board_of",
+    "cell",
+    "embedded",
+    "key_of",
+    "merged",
+    "result_page",
+    "retries_page",
+    "suite_table",
+    "table",
+]

@@ -1,0 +1,136 @@
+"""The result of a case: its runs and steps as the summary tells them, and the curves."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchyard.core.wording import duration
+from benchyard.results.reasons import why_failed
+from benchyard.results.record import RunRecord
+from benchyard.results.subject import about
+from benchyard.results.summary import own_time
+from benchyard.show.pages.markdown import cell, embedded, link, table
+from benchyard.show.pages.retries import place_of
+
+#: So many steps a page lists; summary.json has all.
+_MOST_STEPS = 200
+_MOST_WARNINGS = 20
+_MOST_FAILURES = 20
+_HEAD = ("", "Step", "N", "Median", "± 95 %", "CV", "Min", "Max", "Own", "Outcomes", "Left out")
+#: The column with programs' own times; it is there only if one has something to say.
+_OWN = _HEAD.index("Own")
+Document = Mapping[str, Any]
+
+
+def result_page(
+    title: str,
+    summary: Document,
+    failed: Sequence[int],
+    results: Path,
+    drawn: tuple[int, str] | None,
+    broken: Sequence[RunRecord] = (),
+) -> str:
+    """Return the page.
+
+    Args:
+        summary: The document of summary.json.
+        failed: Numbers of the runs that were tried and are not done.
+        results: Folder with the runs.
+        drawn: A run and its curves, SVG; None if there are none.
+        broken: Records of failed runs.
+    """
+    steps: list[Document] = summary.get("steps") or []
+    parts = [f"# {cell(title)}\n", f"{state_of(summary, failed)}.\n"]
+    parts += [f"- {_failure(record)}" for record in broken[:_MOST_FAILURES]]
+    if broken:
+        parts.append("")
+    if steps:
+        parts.append(_table([_row(step) for step in steps[:_MOST_STEPS]]))
+    if len(steps) > _MOST_STEPS:
+        parts.append(f"{len(steps) - _MOST_STEPS} more steps are in summary.json.\n")
+    parts += [f"- {line}" for line in _remarks(summary)]
+    if summary.get("subject"):
+        parts.append(f"- measured {cell(about(summary['subject']))}")
+    if drawn is not None:
+        run, picture = drawn
+        which = ", the median one" if run == summary.get("median_run") else ""
+        parts += [f"\n## Curves of run {run}{which}\n", embedded(picture, f"run {run}")]
+    parts.append(f"\nResults: `{str(results).replace('`', chr(39))}`\n")
+    return "\n".join(parts)
+
+
+def _failure(record: RunRecord) -> str:
+    """Say where a run failed, and then of what."""
+    name = record.flow_run.get("name")
+    where = [f"run {record.run}"]
+    where += [f"flow run {link(str(name), place_of(record.flow_run))}"] if name else []
+    where += [f"host {cell(host)}"] if (host := record.environment.get("host")) else []
+    return f"{', '.join(where)}: {cell(why_failed(record))}"
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    if any(row[_OWN] for row in rows):
+        return table(_HEAD, rows, range(2, 9))
+    without = [(*row[:_OWN], *row[_OWN + 1 :]) for row in (_HEAD, *rows)]
+    return table(without[0], without[1:], range(2, 8))
+
+
+def state_of(summary: Document, failed: Sequence[int]) -> str:
+    """Say how many runs are done, and which failed."""
+    count = int(summary.get("n_runs") or 0)
+    done = f"{count} run{'s' * (count != 1)} done"
+    numbers = ", ".join(map(str, failed))
+    return f"{done}, run{'s' * (len(failed) != 1)} {numbers} failed" if failed else done
+
+
+def _remarks(summary: Document) -> Iterator[str]:
+    warnings: list[object] = summary.get("warnings") or []
+    yield from (f"warning: {cell(text)}" for text in warnings[:_MOST_WARNINGS])
+    if len(warnings) > _MOST_WARNINGS:
+        yield f"{len(warnings) - _MOST_WARNINGS} more warnings are in summary.json"
+    precision: Document = summary.get("adaptive") or {}
+    if precision.get("why"):
+        yield f"precision: {cell(precision['why'])}"
+
+
+def _row(step: Document) -> tuple[str, ...]:
+    metrics: Document = step.get("metrics") or {}
+    length: Document = metrics.get("duration_s") or {}
+    described: Document = length.get("statistics") or {}
+    own = own_time(metrics)
+    median, least, most = (_figure(described.get(name)) for name in ("median", "min", "max"))
+    return (
+        str(step["index"]),
+        cell(step["name"]),
+        str(described.get("n", 0)) if step.get("measured") else "-",
+        median,
+        _half_width(described),
+        _variation(described),
+        least,
+        most,
+        "" if own is None else duration(own),
+        _counts(step.get("outcomes") or {}),
+        _counts(step.get("left_out") or {}),
+    )
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else duration(value)
+
+
+def _half_width(described: Document) -> str:
+    """Say how far the farther end of the median's interval is from it; it is seldom symmetric."""
+    interval: Document = described.get("median_interval") or {}
+    low, high, median = interval.get("low"), interval.get("high"), described.get("median")
+    if low is None or high is None or median is None:
+        return "-"
+    return duration(max(median - low, high - median))
+
+
+def _variation(described: Document) -> str:
+    stdev, mean = described.get("stdev"), described.get("mean")
+    return "-" if stdev is None or not mean else f"{stdev / mean:.1%}"
+
+
+def _counts(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {cell(word.replace('_', ' '))}" for word, n in numbers.items() if n)

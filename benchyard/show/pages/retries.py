@@ -1,0 +1,243 @@
+"""The retry dashboard: of a case, and of all cases and testbeds of a lab together.
+
+A board is what such a page is made of. It is kept in the table artifact of each case, so that the
+lab's page can be made from the newest boards of all cases, whichever testbeds they come from.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from benchyard.analysis.failures.collecting import Collected
+from benchyard.analysis.failures.document import Link
+from benchyard.analysis.failures.executions import WHOLE_RUN, Execution, executions
+from benchyard.analysis.failures.fragility import by_fragility, least_rate, troubled
+from benchyard.analysis.failures.wording import first_and_last, outcome_word, took
+from benchyard.core.model import Json
+from benchyard.show.pages.markdown import cell, link, table
+from benchyard.statistics.figures import percent, plural
+
+#: What began longer ago is not shown.
+DAYS = 28
+#: So many executions in trouble one board holds, the newest of the most fragile steps.
+MOST_ROWS = 300
+#: So many of them a page shows; the table has the rest.
+_MOST_ON_PAGE = 60
+_ERROR = 80
+#: Columns of a row.
+HEAD = (
+    *("Step", "Case", "Run", "Ended", "Attempts", "Flow run", "Host", "First error", "Last error"),
+    *("Took", "Started (UTC)"),
+)
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much was executed, and how much of it failed."""
+
+    executions: int = 0
+    troubled: int = 0
+    attempts: int = 0
+    failed: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        """Return both together."""
+        return Counts(
+            self.executions + other.executions,
+            self.troubled + other.troubled,
+            self.attempts + other.attempts,
+            self.failed + other.failed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What a retry dashboard is made of.
+
+    Args:
+        rows: Executions in trouble; cells are escaped.
+        steps: Host, case and step to how often it failed there.
+        days: Host and day (UTC) to how much failed there.
+    """
+
+    rows: tuple[Row, ...] = ()
+    steps: Mapping[tuple[str, str, str], Counts] = field(
+        default_factory=dict[tuple[str, str, str], Counts]
+    )
+    days: Mapping[tuple[str, str], Counts] = field(default_factory=dict[tuple[str, str], Counts])
+
+    def without(self, hosts: Iterable[str]) -> "Board":
+        """Return what is of other hosts."""
+        gone = set(hosts)
+        shown = {cell(host) for host in gone}
+        return Board(
+            tuple(row for row in self.rows if row.get("Host") not in shown),
+            {key: counts for key, counts in self.steps.items() if key[0] not in gone},
+            {key: counts for key, counts in self.days.items() if key[0] not in gone},
+        )
+
+
+def board_of(collected: Collected, address: Link, now: datetime) -> Board:
+    """Return the board of what was tried in the last ``DAYS``.
+
+    Args:
+        address: Returns the address of a flow run in the UI, which a link can hold.
+    """
+    recent = collected.since(now - timedelta(days=DAYS))
+    found = list(executions(recent.tries))
+    steps: dict[tuple[str, str, str], Counts] = {}
+    days: dict[tuple[str, str], Counts] = {}
+    for one in found:
+        step, day = (one.host, one.case, one.step), (one.host, _day(one))
+        steps[step] = steps.get(step, Counts()) + _counts(one)
+        days[day] = days.get(day, Counts()) + _counts(one)
+    rows = [_row(one, address) for one in troubled(by_fragility(found))]
+    return Board(tuple(rows[:MOST_ROWS]), _of_whole_runs(recent, steps), days)
+
+
+def _day(execution: Execution) -> str:
+    return execution.began.astimezone(UTC).date().isoformat()
+
+
+def _counts(one: Execution) -> Counts:
+    return Counts(1, int(one.in_trouble), one.attempts, len(one.failed))
+
+
+def _of_whole_runs(
+    collected: Collected, steps: Mapping[tuple[str, str, str], Counts]
+) -> dict[tuple[str, str, str], Counts]:
+    """Let what failed of whole runs be out of all tries of a run."""
+    return {
+        key: Counts(_tries(collected, *key[:2]), counts.troubled) if key[2] == WHOLE_RUN else counts
+        for key, counts in steps.items()
+    }
+
+
+def _tries(collected: Collected, host: str, case: str) -> int:
+    return sum(1 for one in collected.tries if (one.host, one.case) == (host, case))
+
+
+def _row(one: Execution, address: Link) -> Row:
+    cells = (
+        cell(one.step),
+        cell(one.case),
+        str(one.run),
+        outcome_word(one),
+        str(one.attempts),
+        link(str(one.flow_run.get("name") or ""), address(one.flow_run)),
+        cell(one.host),
+        *map(cell, first_and_last(one, _ERROR)),
+        took(one.duration_s),
+        f"{one.began.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
+    )
+    return dict(zip(HEAD, cells, strict=True))
+
+
+def place_of(flow_run: Mapping[str, Json]) -> str | None:
+    """Return the place of a flow run in Prefect's UI, below the UI's address; None for none."""
+    identifier = flow_run.get("id")
+    known = isinstance(identifier, str) and _ID.fullmatch(identifier)
+    return f"/runs/flow-run/{identifier}" if known else None
+
+
+def merged(boards: Iterable[Board]) -> Board:
+    """Return several boards as one."""
+    rows: list[Row] = []
+    steps: dict[tuple[str, str, str], Counts] = {}
+    days: dict[tuple[str, str], Counts] = {}
+    for board in boards:
+        rows += board.rows
+        for key, counts in board.steps.items():
+            steps[key] = steps.get(key, Counts()) + counts
+        for day, counts in board.days.items():
+            days[day] = days.get(day, Counts()) + counts
+    rank = {key: place for place, (key, _) in enumerate(_ranked(steps))}
+    shown = {(cell(case), cell(step)): place for (case, step), place in rank.items()}
+    # Twice: of each step the newest first, since sorting keeps the order of equals.
+    rows.sort(key=lambda row: row.get("Started (UTC)", ""), reverse=True)
+    rows.sort(key=lambda row: shown.get((row.get("Case", ""), row.get("Step", "")), len(shown)))
+    return Board(tuple(rows[:MOST_ROWS]), steps, days)
+
+
+def _ranked(
+    steps: Mapping[tuple[str, str, str], Counts],
+) -> list[tuple[tuple[str, str], Counts]]:
+    """Return steps over all hosts, the most fragile first."""
+    found: dict[tuple[str, str], Counts] = {}
+    for (_, case, step), counts in steps.items():
+        found[case, step] = found.get((case, step), Counts()) + counts
+    return sorted(found.items(), key=lambda pair: (-_fragility(pair[1]), pair[0]))
+
+
+def _fragility(counts: Counts) -> float:
+    return least_rate(counts.troubled, counts.executions) if counts.executions else 0.0
+
+
+# -- the page
+
+
+def retries_page(board: Board, whose: str) -> str:
+    """Return the page of a board.
+
+    Args:
+        whose: ``words``, or ``the lab``; escaped.
+    """
+    ranked = [(key, counts) for key, counts in _ranked(board.steps) if counts.troubled]
+    parts = [f"# Failures and retries of {whose}\n", f"{_summary(board)}\n"]
+    if ranked:
+        parts += ["## The most fragile steps\n", _steps_table(ranked[:_MOST_ON_PAGE])]
+        parts += ["## What failed\n", _rows_table(board.rows)]
+    if board.days:
+        parts += ["## By the day\n", _days_table(board.days)]
+    return "\n".join(parts)
+
+
+def _summary(board: Board) -> str:
+    real = [counts for key, counts in board.steps.items() if key[2] != WHOLE_RUN]
+    total = sum(real, Counts())
+    off = sum(counts.troubled for key, counts in board.steps.items() if key[2] == WHOLE_RUN)
+    rest = f" {plural(off, 'run')} broke off outside of the steps." if off else ""
+    share = f"{total.troubled:,} of {plural(total.executions, 'execution')} of steps had trouble"
+    attempts = f"{total.failed:,} of {plural(total.attempts, 'attempt')} failed"
+    return f"The last {DAYS} days: {share}, {attempts}.{rest}"
+
+
+def _steps_table(ranked: Sequence[tuple[tuple[str, str], Counts]]) -> str:
+    rows = [
+        (cell(step), cell(case), *_figures(counts.troubled, counts.executions), _failed(counts))
+        for (case, step), counts in ranked
+    ]
+    return table(("Step", "Case", "Trouble", "Rate", "Attempts failed"), rows, right=(2, 3, 4))
+
+
+def _figures(some: int, of_all: int) -> tuple[str, str]:
+    return f"{some:,} of {of_all:,}", percent(some / of_all) if of_all else "-"
+
+
+def _failed(counts: Counts) -> str:
+    return f"{counts.failed:,} of {counts.attempts:,}"
+
+
+def _rows_table(rows: Sequence[Row]) -> str:
+    shown = rows[:_MOST_ON_PAGE]
+    several = len({row.get("Case") for row in shown}) > 1
+    head = [name for name in HEAD if several or name != "Case"]
+    rest = len(rows) - len(shown)
+    more = f"\n{rest:,} more are in the table.\n" if rest > 0 else ""
+    figures = [head.index(name) for name in ("Run", "Attempts", "Took")]
+    return table(head, ([row.get(name, "") for name in head] for row in shown), figures) + more
+
+
+def _days_table(days: Mapping[tuple[str, str], Counts]) -> str:
+    found: dict[str, Counts] = {}
+    for (_, day), counts in days.items():
+        found[day] = found.get(day, Counts()) + counts
+    rows = [
+        (cell(day), f"{c.executions:,}", *_figures(c.troubled, c.executions), _failed(c))
+        for day, c in sorted(found.items(), reverse=True)[:DAYS]
+    ]
+    heads = ("Day (UTC)", "Executed", "Trouble", "Rate", "Attempts failed")
+    return table(heads, rows, right=(1, 2, 3, 4))

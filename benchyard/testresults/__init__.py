@@ -1,9 +1,0 @@
-"""TensorFlow's TestResults documents: read, identified, and made from a run.
-
-Source of the format: tensorflow/core/util/test_log.proto, as proto3-JSON.
-"""
-
-from benchyard.testresults.document import Document, Entry, parse
-from benchyard.testresults.making import document_of, file_name, text_of, title
-
-__all__ = ["Document", "Entry", "document_of", "file_name", "parse", "text_of", "title"]

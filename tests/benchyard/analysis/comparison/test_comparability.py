@@ -1,0 +1,241 @@
+"""What must match, what is warned of, what was changed on purpose."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from benchyard.analysis.comparison.comparability import Mismatch, check
+from benchyard.analysis.comparison.facts import Weight
+from benchyard.core.model import Json
+from benchyard.results.record import RunRecord
+from tests.benchyard.analysis.comparison.conftest import (
+    ENVIRONMENT,
+    failed,
+    run,
+    run_set,
+    runs,
+    step,
+    titled,
+)
+
+
+def found(one: list[RunRecord], other: list[RunRecord]) -> dict[str, Mismatch]:
+    return {mismatch.what: mismatch for mismatch in check(run_set(one), run_set(other))}
+
+
+def changed(**facts: Any) -> dict[str, Any]:
+    return {"environment": {**ENVIRONMENT, **facts}}
+
+
+def test_equal_runs_are_comparable_without_a_word() -> None:
+    assert check(run_set(runs(1.0, 2.0)), run_set(runs(3.0, first=7))) == ()
+
+
+@pytest.mark.parametrize(
+    ("facts", "what", "text"),
+    [
+        (
+            changed(host="bench2"),
+            "host",
+            "host: baseline bench1, candidate bench2; two machines are never alike",
+        ),
+        (changed(kernel="Linux-7"), "kernel", "kernel: baseline Linux-6.12, candidate Linux-7"),
+        (
+            changed(cpu={"model": "Zen", "governor": "powersave"}),
+            "frequency governor",
+            "frequency governor: baseline performance, candidate powersave; "
+            "clock frequencies are not alike",
+        ),
+        (
+            changed(cpu={"turbo": True}),
+            "turbo",
+            "turbo: baseline no, candidate yes; clock frequencies are not alike",
+        ),
+        (changed(memory_bytes=1), "memory size", "memory size: baseline 17179869184, candidate 1"),
+        (
+            {"collector": {"interval_s": 0.01}},
+            "sampling interval",
+            "sampling interval: baseline 0.1, candidate 0.01; "
+            "sampling disturbs what runs beside it",
+        ),
+        (
+            {"benchyard_version": "0.2.0"},
+            "version of Benchyard",
+            "version of Benchyard: baseline 0.1.0, candidate 0.2.0",
+        ),
+        (
+            titled("tpch", hash="sha256:" + "c" * 64),
+            "files of the case",
+            "files of the case: baseline bbbbbbbbbbbb, candidate cccccccccccc; "
+            "if the inputs differ, so does the work",
+        ),
+    ],
+)
+def test_what_may_explain_a_difference_is_warned_of(
+    facts: dict[str, Any], what: str, text: str
+) -> None:
+    mismatches = found(runs(1.0), runs(1.0, **facts))
+    assert list(mismatches) == [what]
+    assert mismatches[what].weight is Weight.WARNING
+    assert mismatches[what].text == text
+
+
+def test_doubts_about_the_testbed_are_compared_by_what_any_run_had() -> None:
+    def doubting(*checks: str) -> list[RunRecord]:
+        fine: dict[str, Json] = {"check": "clock", "status": "ok"}
+        findings = [fine, *({"check": check, "status": "warn"} for check in checks)]
+        return runs(1.0, preflight=tuple(findings))
+
+    mixed = [*doubting("load", "swap"), *runs(1.0, first=2)]
+    assert found(mixed, doubting())["doubts about the testbed"].text == (
+        "doubts about the testbed: baseline load and swap, candidate none; "
+        "benchyard doctor tells what to do"
+    )
+    assert not found(mixed, [*doubting("swap"), *doubting("load")])
+    assert not found(mixed, runs(1.0))
+
+
+def test_another_point_of_the_matrix_is_not_comparable() -> None:
+    small, large = ({"point": {"scale": scale}} for scale in (0.1, 1))
+    mismatch = found(runs(1.0, **titled("tpch", **small)), runs(1.0, **titled("tpch", **large)))
+    [only] = mismatch.values()
+    assert only.weight is Weight.MUST_MATCH
+    assert "baseline [scale=0.1], candidate [scale=1]; it is other work" in only.text
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        (
+            {"command": "load"},
+            "command of step load: baseline SQLite.execute, candidate SQLite.load",
+        ),
+        (
+            {"resource": "DuckDB"},
+            "command of step load: baseline SQLite.execute, candidate DuckDB.",
+        ),
+        (
+            {"parameters": {"query": "x"}},
+            "parameter query of step load: baseline load, candidate x",
+        ),
+        (
+            {"parameters": {"query": "load", "deep": {"n": [1, "a"]}}},
+            "parameter deep.n of step load: baseline not set, candidate 1 and a; it is other work",
+        ),
+    ],
+)
+def test_other_work_in_a_step_is_not_comparable(facts: Mapping[str, Any], text: str) -> None:
+    [mismatch] = found(runs(1.0), [run(1, step(1.0, **facts))]).values()
+    assert mismatch.weight is Weight.MUST_MATCH
+    assert text in mismatch.text
+
+
+def test_a_parameter_is_compared_by_its_type_too() -> None:
+    one = [run(1, step(1.0, parameters={"n": 1}))]
+    assert found(one, [run(1, step(1.0, parameters={"n": "1"}))])
+    assert found(one, [run(1, step(1.0, parameters={"n": True}))])
+    assert not found(one, [run(1, step(1.0, parameters={"n": 1}))])
+
+
+def test_how_a_step_is_repeated_is_warned_of() -> None:
+    one = [run(1, step(1.0, 1.0, 1.0, warmups=1))]
+    other = [run(1, step(1.0, warmups=0, name="load"))]
+    assert {m.what for m in found(one, other).values()} == {
+        "number of repetitions in a run of step load",
+        "number of warm-ups in a run of step load",
+    }
+    # A failed step executed fewer, which is no other plan.
+    assert not found(one, [*one, run(2, failed())])
+
+
+def test_the_order_of_the_steps_is_warned_of() -> None:
+    one = [run(1, step(1.0, name="a"), step(1.0, name="b"))]
+    other = [run(1, step(1.0, name="b"), step(1.0, name="new"), step(1.0, name="a"))]
+    assert found(one, other)["order of the steps"].text == (
+        "order of the steps: baseline a and b, candidate b and a; what ran before warms caches"
+    )
+
+
+@pytest.mark.parametrize(
+    ("resources", "text"),
+    [
+        (
+            {"SQLite": {"version": "3.50", "settings": {"cache": 100}}},
+            "SQLite version: baseline 3.46, candidate 3.50",
+        ),
+        (
+            {"SQLite": {"version": "3.46", "settings": {"cache": 100, "wal": True}}},
+            "SQLite settings.wal: baseline not set, candidate yes",
+        ),
+        (
+            {"SQLite": {"version": "3.46", "settings": {}, "image": "sha256:1"}},
+            "SQLite settings.cache: baseline 100, candidate not set",
+        ),
+    ],
+)
+def test_another_version_or_setting_of_a_resource_is_a_change(
+    resources: Mapping[str, Json], text: str
+) -> None:
+    mismatches = found(runs(1.0), runs(1.0, resources=resources))
+    assert all(mismatch.weight is Weight.CHANGE for mismatch in mismatches.values())
+    assert text in [mismatch.text for mismatch in mismatches.values()]
+
+
+def test_another_commit_is_a_change() -> None:
+    git = changed(git={"commit": "c" * 40, "dirty": True})
+    texts = [mismatch.text for mismatch in found(runs(1.0), runs(1.0, **git)).values()]
+    assert texts == [
+        "git commit: baseline aaaaaaaaaaaa, candidate cccccccccccc",
+        "uncommitted changes: baseline no, candidate yes",
+    ]
+
+
+def test_what_a_record_does_not_tell_is_no_difference() -> None:
+    silent = runs(1.0, environment={}, collector={}, benchyard_version="")
+    mismatches = found(runs(1.0), silent)
+    assert not mismatches
+
+
+def test_runs_of_one_side_that_differ_among_themselves_are_told() -> None:
+    mixed = [*runs(1.0), *runs(1.0, first=2, **changed(host="bench2"))]
+    text = found(mixed, runs(1.0))["host"].text
+    assert text.startswith(
+        "host: baseline bench1, bench2, candidate bench1; the runs of the baseline differ; "
+    )
+    assert found(mixed, mixed)["host"].text.startswith(
+        "host: the runs on both sides differ among themselves (bench1, bench2)"
+    )
+
+
+def test_runs_of_something_else_that_were_left_out_are_told() -> None:
+    left_out = [run(number, **changed(host="b")) for number in (1, 2, 5)]
+    other = replace(run_set(runs(1.0)), others=tuple(left_out))
+    [mismatch] = check(run_set(runs(1.0)), other)
+    assert mismatch.text.startswith(
+        "run 1-2,5 of the candidate measured something else than its newest run (host b and "
+    )
+    assert mismatch.to_json()["candidate"] == [[1, 2, 5]]
+
+
+def test_named_runs_that_measured_different_things_are_not_comparable() -> None:
+    mixed = run_set([*runs(1.0), run(2, step(1.0), **changed(host="b"))])
+    refused = [m for m in check(mixed, run_set(runs(1.0))) if m.weight is Weight.MUST_MATCH]
+    assert [m.text.partition(" (")[0] for m in refused] == [
+        "the runs of the baseline measured different things"
+    ]
+
+
+def test_the_gravest_comes_first() -> None:
+    other = [run(1, step(1.0, command="x"), resources={}, **changed(host="b"))]
+    weights = [mismatch.weight for mismatch in check(run_set(runs(1.0)), run_set(other))]
+    assert weights == sorted(weights, key=list(Weight).index)
+    assert weights[0] is Weight.MUST_MATCH
+
+
+def test_long_values_are_cut_short() -> None:
+    other = [run(1, step(1.0, parameters={"query": "x" * 5000}))]
+    [mismatch] = found(runs(1.0), other).values()
+    assert len(mismatch.text) < 200
+    assert mismatch.candidate == ("x" * 5000,)

@@ -1,0 +1,68 @@
+"""A comparison in words and figures."""
+
+import pytest
+
+from benchyard.analysis.comparison.wording import change, figure, p_value, signed, summary, table
+from tests.benchyard.analysis.comparison.conftest import BASE, compared, queries
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (1.0, "+0.0 %"),
+        (0.99999, "+0.0 %"),
+        (1.0214, "+2.1 %"),
+        (0.5, "-50.0 %"),
+        (9.0, "+800.0 %"),
+        (12.0, "12-fold"),
+        (None, "-"),
+    ],
+)
+def test_a_ratio_reads_as_a_change(ratio: float | None, text: str) -> None:
+    assert change(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.0123, "s", "12.3 ms"),
+        (-0.0123, "s", "-12.3 ms"),
+        (3e9, "B", "3.00 GB"),
+        (512, "B", "512 B"),
+        (7, "1", "7"),
+        (0.25, None, "0.25"),
+        (1234567, "1/s", "1.23 M1/s"),
+        (None, "s", "-"),
+    ],
+)
+def test_a_figure_has_the_unit_that_suits_it(value: float, unit: str, text: str) -> None:
+    assert figure(value, unit) == text
+
+
+def test_a_difference_has_its_sign() -> None:
+    assert [signed(v, "s") for v in (0.5, -0.5, 0.0, None)] == [
+        "+500.0 ms",
+        "-500.0 ms",
+        "0 µs",
+        "-",
+    ]
+    assert [p_value(p) for p in (1.0, 0.0123, 1e-9)] == ["1", "0.012", "<0.0001"]
+
+
+def test_the_whole_is_said_in_a_sentence() -> None:
+    one = queries({"a": BASE, "b": BASE})
+    other = queries({"a": [2 * v for v in BASE], "b": BASE})
+    assert summary(compared(one, other)) == (
+        "1 regression, 1 without a difference shown; 2 comparisons at the 1 % level together, "
+        "changes below 1 % are not called"
+    )
+    assert summary(compared(one, one)).startswith("0 regressions, 2 without a difference shown;")
+
+
+def test_the_table_draws_the_size_of_a_change() -> None:
+    base = queries(dict.fromkeys("abcd", BASE))
+    factors = dict(zip("abcd", (1.02, 1.1, 2, 0.9), strict=True))
+    other = queries({name: [f * v for v in BASE] for name, f in factors.items()})
+    rows = table(compared(base, other))
+    assert rows[0][-1] == "VERDICT"
+    assert {row[0]: row[-2] for row in rows[1:]} == {"A": "▲", "B": "▲▲", "C": "▲▲▲", "D": "▼▼"}

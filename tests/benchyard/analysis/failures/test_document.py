@@ -1,0 +1,115 @@
+"""The JSON document and the words for people."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from benchyard.analysis.failures import Agreement, Collected, Seen, by_fragility, executions
+from benchyard.analysis.failures.document import agreement_document, document
+from benchyard.analysis.failures.rates import DAY, rates
+from benchyard.analysis.failures.wording import (
+    executions_table,
+    moment,
+    rates_table,
+    said,
+    steps_table,
+    summary,
+)
+from benchyard.core.model import Json, Outcome
+from benchyard.results.record import ErrorRecord
+from tests.benchyard.analysis.failures.conftest import MakeTry, step
+
+
+def link(flow_run: Mapping[str, Json]) -> str | None:
+    return f"http://lab/{flow_run['id']}" if flow_run else None
+
+
+def test_document_counts_what_was_injected(make_try: MakeTry) -> None:
+    tries = (
+        make_try(
+            step("twice", "a", "b"),
+            step("never", "x", "y", "z", outcome=Outcome.TOLERATED, index=2),
+            step("fine", index=3),
+            flow_run={"id": "f", "name": "bat", "attempt": 1},
+        ),
+        make_try(step("hard", "h", outcome=Outcome.FAILED, index=4), outcome=Outcome.FAILED, run=2),
+        make_try(outcome=None, run=3),
+    )
+    made = cast(
+        "dict[str, Any]", document(Collected(tries, ("bad line",)), "2026-11-01T00:00:00Z", link)
+    )
+    assert json.loads(json.dumps(made, allow_nan=False)) == made
+    assert made["executed"] == {
+        "executions": 4,
+        "troubled": 3,
+        "attempts": 8,
+        "failed_attempts": 6,
+        "broken_off": 1,
+    }
+    assert made["problems"] == ["bad line"]
+    assert made["tries"] == 3
+    by_step = {one["step"]: one for one in made["executions"]}
+    twice = by_step["01-twice"]
+    assert (twice["attempts"], twice["outcome"], twice["recovered"]) == (3, "completed", True)
+    assert (twice["first_error"]["message"], twice["last_error"]["message"]) == ("a", "b")
+    assert [one["error"]["message"] for one in twice["failed"]] == ["a", "b"]
+    assert twice["link"] == "http://lab/f"
+    assert by_step["02-never"]["outcome"] == "tolerated"
+    assert by_step["04-hard"]["outcome"] == "failed"
+    assert by_step["the run"]["outcome"] is None
+    assert [one["troubled"] for one in made["rates"]["day"]] == [4]
+
+
+def test_nothing_at_all_is_a_document() -> None:
+    made = document(Collected(()), None, link)
+    assert made["steps"] == []
+    assert made["rates"] == {"day": [], "week": []}
+
+
+def test_agreement_is_told() -> None:
+    crashed = Seen("f", 1, "run1/01-load", 1, "CRASHED", "killed", (("Running", "2026"),))
+    made = agreement_document(Agreement(3, ("run1/02-x: other",), 2, (crashed,)), [crashed])
+    assert made["agreed"] == 3
+    assert made["only_api"] == made["seen"]
+    assert cast("Any", made["seen"])[0]["history"] == [{"state": "Running", "at": "2026"}]
+
+
+def test_tables_have_one_shape_and_steer_no_terminal(make_try: MakeTry) -> None:
+    evil = "\x1b[31mred\n\tnext\u202e" + "x" * 500
+    tries = [make_try(step(evil, evil, evil + "2"), case=evil, host=evil)]
+    found = list(executions(tries))
+    for table in (
+        steps_table(by_fragility(found)),
+        executions_table(found),
+        rates_table(rates(found, DAY), DAY),
+    ):
+        assert len({len(row) for row in table}) == 1
+        assert all(cell.isprintable() for row in table for cell in row)
+
+
+def test_errors_are_told_on_one_line() -> None:
+    assert said(None) == "-"
+    assert said(ErrorRecord("E", "a\nb")) == "a b"
+    assert said(ErrorRecord("", "killed")) == "killed"
+    assert len(said(ErrorRecord("E", "x" * 500))) == 60
+
+
+def test_equal_errors_are_not_told_twice(make_try: MakeTry) -> None:
+    row = executions_table(list(executions([make_try(step("load", "no", "no"))])))[1]
+    assert row[-2:] == ("E: no", "the same")
+
+
+def test_times_keep_the_offset_that_they_were_written_with() -> None:
+    assert moment("2026-11-20T08:00:00.123456+03:00") == "2026-11-20 08:00:00+03:00"
+
+
+def test_sum_is_said_in_a_sentence(make_try: MakeTry) -> None:
+    def of(*tries: Any) -> str:
+        return summary(by_fragility(executions(tries)))
+
+    assert of() == "nothing failed in 0 executions of steps"
+    assert of(make_try(step("load"))) == "nothing failed in 1 execution of steps"
+    assert of(make_try(step("load", "no")), make_try(step("load")), make_try(outcome=None)) == (
+        "trouble in 1 of 2 executions of steps, 1 recovered; 1 of 3 attempts failed; "
+        "1 try of a run broke off outside of the steps"
+    )

@@ -1,0 +1,186 @@
+"""A case's finished runs against a baseline: what is told, and that nothing is raised."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchyard.analysis.regressions import PREVIOUS, Baseline, Regression, check_baseline
+from benchyard.core.errors import InputError
+from benchyard.results.record import RunRecord
+from tests.benchyard.analysis.comparison.conftest import failed, place, run, runs, step
+
+BASE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004)
+SLOW = tuple(2 * value for value in BASE)
+TITLE = "tpch"
+
+
+@pytest.fixture
+def baseline(tmp_path: Path) -> Path:
+    return place(tmp_path / "baseline", runs(*BASE))
+
+
+def test_a_slower_step_is_told_with_medians_change_and_interval(
+    baseline: Path, tmp_path: Path
+) -> None:
+    results = place(tmp_path / "now", runs(*SLOW))
+
+    looked = Baseline(str(baseline)).look(TITLE, results)
+
+    (found,) = looked.regressions
+    assert (found.case, found.name, found.metric) == (TITLE, "Load", "duration_s")
+    assert found.text.startswith(
+        f"{TITLE}: step Load is slower: duration_s 2.00 s instead of 1.00 s"
+    )
+    assert "+100.0 %" in found.text
+    assert "8 against 8 runs" in found.text
+    assert found.ratio == pytest.approx(2, rel=0.02)
+    low, high = found.interval
+    assert low is not None
+    assert high is not None
+    assert low < 2 < high
+    assert looked.summary.startswith("1 regression")
+
+
+def test_a_step_that_fails_now_is_one_without_figures(baseline: Path, tmp_path: Path) -> None:
+    results = place(tmp_path / "now", [*runs(*BASE[:7]), run(8, failed())])
+
+    looked = Baseline(str(baseline)).look(TITLE, results)
+
+    assert [found.metric for found in looked.regressions] == [None]
+    assert looked.regressions[0].to_json()["ratio_interval"] is None
+    assert "fails in 1 of 8 runs" in looked.regressions[0].text
+
+
+@pytest.mark.parametrize("values", [BASE, tuple(value / 2 for value in BASE)])
+def test_neither_the_same_nor_a_faster_one_is_a_regression(
+    values: tuple[float, ...], baseline: Path, tmp_path: Path
+) -> None:
+    results = place(tmp_path / "now", runs(*values))
+
+    assert Baseline(str(baseline)).look(TITLE, results).regressions == ()
+
+
+def test_of_one_folder_the_other_runs_are_compared(tmp_path: Path) -> None:
+    results = place(tmp_path / "now", runs(*BASE, *SLOW))
+
+    looked = Baseline(f"{results}@1-8").look(TITLE, results)
+
+    (found,) = looked.regressions
+    assert found.runs == (8, 8)
+
+
+def test_a_whole_folder_cannot_be_its_own_baseline(baseline: Path) -> None:
+    looked = Baseline(str(baseline)).look(TITLE, baseline)
+
+    assert looked.regressions == ()
+    assert "on both sides" in looked.summary
+
+
+def test_a_baseline_without_this_case_says_so(baseline: Path, tmp_path: Path) -> None:
+    looked = Baseline(str(baseline)).look("another", place(tmp_path / "now", runs(*SLOW)))
+
+    assert looked.regressions == ()
+    assert looked.summary == "the baseline has no runs of another"
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", '{"format": "benchyard-run", "version": 99}'])
+def test_a_damaged_baseline_is_told_and_not_raised(
+    damage: str, baseline: Path, tmp_path: Path
+) -> None:
+    (baseline / "run_3" / "run.json").write_text(damage)
+
+    looked = Baseline(str(baseline)).look(TITLE, place(tmp_path / "now", runs(*SLOW)))
+
+    assert looked.regressions == ()
+    assert looked.summary.startswith("not compared with the baseline: ")
+
+
+def test_another_amount_of_work_is_no_regression(baseline: Path, tmp_path: Path) -> None:
+    records = [run(n, step(value, parameters={"rows": 5})) for n, value in enumerate(SLOW, 1)]
+
+    looked = Baseline(str(baseline)).look(TITLE, place(tmp_path / "now", records))
+
+    assert looked.regressions == ()
+    assert "not comparable" in looked.summary
+
+
+def test_a_folder_that_is_gone_is_told_later_and_refused_before(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing")
+
+    assert "is no folder" in Baseline(missing).look(TITLE, tmp_path).summary
+    with pytest.raises(InputError, match="is no folder"):
+        check_baseline(missing)
+    check_baseline(None)
+    check_baseline(str(tmp_path))
+
+
+def test_a_file_that_cannot_be_read_is_told_and_fails_nothing(
+    baseline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = place(tmp_path / "now", runs(*SLOW))
+
+    def broken(_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("benchyard.analysis.regressions.read_run_sets", broken)
+    looked = Baseline(str(baseline)).look(TITLE, results)
+
+    assert looked.regressions == ()
+    assert "not compared with the baseline: [Errno 5]" in looked.summary
+
+
+def nights(tmp_path: Path, *earlier: tuple[str, list[RunRecord]]) -> Path:
+    results = place(
+        tmp_path / "results", runs(*SLOW, subject={"host": "bench1", "case": {"hash": "new"}})
+    )
+    for name, records in earlier:
+        place(results / "earlier" / f"{name}-0123456789ab", records)
+    return results
+
+
+def test_the_previous_campaign_is_the_newest_of_the_same_host_with_finished_runs(
+    tmp_path: Path,
+) -> None:
+    here = {"host": "bench1"}
+    results = nights(
+        tmp_path,
+        ("20260101T010000Z", runs(*SLOW, subject=here)),
+        ("20260102T010000Z", runs(*BASE, subject=here | {"case": {"hash": "old"}})),
+        ("20260103T010000Z", [run(1, failed(), subject=here)]),
+        ("20260104T010000Z", runs(*SLOW, subject={"host": "bench2"})),
+    )
+    check_baseline(PREVIOUS)
+
+    looked = Baseline(PREVIOUS).look(TITLE, results)
+
+    assert [found.name for found in looked.regressions] == ["Load"]
+    assert looked.against.startswith("the campaign of 2026-01-01 00:01, of something else (")
+    assert "20260102T010000Z" in looked.summary
+    assert looked.verdict.startswith("1 regression: tpch: step Load is slower")
+    assert "Load" in looked.page
+
+
+def test_the_first_campaign_of_a_host_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
+    results = nights(tmp_path, ("20260104T010000Z", runs(*BASE, subject={"host": "bench2"})))
+
+    looked = Baseline(PREVIOUS).look(TITLE, results)
+
+    assert looked.verdict == "nothing to compare with: it is the first campaign on this host"
+    assert (looked.regressions, looked.against) == ((), "")
+
+
+def test_too_few_runs_say_how_many_would_do(tmp_path: Path) -> None:
+    results = place(tmp_path / "results", runs(*BASE[:3]))
+    place(results / "earlier" / "20260101T010000Z-0123456789ab", runs(*BASE[:3]))
+
+    looked = Baseline(PREVIOUS).look(TITLE, results)
+
+    assert "3 and 3 runs cannot reach 1 %" in looked.verdict
+
+
+def test_a_regression_is_the_same_after_a_way_as_json(baseline: Path, tmp_path: Path) -> None:
+    results = place(tmp_path / "now", runs(*SLOW))
+    found = Baseline(str(baseline)).look(TITLE, results).regressions[0]
+
+    assert Regression.from_json(json.loads(json.dumps(found.to_json()))) == found

@@ -1,0 +1,103 @@
+"""The code of a class: its modules, what these import from beside them, and nothing else."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from benchyard.case.subject.code import code_of
+from resources.duckdb import DuckDB
+from resources.process import Process
+
+CLASS = """
+from benchyard.case.resource import Resource
+{imports}
+
+class Mine(Resource):
+    def version(self):
+        return "1"
+"""
+
+
+def load(folder: Path, imports: str) -> ModuleType:
+    file = folder / "mine.py"
+    file.write_text(CLASS.format(imports=imports))
+    name = f"subject_test_{abs(hash(folder))}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(folder))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(folder))
+    return module
+
+
+def names(folder: Path, imports: str) -> list[str]:
+    found = code_of(load(folder, imports).Mine).files
+    return [str(file.relative_to(folder)) for file in found]
+
+
+def test_what_is_imported_from_beside_belongs_to_a_class(tmp_path: Path) -> None:
+    (tmp_path / "helping.py").write_text("import json\nimport deeper.inside\n")
+    (tmp_path / "other.py").write_text("")
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "__init__.py").write_text("")
+    (tmp_path / "deeper" / "inside.py").write_text("from . import near\n")
+    (tmp_path / "deeper" / "near.py").write_text("")
+    assert names(tmp_path, "import helping") == [
+        "deeper/__init__.py",
+        "deeper/inside.py",
+        "deeper/near.py",
+        "helping.py",
+        "mine.py",
+    ]
+
+
+def test_a_script_that_a_class_names_belongs_to_it(tmp_path: Path) -> None:
+    (tmp_path / "worker.py").write_text("")
+    assert names(tmp_path, 'WORKER = "worker.py"') == ["mine.py", "worker.py"]
+
+
+def test_packages_from_elsewhere_are_named(tmp_path: Path) -> None:
+    found = code_of(load(tmp_path, "import json, numpy.linalg\nfrom click import echo\n").Mine)
+    assert found.packages == ("click", "numpy")
+
+
+def test_an_installed_class_has_its_own_package_only(tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    (site / "other.py").write_text("")
+    found = code_of(load(site, "import other").Mine)
+    assert [file.name for file in found.files] == ["mine.py"]
+    assert found.packages == ("other",)
+
+
+def test_long_and_odd_texts_name_no_file(tmp_path: Path) -> None:
+    texts = ("的" * 3000, "a" * 3000, "a" * 3000 + ".py", "\0.py", "../mine.py")
+    assert names(tmp_path, f"TEXTS = {texts!r}") == ["mine.py"]
+
+
+@pytest.mark.parametrize("place", ["mine.py", "helping.py"])
+def test_the_digest_sees_every_change(tmp_path: Path, place: str) -> None:
+    (tmp_path / "helping.py").write_text("X = 1\n")
+    code = code_of(load(tmp_path, "import helping").Mine)
+    before = code.digest
+    assert code.digest == before
+    with (tmp_path / place).open("a", encoding="utf-8") as stream:
+        stream.write("# changed\n")
+    assert code.digest != before
+
+
+def test_shipped_classes_have_their_bases_and_workers() -> None:
+    assert {file.name for file in code_of(DuckDB).files} >= {
+        "duckdb.py",
+        "embedded.py",
+        "embedded_worker.py",
+        "embedded_duckdb.py",
+    }
+    assert "duckdb.py" not in {file.name for file in code_of(Process).files}

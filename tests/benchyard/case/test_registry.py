@@ -1,0 +1,350 @@
+"""Which resource classes there are, and why others are not."""
+
+import importlib.metadata
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import resources
+from benchyard.case import registry
+from benchyard.case.loading import load
+from benchyard.case.registry import ENTRY_POINTS, Registry
+from benchyard.case.resource import NoSettings, Resource, command, commands_of
+from benchyard.core.errors import InputError
+
+HEAD = """
+from benchyard.case.resource import InputFile, NoSettings, Resource, command
+"""
+TOY = """
+class {name}(Resource[NoSettings]):
+    "A toy."
+
+    def version(self) -> str:
+        return "1"
+
+    @command
+    def play(self, text: str = "") -> None:
+        "Play."
+
+    def helper(self) -> None:
+        "Not for cases."
+
+    def _clear_tables(self) -> None:
+        "Not for cases either."
+"""
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> ModuleType:
+    """Stand in for the shipped package, without modules."""
+    package = ModuleType("no_resources")
+    (tmp_path / "package").mkdir()
+    package.__path__ = [str(tmp_path / "package")]
+    return package
+
+
+@pytest.fixture
+def find(
+    empty: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Registry]:
+    """Write modules into a folder of the user's and find what is there."""
+
+    def no_entry_points(**_: object) -> list[Any]:
+        return []
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", no_entry_points)
+
+    def found(folder: str = "mine", /, **modules: str) -> Registry:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        for name, text in modules.items():
+            (tmp_path / folder / f"{name}.py").write_text(text)
+        return registry.find(empty, [tmp_path / folder])
+
+    return found
+
+
+def toy(name: str) -> str:
+    return HEAD + TOY.format(name=name)
+
+
+# -- what is found
+
+
+def test_classes_of_a_folder_come_with_their_origin(
+    find: Callable[..., Registry], tmp_path: Path
+) -> None:
+    found = find(one=toy("One"), two=toy("Two") + TOY.format(name="Three"))
+    assert sorted(found.classes) == ["One", "Three", "Two"]
+    assert found.origins["Three"] == str(tmp_path / "mine" / "two.py")
+    assert found.unavailable == {}
+
+
+def test_shipped_classes_are_all_available() -> None:
+    found = resources.find()
+    assert {"Process", "SQLite", "DuckDB", "TPCH"} <= set(found.classes)
+    for name in ("Process", "SQLite", "DuckDB", "TPCH"):
+        assert found.classes[name].__module__.startswith("resources.")
+
+
+def test_defect_46_only_classes_of_the_module_itself_are_resources(
+    find: Callable[..., Registry],
+) -> None:
+    module = """
+import threading
+from abc import abstractmethod
+from concurrent.futures import Executor
+from csv import DictWriter
+from resources.process import Process, ProgramResource
+from benchyard.case.resource import NoSettings, Resource, command
+
+Thread = threading.Thread
+
+class Helper:
+    pass
+
+class Base(Resource[NoSettings]):
+    @abstractmethod
+    def connect(self) -> None: ...
+
+class _Private(Resource[NoSettings]):
+    def version(self) -> str:
+        return "1"
+
+class Real(_Private):
+    @command
+    def play(self) -> None: ...
+
+Alias = Real
+"""
+    found = find(module=module)
+    assert list(found.classes) == ["Real"]
+    assert found.unavailable == {}
+
+
+def test_defect_46_only_marked_methods_are_commands(find: Callable[..., Registry]) -> None:
+    found = find(module=toy("Toy"))
+    assert list(commands_of(found.classes["Toy"])) == ["play"]
+    for name, resource in resources.find().classes.items():
+        for word in commands_of(resource):
+            assert not word.startswith("_"), name
+        assert not {"start", "stop", "version", "initialize"} & set(commands_of(resource))
+
+
+def test_commands_are_inherited() -> None:
+    class Base(Resource[NoSettings]):
+        def version(self) -> str:
+            return "1"
+
+        @command
+        def play(self) -> None:
+            """Play."""
+
+    class Derived(Base):
+        @command
+        def sing(self) -> None:
+            """Sing."""
+
+    assert list(commands_of(Derived)) == ["play", "sing"]
+
+
+def test_modules_with_a_leading_underscore_are_not_loaded(find: Callable[..., Registry]) -> None:
+    assert find(_helper="raise RuntimeError", one=toy("One")).unavailable == {}
+
+
+def test_a_folder_may_be_given_twice(empty: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "toy.py").write_text(toy("Twice"))
+    assert "Twice" in registry.find(empty, [tmp_path, tmp_path]).classes
+
+
+def test_two_folders_may_have_modules_of_one_name(empty: ModuleType, tmp_path: Path) -> None:
+    for name in ("A", "B"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "module.py").write_text(toy(f"Class{name}"))
+    found = registry.find(empty, [tmp_path / "A", tmp_path / "B"])
+    assert {"ClassA", "ClassB"} <= set(found.classes)
+
+
+def test_a_module_may_be_named_like_a_standard_one(find: Callable[..., Registry]) -> None:
+    assert "Other" in find(json=toy("Other")).classes
+    assert sys.modules["json"] is json
+
+
+def test_a_folder_that_is_not_there_is_an_error(empty: ModuleType, tmp_path: Path) -> None:
+    for name in ("absent", "file"):
+        (tmp_path / "file").touch()
+        with pytest.raises(InputError, match=r"there is no folder .*; give --resources a folder"):
+            registry.find(empty, [tmp_path / name])
+
+
+def test_two_classes_of_one_name_are_an_error_that_names_both(
+    find: Callable[..., Registry], tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as raised:
+        find(one=toy("Same"), two=toy("Same"))
+    text = str(raised.value)
+    assert "two resource classes are named 'Same'" in text
+    assert str(tmp_path / "mine" / "one.py") in text
+    assert str(tmp_path / "mine" / "two.py") in text
+
+
+def test_a_class_named_like_a_shipped_one_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(toy("Process"))
+    with pytest.raises(InputError, match=r"named 'Process': one in .*process\.py, one in .*mine"):
+        resources.find([tmp_path])
+
+
+# -- what is unavailable
+
+
+BROKEN: list[tuple[str, str]] = [
+    ("import a_module_that_nobody_has\n" + toy("Gone"), "ModuleNotFoundError"),
+    (toy("Gone") + "\nraise RuntimeError('no licence')\n", "RuntimeError: no licence"),
+    (toy("Gone") + "\nraise SystemExit(0)\n", "SystemExit: 0"),
+    (toy("Gone") + "\nthis is no Python\n", "SyntaxError"),
+    (toy("Gone").replace("text: str", "text: Undefined"), "NameError"),
+    (toy("Gone").replace("text: str", 'text: "Undefined"'), "NameError"),
+]
+
+
+@pytest.mark.parametrize(("module", "reason"), BROKEN)
+def test_defect_31_a_module_that_cannot_be_imported_takes_only_itself_away(
+    find: Callable[..., Registry], tmp_path: Path, module: str, reason: str
+) -> None:
+    found = find(broken=module, fine=toy("Fine"))
+    assert list(found.classes) == ["Fine"]
+    assert list(found.unavailable) == ["Gone"]
+    assert found.unavailable["Gone"].startswith(f"{tmp_path}/mine/broken.py: ")
+    assert reason in found.unavailable["Gone"]
+
+
+def test_a_file_that_is_no_text_is_unavailable_under_its_own_name(
+    empty: ModuleType, tmp_path: Path
+) -> None:
+    (tmp_path / "binary.py").write_bytes(b"\x00\xff" * 50)
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "dangling.py").symlink_to("nowhere")
+    found = registry.find(empty, [tmp_path])
+    assert {"binary", "folder", "dangling"} <= set(found.unavailable)
+
+
+def test_annotations_that_cannot_be_read_make_a_class_unavailable(
+    find: Callable[..., Registry],
+) -> None:
+    module = "from __future__ import annotations\n" + toy("Odd").replace("text: str", "text: Nope")
+    found = find(odd=module, fine=toy("Fine"))
+    assert list(found.classes) == ["Fine"]
+    assert "NameError" in found.unavailable["Odd"]
+
+
+def test_a_module_that_failed_is_tried_again(find: Callable[..., Registry]) -> None:
+    assert "Later" in find("late", late="import not_yet_there\n" + toy("Later")).unavailable
+    assert "Later" in find("late", late=toy("Later")).classes
+
+
+def test_defect_31_only_cases_that_need_it_are_invalid(
+    find: Callable[..., Registry], tmp_path: Path
+) -> None:
+    found = find(broken="import absent_module\n" + toy("Gone"), fine=toy("Fine"))
+
+    def case(resource: str) -> Path:
+        folder = tmp_path / resource
+        folder.mkdir()
+        steps = [{"resource": resource, "command": "play"}]
+        (folder / "metadata.json").write_text(json.dumps({"name": "n", "steps": steps}))
+        return folder / "metadata.json"
+
+    assert load(case("Fine"), found).problems == ()
+    [problem] = load(case("Gone"), found).problems
+    assert problem.path == "$.steps[0].resource"
+    assert problem.message.startswith("the resource 'Gone' is unavailable: ")
+    assert "No module named 'absent_module'" in problem.message
+
+
+# -- entry points
+
+
+class Point:
+    """An entry point that loads what it is given."""
+
+    def __init__(self, name: str, loads: object) -> None:
+        self.name = name
+        self.value = f"package.module:{name}"
+        self._loads = loads
+
+    def load(self) -> object:
+        if isinstance(self._loads, BaseException):
+            raise self._loads
+        return self._loads
+
+
+class Plugged(Resource[NoSettings]):
+    """Comes from an entry point."""
+
+    def version(self) -> str:
+        return "1"
+
+
+class Impostor(Resource[NoSettings]):
+    """Has the name of another."""
+
+    def version(self) -> str:
+        return "1"
+
+
+Impostor.__name__ = "Plugged"
+
+
+@pytest.fixture
+def plug(empty: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Registry]:
+    def found(*points: Point) -> Registry:
+        def entry_points(*, group: str) -> list[Point]:
+            assert group == ENTRY_POINTS == "benchyard.resources"
+            return list(points)
+
+        monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+        return registry.find(empty)
+
+    return found
+
+
+def test_classes_of_entry_points_are_found(plug: Callable[..., Registry]) -> None:
+    found = plug(Point("Plugged", Plugged))
+    assert found.classes == {"Plugged": Plugged}
+    assert found.origins == {"Plugged": "entry point package.module:Plugged"}
+
+
+def test_an_entry_point_that_cannot_be_loaded_takes_only_itself_away(
+    plug: Callable[..., Registry],
+) -> None:
+    found = plug(
+        Point("Broken", ImportError("no driver")),
+        Point("Leaves", SystemExit(3)),
+        Point("NoClass", 5),
+        Point("NoResource", dict),
+        Point("Abstract", Resource),
+        Point("Plugged", Plugged),
+    )
+    assert list(found.classes) == ["Plugged"]
+    assert found.unavailable == {
+        "Broken": "package.module:Broken: ImportError: no driver",
+        "Leaves": "package.module:Leaves: SystemExit: 3",
+        "NoClass": "package.module:NoClass is not a resource class",
+        "NoResource": "package.module:NoResource is not a resource class",
+        "Abstract": "package.module:Abstract is not a resource class",
+    }
+
+
+def test_one_class_by_two_entry_points_is_one(plug: Callable[..., Registry]) -> None:
+    assert len(plug(Point("Plugged", Plugged), Point("again", Plugged)).classes) == 1
+
+
+def test_two_classes_of_one_name_by_entry_points_are_an_error(
+    plug: Callable[..., Registry],
+) -> None:
+    with pytest.raises(InputError, match="two resource classes are named 'Plugged'"):
+        plug(Point("Plugged", Plugged), Point("other", Impostor))

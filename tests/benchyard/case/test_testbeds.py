@@ -1,0 +1,121 @@
+"""What a host is as a testbed, and whether that is what a case requires."""
+
+import os
+import socket
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.case.testbeds import (
+    NAME,
+    TAGS,
+    Testbed,
+    refuse_unfit,
+    this_testbed,
+    told_testbed,
+    unmet,
+)
+from benchyard.core.errors import InputError
+from benchyard.core.model import Case, Requires
+
+GIB = 2**30
+BED = Testbed("vm1", "lab1", ("nvme", "quiet"), cores=8, memory_bytes=16 * GIB, docker=True)
+
+
+@pytest.mark.parametrize(
+    "requires",
+    [
+        Requires(),
+        Requires(tags=("nvme",)),
+        Requires(hosts=("other", "lab1")),
+        Requires(hosts=("vm1",)),
+        Requires(cores=8, memory_bytes=16 * GIB, docker=True),
+    ],
+)
+def test_a_testbed_that_will_do(requires: Requires) -> None:
+    assert unmet(requires, BED) == []
+
+
+@pytest.mark.parametrize(
+    ("requires", "reason"),
+    [
+        (Requires(tags=("nvme", "gpu")), "it lacks the tag gpu"),
+        (Requires(tags=("a", "b")), "it lacks the tags a, b"),
+        (Requires(hosts=("x", "y")), "it is not x or y"),
+        (Requires(cores=9), "it has 8 of 9 cores"),
+        (Requires(memory_bytes=32 * GIB), "it has 16.00 of 32.00 GiB of memory"),
+    ],
+)
+def test_why_a_testbed_will_not_do(requires: Requires, reason: str) -> None:
+    assert unmet(requires, BED) == [reason]
+
+
+def test_all_reasons_are_told() -> None:
+    demanding = Requires(("gpu",), ("x",), 2**60, 1000, docker=True)
+    assert len(unmet(demanding, replace(BED, docker=False))) == 5
+
+
+def test_what_is_not_known_meets_nothing() -> None:
+    unknown = Testbed("somewhere")
+    assert unmet(Requires(), unknown) == []
+    assert unmet(Requires(cores=1), unknown) == ["it has an unknown number of 1 cores"]
+    assert unmet(Requires(memory_bytes=1), unknown)
+    assert unmet(Requires(docker=True), unknown)
+
+
+def test_a_machine_that_is_sold_with_16_gib_has_them() -> None:
+    sold = replace(BED, memory_bytes=int(15.4 * GIB))
+    assert unmet(Requires(memory_bytes=16 * GIB), sold) == []
+    assert unmet(Requires(memory_bytes=16 * GIB), replace(BED, memory_bytes=14 * GIB))
+
+
+def test_this_host_tells_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TAGS, " nvme,quiet,, ")
+    monkeypatch.setenv(NAME, "lab1")
+    here = this_testbed()
+    assert here.tags == ("nvme", "quiet")
+    assert here.name == "lab1"
+    assert here.host == socket.gethostname().partition(".")[0]
+    assert 1 <= (here.cores or 0) <= (os.cpu_count() or 1)
+    assert (here.memory_bytes or 0) > 2**20
+    assert here.docker is not None
+
+
+def test_an_engine_that_does_not_answer_is_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
+    assert this_testbed().docker is False
+
+
+def test_what_was_told_comes_back() -> None:
+    assert told_testbed(BED.to_json()) == BED
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{}, {"tags": "nvme", "cores": "8", "memory_bytes": None, "docker": "yes", "host": None}],
+)
+def test_what_cannot_be_understood_is_as_if_untold(told: dict[str, Any]) -> None:
+    assert told_testbed(told) == Testbed("")
+
+
+def case(requires: Requires) -> Case:
+    return Case(Path("/x"), "urn:x", "demanding", "", (), requires=requires)
+
+
+def test_a_case_that_this_host_is_not_fit_for_is_refused_in_a_sentence() -> None:
+    demanding = case(Requires(tags=("no-such-tag",), cores=1_000_000))
+    with pytest.raises(InputError) as raised:
+        refuse_unfit([case(Requires()), demanding, demanding])
+    text = str(raised.value)
+    assert "is not what 'demanding' requires: it lacks the tag no-such-tag; it has " in text
+    assert "of 1000000 cores (and so for 1 more); execute it on a testbed that is" in text
+    assert "\n" not in text
+
+
+def test_who_requires_nothing_is_never_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchyard.case.testbeds.this_testbed", lambda: pytest.fail("looked"))
+    refuse_unfit([case(Requires())])

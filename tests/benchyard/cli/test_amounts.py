@@ -1,0 +1,68 @@
+"""What ``--runs``, ``--until`` and options with a percentage take."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.cli.amounts import parse_percent, parse_runs
+from benchyard.core.errors import InputError
+from benchyard.run.adaptive import Adaptive
+
+
+def test_a_fixed_number_needs_no_rule() -> None:
+    assert parse_runs("5") == (5, None)
+    assert parse_runs(" 1 ") == (1, None)
+
+
+def test_a_range_and_a_precision_are_a_rule() -> None:
+    assert parse_runs("5..30", "1%") == (30, Adaptive(5, 30, 0.01))
+    assert parse_runs("7..7", "0.5 %") == (7, Adaptive(7, 7, 0.005))
+
+
+@pytest.mark.parametrize(
+    ("text", "until", "sentence"),
+    [
+        ("", None, "write a number such as 5, or a range such as 5..30"),
+        ("5-30", "1%", "write a number such as 5"),
+        ("5..", "1%", "write a number such as 5"),
+        ("-5", None, "write a number such as 5"),
+        ("\u0665", None, "write a number such as 5"),
+        ("9" * 5000, None, "there can be 1 to 100,000 runs"),
+        ("0", None, "there can be 1 to 100,000 runs"),
+        ("100001", None, "there can be 1 to 100,000 runs"),
+        ("99999999999", None, "--runs '99999999999': there can be 1 to 100,000 runs"),
+        ("5..99999999999", "1%", "there can be 1 to 100,000 runs"),
+        ("30..5", "1%", "a range goes up"),
+        ("5", "1%", "--until '1%' needs a range of runs such as --runs 5..30"),
+        ("5..30", None, "needs the precision to stop at, such as --until 1%"),
+        (
+            "2..5",
+            "1%",
+            "5 runs tell no median at the 95 % level, however alike they are; allow at least 6",
+        ),
+        ("5..30", "1", "'1' is no percentage; write it with its sign, such as 1%"),
+        ("5..30", "0%", "lies between 0% and 100%"),
+        ("5..30", "100%", "lies between 0% and 100%"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(text: str, until: str | None, sentence: str) -> None:
+    with pytest.raises(InputError) as refused:
+        parse_runs(text, until)
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1%", 0.01), ("0.5 %", 0.005), (".5%", 0.005), (" 10% ", 0.1)]
+)
+def test_a_percentage_is_relative(text: str, value: float) -> None:
+    assert parse_percent(text) == pytest.approx(value)
+
+
+@given(st.text(), st.none() | st.text())
+def test_no_text_breaks_the_reader(text: str, until: str | None) -> None:
+    try:
+        most, rule = parse_runs(text, until)
+    except InputError:
+        return
+    assert most >= 1
+    assert rule is None or rule.maximum == most

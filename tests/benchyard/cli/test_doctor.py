@@ -1,0 +1,175 @@
+"""``benchyard doctor``."""
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from benchyard.cli import call, doctor
+from benchyard.host.checks.finding import Finding, Status
+
+FOUND = (
+    Finding("SMT", Status.OK, "off: 2 cores, 2 threads"),
+    Finding("docker", Status.UNKNOWN, "no engine"),
+    Finding("governor", Status.WARN, "powersave " * 12 + "end", "cpupower frequency-set -g x"),
+    Finding("power supply", Status.FAIL, "battery, 57 % left", "plug the host in"),
+)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Let the host be as in FOUND; return what was asked."""
+    calls: list[Any] = []
+
+    def findings(results: Path | None, *, look_seconds: float) -> tuple[Finding, ...]:
+        calls.append((results, look_seconds))
+        return FOUND
+
+    monkeypatch.setattr(doctor, "findings", findings)
+    return calls
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, found: Sequence[Finding]) -> None:
+    def findings(*_: object, **__: object) -> Sequence[Finding]:
+        return found
+
+    monkeypatch.setattr(doctor, "findings", findings)
+
+
+def test_the_worst_comes_first_aligned_with_advice_below(
+    asked: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:4] == [
+        "fail     power supply  battery, 57 % left",
+        "                       → plug the host in",
+        "warn     governor      " + "powersave " * 12 + "end",
+        "                       → cpupower frequency-set -g x",
+    ]
+    assert lines[4:6] == [
+        "unknown  docker        no engine",
+        "ok       SMT           off: 2 cores, 2 threads",
+    ]
+    assert lines[-1] == (
+        "1 fail, 1 warn, 1 unknown, 1 ok: numbers from this host would be wrong, "
+        "or runs would break"
+    )
+    assert asked == [(None, doctor.LOOK_SECONDS)]
+
+
+def test_json_is_one_document(asked: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["doctor", "--json", "--results", "/x", "--look", "0"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["summary"] == {"fail": 1, "warn": 1, "unknown": 1, "ok": 1}
+    assert document["findings"][0] == {
+        "check": "power supply",
+        "status": "fail",
+        "finding": "battery, 57 % left",
+        "advice": "plug the host in",
+    }
+    assert asked == [(Path("/x"), 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("found", "code"), [(FOUND, 1), (FOUND[:3], 1), (FOUND[:2], 0), (FOUND[3:], 1), ((), 0)]
+)
+def test_only_strict_makes_an_exit_code_of_it(
+    monkeypatch: pytest.MonkeyPatch, found: Sequence[Finding], code: int
+) -> None:
+    pretend(monkeypatch, found)
+    assert call(["doctor", "--strict"]) == code
+    assert call(["doctor", "--strict", "--json"]) == code
+    assert call(["doctor"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (FOUND[:3], "1 warn, 1 unknown, 1 ok: numbers from this host will be noisier than"),
+        (FOUND[:2], "1 unknown, 1 ok: nothing speaks against measuring here"),
+    ],
+)
+def test_the_last_line_sums_up(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    found: Sequence[Finding],
+    verdict: str,
+) -> None:
+    pretend(monkeypatch, found)
+    assert call(["doctor"]) == 0
+    assert verdict in capsys.readouterr().out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_lines_fit_the_terminal(
+    asked: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    columns: int,
+) -> None:
+    # pytest asks it too while this test is under way, with a fallback.
+    def size(fallback: tuple[int, int] = (80, 24)) -> os.terminal_size:
+        return os.terminal_size((columns, fallback[1]))
+
+    def terminal() -> bool:
+        return True
+
+    monkeypatch.setattr(shutil, "get_terminal_size", size)
+    monkeypatch.setattr(sys.stdout, "isatty", terminal, raising=False)
+    assert call(["doctor"]) == 0
+    lines = click.unstyle(capsys.readouterr().out).splitlines()[:-1]
+    assert max(map(len, lines)) <= columns
+    assert "".join(lines).count("powersave") == 12
+    assert asked
+
+
+@pytest.mark.parametrize("option", ["--look=-1", "--look=x", "--look=61", "--reslts=x"])
+def test_wrong_options_are_wrong_input(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["doctor", option]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_this_host_without_prefect_and_cases(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from benchyard.cli import call\n"
+        "code = call(['doctor', '--json', '--look', '0.01', '--results', 'absent'])\n"
+        "heavy = {'prefect', 'jsonschema', 'psutil', 'rich', 'duckdb'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "sys.exit(code)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    found = json.loads(ended.stdout)["findings"]
+    assert len(found) > 20
+    [results] = [each for each in found if each["check"] == "results folder"]
+    assert str(tmp_path) in results["finding"]
+    assert not (tmp_path / "absent").exists()
+
+
+def test_a_terminal_gets_colours() -> None:
+    ours, theirs = pty.openpty()
+    program = [sys.executable, "-m", "benchyard.cli", "doctor", "--look", "0"]
+    with subprocess.Popen(program, stdout=theirs, cwd=Path(__file__).parents[3]) as process:
+        os.close(theirs)
+        said = b""
+        try:
+            while part := os.read(ours, 65_536):
+                said += part
+        except OSError:
+            pass  # how a terminal's end reads once its other side is closed
+        finally:
+            os.close(ours)
+    assert process.returncode == 0
+    assert b"\x1b[32m" in said

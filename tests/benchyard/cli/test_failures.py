@@ -1,0 +1,222 @@
+"""``benchyard failures``."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.cli import call
+from benchyard.core.model import Outcome
+from benchyard.results.attempts import TRIES_FILE, note_began, note_ended
+from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
+from tests.conftest import MakeCase, RunBenchyard, process
+
+STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
+FLOW_RUN = {"id": "97aa7af2-52ce-4686-82e0-615de07efa2d", "name": "bold-bat", "attempt": 1}
+#: Of one moment, so that no midnight falls between two tries.
+NOW = datetime.now(UTC)
+Ask = Callable[..., dict[str, Any]]
+
+
+def note(folder: Path, run: int, *errors: str, days_ago: float = 1.0, works: bool = True) -> None:
+    """Note a try of a run whose step failed of each of these."""
+    began = (NOW - timedelta(days=days_ago)).isoformat()
+    failed = [
+        Attempt(n, began, 0.0, 0.1, Outcome.FAILED, (), ErrorRecord("E", text))
+        for n, text in enumerate(errors, 1)
+    ]
+    fine = [Attempt(len(failed) + 1, began, 0.1, 0.2, Outcome.COMPLETED)] if works else []
+    outcome = Outcome.COMPLETED if works else Outcome.FAILED
+    attempts = (*failed, *fine)
+    step = StepRecord(1, "load", "load", "R", "c", {}, True, outcome, attempts)
+    record = RunRecord(
+        {"title": folder.name}, run, outcome, began, began, 1.0, (step,), flow_run=FLOW_RUN
+    )
+    (folder / "results").mkdir(exist_ok=True)
+    note_ended(folder / "results", record)
+
+
+@pytest.fixture
+def root(case_folder: MakeCase, tmp_path: Path) -> Path:
+    for name in ("fragile", "fine"):
+        case_folder(name, STEP, tags=["quick"])
+    case_folder("wrong", {**STEP, "resource": "Proces"})
+    cases = tmp_path / "cases"
+    for run in range(1, 5):
+        note(cases / "fragile", run, "first", "second")
+    note(cases / "fragile", 5, "long ago", days_ago=40, works=False)
+    note(cases / "fine", 1)
+    note(cases / "fine", 2, "once")
+    return cases
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str], root: Path) -> Ask:
+    def told(*arguments: str) -> dict[str, Any]:
+        capsys.readouterr()
+        assert call(["failures", "--json", "--root", str(root), *arguments]) == 0
+        said = capsys.readouterr()
+        assert said.err == ""
+        return json.loads(said.out)
+
+    return told
+
+
+def test_table_has_the_most_fragile_step_first(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREFECT_UI_URL", "http://lab:4200")
+    assert call(["failures", "--root", str(root)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("trouble in 6 of 7 executions of steps, 5 recovered; 10 of 16 attempts")
+    steps = [line for line in said.splitlines() if line.startswith("01-load")]
+    assert steps[0].split()[:5] == ["01-load", "fragile", "5", "of", "5"]
+    assert steps[1].split()[:5] == ["01-load", "fine", "1", "of", "2"]
+    assert "E: first" in said
+    assert "E: second" in said
+    assert f"bold-bat  http://lab:4200/runs/flow-run/{FLOW_RUN['id']}" in said
+    assert "WEEK FROM" in said
+
+
+def test_json_has_it_all(ask: Ask) -> None:
+    document = ask()
+    assert (document["format"], document["version"]) == ("benchyard-failures", 1)
+    assert document["tries"] == 7
+    assert [(one["case"], one["troubled"]) for one in document["steps"]] == [
+        ("fragile", 5),
+        ("fine", 1),
+    ]
+    assert len(document["executions"]) == 6
+    assert "api" not in document
+
+
+def test_since_leaves_out_what_is_older(ask: Ask) -> None:
+    document = ask("--since", "7d")
+    assert document["executed"]["failed_attempts"] == 9
+    assert document["since"].endswith("Z")
+    assert len(document["rates"]["day"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("selection", "tries"), [(["fine"], 2), (["--tag", "quick"], 7), (["f*"], 7)]
+)
+def test_cases_are_selected_as_elsewhere(ask: Ask, selection: list[str], tries: int) -> None:
+    assert ask(*selection)["tries"] == tries
+
+
+def test_results_of_an_invalid_case_count(ask: Ask, root: Path) -> None:
+    note(root / "wrong", 1, "no")
+    (root / "wrong" / "results" / "n=1").mkdir()
+    shutil.copy(root / "wrong" / "results" / TRIES_FILE, root / "wrong" / "results" / "n=1")
+    assert ask("wrong")["tries"] == 2
+
+
+def test_results_elsewhere_are_read(ask: Ask, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    shutil.move(root / "fine" / "results", tmp_path / "elsewhere" / "fine")
+    assert ask("--results", str(tmp_path / "elsewhere"))["tries"] == 2
+
+
+def test_damage_is_named_and_the_rest_is_shown(
+    root: Path, capsys: pytest.CaptureFixture[str], ask: Ask
+) -> None:
+    with (root / "fine" / "results" / TRIES_FILE).open("a") as stream:
+        stream.write('{"version":1,\x1b[31m\n')
+    assert len(ask()["problems"]) == 1
+    assert call(["failures", "--root", str(root)]) == 0
+    said = capsys.readouterr()
+    assert "left out: " in said.err
+    assert "line 3" in said.err
+    assert "\x1b[31m" not in said.err
+    assert "6 of 7" in said.out
+
+
+def test_nothing_failed_is_said(
+    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case_folder("new", STEP)
+    assert call(["failures", "--root", str(tmp_path / "cases")]) == 0
+    assert capsys.readouterr().out == "nothing failed in 0 executions of steps\n"
+
+
+def test_run_under_way_is_not_counted(
+    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = case_folder("new", STEP) / "results"
+    results.mkdir()
+    note_began(results, "new", 1, NOW.isoformat(), {})
+    assert call(["failures", "--root", str(tmp_path / "cases")]) == 0
+    assert "1 run under way, not counted" in capsys.readouterr().out
+
+
+def test_long_lists_are_cut_off_unless_asked_for(
+    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("many", STEP)
+    for run in range(1, 61):
+        note(folder, run, "no")
+    assert call(["failures", "--root", str(tmp_path / "cases")]) == 0
+    assert "10 more; --all lists them" in capsys.readouterr().out
+    assert call(["failures", "--root", str(tmp_path / "cases"), "--all"]) == 0
+    assert "more; --all" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("since", ["yesterday", "", "9999999999d"])
+def test_date_that_is_none_is_wrong_input(root: Path, since: str) -> None:
+    assert call(["failures", "--root", str(root), "--since", since]) == 2
+
+
+def test_api_needs_a_server(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["failures", "--root", str(root), "--api"]) == 2
+    assert "--api needs a Prefect server" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_prefect_is_not_loaded_without_api(root: Path) -> None:
+    code = (
+        "import sys; from benchyard.cli import call; "
+        f"call(['failures', '--root', {str(root)!r}]); "
+        "assert 'prefect' not in sys.modules; assert 'matplotlib' not in sys.modules"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)
+
+
+@pytest.mark.slow
+def test_api_tells_the_same_of_a_case_that_failed(
+    prefect_server: str, case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path
+) -> None:
+    case_folder("bad", process("may", "exit 3", may_fail=True), process("never", "exit 4"))
+    environment = {**os.environ, "PREFECT_API_URL": prefect_server}
+    root = ("--root", tmp_path / "cases")
+    options = ("--runs", "1", "--cooldown", "0")
+    assert run_benchyard("run", "bad", *root, *options, env=environment).returncode == 1
+    told = run_benchyard("failures", "bad", *root, "--api", "--json", env=environment)
+    assert told.returncode == 0, told.stderr
+    document = json.loads(told.stdout)
+    assert document["api"]["differences"] == []
+    assert document["api"]["agreed"] == 2
+    assert [one["attempts"] for one in document["api"]["seen"]] == [1, 3]
+    (link,) = {one["link"] for one in document["executions"]}
+    assert link.startswith(prefect_server.removesuffix("/api"))
+    shown = run_benchyard("failures", "bad", *root, "--api", env=environment)
+    assert "the Prefect server tells the same of 2 executions of steps" in shown.stdout
+    shutil.rmtree(tmp_path / "cases" / "bad" / "results")
+    gone = run_benchyard("failures", *root, "--api", env=environment)
+    assert "only the server knows: run1/02-never: 1 attempt, FAILED" in gone.stdout
+
+
+@pytest.mark.slow
+def test_server_that_is_not_there_is_said(root: Path, run_benchyard: RunBenchyard) -> None:
+    environment = {**os.environ, "PREFECT_API_URL": "http://127.0.0.1:9/api"}
+    told = run_benchyard("failures", "--root", root, "--api", env=environment)
+    assert told.returncode == 1
+    assert "no Prefect server answers" in told.stderr
+    assert "Traceback" not in told.stderr

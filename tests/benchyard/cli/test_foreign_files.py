@@ -1,0 +1,254 @@
+"""What somebody else put into results, and two labs on one folder: real commands, real files."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.results.layout import done_runs
+from benchyard.results.record import read_record
+from tests.conftest import RunBenchyard, eventually
+
+pytestmark = pytest.mark.slow
+
+MakeCase = Callable[..., Path]
+PROGRAM = Path(sys.executable).with_name("benchyard")
+
+
+def shell(script: str) -> dict[str, Any]:
+    return {
+        "resource": "Process",
+        "command": "execute",
+        "parameters": {"arguments": ["sh", "-c", script], "output_file": "made.txt"},
+    }
+
+
+def taking_turns(turns: Path, wait: str) -> dict[str, Any]:
+    """Return a step that writes when it begins and when it ends: one lab at a time may do that."""
+    return shell(f"echo begin $$ >> {turns}; {wait}; echo end $$ >> {turns}; echo yes > made.txt")
+
+
+def foreign(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"precious: {path.name}")
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    return path
+
+
+def traits(path: Path) -> tuple[int, int, bytes]:
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns, path.read_bytes()
+
+
+def found(results: Path) -> dict[int, tuple[int, bytes]]:
+    """Return all files below results by their inodes: wherever they lie."""
+    files = [path for path in results.rglob("*") if path.is_file() and not path.is_symlink()]
+    return {path.stat().st_ino: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+def test_nothing_foreign_in_and_around_results_is_touched(
+    case_folder: MakeCase, run_benchyard: RunBenchyard
+) -> None:
+    case = case_folder("mine", shell("echo yes > made.txt"))
+    results = case / "results"
+    common = ("--direct", "--cooldown", "0", "--publish", "none", "--root", case)
+    around = [
+        foreign(results / name)
+        for name in ("thesis.tex", "run_9/thesis.tex", "run_9.replaced/thesis.tex", "notes/run_1/x")
+    ]
+    around += [foreign(results / "earlier" / "mine" / "run_1" / "x"), foreign(case / "stats.csv")]
+    before = {path: traits(path) for path in around}
+
+    def execute(*options: str) -> "subprocess.CompletedProcess[str]":
+        ended = run_benchyard("run", *common, "--runs", "2", *options)
+        assert ended.returncode == 0, ended.stderr
+        return ended
+
+    execute()
+    inside = [
+        foreign(results / "run_1" / "thesis.tex"),
+        foreign(results / "run_1" / "process" / "thesis.tex"),
+    ]
+    whose = {path: traits(path) for path in inside}
+    execute("--new")
+    execute("--force")
+    later = foreign(results / "run_2" / "later.tex")
+    whose[later] = traits(later)
+    ended = execute("--force")
+    assert "holds what Benchyard did not make, and is kept as it was" in ended.stderr
+    assert run_benchyard("clean", "--yes", "--root", case).returncode == 0
+
+    assert {path: traits(path) for path in around} == before
+    there = found(results)
+    for inode, modified, content in whose.values():
+        assert there[inode] == (modified, content)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["run_1/thesis.tex", "run_1", "run_2.replaced/a", "summary.csv", "stats.csv", "tries.jsonl"],
+)
+@pytest.mark.parametrize("how", [(), ("--force",), ("--new",)])
+def test_what_has_the_place_of_results_is_refused_before_anything_is_done(
+    case_folder: MakeCase, run_benchyard: RunBenchyard, name: str, how: tuple[str, ...]
+) -> None:
+    case = case_folder("mine", shell("echo yes > made.txt"))
+    file = foreign(case / "results" / name)
+    before = traits(file)
+
+    ended = run_benchyard("run", "--direct", "--root", case, "--runs", "2", *how)
+
+    assert ended.returncode == 2, ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    assert "was not made by Benchyard, and would be replaced: move it away" in ended.stderr
+    assert traits(file) == before
+    assert run_benchyard("clean", "--yes", "--root", case).stdout == "removed 0 results\n"
+    assert [path for path in case.rglob("results/**/*") if path.is_file()] == [file]
+
+
+def test_stats_writes_over_nobody_s_file(
+    case_folder: MakeCase, run_benchyard: RunBenchyard
+) -> None:
+    case = case_folder("mine", shell("echo yes > made.txt"))
+    options = ("--direct", "--cooldown", "0", "--publish", "none", "--runs", "1")
+    assert run_benchyard("run", "--root", case, *options).returncode == 0
+    file = case / "results" / "stats.csv"
+    file.unlink()
+    before = traits(foreign(file))
+    ended = run_benchyard("stats", "--root", case)
+    assert ended.returncode == 0, ended.stderr
+    assert "stats.csv is not Benchyard's and stays as it is" in ended.stdout + ended.stderr
+    assert traits(file) == before
+    summary = case / "results" / "summary.json"
+    summary.unlink()
+    before = traits(foreign(summary))
+    ended = run_benchyard("stats", "--root", case)
+    assert ended.returncode == 2
+    assert "summary.json was not made by Benchyard" in ended.stderr
+    assert traits(summary) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "--direct", "--results", ""),
+        ("run", "--root", ""),
+        ("run", "--resources", ""),
+        ("suite", "--results", ""),
+        ("stats", "--results", ""),
+        ("clean", "--yes", "--results", ""),
+        ("list", "--root", ""),
+        ("plot", "--results", ""),
+        ("doctor", "--results", ""),
+        ("publish", "--datadir", ""),
+        ("publish", "--archivedir", ""),
+        ("publish", ""),
+    ],
+)
+def test_an_empty_text_is_no_folder(
+    case_folder: MakeCase, run_benchyard: RunBenchyard, arguments: tuple[str, ...]
+) -> None:
+    case = case_folder("mine", shell("echo yes > made.txt"))
+    before = found(case.parent)
+    ended = run_benchyard(*arguments, cwd=case.parent)
+    assert ended.returncode == 2, ended.stderr
+    assert "an empty text names nothing" in ended.stderr
+    assert found(case.parent) == before
+
+
+@pytest.mark.requires("mount")
+def test_clean_of_a_folder_for_reading_only_removes_nothing(
+    case_folder: MakeCase, run_benchyard: RunBenchyard
+) -> None:
+    case = case_folder("mine", shell("echo yes > made.txt"))
+    results = case / "results"
+    results.mkdir()
+    subprocess.run(["/bin/mount", "-t", "tmpfs", "none", results], check=True)
+    try:
+        foreign(results / "run_1" / ".done").write_text("")
+        subprocess.run(["/bin/mount", "-o", "remount,ro", results], check=True)
+        before = found(results)
+        ended = run_benchyard("clean", "--yes", "--root", case)
+        assert ended.returncode == 2
+        assert "cannot be written: nothing was removed" in ended.stderr
+        assert len(ended.stderr.splitlines()) == 1
+        assert found(results) == before
+    finally:
+        subprocess.run(["/bin/umount", results], check=True)
+
+
+def lab(case: Path, turns: Path, name: str, *options: str) -> "subprocess.Popen[str]":
+    """Start a lab that shares nothing with others but the results folder."""
+    lock = turns.with_name(f"{name}.lock")
+    arguments = ["run", "--direct", "--cooldown", "0", "--publish", "none", "--root", str(case)]
+    return subprocess.Popen(
+        [PROGRAM, *arguments, *options],
+        env={**os.environ, "BENCHYARD_LOCK": str(lock)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def assert_in_turns(turns: Path) -> None:
+    lines = turns.read_text().splitlines()
+    pairs = list(zip(lines[::2], lines[1::2], strict=True))
+    assert all(begin.replace("begin", "end") == end for begin, end in pairs), lines
+
+
+def assert_sound(results: Path, runs: list[int]) -> None:
+    assert done_runs(results) == runs
+    for run in runs:
+        folder = results / f"run_{run}"
+        made = read_record(folder)
+        assert made.run == run
+        assert "process/made.txt" in [entry["path"] for entry in made.outputs]
+        assert (folder / "process" / "made.txt").read_text() == "yes\n"
+    assert not list(results.glob("*.replaced*"))
+    assert not list(results.glob(".making*"))
+
+
+def test_two_labs_with_different_locks_take_turns_on_one_results_folder(
+    case_folder: MakeCase, tmp_path: Path, run_benchyard: RunBenchyard
+) -> None:
+    turns, go = tmp_path / "turns", tmp_path / "go"
+    case = case_folder("shared", taking_turns(turns, f"until [ -e {go} ]; do sleep 0.1; done"))
+    with lab(case, turns, "one", "--runs", "1") as one:
+        assert eventually(turns.is_file, 120)
+        busy = f"is in use already: pid {one.pid} of "
+        refused = lab(case, turns, "two", "--runs", "1", "--no-wait")
+        assert busy in refused.communicate(timeout=240)[1]
+        assert refused.returncode == 1
+        (case / "results" / "run_7").mkdir()
+        (case / "results" / "run_7" / ".done").touch()
+        cleaned = run_benchyard("clean", "--yes", "--root", case)
+        assert (cleaned.returncode, busy in cleaned.stderr) == (1, True)
+        with lab(case, turns, "three", "--runs", "2", "--force") as three:
+            assert three.stderr is not None
+            told = next(line for line in three.stderr if "waiting for" in line)
+            assert f"held by pid {one.pid} of " in told
+            go.touch()
+            said = three.communicate(timeout=240)[1]
+            assert three.returncode == 0, said
+        assert one.communicate(timeout=240) is not None
+        assert one.returncode == 0
+    assert_in_turns(turns)
+    assert_sound(case / "results", [1, 2])
+
+
+@pytest.mark.soak
+def test_30_times_two_labs_corrupt_nothing(case_folder: MakeCase, tmp_path: Path) -> None:
+    for trial in range(30):
+        turns = tmp_path / f"turns-{trial}"
+        case = case_folder(f"shared-{trial}", taking_turns(turns, "sleep 0.05"))
+        labs = [lab(case, turns, f"{trial}-{n}", "--runs", "3", "--force") for n in range(2)]
+        for one in labs:
+            said = one.communicate(timeout=600)[1]
+            assert one.returncode == 0, said
+        assert_in_turns(turns)
+        assert_sound(case / "results", [1, 2, 3])

@@ -1,0 +1,209 @@
+"""``benchyard graph``."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.cli import call
+from tests.benchyard.show.shipyard.conftest import (
+    PARTITION,
+    START,
+    Row,
+    pool,
+    prepared,
+    pulled,
+    row,
+    run_rows,
+)
+from tests.conftest import RunBenchyard
+
+ROWS = prepared("a") + pulled("a", "i", START + 200) + prepared("b", START + 5)
+
+
+def place(file: Path, rows: list[Row]) -> Path:
+    file.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    return file
+
+
+@pytest.fixture
+def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return place(tmp_path / "rows.jsonl", ROWS)
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    assert call(["graph", "--json", *map(str, arguments)]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert call(["graph", *map(str, arguments)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Traceback" not in said.err
+    return said.err
+
+
+def test_a_table_of_nodes_images_and_totals(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["graph", str(rows)]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    lines = said.out.splitlines()
+    assert lines[0].split() == ["NODE", "STARTED", "(UTC)", "AFTER", "INSTALL", "CONTAINER",
+                                "RESOURCES", "PULLS", "SAVES", "LOADS", "TORRENTS"]  # fmt: skip
+    assert lines[1].startswith("a     2016-11-18 19:35:23.2")
+    assert "2 nodes" in lines
+    assert ["docker", "install", "2", "4", "min", "01", "s"] in [line.split()[:7] for line in lines]
+    assert any(line.startswith("ready: 2 within 5.00 s, standard deviation") for line in lines)
+
+
+def test_problems_are_told_beside_and_the_rest_is_shown(
+    rows: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with rows.open("a") as stream:
+        stream.write("no json\n" + json.dumps(row(START, "a", "their:own")) + "\n")
+    assert call(["graph", str(rows)]) == 0
+    said = capsys.readouterr()
+    assert f"rows.jsonl line {len(ROWS) + 1}: it is no JSON" in said.err
+    assert "events that are not shown: their:own (1)" in said.err
+    document = shown(capsys, rows)
+    assert (document["read"]["unreadable"], len(document["nodes"])) == (1, 2)
+
+
+def test_several_sources_are_one_graph(
+    rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    later = place(tmp_path / "later.jsonl", prepared("c", START + 99))
+    (tmp_path / "results" / "run_1").mkdir(parents=True)
+    place(tmp_path / "results" / "run_1" / "events.jsonl", run_rows())
+    document = shown(capsys, rows, later, tmp_path / "results")
+    assert [node["node"] for node in document["nodes"]] == ["a", "b", "c"]
+    assert [run["case"] for run in document["runs"]] == ["words"]
+    assert document["format"] == "benchyard-graph"
+
+
+def test_rows_of_other_pools_can_be_left_out(
+    rows: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place(rows, ROWS + [one | {"PartitionKey": "batch$other"} for one in prepared("z")])
+    assert len(shown(capsys, rows)["nodes"]) == 3
+    assert len(shown(capsys, rows, "--pool", "pool")["nodes"]) == 2
+    assert "rows of other pools: batch$other" in refused(capsys, rows, "--pool", "none")
+
+
+@pytest.mark.slow
+def test_files_are_written_as_their_endings_say(
+    rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [tmp_path / name for name in ("nodes.svg", "nodes.PNG", "nodes.dat")]
+    assert call(["graph", str(rows), *[f"--out={file}" for file in files]]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "written: nodes.dat"
+    starts = [file.read_bytes()[:9] for file in files]
+    assert starts == [b"<?xml ver", b"\x89PNG\r\n\x1a\n\x00", b"NodePrepS"]
+    assert b"pool (ubuntuserver 16.04.0-lts)" in files[0].read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["none.jsonl"], "none.jsonl: there is no such file or folder"),
+        (["rows.jsonl", "--out", "a.pdf"], "a.pdf: it must end in .png, .svg, .dat"),
+        (["rows.jsonl", "--out", "no/a.png"], "there is no folder"),
+        (["."], "there are no runs in it"),
+        (["empty.jsonl"], "empty.jsonl: there are no events"),
+        (["other.jsonl"], "there is no event of a node or a run\n  events that are not shown: x:y"),
+        (["hostile.jsonl"], "hostile.jsonl line 1: its RowKey is x, and no time"),
+        ([], "there are no credentials for Azure Tables"),
+        (["--configdir", "none"], "credentials.json"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_code_2(
+    rows: Path, arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place(rows.with_name("empty.jsonl"), [])
+    place(rows.with_name("other.jsonl"), [row(START, "a", "x:y")])
+    place(rows.with_name("hostile.jsonl"), [row("x", "a", "x:y")])
+    assert reason in refused(capsys, *arguments)
+
+
+def test_a_disk_that_is_full_leaves_the_old_file(
+    rows: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "nodes.dat")
+
+    monkeypatch.setattr("benchyard.cli.graphing.write_atomically", full)
+    assert call(["graph", str(rows), "--out", "nodes.dat"]) == 1
+    assert "nodes.dat: No space left on device" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_events_come_from_a_pipe_too(rows: Path, run_benchyard: RunBenchyard) -> None:
+    program = Path(sys.executable).with_name("benchyard")
+    ended = subprocess.run(
+        [program, "graph", "-", "--json"],
+        input=rows.read_bytes(),
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert len(json.loads(ended.stdout)["nodes"]) == 2
+    compressed = rows.with_suffix(".gz")
+    compressed.write_bytes(gzip.compress(rows.read_bytes()))
+    assert "2 nodes" in run_benchyard("graph", compressed).stdout
+
+
+@pytest.mark.slow
+def test_graphs_without_pictures_load_no_matplotlib_and_none_load_prefect(rows: Path) -> None:
+    program = (
+        "import sys; from benchyard.cli import call; assert call(sys.argv[1:]) == 0;"
+        "wrong = {'matplotlib', 'prefect', 'azure', 'duckdb'}.intersection(sys.modules);"
+        "assert not wrong, wrong"
+    )
+    command = [sys.executable, "-c", program, "graph", str(rows)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+
+
+def test_a_large_document_is_one_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = shown(capsys, place(tmp_path / "large.jsonl", pool(20, 30)))
+    assert sum(node["pull"]["finished"] for node in document["nodes"]) == 600
+
+
+@pytest.mark.slow
+@pytest.mark.requires("azurite")
+def test_rows_come_from_the_table_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from azure.data.tables import TableServiceClient  # noqa: PLC0415 - of this test alone
+
+    from tests.emulators.azurite.server import running  # noqa: PLC0415
+
+    with running() as azurite:
+        client: Any = TableServiceClient.from_connection_string(azurite.connection_string)
+        with client:
+            table = client.create_table("shipyardperf")
+            made = pool(3, 4)
+            # Row keys are unique in a table.
+            made = list({one["RowKey"]: one for one in made}.values())
+            for first in range(0, len(made), 100):
+                some = made[first : first + 100]
+                table.submit_transaction([("create", one) for one in some])
+        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", azurite.connection_string)
+        account, _, name = PARTITION.partition("$")
+        options = ["--prefix", "shipyard", "--account", account, "--pool", name]
+        document = shown(capsys, "--azure", *options)
+        assert document["sources"] == [f"127.0.0.1:{azurite.port}/shipyardperf {PARTITION}"]
+        assert document["read"]["unreadable"] == 0
+        expected = shown(capsys, place(tmp_path / "rows.jsonl", made))
+        assert document["nodes"] == expected["nodes"]
+        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", azurite.connection_string)
+        said = refused(capsys, "--azure", *options[:1], "none", *options[2:])
+        assert "noneperf" in said
+        assert azurite.key not in said

@@ -1,0 +1,156 @@
+"""The command line as a whole: help, slips of the pen, exit codes, what is imported when."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from benchyard import __version__
+from benchyard.case.loading import Loaded
+from benchyard.cli import call, listing
+from benchyard.cli.group import COMMANDS
+from benchyard.core.errors import BenchyardError, CaseFailedError, InputError, RunInterruptedError
+
+ONLY_SOME_NEED_PREFECT = [
+    "--help",
+    "--version",
+    "list",
+    "validate",
+    "resources",
+    "clean --yes",
+    "doctor",
+]
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_names_every_command_and_exit_code(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call([option]) == 0
+    out = capsys.readouterr().out
+    for name, (_, line) in COMMANDS.items():
+        assert name in out
+        assert line[:40] in out
+    assert "Exit codes: 0 done, 1 a case failed, 2 wrong input" in out
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call([]) == 2
+    said = capsys.readouterr()
+    assert "Usage: benchyard" in said.out + said.err
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["--version"]) == 0
+    assert capsys.readouterr().out == f"benchyard, version {__version__}\n"
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_command_is_there_and_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = import_module(COMMANDS[name][0]).command
+    assert isinstance(command, click.Command)
+    assert call([name, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"Usage: benchyard {name}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"), [("lits", "list"), ("validat", "validate"), ("Resources", "resources")]
+)
+def test_a_mistyped_command_names_the_nearest(
+    typed: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call([typed]) == 2
+    assert f"no command '{typed}'; did you mean '{hint}'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (InputError("wrong"), 2, "benchyard: wrong\n"),
+        (CaseFailedError("failed"), 1, "benchyard: failed\n"),
+        (BenchyardError("some"), 1, "benchyard: some\n"),
+        (RunInterruptedError("stopped"), 130, "benchyard: stopped\n"),
+        (KeyboardInterrupt(), 130, "benchyard: interrupted\n"),
+        (
+            OSError(28, "No space left on device", "/x"),
+            1,
+            "benchyard: /x: No space left on device\n",
+        ),
+    ],
+)
+def test_errors_become_a_sentence_and_an_exit_code(
+    error: BaseException,
+    code: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> list[Loaded]:
+        raise error
+
+    monkeypatch.setattr(listing, "load_selected", fail)
+    assert call(["list"]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.lstrip("\n") == message  # after ^C, on a line of its own
+
+
+@pytest.mark.parametrize("arguments", ONLY_SOME_NEED_PREFECT)
+def test_prefect_is_not_imported_where_it_is_not_needed(arguments: str, tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from benchyard.cli import call\n"
+        f"code = call({arguments.split()!r})\n"
+        "assert 'prefect' not in sys.modules, 'prefect was imported'\n"
+        "sys.exit(code)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict", "latin-1:strict"])
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_no_name_is_too_strange_for_a_terminal(
+    tmp_path: Path, encoding: str, options: list[str]
+) -> None:
+    folder = tmp_path / os.fsdecode(b"\xff\xe2\x86\x92")
+    folder.mkdir()
+    (folder / "metadata.json").write_text('{"name": "→", "steps": 5}')
+    program = [Path(sys.executable).with_name("benchyard"), "validate", *options]
+    ended = subprocess.run(
+        program,
+        cwd=tmp_path,
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert b"Traceback" not in ended.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(
+    tmp_path: Path, case_folder: Callable[..., Path]
+) -> None:
+    case_folder("a", {"resource": "Zzz", "command": "x"})
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = subprocess.run(
+            [Path(sys.executable).with_name("benchyard"), "list"],
+            cwd=tmp_path,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert ended.returncode == 0
+    assert b"Traceback" not in ended.stderr
+    assert b"BrokenPipe" not in ended.stderr

@@ -1,0 +1,154 @@
+"""``benchyard history``: of which host, of what, and which timings are not to be trusted."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from benchyard.cli import call
+from benchyard.core.places import HOME
+from benchyard.publish.sinks import open_sink
+from benchyard.results.record import RunRecord
+from tests.benchyard.publish.sinks.records import record, results, subject
+
+DAY = 86_400.0
+NEW = subject(version="2.0.0")
+#: Two hosts by turns, one twice as fast; DuckDB's version changes on h1, and h2 swapped once.
+MIXED = (
+    record(1, 0 * DAY, 1.0, subject()),
+    record(2, 1 * DAY, 2.0, subject("h2")),
+    record(3, 2 * DAY, 1.0, subject()),
+    record(4, 3 * DAY, 2.0, subject("h2")),
+    record(5, 4 * DAY, 1.1, NEW),
+    record(6, 5 * DAY, 9.0, subject("h2"), ["the host swapped"]),
+)
+
+
+def publish(*made: RunRecord) -> None:
+    sink = open_sink("local")
+    for one in made:
+        sink.store(results(one))
+    sink.close()
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
+    publish(*MIXED)
+    return tmp_path
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    capsys.readouterr()
+    assert call(["history", *arguments]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    return said.out.splitlines()
+
+
+def entries(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    return json.loads("\n".join(shown(capsys, *arguments, "--json")))["entries"]
+
+
+def test_a_series_is_of_one_host(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, "words") == [
+        "words",
+        "ENTRY  HOST  N  SUSPECT    LAST  MEDIAN BEFORE   CHANGE  HISTORY",
+        "load   h1    3           1.10 s         1.00 s  +10.0 %  ▁▁█",
+        "load   h2    3        1  2.00 s         2.00 s   +0.0 %  ▅▅",
+        "what was measured changed:",
+        "  2026-11-25T19:30:00Z on h1: DuckDB 1.2.2 and 2.0.0",
+    ]
+
+
+def test_one_host_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    heading, *_, last = shown(capsys, "words", "--host", "h2", "--limit", "2")
+    assert heading == "words  on h2"
+    assert last == "only the newest 2 were looked at; --limit 0 takes all"
+    [found] = entries(capsys, "words", "load", "--host", "h2", "--limit", "2")
+    assert (found["hosts"], found["n"], found["last"]) == (["h2"], 2, 2.0)
+    assert call(["history", "words", "--host", "h3"]) == 2
+    said = capsys.readouterr().err
+    assert "nothing of the test 'words' was measured on 'h3'; " in said
+    assert call(["history", "words", "load", "--host", "h3"]) == 2
+    assert call(["history", "words", "--host", "h1", "--all-hosts"]) == 2
+    assert "leave one out" in capsys.readouterr().err
+
+
+def test_all_hosts_share_a_series_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys, "words", "load", "--all-hosts")
+    assert lines[:8] == [
+        "words  load  on h1, h2",
+        "STARTED               HOST  WALL TIME  AGAINST MEDIAN  NOTE",
+        "2026-11-21T19:30:00Z  h1       1.00 s          -9.1 %",
+        "2026-11-22T19:30:00Z  h2       2.00 s         +81.8 %",
+        "2026-11-23T19:30:00Z  h1       1.00 s          -9.1 %",
+        "2026-11-24T19:30:00Z  h2       2.00 s         +81.8 %",
+        "2026-11-25T19:30:00Z  h1       1.10 s          +0.0 %  changed: DuckDB 1.2.2 and 2.0.0",
+        "2026-11-26T19:30:00Z  h2       9.00 s        +718.2 %  suspect: the host swapped",
+    ]
+    assert lines[-1].startswith("6 timings (1 suspect, not counted), median 1.10 s")
+    assert lines[-1].endswith("what was measured changed 1 time")
+    heading = shown(capsys, "words", "--all-hosts")[1]
+    assert "HOST" in heading
+
+
+def test_each_host_has_its_timings(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys, "words", "load")
+    headings = [line for line in lines if line.startswith("words")]
+    assert headings == ["words  load  on h1", "words  load  on h2"]
+    assert lines[-1].startswith("3 timings (1 suspect, not counted), median 2.00 s (2.00 s … 2.00")
+
+
+def test_json_has_host_subject_commit_and_versions_of_each_point(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first, second = entries(capsys, "words")
+    assert [first["hosts"], second["hosts"]] == [["h1"], ["h2"]]
+    assert first["timings"][-1] == {
+        "start": "2026-11-25T19:30:00Z",
+        "wall_time_s": 1.1,
+        "host": "h1",
+        "subject": NEW["digest"],
+        "commit": "a" * 10 + " with changes",
+        "versions": {"DuckDB": "2.0.0"},
+        "suspect": None,
+    }
+    assert first["changes"] == [
+        {
+            "start": "2026-11-25T19:30:00Z",
+            "host": "h1",
+            "text": "DuckDB 1.2.2 and 2.0.0",
+            "differences": [{"what": "DuckDB", "before": "1.2.2", "after": "2.0.0"}],
+        }
+    ]
+    assert second["n_suspect"] == 1
+    assert second["timings"][-1]["suspect"] == "the host swapped"
+    assert (second["last"], second["change"]) == (2.0, 1.0)
+
+
+def test_the_picture_says_what_changed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = home / "a.svg"
+    shown(capsys, "words", "--plot", str(file))
+    tree = ET.parse(file)  # noqa: S314 - it is our own
+    texts = ["".join(one.itertext()) for one in tree.iter() if one.tag.endswith("text")]
+    assert {"DuckDB 1.2.2 and 2.0.0", "load, h1", "load, h2"} <= set(texts)
+    assert any("rings: suspect" in text for text in texts)
+
+
+def test_runs_of_one_second_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    publish(record(7, 6 * DAY + 0.25, 1.0, NEW), record(8, 6 * DAY + 0.5, 2.0, NEW))
+    lines = shown(capsys, "words", "load", "--host", "h1")
+    starts = [line.split()[0] for line in lines[-5:-3]]
+    assert starts == ["2026-11-27T19:30:00.250000Z", "2026-11-27T19:30:00.500000Z"]
+    assert shown(capsys)[-1] == "words     8  2026-11-27T19:30:00Z"
+
+
+def test_many_changes_are_told_of_the_newest(capsys: pytest.CaptureFixture[str]) -> None:
+    publish(*(record(n, n * DAY, 1.0, subject("h3", f"3.{n}")) for n in range(20)))
+    lines = shown(capsys, "words", "--host", "h3")
+    assert lines[4] == "  … and 9 times before"
+    assert lines[-1] == "  2026-12-10T19:30:00Z: DuckDB 3.18 and 3.19"
+    assert len(lines) == 15

@@ -1,0 +1,277 @@
+"""``benchyard publish``."""
+
+import gzip
+import io
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.cli import call
+from benchyard.core.errors import InputError, SinkUnavailableError
+from benchyard.core.places import archive_of, spool_of
+from benchyard.publish import carrier, service
+from benchyard.publish.sinks import Sink, open_reader
+from benchyard.publish.spool import put
+from benchyard.run.interrupts import hearing
+from tests.benchyard.publish.conftest import names, write
+from tests.benchyard.publish.fake_sinks import Failing, FolderSink
+from tests.conftest import RunBenchyard
+
+DOCUMENT = {
+    "name": "//some:test",
+    "startTime": "1700000000",
+    "entries": {"entry": [{"name": "BM_x", "iters": "1", "wallTime": 0.5}]},
+}
+Publish = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(carrier, "SETTLED_S", 0.05)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Lay out a folder like those that TensorFlow's tests write to."""
+    made = tmp_path / "results"
+    made.mkdir()
+    write(made / "a.json", json.dumps(DOCUMENT))
+    return made
+
+
+@pytest.fixture
+def publish(capsys: pytest.CaptureFixture[str]) -> Publish:
+    def act(*arguments: str | Path) -> tuple[int, str, str]:
+        code = call(["publish", *map(str, arguments)])
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return code, said.out, said.err
+
+    return act
+
+
+@pytest.fixture
+def sink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderSink:
+    """Have a stand-in for every sink."""
+    made = FolderSink(tmp_path / "sink", name="local")
+
+    def opened(_: str) -> Sink:
+        return made
+
+    monkeypatch.setattr(service, "open_sink", opened)
+    return made
+
+
+def test_a_plain_folder_of_results(publish: Publish, folder: Path, tmp_path: Path) -> None:
+    write(folder / "readme.txt", "not a result")
+    code, out, err = publish("--datadir", folder, "--archivedir", tmp_path / "old")
+    assert (code, err) == (0, "")
+    assert out == "local: 1 published, 1 other file left alone\n"
+    assert names(folder) == ["readme.txt"]
+    assert names(tmp_path / "old") == ["a.json"]
+    reader = open_reader("local")
+    assert list(reader.tests()) == ["//some:test"]
+    reader.close()
+
+
+def test_the_same_again_has_nothing_to_do(publish: Publish, folder: Path) -> None:
+    assert publish("--datadir", folder)[0] == 0
+    code, out, _ = publish("--datadir", folder)
+    assert (code, out) == (0, "local: nothing waits\n")
+
+
+def test_the_labs_own_folders(publish: Publish) -> None:
+    put(spool_of("local"), "a.json", json.dumps(DOCUMENT).encode())
+    code, out, _ = publish("--compress", "zst")
+    assert (code, out) == (0, "local: 1 published\n")
+    assert names(archive_of("local")) == ["a.json.zst"]
+
+
+def test_an_archive_behind_fsspec(publish: Publish, folder: Path) -> None:
+    code, out, _ = publish("--datadir", folder, "--archivedir", "memory://bucket/x", "--json")
+    assert code == 0
+    assert json.loads(out)["sinks"][0]["published"] == ["a.json"]
+
+
+def test_one_document_of_json(publish: Publish, folder: Path) -> None:
+    write(folder / "b.json", '{"entries"')
+    write(folder / "c.json", '["entries"]')
+    code, out, _ = publish("--datadir", folder, "--json")
+    assert code == 1
+    (told,) = json.loads(out)["sinks"]
+    assert told["published"] == ["a.json"]
+    # Written within one tick of the clock, they are of one age.
+    assert sorted(one["name"] for one in told["rejected"]) == ["b.json", "c.json"]
+    assert told["waiting"] == []
+    assert told["error"] is None
+
+
+def test_what_was_rejected_is_told_with_the_reason(publish: Publish, folder: Path) -> None:
+    write(folder / "b.json", '{"entries"')
+    code, out, err = publish("--datadir", folder)
+    assert code == 1
+    assert out == "local: 1 published, 1 rejected\n"
+    assert err.startswith("b.json: rejected: ")
+    assert len(err.splitlines()) == 1
+
+
+def test_a_sink_that_is_down(publish: Publish, folder: Path, sink: FolderSink) -> None:
+    sink.before = Failing(SinkUnavailableError("the sink is down; start it"))
+    code, out, err = publish("--datadir", folder, "--retries", "0")
+    assert (code, out) == (1, "local: 1 waiting\n")
+    assert err == "local: the sink is down; start it\n"
+    assert names(folder) == ["a.json"]
+
+
+def test_retries_are_told(
+    publish: Publish, folder: Path, sink: FolderSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    def soon(*_: float) -> float:
+        return 0.001
+
+    monkeypatch.setattr("random.uniform", soon)
+    sink.before = Failing(SinkUnavailableError("it is down"), times=1)
+    code, _, err = publish("--datadir", folder)
+    assert code == 0
+    assert err == "a.json: it is down; again in 0.0 s\n"
+
+
+def test_a_terminal_shows_how_far_it_is(
+    folder: Path, sink: FolderSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    write(folder / "b.json", '{"entries": {}}')
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    assert call(["publish", "--datadir", str(folder)]) == 0
+    assert "local" in terminal.getvalue()
+    assert "2/2" in terminal.getvalue()
+    assert len(sink.stored) == 2
+
+
+def test_ctrl_c_finishes_what_is_under_way(
+    publish: Publish, folder: Path, sink: FolderSink, tmp_path: Path
+) -> None:
+    for name in ("b.json", "c.json"):
+        write(folder / name, '{"entries": {}}')
+
+    heard = threading.Event()
+
+    def press(_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)  # as a terminal does it: to the process
+        assert heard.wait(60)
+
+    sink.before = press
+    with hearing(heard.set):
+        code, out, _ = publish("--datadir", folder, "--archivedir", tmp_path / "old")
+    assert code == 130
+    assert out == "local: 1 published, 2 waiting; interrupted\n"
+    assert len(names(tmp_path / "old")) == 1
+    assert len(names(folder)) == 2
+
+
+def test_what_waits_is_told_without_touching_it(publish: Publish, folder: Path, home: Path) -> None:
+    code, out, _ = publish("--datadir", folder, "--dry-run")
+    assert code == 0
+    size = (folder / "a.json").stat().st_size
+    assert out.splitlines() == [
+        "SINK   WAITS   BYTES",
+        f"local  a.json    {size}",
+        "",
+        f"local: 1 document would go from {folder} to {home}/archive/local",
+    ]
+    code, out, _ = publish("--datadir", folder, "--dry-run", "--json")
+    assert json.loads(out)["sinks"][0]["waiting"] == [{"name": "a.json", "bytes": size}]
+    assert names(folder) == ["a.json"]
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--sink", "lokal"], "there is no sink 'lokal'"),
+        (["--datadir", "/not/there"], "/not/there: there is no such folder"),
+        (["--archivedir", "nothing://bucket"], "Protocol not known: nothing"),
+        (["--compress", "bz2"], "'bz2' is not one of"),
+        (["--retries", "-1"], "-1 is not in the range"),
+        (["--sink", "local", "--sink", "datastore", "--archivedir", "x"], "go with one --sink"),
+    ],
+)
+def test_what_cannot_be(publish: Publish, arguments: list[str], says: str) -> None:
+    code, out, err = publish(*arguments)
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+def test_missing_credentials_are_told_before_anything_is_read(
+    publish: Publish, folder: Path, sink: FolderSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unchecked() -> None:
+        raise InputError("there are no credentials; log in")
+
+    monkeypatch.setattr(sink, "check", unchecked)
+    code, _, err = publish("--datadir", folder)
+    assert (code, err) == (2, "benchyard: there are no credentials; log in\n")
+    assert names(folder) == ["a.json"]
+
+
+def test_a_name_that_moves_the_cursor_is_printed_harmlessly(publish: Publish, folder: Path) -> None:
+    write(folder / "\x1b[2J.json", '{"entries"')
+    _, _, err = publish("--datadir", folder)
+    assert "\x1b" not in err
+    _, out, _ = publish("--datadir", folder, "--dry-run")
+    assert "\x1b" not in out
+
+
+def test_the_user_s_own_files_are_not_moved(
+    publish: Publish, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``publish --datadir .`` in a folder with a project in it."""
+    foreign = {
+        "package.json": '{"name": "mine", "version": "1.0.0"}',
+        "tsconfig.json": '{"target": "es6", // a comment\n}',
+        "metadata.json": '{"@id": "urn:x", "name": "case", "steps": []}',
+        "empty.json": "",
+        "log.events.jsonl": '{"time": 1}\n',
+        "data.json.gz": "no gzip",
+        "data.json.zst": "no zstd",
+    }
+    for name, content in foreign.items():
+        write(folder / name, content)
+    (folder / "good.json.gz").write_bytes(gzip.compress(json.dumps(DOCUMENT).encode()))
+    damaged = "20261121T193000Z-example-first-0123456789ab.json"
+    write(folder / damaged, "{")
+    before = {name: (folder / name).stat() for name in foreign}
+    monkeypatch.chdir(folder)
+
+    _, out, _ = publish("--datadir", ".", "--dry-run", "--json")
+    (told,) = json.loads(out)["sinks"]
+    assert told["left_alone"] == len(foreign)
+    code, out, _ = publish("--datadir", ".")
+
+    assert code == 1
+    assert out == "local: 2 published, 1 rejected, 7 other files left alone\n"
+    for name, was in before.items():
+        now = (folder / name).stat()
+        assert (now.st_ino, now.st_mtime_ns) == (was.st_ino, was.st_mtime_ns)
+        assert (folder / name).read_text() == foreign[name]
+    assert [path.name for path in (folder / "rejected").iterdir()] != []
+
+
+@pytest.mark.slow
+def test_as_a_program(run_benchyard: RunBenchyard, folder: Path, home: Path) -> None:
+    environment: dict[str, Any] = {"BENCHYARD_HOME": str(home), "PATH": "/usr/bin"}
+    ended = run_benchyard("publish", "--datadir", folder, env=environment)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "local: 1 published\n", "")

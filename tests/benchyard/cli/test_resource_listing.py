@@ -1,0 +1,90 @@
+"""``benchyard resources``."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from benchyard.cli import call
+
+BROKEN = """
+import a_module_that_nobody_has
+from benchyard.case.resource import NoSettings, Resource
+
+class Gone(Resource[NoSettings]):
+    pass
+"""
+
+
+def test_classes_commands_and_parameters_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["resources"]) == 0
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert "Process  Any program of this host, as a child process." in lines
+    own = lines[lines.index("Process  Any program of this host, as a child process.") :]
+    execute = next(line for line in own if line.startswith("  execute(arguments"))
+    assert "exit_code" in execute
+    assert said.err == ""
+
+
+def test_json_is_one_document_with_schemas(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["resources", "--json"]) == 0
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    names = [resource["name"] for resource in document["resources"]]
+    assert names == sorted(names)
+    assert {"DuckDB", "Process", "SQLite"} <= set(names)
+    for resource in document["resources"]:
+        Draft202012Validator.check_schema(resource["settings"])
+        assert resource["origin"].endswith(".py")
+        assert resource["commands"]
+        for described in resource["commands"].values():
+            Draft202012Validator.check_schema(described["parameters"])
+    assert said.err == ""
+
+
+def test_one_class_may_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["resources", "--json", "Process"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [resource["name"] for resource in document["resources"]] == ["Process"]
+
+
+def test_an_unknown_class_is_wrong_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["resources", "Proces"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "unknown resource 'Proces'; did you mean 'Process'?" in said.err
+
+
+def test_defect_31_what_is_unavailable_is_listed_with_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN)
+    assert call(["resources", "--resources", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    reason = "ModuleNotFoundError: No module named 'a_module_that_nobody_has'"
+    assert f"Gone: unavailable: {tmp_path}/broken.py: {reason}" in out
+    assert "Process  Any program" in out
+    assert call(["resources", "--json", "--resources", str(tmp_path), "Gone"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["resources"] == []
+    assert [gone["name"] for gone in document["unavailable"]] == ["Gone"]
+
+
+def test_a_folder_that_is_not_there_is_wrong_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["resources", "--resources", str(tmp_path / "absent")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+
+
+def test_two_classes_of_one_name_are_wrong_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = BROKEN.replace("import a_module_that_nobody_has", "").replace("Gone", "Process")
+    (tmp_path / "mine.py").write_text(text.replace("pass", "def version(self): return '1'"))
+    assert call(["resources", "--resources", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "two resource classes are named 'Process'" in said.err

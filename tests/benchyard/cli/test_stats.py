@@ -1,0 +1,401 @@
+"""``benchyard stats``."""
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.cli import call
+from benchyard.core.model import Json, Outcome
+from benchyard.results.layout import run_folder
+from benchyard.results.metrics_csv import COLUMNS
+from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record
+
+MakeCase = Callable[..., Path]
+SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "krown-samples"
+STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
+UNKNOWN: dict[str, Any] = {
+    "resource": "NoSuchEngine",
+    "command": "load",
+    "parameters": {},
+    "name": "Load",
+}
+WHEN = "2026-01-01T00:00:00+00:00"
+
+
+def record(
+    folder: Path,
+    run: int,
+    seconds: float,
+    suspect: Sequence[str] = (),
+    *,
+    done: bool = True,
+    values: Mapping[str, Json] | None = None,
+) -> None:
+    """Write a run of one step."""
+    outcome = Outcome.COMPLETED if done else Outcome.FAILED
+    made = Repetition(
+        "measured", 0.0, seconds, outcome, values=values or {}, suspect=tuple(suspect)
+    )
+    attempt = Attempt(1, WHEN, 0.0, seconds, outcome, (made,))
+    step = StepRecord(
+        1,
+        "a",
+        "first",
+        "Process",
+        "execute",
+        {},
+        measure=True,
+        outcome=outcome,
+        attempts=(attempt,),
+    )
+    place = run_folder(folder / "results", run)
+    place.mkdir(parents=True)
+    case = {"title": "case", "hash": "0"}
+    write_record(place, RunRecord(case, run, outcome, WHEN, WHEN, seconds, (step,)))
+    if done:
+        (place / ".done").touch()
+
+
+def krown(folder: Path, run: int, *, steps: int = 2) -> Path:
+    """Write a run as KROWN leaves it: three samples a step, 0.1 s apart, and no record."""
+    place = run_folder(folder / "results", run)
+    place.mkdir(parents=True)
+    rows = [[str(n), str(1 + n // 3), str(round(n / 10 + run / 100, 4))] for n in range(3 * steps)]
+    with (place / "metrics.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(COLUMNS)
+        for index, step, at in rows:
+            cells = dict.fromkeys(COLUMNS, "7") | {"index": index, "step": step, "timestamp": at}
+            cells["version"] = "3"
+            writer.writerow([cells[column] for column in COLUMNS])
+    (place / ".done").write_text("2024-06-06T15:55:59\n")
+    return place
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    capsys.readouterr()
+    assert call(["stats", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def summary(folder: Path) -> Any:
+    return json.loads((folder / "results" / "summary.json").read_text())
+
+
+def row(printed: str, name: str) -> list[str]:
+    [line] = [line for line in printed.splitlines() if f"  {name}" in line]
+    return line.split()
+
+
+def test_the_table_shows_figures_and_what_was_left_out(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    for run, seconds in enumerate((1.0, 1.1, 1.2, 1.3, 1.4, 1.5), 1):
+        record(folder, run, seconds)
+    record(folder, 7, 9.0, ["steal of 3 %"])
+    record(folder, 8, 1.0, done=False)
+    printed = told(capsys, folder)
+    head, line = (text.split() for text in printed.splitlines()[2:4])
+    assert head[:8] == ["STEP", "N", "MEDIAN", "±", "95", "%", "CV", "MIN"]
+    assert head[-2:] == ["LEFT", "OUT"]
+    assert line[:12] == [
+        *("1", "first", "6", "1.25", "s", "250.0", "ms", "15.0%", "1.00", "s", "1.50", "s")
+    ]
+    assert line[12:] == ["7", "completed", "1", "suspect,", "1", "failed"]
+    assert summary(folder)["steps"][0]["left_out"] == {"suspect": 1, "failed": 1}
+    assert "run 8 failed" in printed
+
+
+def test_a_programs_own_time_stands_beside_a_step_that_it_is_not_nearly(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    record(folder, 1, 2.0, values={"run_s": 1.985})
+    assert "OWN" not in told(capsys, folder)
+    record(folder, 2, 2.0, values={"run_s": 1.9})
+    record(folder, 3, 2.0, values={"run_s": 1.9})
+    head, line = told(capsys, folder).splitlines()[2:4]
+    assert head.split()[-2:] == ["OWN", "OUTCOMES"]
+    assert line.split()[-4:] == ["1.90", "s", "3", "completed"]
+
+
+def test_suspect_executions_are_taken_in_on_demand(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    record(folder, 1, 1.0, ["swapped"])
+    without = told(capsys, folder)
+    assert "its only run is suspect (swapped), so nothing is described" in without
+    assert row(without, "first")[2:4] == ["0", "-"]
+    included = told(capsys, folder, "--include-suspect")
+    assert "suspect executions are described too (--include-suspect)" in included
+    assert row(included, "first")[2:5] == ["1", "1.00", "s"]
+    assert "LEFT OUT" not in included
+    assert summary(folder)["include_suspect"] is True
+
+
+def test_advice_for_several_steps_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchyard.cli.outcome import _print_remarks  # noqa: PLC0415 # pyright: ignore[reportPrivateUsage]
+
+    steps = [{"index": n, "name": f"s{n}", "advice": ["warm up"]} for n in (1, 2)]
+    steps.append({"index": 3, "name": "s3", "advice": ["run more"]})
+    _print_remarks({}, steps)
+    assert capsys.readouterr().out.splitlines() == [
+        "advice: steps 1, 2: warm up",
+        "advice: step 3 s3: run more",
+    ]
+
+
+def test_krowns_results_are_shown_and_written_like_ours(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**UNKNOWN, "name": "Load"}, {**UNKNOWN, "name": "Map"})
+    for run in (1, 2):
+        krown(folder, run)
+    printed = told(capsys, folder)
+    assert row(printed, "Map")[2:5] == ["2", "200.0", "ms"]
+    assert "warning: measured by KROWN: " in printed
+    document = summary(folder)
+    assert (document["made_by"], document["n_runs"], document["median_run"]) == ("KROWN", 2, 1)
+    written = sorted(path.name for path in (folder / "results").iterdir() if path.is_file())
+    assert written == ["aggregated.csv", "stats.csv", "summary.csv", "summary.json"]
+    curves = folder / "results" / "run_1" / "metrics.csv"
+    assert (folder / "results" / "aggregated.csv").read_bytes() == curves.read_bytes()
+    assert not curves.samefile(folder / "results" / "aggregated.csv")
+
+
+def test_defect_37_krowns_own_files_stay_and_more_runs_are_seen(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", UNKNOWN, UNKNOWN)
+    krown(folder, 1)
+    (folder / "results" / "aggregated.csv").write_text("KROWN's")
+    told(capsys, folder)
+    krown(folder, 2)
+    assert "aggregated.csv is not Benchyard's and stays as it is" in told(capsys, folder)
+    assert (folder / "results" / "aggregated.csv").read_text() == "KROWN's"
+    assert summary(folder)["n_runs"] == 2
+    with (folder / "results" / "stats.csv").open(newline="") as stream:
+        assert next(csv.DictReader(stream))["duration_values"] == "[0.2, 0.2]"
+
+
+def test_krowns_runs_beside_ours_are_left_out_and_named(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    krown(folder, 1)
+    record(folder, 2, 1.0)
+    assert "run 1 is made by KROWN and left out" in told(capsys, folder)
+    assert [run["run"] for run in summary(folder)["runs"]] == [2]
+
+
+def test_invalid_cases_without_results_are_told_of_and_stop_nothing(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    krown(case_folder("with", UNKNOWN), 1)
+    case_folder("without", UNKNOWN)
+    assert call(["stats", "--root", str(tmp_path / "cases")]) == 0
+    said = capsys.readouterr()
+    assert "with\n" in said.out
+    assert said.err == ("1 invalid case without results left alone; benchyard validate says why\n")
+    assert call(["stats", str(tmp_path / "cases" / "without")]) == 2
+    assert "NoSuchEngine" in capsys.readouterr().err
+
+
+def test_points_of_a_matrix_that_is_invalid_here_are_shown(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", UNKNOWN, matrix={"n": [1, 2]})
+    krown(folder, 1)
+    (folder / "results" / "run_1").rename(folder / "kept")
+    (folder / "results" / "n=1").mkdir()
+    (folder / "kept").rename(folder / "results" / "n=1" / "run_1")
+    assert "\ncase[n=1]\n" in told(capsys, folder)
+
+
+def test_a_damaged_metrics_file_is_one_sentence(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", UNKNOWN)
+    (krown(folder, 1) / "metrics.csv").write_text("{}\n")
+    assert call(["stats", str(folder)]) == 1
+    said = capsys.readouterr()
+    [line] = said.err.splitlines()
+    assert line.startswith("benchyard: 1 finished run left out: not readable; ")
+    assert "no finished run that can be read\n" in said.out
+    assert "run_1/metrics.csv: not readable as KROWN's metrics.csv: it has no header" in said.out
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="there are no samples of KROWN's here")
+def test_real_results_of_krown_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(SAMPLES, tmp_path / "cases", copy_function=shutil.copyfile)
+    for folder in [tmp_path / "cases", *(tmp_path / "cases").rglob("*")]:
+        if folder.is_dir():
+            folder.chmod(0o755)
+    shown = json.loads(told(capsys, "--json", "--root", tmp_path / "cases"))
+    assert len(shown["cases"]) == 6
+    assert {case["summary"]["made_by"] for case in shown["cases"]} == {"KROWN"}
+    steps = [step for case in shown["cases"] for step in case["summary"]["steps"]]
+    assert [step["name"] for step in steps] == ["Load RDB", "Execute RML mapping"] * 6
+    assert all(step["metrics"]["duration_s"]["values"][0] > 5 for step in steps)
+
+
+def failing(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """Return what ``stats`` prints where it cannot read every run."""
+    capsys.readouterr()
+    assert call(["stats", *map(str, arguments)]) == 1
+    said = capsys.readouterr()
+    [line] = said.err.splitlines()
+    assert "finished run" in line
+    return said.out
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "x", "version": 1}', "NaN", "\0"])
+def test_a_run_that_cannot_be_read_is_left_out_and_named(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    for run in (1, 2, 3):
+        record(folder, run, float(run))
+    (folder / "results" / "run_2" / "run.json").write_text(content)
+    printed = failing(capsys, folder)
+    assert row(printed, "first")[2:5] == ["2", "2.00", "s"]
+    [warning] = [line for line in printed.splitlines() if line.startswith("warning: run 2 is left")]
+    assert "run_2/run.json: " in warning
+    assert warning.endswith("; the next benchyard run does it again")
+    document = summary(folder)
+    assert ([run["run"] for run in document["runs"]], document["unreadable"]) == ([1, 3], [2])
+
+
+def test_one_case_that_cannot_be_read_stops_no_other(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name in "ab":
+        record(case_folder(name, {**STEP, "name": "first"}), 1, 1.0)
+    (tmp_path / "cases" / "a" / "results" / "run_1" / "run.json").unlink()
+    (tmp_path / "cases" / "a" / "results" / "run_1" / "run.json").mkdir()
+    printed = failing(capsys, "--root", tmp_path / "cases")
+    assert "no finished run that can be read\nwarning: run 1 is left out: " in printed
+    assert row(printed, "first")[2:4] == ["1", "1.00"]
+    assert json.loads(failing(capsys, "--json", "--root", tmp_path / "cases"))
+
+
+def test_other_commands_do_not_fail_by_a_run_that_cannot_be_read(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    for run in (1, 2):
+        record(folder, run, 1.0)
+    (folder / "results" / "run_1" / "run.json").write_text("{")
+    assert call(["list", str(folder)]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["case", "1", "1"]
+    again = ["run", "--direct", "--runs", "2", "--cooldown", "0", "--keep", str(folder)]
+    assert call(again) == 0
+    said = capsys.readouterr()
+    assert "case: run 1 is done again: " in said.err
+    assert "run 2" not in said.err.partition("case: 1 run to do, 1 done before")[2]
+    assert call(again) == 0
+    said = capsys.readouterr().err
+    assert "case: nothing to do: 1 of 2 done on " in said
+    assert ", and 1 of something else (told apart)" in said
+
+
+def test_a_finished_run_of_ours_without_its_record_is_not_called_krowns(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    assert call(["run", "--direct", "--runs", "2", "--cooldown", "0", str(folder)]) == 0
+    (folder / "results" / "run_1" / "run.json").unlink()
+    printed = failing(capsys, folder)
+    assert "warning: run 1 is left out: it has no record (run.json); the next" in printed
+    assert "KROWN" not in printed
+    (folder / "results" / "run_2" / "run.json").unlink()
+    printed = failing(capsys, folder)
+    assert "warning: run 2 is left out: it has no record" in printed
+    assert "KROWN" not in printed
+
+
+def test_what_may_be_anybodys_is_only_said_to_lack_its_record(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", {**STEP, "name": "first"})
+    record(folder, 3, 1.0)
+    for run in (1, 2):
+        (krown(folder, run) / ".done").write_text("")
+    printed = told(capsys, folder)
+    assert "runs 1, 2 are without a record (run.json) and left out" in printed
+    assert "KROWN" not in printed
+
+
+@pytest.mark.parametrize("kind", ["binary", "folder", "version"])
+def test_a_strange_metrics_file_is_left_out_and_the_others_are_shown(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    folder = case_folder("case", {**UNKNOWN, "name": "Load"}, {**UNKNOWN, "name": "Map"})
+    for run in (1, 2):
+        path = krown(folder, run) / "metrics.csv"
+    if kind == "binary":
+        path.write_bytes(bytes(range(256)) * 1000)
+    elif kind == "folder":
+        path.unlink()
+        path.mkdir()
+    else:
+        path.write_text(path.read_text().replace(",3,7,", ",9,7,"))
+    printed = failing(capsys, folder)
+    assert "warning: run 2 is left out: " in printed
+    assert "run_2/metrics.csv: not readable as KROWN's metrics.csv: " in printed
+    assert row(printed, "Map")[2:5] == ["1", "200.0", "ms"]
+
+
+def test_a_case_that_is_no_json_is_told_with_krowns_results(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case_folder("case", UNKNOWN)
+    krown(folder, 1)
+    (folder / "metadata.json").write_text("{")
+    printed = told(capsys, folder)
+    assert "metadata.json does not tell the steps, so they have no names" in printed
+    assert row(printed, "step 2")[4:6] == ["200.0", "ms"]
+
+
+def test_names_do_not_steer_the_terminal_and_long_ones_are_shortened(
+    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["a\u202eb\x1b[2J\nc", "n" * 5000]
+    folder = case_folder("case", *({**UNKNOWN, "name": name} for name in names))
+    metadata = folder / "metadata.json"
+    metadata.write_text(metadata.read_text().replace('"name": "case"', '"name": "x\\u009by"'))
+    (krown(folder, 1) / "metrics.csv").write_text("{}\n")
+    krown(folder, 2)
+    printed = failing(capsys, folder)
+    assert all(line.isprintable() for line in printed.splitlines())
+    assert "a\\u202eb\\x1b[2J\\nc" in printed
+    assert "x\\x9by" in printed
+    assert max(map(len, printed.splitlines()[:5])) < 200
+    assert "n" * 59 + "…" in printed
+    assert [step["name"] for step in summary(folder)["steps"]] == names
+
+
+@pytest.mark.parametrize(
+    ("stopped", "precise", "expected"),
+    [
+        (True, False, "warning: the wanted precision was not reached: because"),
+        (True, True, "precision: because"),
+        (False, False, "precision: because"),
+    ],
+)
+def test_it_is_said_whether_the_wanted_precision_is_reached(
+    capsys: pytest.CaptureFixture[str], *, stopped: bool, precise: bool, expected: str
+) -> None:
+    from benchyard.cli.outcome import _print_remarks  # noqa: PLC0415 # pyright: ignore[reportPrivateUsage]
+
+    _print_remarks({"adaptive": {"stopped": stopped, "precise": precise, "why": "because"}}, [])
+    assert capsys.readouterr().out.splitlines() == [expected]

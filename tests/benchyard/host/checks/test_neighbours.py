@@ -1,0 +1,211 @@
+"""Who else is found to live here."""
+
+import json
+import os
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.host.checks.finding import Finding, Status
+from benchyard.host.checks.look import Look, glance
+from benchyard.host.checks.neighbours import CHECKS
+from benchyard.host.checks.scene import Contact, Engine, Scene, meet_engine
+from benchyard.host.facts.engine import ask, docker
+from benchyard.host.facts.reading import Host
+from benchyard.process.labels import OWNER
+from tests.benchyard.host.checks.hosts import CONTAINER, GUEST, LAPTOP, SERVER, scene_of
+
+Serve = Callable[[bytes], AbstractContextManager[Path]]
+INFO = {
+    "ServerVersion": "26.1.3",
+    "DockerRootDir": "/var/lib/docker",
+    "Driver": "overlay2",
+    "CgroupDriver": "systemd",
+    "CgroupVersion": "2",
+}
+
+
+def answer(body: Any, status: str = "200 OK") -> bytes:
+    head = f"HTTP/1.0 {status}\r\nServer: Docker/26.1.3 (linux)\r\n\r\n"
+    return head.encode() + json.dumps(body).encode()
+
+
+@contextmanager
+def _served(said: bytes) -> Generator[Path]:
+    """Answer one question at a socket; the folder's path is short, as a socket's must be."""
+    with tempfile.TemporaryDirectory(prefix="by-") as folder:
+        place = Path(folder, "run", "docker.sock")
+        place.parent.mkdir()
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(str(place))
+            listening.listen()
+
+            def serve() -> None:
+                line, _ = listening.accept()
+                with line:
+                    line.recv(4096)
+                    if said:
+                        line.sendall(said)
+                    else:
+                        line.recv(1)
+
+            server = threading.Thread(target=serve, daemon=True)
+            server.start()
+            yield Path(folder)
+            server.join(5)
+
+
+@pytest.fixture(autouse=True)
+def _engine_of_this_host(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    monkeypatch.delenv("DOCKER_HOST", raising=False)
+
+
+def made(check: str, scene: Scene) -> Finding:
+    found = CHECKS[check](scene)
+    assert found is not None
+    assert found.check == check
+    return found
+
+
+# -- the engine
+
+
+def test_an_engine_that_answers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchyard.host.checks.scene._PATIENCE", 30)
+    with _served(answer([{"Id": "f" * 64, "Names": ["/web"]}])) as root:
+        engine = meet_engine(Host(root))
+    assert engine.contact is Contact.ANSWERS
+    assert engine.server == "Docker/26.1.3 (linux)"
+    assert engine.containers == [{"Id": "f" * 64, "Names": ["/web"]}]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"HTTP/1.0 500 x\r\n\r\n[]", b"HTTP/1.0 200 OK\r\n\r\n[", b"\xff\xfe", b"\r\n\r\n"],
+)
+def test_an_engine_that_answers_nonsense_or_nothing_is_silent(said: bytes) -> None:
+    with _served(said) as root:
+        assert meet_engine(Host(root)).contact is Contact.SILENT
+
+
+def test_no_engine_is_absent_and_a_dead_one_silent(tmp_path: Path) -> None:
+    assert meet_engine(Host(tmp_path)).contact is Contact.ABSENT
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "docker.sock").touch()
+    assert meet_engine(Host(tmp_path)).contact is Contact.SILENT
+
+
+def test_an_engine_elsewhere_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")
+    assert meet_engine(Host()).contact is Contact.ELSEWHERE
+    assert docker(Host()) is None
+
+
+def test_a_socket_that_the_user_names_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with _served(answer(INFO)) as root:
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{root}/run/docker.sock")
+        assert docker(Host()) == {
+            "version": "26.1.3",
+            "root": "/var/lib/docker",
+            "storage": "overlay2",
+            "cgroup": "systemd v2",
+        }
+
+
+@pytest.mark.parametrize("body", [[], "x", None, 5])
+def test_provenance_of_an_engine_that_answers_nonsense_is_null(body: Any) -> None:
+    with _served(answer(body)) as root:
+        assert docker(Host(root)) is None
+
+
+def test_an_engine_that_hangs_is_given_up() -> None:
+    with _served(b"") as root, pytest.raises(TimeoutError):
+        ask(root / "run" / "docker.sock", "/info", 0.05)
+
+
+@pytest.mark.parametrize(
+    ("contact", "status", "words"),
+    [
+        (Contact.ANSWERS, Status.OK, "Docker/26 answers at /x"),
+        (Contact.ABSENT, Status.UNKNOWN, "no engine at /x; only cases with containers need one"),
+        (Contact.REFUSED, Status.WARN, "this user may not use the engine at /x"),
+        (Contact.SILENT, Status.WARN, "the engine at /x does not answer"),
+        (Contact.ELSEWHERE, Status.WARN, "on another host (/x)"),
+    ],
+)
+def test_each_way_of_an_engine_is_told(
+    tmp_path: Path, contact: Contact, status: Status, words: str
+) -> None:
+    found = made("docker", scene_of(tmp_path, {}, engine=Engine(contact, "/x", "Docker/26")))
+    assert found.status is status
+    assert words in found.finding
+
+
+# -- containers
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "words"),
+    [
+        (LAPTOP, Status.OK, "none run"),
+        (SERVER, Status.WARN, "2 containers: docker aaaaaaaaaaaa, cri-containerd bbbbbbbbbbbb"),
+        (GUEST, Status.WARN, "1 container: docker aaaaaaaaaaaa"),
+        ({}, Status.UNKNOWN, "without cgroups others cannot be seen"),
+        (
+            {path: text for path, text in CONTAINER.items() if ".scope" not in path},
+            Status.UNKNOWN,
+            "from inside a container (docker) others cannot be seen",
+        ),
+    ],
+)
+def test_containers_are_found_by_their_cgroups(
+    tmp_path: Path, files: Mapping[str, str], status: Status, words: str
+) -> None:
+    found = made("other containers", scene_of(tmp_path, files))
+    assert found.status is status
+    assert words in found.finding
+
+
+def test_the_engine_gives_names_and_nothing_counts_twice(tmp_path: Path) -> None:
+    listed: Any = [{"Id": "a" * 64, "Names": ["/web"]}, {"Id": "d" * 64}, {}, 5]
+    engine = Engine(Contact.ANSWERS, "/x", "", listed)
+    found = made("other containers", scene_of(tmp_path, SERVER, engine=engine))
+    assert found.finding == "3 containers: web, dddddddddddd, cri-containerd bbbbbbbbbbbb"
+
+
+def test_the_labs_own_container_is_no_other(tmp_path: Path) -> None:
+    own = GUEST | {"proc/self/cgroup": f"4:memory:/docker/{'a' * 64}\n"}
+    assert made("other containers", scene_of(tmp_path, own)).finding == "none run"
+
+
+# -- labs
+
+
+def labs(folder: Path, *environs: str) -> Finding:
+    files = LAPTOP | {f"proc/{pid}/environ": text for pid, text in enumerate(environs, 50)}
+    files |= {f"proc/{pid}/stat": "5 (x) S 1 " + "0 " * 40 for pid, _ in enumerate(environs, 50)}
+    now = glance(scene_of(folder / "look", files).host, 0.0)
+    return made("other labs", scene_of(folder / "now", files, look=Look(now, now)))
+
+
+def test_another_lab_is_found_by_its_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(OWNER, "3:4:5")
+    found = labs(tmp_path, "A=1", f"{OWNER}=812:9:1\0B=2", f"{OWNER}=3:4:5", f"X{OWNER}=7:7:7")
+    assert found.status is Status.WARN
+    assert found.finding == "that of pid 812"
+
+
+def test_no_other_lab_is_fine(tmp_path: Path) -> None:
+    assert labs(tmp_path, "A=1").status is Status.OK
+    assert CHECKS["other labs"](scene_of(tmp_path / "no look", LAPTOP)) is None
+
+
+def test_this_process_is_no_neighbour() -> None:
+    now = glance(Host())
+    assert os.getpid() in now.processes

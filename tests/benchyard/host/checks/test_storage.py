@@ -1,0 +1,134 @@
+"""What is found of where results go."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchyard.host.checks.finding import Finding, Status
+from benchyard.host.checks.scene import Scene
+from benchyard.host.checks.storage import CHECKS
+from benchyard.host.facts.reading import Host
+from tests.benchyard.host.checks.hosts import LAPTOP, scene_of
+
+MOUNT = "22 1 259:2 / / rw - {fstype} {source} rw\n"
+
+
+def found(tmp_path: Path, fstype: str = "ext4", **more: Any) -> Finding:
+    files = LAPTOP | {"proc/self/mountinfo": MOUNT.format(fstype=fstype, source="/dev/sda1")}
+    files |= {
+        "sys/dev/block/259:2/partition": "1",
+        "sys/dev/block/queue/rotational": "1" if more.pop("turns", False) else "0",
+    }
+    made = CHECKS["results folder"](scene_of(tmp_path, files, **more))
+    assert made is not None
+    return made
+
+
+def with_space(monkeypatch: pytest.MonkeyPatch, free: int, total: int, **more: int) -> None:
+    state = {"f_bavail": free, "f_blocks": total, "f_frsize": 1}
+    state |= {"f_flag": 0, "f_files": 0, "f_favail": 0, **more}
+
+    def told(_: object) -> Any:
+        return SimpleNamespace(**state)
+
+    monkeypatch.setattr(os, "statvfs", told)
+
+
+@pytest.mark.parametrize(
+    ("free", "total", "status"),
+    [
+        (500_000_000_000, 10**12, Status.OK),
+        (40_000_000_000, 10**12, Status.WARN),
+        (9_000_000_000, 20_000_000_000, Status.WARN),
+        (900_000_000, 10**12, Status.FAIL),
+        (0, 0, Status.UNKNOWN),
+    ],
+)
+def test_space_is_told_and_weighed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, total: int, status: Status
+) -> None:
+    with_space(monkeypatch, free, total)
+    assert found(tmp_path).status is status
+
+
+def test_what_it_lies_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_space(monkeypatch, 5 * 10**11, 10**12)
+    assert found(tmp_path).finding == f"500 GB of 1.0 TB free in {tmp_path} (ext4)"
+    assert found(tmp_path / "a", turns=True).finding.endswith("(ext4 on a disk that turns)")
+    assert "in memory (tmpfs)" in found(tmp_path / "b", "tmpfs").finding
+    remote = found(tmp_path / "c", "nfs4")
+    assert remote.status is Status.WARN
+    assert "another host's" in remote.finding
+
+
+def test_a_folder_that_is_not_there_yet_is_judged_by_the_one_above(tmp_path: Path) -> None:
+    made = found(tmp_path, results=tmp_path / "not" / "yet")
+    assert f"free in {tmp_path} " in made.finding
+
+
+def test_a_folder_that_cannot_be_written_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: object, mode: int) -> bool:
+        return mode == os.F_OK
+
+    monkeypatch.setattr(os, "access", refused)
+    made = found(tmp_path)
+    assert made.status is Status.FAIL
+    assert made.finding == f"{tmp_path} cannot be written to: this user may not"
+    assert made.advice == "give another one with --results"
+
+
+@pytest.mark.parametrize("folder", ["/proc", "/proc/self/not/there", "/sys"])
+def test_folders_of_the_kernel_hold_no_results_even_for_root(folder: str) -> None:
+    """Its access rights allow it, and it has 0 of 0 bytes free."""
+    made = CHECKS["results folder"](Scene(Host(), Path(folder), Path("/")))
+    assert made is not None
+    assert made.status is Status.FAIL
+    assert "cannot be written to: what is there is the kernel's (" in made.finding
+    assert made.advice == "give another one with --results"
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        ({"f_flag": os.ST_RDONLY}, "it is mounted read-only"),
+        ({"f_files": 1000, "f_favail": 0}, "there can be no more files (inodes)"),
+    ],
+)
+def test_a_file_system_that_takes_no_file_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: dict[str, int], why: str
+) -> None:
+    with_space(monkeypatch, 5 * 10**11, 10**12, **state)
+    made = found(tmp_path)
+    assert made.status is Status.FAIL
+    assert made.finding == f"{tmp_path} cannot be written to: {why}"
+
+
+def test_where_nobody_tells_the_room_no_figure_is_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_space(monkeypatch, 0, 0)
+    assert found(tmp_path).finding == f"nobody tells how much is free in {tmp_path} (ext4)"
+    memory = found(tmp_path / "b", "tmpfs")
+    assert memory.status is Status.OK
+    assert memory.finding.startswith("nobody tells how much is free")
+    assert found(tmp_path / "c", "fuse.sshfs").status is Status.WARN
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for results in (tmp_path / "file", tmp_path / "file" / "below"):
+        made = found(tmp_path, results=results)
+        assert made.status is Status.FAIL
+        assert made.finding == f"{tmp_path / 'file'} cannot be written to: it is no folder"
+
+
+def test_the_temporary_folder_is_looked_at_too(tmp_path: Path) -> None:
+    made = CHECKS["temporary folder"](scene_of(tmp_path, LAPTOP, temporary=Path("/")))
+    assert made is not None
+    assert made.check == "temporary folder"
+    assert " free in / " in made.finding

@@ -1,0 +1,215 @@
+"""When a measured step is suspect."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.core.errors import MeasurementError
+from benchyard.host.checks.suspicion import WAIT_SHARE, WAIT_VARIABLE, suspicions, wait_share
+
+QUIET = {
+    "host_cpu_user_s": 1.0,
+    "host_cpu_system_s": 0.2,
+    "host_cpu_steal_s": 0.0,
+    "host_swap_in_bytes": 0,
+    "host_swap_out_bytes": 0,
+    "lab_throttled_count": 0,
+    "lab_throttled_s": 0.0,
+    "host_thermal_throttle_count": 0,
+    "host_oom_kill_count": 0,
+}
+
+
+#: One process on two CPUs beside four busy loops, as measured (3.273 s).
+BESIDE = {
+    "host_cpu_user_s": 6.2,
+    "host_cpu_system_s": 0.13,
+    "host_cpu_nice_s": 0.0,
+    "host_psi_cpu_some_s": 3.15,
+    "resource_cpu_s": 0.725,
+}
+
+
+def test_a_quiet_step_is_not_suspect() -> None:
+    assert suspicions(QUIET, 1.0, 2) == ()
+
+
+@pytest.mark.parametrize(
+    ("moved", "words"),
+    [
+        ({"host_swap_in_bytes": 4096}, "the host swapped: 4.1 kB in"),
+        ({"host_swap_out_bytes": 1}, "the host swapped: 1 B out"),
+        (
+            {"host_swap_in_bytes": 3_000_000, "host_swap_out_bytes": 5e12},
+            "the host swapped: 3 MB in, 5,000.0 GB out",
+        ),
+        (
+            {"lab_throttled_count": 3, "lab_throttled_s": 0.25},
+            "the CPU quota of the lab's own cgroup throttled it 3 times, for 0.25 s",
+        ),
+        (
+            {"lab_throttled_count": None, "lab_throttled_s": 0.25},
+            "the CPU quota of the lab's own cgroup throttled it for 0.25 s",
+        ),
+        ({"host_thermal_throttle_count": 1}, "a CPU was slowed down for heat once"),
+        (
+            {"host_oom_kill_count": 2},
+            "the kernel killed 2 processes of this host for want of memory",
+        ),
+        (
+            {"host_cpu_steal_s": 0.5},
+            "the hypervisor took 0.5 s of CPU time, 29.4% of the CPU time wanted",
+        ),
+    ],
+)
+def test_each_of_them_makes_it_suspect(moved: dict[str, float | None], words: str) -> None:
+    assert suspicions({**QUIET, **moved}, 1.0, 2) == (words,)
+
+
+def test_all_of_them_are_told() -> None:
+    moved = dict.fromkeys(QUIET, 10.0)
+    assert len(suspicions(moved, 1.0, 2)) == 5
+
+
+@pytest.mark.parametrize("ticks", [0.01, 0.02, 0.09 - 0.07])
+def test_two_ticks_of_steal_may_be_rounding(ticks: float) -> None:
+    assert suspicions({**QUIET, "host_cpu_steal_s": ticks}, 0.02, 2) == ()
+
+
+def test_three_ticks_of_steal_in_a_short_step_are_suspect() -> None:
+    assert suspicions({**QUIET, "host_cpu_steal_s": 0.03}, 0.02, 2)
+
+
+def test_steal_is_held_against_what_was_wanted() -> None:
+    # A program on one of 64 cores lost 5 % of its time: it is 0.08 % of all cores' time.
+    one = {"host_cpu_user_s": 9.5, "host_cpu_system_s": 0.0, "host_cpu_steal_s": 0.5}
+    assert suspicions(one, 10.0, 64)
+    # The same amount is nothing where all of them work.
+    assert suspicions({**one, "host_cpu_user_s": 630.0}, 10.0, 64) == ()
+    # Nor is a little of it anything to a step that sleeps.
+    asleep = {"host_cpu_user_s": 0.1, "host_cpu_system_s": 0.0, "host_cpu_steal_s": 0.09}
+    assert suspicions(asleep, 10.0, 64) == ()
+
+
+def test_time_of_nice_programs_and_interrupts_is_wanted_too() -> None:
+    stolen = {"host_cpu_user_s": 1.0, "host_cpu_system_s": 0.0, "host_cpu_steal_s": 0.5}
+    assert suspicions(stolen, 1.0, 64)
+    for kind in ("nice", "irq"):
+        assert suspicions({**stolen, f"host_cpu_{kind}_s": 60.0}, 1.0, 64) == ()
+
+
+def test_without_the_rest_steal_is_held_against_all_cores() -> None:
+    assert suspicions({"host_cpu_steal_s": 0.5}, 10.0, 2)
+    assert suspicions({"host_cpu_steal_s": 0.5}, 10.0, 64) == ()
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, -5.0, 0])
+def test_what_is_not_told_or_makes_no_sense_is_no_suspicion(value: float | None) -> None:
+    assert suspicions(dict.fromkeys(QUIET, value), 1.0, 2) == ()
+    assert suspicions({}, 1.0, 2) == ()
+
+
+@given(
+    st.dictionaries(st.sampled_from(sorted({*QUIET, *BESIDE})), st.none() | st.floats()),
+    st.floats(min_value=0, max_value=1e9),
+    st.integers(1, 4096),
+    st.none() | st.floats(),
+)
+def test_it_never_raises(
+    used: dict[str, float | None], duration: float, cores: int, lab: float | None
+) -> None:
+    assert all(suspicions(used, duration, cores, lab_s=lab))
+
+
+# -- neighbours
+
+
+def waits(moved: dict[str, float | None], seconds: float, lab_s: float | None = 0.015) -> bool:
+    found = suspicions({**BESIDE, **moved}, seconds, 2, lab_s=lab_s)
+    assert all(" waited for a CPU for " in words for words in found)
+    return bool(found)
+
+
+def test_a_step_that_waits_beside_others_is_suspect() -> None:
+    assert suspicions(BESIDE, 3.273, 2, lab_s=0.015) == (
+        "somebody on this host waited for a CPU for 3.15 s, 96% of its time, while others used "
+        "5.59 s of CPU time",
+    )
+
+
+def test_what_the_step_itself_waited_is_better_than_what_anybody_did() -> None:
+    assert suspicions({**BESIDE, "resource_cpu_wait_s": 1.5}, 3.273, 2, lab_s=0.015) == (
+        "it waited for a CPU for 1.5 s, 46% of its time, while others used 5.59 s of CPU time",
+    )
+    assert not waits({"resource_cpu_wait_s": 0.1}, 3.273)
+
+
+def test_a_step_that_waits_for_itself_is_not() -> None:
+    # Eight processes on two CPUs, which are theirs alone.
+    assert not waits({"resource_cpu_s": 6.3}, 3.273)
+
+
+def test_others_that_nobody_waits_for_are_no_harm() -> None:
+    # As measured beside one busy process on two CPUs.
+    asleep = {"host_cpu_user_s": 1.4, "host_cpu_system_s": 0.04, "resource_cpu_s": 0.0016}
+    assert not waits({**asleep, "host_psi_cpu_some_s": 0.018}, 3.004)
+
+
+@pytest.mark.parametrize(("waited", "suspect"), [(0.99, False), (1.01, True)])
+def test_it_is_held_against_a_share_of_the_time(waited: float, suspect: bool) -> None:
+    assert waits({"host_psi_cpu_some_s": waited * WAIT_SHARE * 3.273}, 3.273) is suspect
+    moved = {"host_psi_cpu_some_s": waited}
+    assert bool(suspicions({**BESIDE, **moved}, 2.0, 2, lab_s=0.0, waiting=0.5)) is suspect
+
+
+def test_a_share_of_one_switches_it_off() -> None:
+    assert suspicions({**BESIDE, "host_psi_cpu_some_s": 9.0}, 3.0, 2, lab_s=0.0, waiting=1) == ()
+
+
+def test_a_control_group_waits_for_itself_alone() -> None:
+    group: dict[str, float | None] = {"resource_psi_cpu_some_s": 0.01}
+    assert not waits(group, 3.273)
+    assert waits({"resource_psi_cpu_some_s": 0.5}, 3.273)
+    # Its own quota stopped it.
+    assert not waits({"resource_psi_cpu_some_s": 0.5, "resource_throttled_s": 0.45}, 3.273)
+
+
+def test_whole_ticks_of_the_host_are_no_neighbour() -> None:
+    short = {"host_cpu_user_s": 0.03, "host_cpu_system_s": 0.01, "resource_cpu_s": 0.012}
+    assert not waits({**short, "host_psi_cpu_some_s": 0.02}, 0.02, 0.0)
+
+
+@pytest.mark.parametrize(
+    "unknown", ["host_cpu_user_s", "host_cpu_nice_s", "host_psi_cpu_some_s", "resource_cpu_s"]
+)
+def test_without_what_it_takes_nobody_judges(unknown: str) -> None:
+    assert not waits({unknown: None}, 3.273)
+
+
+def test_beside_other_steps_nobody_judges() -> None:
+    assert not waits({}, 3.273, None)
+
+
+def test_what_owns_nothing_is_in_the_labs_own_time() -> None:
+    used = {name: value for name, value in BESIDE.items() if name != "resource_cpu_s"}
+    assert suspicions(used, 3.273, 2, lab_s=6.3) == ()
+    assert suspicions(used, 3.273, 2, lab_s=0.7)
+
+
+@pytest.mark.parametrize(("set_to", "share"), [(None, 0.05), ("", 0.05), ("0.2", 0.2), (" 1 ", 1)])
+def test_the_share_is_that_of_the_environment(
+    set_to: str | None, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(WAIT_VARIABLE)
+    if set_to is not None:
+        monkeypatch.setenv(WAIT_VARIABLE, set_to)
+    assert wait_share() == share
+
+
+@pytest.mark.parametrize("wrong", ["5%", "1.1", "-0.1", "nan", "much"])
+def test_what_is_no_share_is_said(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(WAIT_VARIABLE, wrong)
+    with pytest.raises(MeasurementError, match=f"BENCHYARD_CPU_WAIT is '{wrong}': it is the share"):
+        wait_share()

@@ -1,0 +1,159 @@
+"""What the tests of the counters share: a child that does what it is told, a real control group."""
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from benchyard.process.cgroups import Cgroup, cgroup_at
+from benchyard.process.usage import Ended
+
+MIB = 2**20
+HIERARCHIES = ("cpu", "cpuacct", "memory", "blkio", "pids", "unified")
+_OBEY = """
+import subprocess, sys
+print("ready")
+for line in sys.stdin:
+    who, code = eval(line)
+    if who == "self":
+        exec(code)
+    elif who == "child":
+        subprocess.run([sys.executable, "-S", "-c", code], check=True)
+    elif who == "start":
+        started = subprocess.Popen([sys.executable, "-S", "-c", code])
+    print("done")
+"""
+
+
+class Worker:
+    """A child process that does what it is told, itself or through children of its own."""
+
+    def __init__(self, before: Callable[[], None] | None = None) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-S", "-u", "-c", _OBEY],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=before,  # noqa: PLW1509 - no test here starts it beside threads
+        )
+        self._expect("ready")
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def do(self, code: str, who: str = "self") -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{(who, code)!r}\n")
+        self.process.stdin.flush()
+        self._expect("done")
+
+    def burn(self, seconds: float, who: str = "self") -> None:
+        self.do(
+            f"import time; end = time.process_time() + {seconds}\n"
+            "while time.process_time() < end: pass",
+            who,
+        )
+
+    def touch(self, size: int, who: str = "self") -> None:
+        """Use so many bytes of memory, and give them back."""
+        self.do(
+            f"held = bytearray({size})\nfor at in range(0, {size}, 4096): held[at] = 1\ndel held",
+            who,
+        )
+
+    def write(self, path: Path, size: int, who: str = "self") -> None:
+        """Write so many bytes and bring them to the disk."""
+        self.do(
+            f"import os; stream = open({str(path)!r}, 'wb'); stream.write(bytes({size}))\n"
+            "stream.flush(); os.fsync(stream.fileno()); stream.close()",
+            who,
+        )
+
+    def end(self) -> Ended:
+        """Let it end, and wait as the lab does."""
+        self._close()
+        _, status, usage = os.wait4(self.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        return ended(self.pid, usage)
+
+    def kill(self) -> None:
+        self._close()
+        self.process.kill()
+        self.process.wait(30)
+
+    def _close(self) -> None:
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            with suppress(OSError):
+                stream.close()
+
+    def _expect(self, answer: str) -> None:
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline().strip() == answer
+
+
+def ended(pid: int, usage: resource.struct_rusage) -> Ended:
+    return Ended(
+        0,
+        user_s=usage.ru_utime,
+        system_s=usage.ru_stime,
+        peak_rss_bytes=usage.ru_maxrss * 1024,
+        minor_faults=usage.ru_minflt,
+        major_faults=usage.ru_majflt,
+        read_bytes=usage.ru_inblock * 512,
+        write_bytes=usage.ru_oublock * 512,
+        pid=pid,
+    )
+
+
+@pytest.fixture
+def worker() -> Generator[Worker]:
+    one = Worker()
+    yield one
+    one.kill()
+
+
+@pytest.fixture
+def cgroup(request: pytest.FixtureRequest) -> Generator[Cgroup]:
+    """Make a control group in each hierarchy of version 1 and beside them."""
+    folders = make_cgroup(f"benchyard-test-{os.getpid()}-{abs(hash(request.node.nodeid))}")
+    yield cgroup_at(folders[0])
+    remove_cgroup(folders)
+
+
+def make_cgroup(name: str) -> list[Path]:
+    folders = [Path("/sys/fs/cgroup") / hierarchy / name for hierarchy in HIERARCHIES]
+    made: list[Path] = []
+    try:
+        for folder in folders:
+            folder.mkdir()
+            made.append(folder)
+    except OSError as error:
+        remove_cgroup(made)
+        pytest.skip(f"no control group of version 1 can be made here: {error}")
+    return folders
+
+
+def remove_cgroup(folders: list[Path]) -> None:
+    for folder in folders:
+        with suppress(FileNotFoundError):
+            folder.rmdir()
+
+
+@pytest.fixture
+def inside(cgroup: Cgroup) -> Generator[Worker]:
+    """Start a worker in the control group."""
+
+    def join() -> None:
+        for folder in cgroup.folders.values():
+            (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    one = Worker(join)
+    yield one
+    one.kill()

@@ -1,0 +1,499 @@
+"""Control groups: real ones of version 1, recorded ones of version 2, kernels that tell less."""
+
+import errno
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchyard.host.counters import peaks
+from benchyard.host.counters.account import Account
+from benchyard.host.counters.group_usage import used_by_group
+from benchyard.host.counters.groups import Group, GroupReading, Members
+from benchyard.host.counters.parsing import process_stat
+from benchyard.host.counters.processes import ProcessReading, boot_ticks
+from benchyard.process.cgroups import Cgroup
+from tests.benchyard.host.counters.conftest import MIB, Worker
+from tests.conftest import eventually, open_below
+
+V2 = {
+    "cpu.stat": "usage_usec 2000000\nuser_usec 1500000\nsystem_usec 500000\n"
+    "nr_periods 9\nnr_throttled 4\nthrottled_usec 250000\n",
+    "memory.current": "4096000\n",
+    "memory.peak": "9999360\n",
+    "memory.stat": "anon 4096\nfile 8192\npgfault 900\npgmajfault 7\n",
+    "memory.events": "low 0\nhigh 0\nmax 0\noom 1\noom_kill 1\noom_group_kill 0\n",
+    "io.stat": "254:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=0 dios=0\n"
+    "253:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=0 dios=0\n",
+    "pids.current": "12\n",
+    "cgroup.procs": "",
+    "cpu.pressure": "some avg10=0.00 total=1000000\nfull avg10=0.00 total=500000\n",
+    "memory.pressure": "some avg10=0.00 total=2\nfull avg10=0.00 total=1\n",
+    "io.pressure": "some avg10=0.00 total=4\nfull avg10=0.00 total=3\n",
+}
+
+
+def write(folder: Path, **changes: str) -> Cgroup:
+    """Write a group of version 2; what is "-" lacks."""
+    folder.mkdir(exist_ok=True)
+    for name, content in (V2 | {n.replace("_", "."): text for n, text in changes.items()}).items():
+        if content == "-":
+            (folder / name).unlink(missing_ok=True)
+        else:
+            (folder / name).write_text(content)
+    return Cgroup("/demo", {"": folder})
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, *, taken: bool) -> None:
+    def set_back(_: int) -> bool:
+        if not taken:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return True
+
+    monkeypatch.setattr(peaks, "set_back", set_back)
+
+
+@pytest.fixture
+def resettable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let files on a disk take the reset of a peak as the kernel does since Linux 6.12."""
+    answer(monkeypatch, taken=True)
+
+
+@pytest.fixture
+def old_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer(monkeypatch, taken=False)
+
+
+def whole(account: Account) -> Account:
+    """Check what holds for every account."""
+    nulls = {metric for metric, value in account.values.items() if value is None}
+    assert nulls == account.reasons.keys()
+    assert all(account.reasons.values())
+    return account
+
+
+# -- version 2
+
+
+@pytest.mark.usefixtures("resettable")
+def test_version_2_tells_all(tmp_path: Path) -> None:
+    group = Group(write(tmp_path / "demo"))
+    start = group.read()
+    write(
+        tmp_path / "demo",
+        cpu_stat="usage_usec 2500000\nuser_usec 1900000\nsystem_usec 600000\n"
+        "nr_throttled 5\nthrottled_usec 350000\n",
+        memory_stat="anon 5000\nfile 16384\npgfault 1000\npgmajfault 8\n",
+        memory_events="oom_kill 3\n",
+        io_stat="254:0 rbytes=8192 wbytes=209719296 rios=2 wios=216 dbytes=0 dios=0\n"
+        "253:0 rbytes=8192 wbytes=209719296 rios=2 wios=216 dbytes=0 dios=0\n",
+        cpu_pressure="some avg10=0.00 total=1500000\nfull avg10=0.00 total=500000\n",
+        memory_peak="5000000\n",
+    )
+    account = whole(used_by_group(start, group.read(), 0, {"254:0"}))
+    group.close()
+    assert account.values == {
+        "resource_cpu_s": pytest.approx(0.5),
+        "resource_cpu_user_s": pytest.approx(0.4),
+        "resource_cpu_system_s": pytest.approx(0.1),
+        "resource_memory_bytes": 4096000,
+        "resource_memory_anonymous_bytes": 5000,
+        "resource_memory_file_bytes": 16384,
+        "resource_memory_file_start_bytes": 8192,
+        "resource_memory_peak_bytes": 5000000,
+        "resource_disk_read_bytes": 4096,
+        "resource_disk_write_bytes": 209711104,
+        "resource_disk_read_count": 1,
+        "resource_disk_write_count": 214,
+        "resource_page_fault_minor_count": 99,
+        "resource_page_fault_major_count": 1,
+        "resource_network_received_bytes": None,
+        "resource_network_sent_bytes": None,
+        "resource_process_count": 0,
+        "resource_oom_kill_count": 2,
+        "resource_throttled_count": 1,
+        "resource_throttled_s": pytest.approx(0.1),
+        "resource_psi_cpu_some_s": 0.5,
+        "resource_psi_cpu_full_s": 0.0,
+        "resource_psi_memory_some_s": 0.0,
+        "resource_psi_memory_full_s": 0.0,
+        "resource_psi_io_some_s": 0.0,
+        "resource_psi_io_full_s": 0.0,
+    }
+    assert group.peak_bytes == 9999360
+
+
+@pytest.mark.usefixtures("old_kernel")
+def test_an_old_kernel_tells_a_peak_only_if_it_is_a_new_one(tmp_path: Path) -> None:
+    group = Group(write(tmp_path / "demo"))
+    first = group.read()
+    second = group.read()
+    account = whole(used_by_group(first, second, 0))
+    assert account.values["resource_memory_peak_bytes"] is None
+    assert "begin anew" in account.reasons["resource_memory_peak_bytes"]
+    write(tmp_path / "demo", memory_peak="10000000\n")
+    values = used_by_group(second, group.read(), 0).values
+    assert values["resource_memory_peak_bytes"] == 10000000
+    group.close()
+
+
+@pytest.mark.parametrize(
+    ("lacks", "metric"),
+    [
+        ("memory_peak", "resource_memory_peak_bytes"),
+        ("memory_current", "resource_memory_bytes"),
+        ("cpu_pressure", "resource_psi_cpu_some_s"),
+        ("memory_stat", "resource_page_fault_minor_count"),
+        ("memory_events", "resource_oom_kill_count"),
+    ],
+)
+@pytest.mark.usefixtures("resettable")
+def test_a_kernel_that_lacks_a_file(tmp_path: Path, lacks: str, metric: str) -> None:
+    group = Group(write(tmp_path / "demo", **{lacks: "-"}))
+    account = whole(used_by_group(group.read(), group.read(), 0))
+    group.close()
+    assert account.values[metric] is None
+    assert account.values["resource_cpu_s"] == 0
+
+
+def test_without_the_cpu_controller_there_is_no_throttling(tmp_path: Path) -> None:
+    stat = "usage_usec 2000000\nuser_usec 1500000\nsystem_usec 500000\n"
+    group = Group(write(tmp_path / "demo", cpu_stat=stat))
+    account = whole(used_by_group(group.read(), group.read(), 0))
+    group.close()
+    assert account.values["resource_cpu_s"] == 0
+    assert account.values["resource_throttled_count"] is None
+
+
+@pytest.mark.usefixtures("resettable")
+def test_a_group_that_is_gone_is_not_known_and_its_peak_stays(tmp_path: Path) -> None:
+    group = Group(write(tmp_path / "demo"))
+    start = group.read()
+    group.close()
+    for name in V2:
+        (tmp_path / "demo" / name).unlink()
+    (tmp_path / "demo").rmdir()
+    account = whole(used_by_group(start, group.read(), 0))
+    assert set(account.values.values()) == {None}
+    assert account.reasons["resource_cpu_s"] == "its control group: it is gone"
+    assert group.peak_bytes == 9999360
+
+
+def test_the_root_is_nobodys_own() -> None:
+    group = Group(Cgroup("/"))
+    account = whole(used_by_group(group.read(), group.read(), 0))
+    assert set(account.values.values()) == {None}
+    assert "everybody" in account.reasons["resource_cpu_s"]
+
+
+# -- version 1, real
+
+
+def used(group: Group, start: GroupReading, began: int = 0) -> Account:
+    return whole(used_by_group(start, group.read(), began))
+
+
+def test_version_1_counts_what_its_processes_do(
+    cgroup: Cgroup, inside: Worker, tmp_path: Path
+) -> None:
+    group = Group(cgroup)
+    start = group.read()
+    inside.burn(0.1)
+    inside.burn(0.1, "child")
+    inside.write(tmp_path / "own", 2 * MIB)
+    inside.write(tmp_path / "childs", 4 * MIB, "child")
+    account = used(group, start)
+    group.close()
+    values = account.values
+    assert 0.2 <= (values["resource_cpu_s"] or 0) < 1.0
+    assert (values["resource_page_fault_minor_count"] or 0) > 200
+    assert values["resource_process_count"] == 1
+    assert values["resource_oom_kill_count"] == 0
+    assert values["resource_throttled_count"] == 0
+    written = values["resource_disk_write_bytes"]
+    # Others on this host may have been born meanwhile; then it may not be told.
+    assert written in {0, None} or written == pytest.approx(6 * MIB, rel=0.01)
+
+
+def test_version_1_begins_peaks_anew(cgroup: Cgroup, inside: Worker) -> None:
+    inside.touch(64 * MIB)
+    group = Group(cgroup)
+    first = group.read()
+    inside.touch(32 * MIB)
+    second = group.read()
+    inside.touch(1 * MIB)
+    third = group.read()
+    group.close()
+    peaks_of = [
+        used_by_group(a, b, 0).values["resource_memory_peak_bytes"] or 0
+        for a, b in ((first, second), (second, third), (first, third))
+    ]
+    assert 32 * MIB < peaks_of[0] < 56 * MIB
+    assert peaks_of[1] < 28 * MIB
+    assert peaks_of[2] == peaks_of[0]
+    assert (group.peak_bytes or 0) > 64 * MIB
+
+
+def test_a_process_that_came_from_outside_and_ended_hides_its_disk_bytes(
+    cgroup: Cgroup, inside: Worker
+) -> None:
+    folders = list(cgroup.folders.values())
+    join = "import os; [open(f + '/cgroup.procs', 'w').write(str(os.getpid())) for f in folders]"
+    burn = "import time; end = time.process_time() + 0.1\nwhile time.process_time() < end: pass"
+    group = Group(cgroup)
+    start = group.read()
+    code = f"folders = {list(map(str, folders))}\n{join}\n{burn}"
+    subprocess.run([sys.executable, "-S", "-c", code], check=True)
+    account = used(group, start)
+    group.close()
+    assert (account.values["resource_cpu_s"] or 0) > 0.09
+    assert account.values["resource_disk_write_bytes"] is None
+    assert "waited for" in account.reasons["resource_disk_write_bytes"]
+    assert inside.process.poll() is None
+
+
+JOINING = (
+    "import os, sys\n"
+    "for folder in {folders}: open(folder + '/cgroup.procs', 'w').write('0')\n"
+    "out = os.open({path!r}, os.O_WRONLY | os.O_CREAT); os.write(out, bytes({size}))\n"
+    "os.fsync(out); os._exit(0)"
+)
+
+
+def from_outside(cgroup: Cgroup, path: Path, size: int) -> None:
+    """Let a process join as ``docker exec`` does, write, and end; its parent is not in there."""
+    folders = list(map(str, cgroup.folders.values()))
+    code = JOINING.format(folders=folders, path=str(path), size=size)
+    subprocess.run([sys.executable, "-S", "-c", code], check=True)
+
+
+def test_a_quick_writer_from_outside_hides_the_disk_bytes(
+    cgroup: Cgroup, inside: Worker, tmp_path: Path
+) -> None:
+    group = Group(cgroup)
+    start = group.read()
+    from_outside(cgroup, tmp_path / "one", 8 * MIB)
+    account = used(group, start)
+    assert account.values["resource_disk_write_bytes"] is None
+    assert "waited for" in account.reasons["resource_disk_write_bytes"]
+    start = group.read()
+    inside.do("", "child")
+    from_outside(cgroup, tmp_path / "two", 8 * MIB)
+    assert used(group, start).values["resource_disk_write_bytes"] is None
+    group.close()
+
+
+def test_bytes_of_a_group_whose_processes_just_run_are_told(
+    cgroup: Cgroup, inside: Worker, tmp_path: Path
+) -> None:
+    group = Group(cgroup)
+    start = group.read()
+    subprocess.run(["/bin/true"], check=True)  # born elsewhere: that does no harm
+    inside.write(tmp_path / "own", 2 * MIB)
+    # The clocks of group and process agree once it does nothing any more.
+    stat = Path(f"/proc/{inside.pid}/stat")
+    assert eventually(lambda: process_stat(stat.read_bytes()).state == "S")
+    account = used(group, start)
+    group.close()
+    written = account.values["resource_disk_write_bytes"]
+    assert written == 0 or written == pytest.approx(2 * MIB, rel=0.01), account.reasons
+
+
+def members(older: int, newer: int, *each: ProcessReading, expected: int | None = None) -> Members:
+    def loadavg(pid: int) -> bytes:
+        return f"0.00 0.00 0.00 1/99 {pid}\n".encode()
+
+    return Members(
+        each, len(each) if expected is None else expected, loadavg(older), loadavg(newer)
+    )
+
+
+def process(pid: int, waited: int = 0, *, threads: int = 1, cpu_ns: int = 0) -> ProcessReading:
+    head = f"{pid} (x) S 1 0 0 0 0 0 9 {waited} 0 0 0 0 0 0 20 0 {threads} 0 500 0 0"
+    return ProcessReading(pid, False, f"{head} {'0 ' * 30}".encode(), b"", cpu_ns)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_told"),
+    [
+        # The only one born here is the child that was waited for.
+        (members(50, 50, process(7)), members(51, 51, process(7, 9)), True),
+        (members(50, 50, process(7)), members(52, 52, process(7, 9)), False),
+        # One was born and lives on, with a thread more in the other; a third was waited for.
+        (
+            members(50, 50, process(7)),
+            members(53, 53, process(7, 9, threads=2), process(51)),
+            True,
+        ),
+        (members(50, 50, process(7)), members(54, 54, process(7, 9), process(51)), False),
+        # Ids begin anew, or are not told; one ended while they were read.
+        (members(50, 50, process(7)), members(9, 9, process(7, 9)), False),
+        (members(50, 50, process(7)), members(51, 51, process(7, 9), expected=2), False),
+        # Nobody waited: CPU time tells to the nanosecond.
+        (members(50, 50, process(7)), members(99, 99, process(7)), True),
+        (members(50, 50, process(7)), members(99, 99, process(7, cpu_ns=60_000)), False),
+        (members(50, 50, process(7)), members(50, 50, process(7, cpu_ns=60_000)), True),
+    ],
+)
+def test_bytes_are_told_only_if_nobody_can_be_missing(
+    tmp_path: Path, earlier: Members, later: Members, is_told: bool
+) -> None:
+    (tmp_path / "cpuacct.usage").write_text("5\n")
+    (tmp_path / "cgroup.procs").write_text("")
+    group = Group(Cgroup("/demo", {"cpuacct": tmp_path}))
+    reading = group.read()
+    group.close()
+    with_bytes = [
+        each._replace(
+            processes=tuple(
+                one._replace(io=b"read_bytes: 0\nwrite_bytes: 0\n") for one in each.processes
+            )
+        )
+        for each in (earlier, later)
+    ]
+    start, end = (reading._replace(members=each) for each in with_bytes)
+    account = whole(used_by_group(start, end, 0))
+    assert (account.values["resource_disk_write_bytes"] == 0) == is_told, account.reasons
+
+
+def test_groups_leave_no_descriptors_open(tmp_path: Path) -> None:
+    cgroup = write(tmp_path / "demo")
+    nothing = [Cgroup("/gone", {"": tmp_path / "gone"}), Cgroup("/gone", {"cpu": tmp_path})]
+    before = open_below(tmp_path, Path("/proc"))
+    for _ in range(50):
+        for one in (cgroup, *nothing):
+            group = Group(one)
+            group.read()
+            group.close()
+    assert open_below(tmp_path, Path("/proc")) == before
+    group = Group(nothing[0])
+    before = open_below(tmp_path, Path("/proc"))
+    for _ in range(50):
+        group.read()
+    assert open_below(tmp_path, Path("/proc")) == before
+    group.close()
+
+
+def test_what_a_group_has_no_file_for_has_no_odd_reason(cgroup: Cgroup) -> None:
+    folders = {name: path for name, path in cgroup.folders.items() if name in {"cpu", "cpuacct"}}
+    group = Group(Cgroup(cgroup.name, folders))
+    account = whole(used_by_group(group.read(), group.read(), 0))
+    group.close()
+    for metric in ("memory_bytes", "memory_peak_bytes", "psi_io_some_s", "oom_kill_count"):
+        assert account.values[f"resource_{metric}"] is None
+        reason = account.reasons[f"resource_{metric}"]
+        assert "directory" not in reason
+        assert "higher" not in reason
+
+
+def test_a_peak_is_looked_up_where_it_was_noted(cgroup: Cgroup, inside: Worker) -> None:
+    group = Group(cgroup)
+    start = group.read()
+    inside.touch(16 * MIB)
+    end = group.read()
+    inside.kill()
+    for folder in cgroup.folders.values():
+        folder.rmdir()
+    assert group.read().is_gone
+    account = whole(used_by_group(start, end, 0))
+    group.close()
+    for folder in cgroup.folders.values():
+        folder.mkdir()
+    assert (account.values["resource_memory_peak_bytes"] or 0) > 16 * MIB
+
+
+def test_a_group_that_vanished_and_came_again_began_anew(cgroup: Cgroup) -> None:
+    group = Group(cgroup)
+    start = group.read()
+    for folder in cgroup.folders.values():
+        folder.rmdir()
+    gone = group.read()
+    assert gone.is_gone
+    assert used_by_group(start, gone, 0).values["resource_cpu_s"] is None
+    for folder in cgroup.folders.values():
+        folder.mkdir()
+    account = used(group, start)
+    assert "made again" in account.reasons["resource_cpu_s"]
+    again = group.read()
+    assert used(group, again).values["resource_cpu_s"] == 0
+    group.close()
+
+
+def test_a_group_made_inside_counts_from_its_birth(cgroup: Cgroup) -> None:
+    began = boot_ticks(time.monotonic_ns())
+
+    def join() -> None:
+        for folder in cgroup.folders.values():
+            (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    worker = Worker(join)
+    worker.burn(0.05)
+    group = Group(cgroup)
+    reading = group.read()
+    group.close()
+    worker.kill()
+    account = whole(used_by_group(None, reading, began))
+    assert (account.values["resource_cpu_s"] or 0) > 0.05
+    assert (account.values["resource_memory_peak_bytes"] or 0) > MIB
+    later = whole(used_by_group(None, reading, began + 10**6))
+    assert later.values["resource_cpu_s"] is None
+    assert "middle of the interval" in later.reasons["resource_cpu_s"]
+
+
+def test_processes_of_groups_below_belong_to_it(cgroup: Cgroup) -> None:
+    below = cgroup.folders["cpuacct"] / "below"
+    below.mkdir()
+
+    def join() -> None:
+        (below / "cgroup.procs").write_text(str(os.getpid()))
+
+    worker = Worker(join)
+    group = Group(cgroup)
+    assert group.read().pids == {worker.pid}
+    group.close()
+    worker.kill()
+    below.rmdir()
+
+
+def test_operations_count_where_the_kernel_counts_them(tmp_path: Path) -> None:
+    (tmp_path / "cpuacct.usage").write_text("5\n")
+    (tmp_path / "cgroup.procs").write_text("")
+    blkio = tmp_path / "blkio.throttle.io_serviced"
+    blkio.write_text("Total 0\n")
+    group = Group(Cgroup("/demo", {"blkio": tmp_path, "cpuacct": tmp_path}))
+    start = group.read()
+    quiet = whole(used_by_group(start, group.read(), 0))
+    assert quiet.values["resource_disk_read_count"] is None
+    blkio.write_text("254:0 Read 3\n254:0 Write 4\nTotal 7\n")
+    account = whole(used_by_group(start, group.read(), 0))
+    group.close()
+    assert account.values["resource_disk_read_count"] == 3
+    assert account.values["resource_disk_write_count"] == 4
+
+
+def test_user_and_system_of_version_1_add_up_to_the_whole(tmp_path: Path) -> None:
+    """They are counted in ticks, and the whole in nanoseconds."""
+    (tmp_path / "cgroup.procs").write_text("")
+
+    def spend(total_ns: int, user_ns: int, system_ns: int) -> None:
+        (tmp_path / "cpuacct.usage").write_text(f"{total_ns}\n")
+        (tmp_path / "cpuacct.usage_user").write_text(f"{user_ns}\n")
+        (tmp_path / "cpuacct.usage_sys").write_text(f"{system_ns}\n")
+
+    spend(10**9, 10**9, 0)
+    group = Group(Cgroup("/demo", {"cpuacct": tmp_path}))
+    start = group.read()
+    spend(3 * 10**9, 10**9 + 1_650_000_000, 550_000_000)
+    account = used_by_group(start, group.read(), 0)
+    spend(1_000_500_000, 10**9, 0)
+    short = used_by_group(start, group.read(), 0)
+    group.close()
+    assert account.values["resource_cpu_s"] == 2
+    assert account.values["resource_cpu_user_s"] == pytest.approx(1.5)
+    assert account.values["resource_cpu_system_s"] == pytest.approx(0.5)
+    assert short.values["resource_cpu_s"] == pytest.approx(0.0005)
+    assert short.values["resource_cpu_user_s"] is None
+    assert "no tick" in short.reasons["resource_cpu_user_s"]

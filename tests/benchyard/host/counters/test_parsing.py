@@ -1,0 +1,249 @@
+"""From the bytes of kernel files to values: real files, recorded ones, and anything at all."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.host.counters import parsing
+from benchyard.host.counters.host import real_disks
+
+CPU_STAT_V2 = b"""usage_usec 516169
+user_usec 124035
+system_usec 392133
+nr_periods 12
+nr_throttled 3
+throttled_usec 45678
+"""
+MEMORY_STAT_V2 = b"anon 4096\nfile 8192\npgfault 900\npgmajfault 7\n"
+IO_STAT_V2 = b"""254:0 rbytes=4096 wbytes=209719296 rios=1 wios=214 dbytes=0 dios=0
+253:1 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0
+"""
+BLKIO = b"""254:0 Read 4096
+254:0 Write 8192
+254:0 Sync 8192
+254:0 Async 4096
+254:0 Total 12288
+7:0 Read 1
+7:0 Write 2
+Total 12291
+"""
+NET_DEV = b"""Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo
+    lo:    3193      29    1    2    0     0          0         0     3193      29    3    4    0
+  eth0:244276025    5598    10    20    0     0          0         0   370667    3377    30    40
+"""
+
+PARSERS: list[Callable[[bytes], object]] = [
+    parsing.cpu_times,
+    parsing.context_switches,
+    parsing.memory,
+    parsing.memory_events,
+    parsing.disk,
+    parsing.newest_process,
+    parsing.network,
+    parsing.pressure,
+    parsing.process_stat,
+    parsing.process_disk,
+    parsing.peak_resident_bytes,
+    parsing.number,
+    parsing.cpu_of_v2,
+    parsing.throttling,
+    parsing.cpu_usage_of_v1,
+    parsing.cpu_stat_of_v1,
+    parsing.faults,
+    parsing.oom_kills,
+    parsing.io_of_v2,
+    parsing.blkio_of_v1,
+]
+_REAL = (
+    *("/proc/stat", "/proc/meminfo", "/proc/vmstat", "/proc/diskstats", "/proc/net/dev"),
+    *("/proc/self/stat", "/proc/self/io", "/proc/self/status"),
+)
+
+
+def read(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+# -- the host
+
+
+def test_cpu_times_mean_what_psutil_means() -> None:
+    before, ours, after = (
+        psutil.cpu_times(),
+        parsing.cpu_times(read("/proc/stat")),
+        psutil.cpu_times(),
+    )
+    for field in ("user", "system", "idle", "steal"):
+        value = getattr(ours, f"{field}_s")
+        assert getattr(before, field) <= value <= getattr(after, field)
+    assert ours.iowait_s is not None
+
+
+def test_context_switches_are_those_of_psutil() -> None:
+    before, ours = psutil.cpu_stats().ctx_switches, parsing.context_switches(read("/proc/stat"))
+    assert ours is not None
+    assert before <= ours <= psutil.cpu_stats().ctx_switches
+
+
+def test_an_old_kernel_tells_less() -> None:
+    assert parsing.cpu_times(b"cpu  100 0 50 800\n")[:5] == (1.0, 0.5, 8.0, None, None)
+
+
+def test_memory_in_use_is_what_is_not_available() -> None:
+    meminfo = b"MemTotal: 100 kB\nMemAvailable:  60 kB\nSwapTotal: 8 kB\nSwapFree: 5 kB\n"
+    assert parsing.memory(meminfo) == (40 * 1024, 3 * 1024)
+    assert parsing.memory(b"MemTotal: 100 kB\nMemFree: 60 kB\n") == (None, None)
+
+
+def test_swap_counts_pages() -> None:
+    page = os.sysconf("SC_PAGE_SIZE")
+    vmstat = b"nr_free_pages 1\npswpin 2\npswpout 3\npgfault 9\npgmajfault 4\noom_kill 5\n"
+    assert parsing.memory_events(vmstat) == (2 * page, 3 * page, 4, 5)
+
+
+def test_a_longer_name_is_another_counter() -> None:
+    assert parsing.oom_kills(b"oom_kill_disable 7\nunder_oom 8\noom_kill 9\n") == 9
+    assert parsing.oom_kills(b"oom 1\noom_kill_disable 7\n") is None
+
+
+@pytest.mark.skipif(not real_disks(), reason="this host has no disk")
+def test_both_files_tell_the_same_of_a_disk() -> None:
+    name = real_disks()[0]
+    first = parsing.disk(read(f"/sys/block/{name}/stat"))
+    lines = map(bytes.split, read("/proc/diskstats").splitlines())
+    then = next(parsing.disk(b" ".join(f[3:])) for f in lines if f[2] == name.encode())
+    last = parsing.disk(read(f"/sys/block/{name}/stat"))
+    assert None not in first
+    assert all(a <= b <= c for a, b, c in zip(first, then, last, strict=True) if a and b and c)
+
+
+def test_a_disk_counts_sectors_of_512_bytes() -> None:
+    stat = b" 8288 4409 946658 8178 3522 35810 1780752 7363 0 4632 16065 3663 48 356376 502 265 20"
+    expected = (8288, 3522, 946658 * 512, 1780752 * 512, 8178, 7363, 4632)
+    assert parsing.disk(stat) == expected
+
+
+def test_disks_add_up() -> None:
+    one, two = parsing.disk(b"1 " * 11), parsing.disk(b"2 " * 11)
+    assert parsing.sum_of_disks([one, two]) == (3, 3, 1536, 1536, 3, 3, 3)
+    assert set(parsing.sum_of_disks([])) == {None}
+    assert set(parsing.sum_of_disks([one, parsing.disk(b"")])) == {None}
+
+
+def test_the_network_is_that_of_psutil() -> None:
+    before = psutil.net_io_counters(nowrap=False)
+    ours = parsing.network(read("/proc/net/dev"))
+    after = psutil.net_io_counters(nowrap=False)
+    theirs = ("packets_recv", "packets_sent", "bytes_recv", "bytes_sent")
+    for name, value in zip((*theirs, "errin", "errout", "dropin", "dropout"), ours, strict=True):
+        assert value is not None
+        assert getattr(before, name) <= value <= getattr(after, name)
+
+
+def test_interfaces_add_up() -> None:
+    assert parsing.network(NET_DEV) == (5627, 3406, 244279218, 373860, 11, 33, 22, 44)
+    assert set(parsing.network(NET_DEV.partition(b" lo")[0])) == {None}
+
+
+def test_pressure_is_in_seconds() -> None:
+    psi = b"some avg10=0.04 avg60=0.34 avg300=0.24 total=6131997\nfull avg10=0.00 total=12\n"
+    assert parsing.pressure(psi) == (6.131997, 0.000012)
+    assert parsing.pressure(psi.splitlines()[0]) == (6.131997, None)
+
+
+# -- processes
+
+
+def test_a_process_may_be_called_anything() -> None:
+    numbers = b" ".join(str(number).encode() for number in range(4, 60))
+    found = parsing.process_stat(b"12 (a) R 1 (b c) S " + numbers)
+    assert found.state == "S"
+    assert found.parent == 4
+    assert (found.minor_faults, found.waited_minor_faults) == (10, 11)
+    assert (found.major_faults, found.waited_major_faults) == (12, 13)
+    assert (found.user_s, found.system_s) == (14 / parsing.TICKS_PER_S, 15 / parsing.TICKS_PER_S)
+    assert found.started_ticks == 22
+    assert found.resident_bytes == 24 * parsing.PAGE_BYTES
+
+
+def test_this_process() -> None:
+    found = parsing.process_stat(read("/proc/self/stat"))
+    assert found.parent == os.getppid()
+    assert found.state == "R"
+    peak = parsing.peak_resident_bytes(read("/proc/self/status"))
+    assert peak is not None
+    assert peak > 2**20
+    assert None not in parsing.process_disk(read("/proc/self/io"))
+
+
+# -- control groups
+
+
+def test_version_2() -> None:
+    assert parsing.cpu_of_v2(CPU_STAT_V2) == (0.516169, 0.124035, 0.392133, 3, 0.045678)
+    assert parsing.throttling(CPU_STAT_V2) == (3, 0.045678)
+    assert parsing.faults(MEMORY_STAT_V2) == (893, 7)
+    assert parsing.oom_kills(b"low 0\nhigh 0\nmax 0\noom 2\noom_kill 1\n") == 1
+    assert parsing.number(b"max\n") is None
+    assert parsing.number(b"217960192\n") == 217960192
+
+
+def test_disks_of_version_2() -> None:
+    assert parsing.io_of_v2(IO_STAT_V2) == (4097, 209719298, 4, 218)
+    assert parsing.io_of_v2(IO_STAT_V2, {"254:0"}) == (4096, 209719296, 1, 214)
+    assert parsing.io_of_v2(b"") == (0, 0, 0, 0)
+    assert parsing.io_of_v2(b"254:0 rbytes=x wbytes=1 rios=1 wios=1") == (None,) * 4
+
+
+def test_version_1() -> None:
+    throttled = b"nr_periods 0\nnr_throttled 5\nthrottled_time 2500000000\n"
+    assert parsing.throttling(throttled) == (5, 2.5)
+    assert parsing.cpu_usage_of_v1(b"516169846\n") == 0.516169846
+    ticks = parsing.TICKS_PER_S
+    assert parsing.cpu_stat_of_v1(b"user 12\nsystem 39\n")[1:3] == (12 / ticks, 39 / ticks)
+    faults = b"pgfault 1\npgmajfault 1\ntotal_pgfault 900\ntotal_pgmajfault 7\n"
+    assert parsing.faults(faults) == (893, 7)
+
+
+def test_disks_of_version_1() -> None:
+    assert parsing.blkio_of_v1(BLKIO) == (4097, 8194)
+    assert parsing.blkio_of_v1(BLKIO, {"254:0"}) == (4096, 8192)
+    assert parsing.blkio_of_v1(b"Total 0\n") == (0, 0)
+    assert parsing.blkio_of_v1(b"") == (None, None)
+    assert parsing.blkio_of_v1(b"8:0 Read x\nTotal 1") == (None, None)
+
+
+# -- whatever it is
+
+
+RECORDED = (CPU_STAT_V2, MEMORY_STAT_V2, IO_STAT_V2, BLKIO, NET_DEV, *map(read, _REAL))
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_make_it_raise(content: bytes) -> None:
+    for parse in PARSERS:
+        parse(content)
+
+
+@given(st.sampled_from(RECORDED), st.binary(max_size=20), st.data())
+def test_no_damage_makes_it_raise(content: bytes, junk: bytes, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, 10_000)) % (len(content) + 1)
+    for damaged in (content[:start], content[:start] + junk + content[start + len(junk) :]):
+        for parse in PARSERS:
+            parse(damaged)
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_64_bits_are_read(value: int) -> None:
+    assert parsing.number(str(value).encode() + b"\n") == value
+
+
+@pytest.mark.parametrize("text", [b"1_0", b"-1", b"+1", b"1.5", b"9" * 5000, "٣".encode(), b" "])
+def test_what_is_no_number(text: bytes) -> None:
+    assert parsing.number(text) is None

@@ -1,0 +1,231 @@
+"""Processes and their trees, read from /proc: real ones, and accounts that do not add up."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from benchyard.host.counters import processes
+from benchyard.host.counters.processes import (
+    Life,
+    UnknownUsageError,
+    boot_ticks,
+    lives,
+    read_process,
+    read_trees,
+    used_by,
+)
+from tests.benchyard.host.counters.conftest import MIB, Worker
+from tests.conftest import eventually
+
+TICK = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def life(pid: int, **given: float) -> Life:
+    told = {
+        "parent": 1,
+        "cpu_s": 0.0,
+        "user_s": 0.0,
+        "system_s": 0.0,
+        "minor_faults": 1,
+        "major_faults": 0,
+        "waited_faults": 0,
+        "read_bytes": 0,
+        "write_bytes": 0,
+        "resident_bytes": 0,
+        "is_root": False,
+        "is_alive": True,
+        "threads": 1,
+        "forgets_children": False,
+        **given,
+    }
+    return Life(key=(pid, int(told.pop("started", 100))), **told)  # pyright: ignore[reportArgumentType]
+
+
+def by_key(*each: Life) -> dict[processes.Key, Life]:
+    return {one.key: one for one in each}
+
+
+# -- real processes
+
+
+def test_own_cpu_time_is_told_in_nanoseconds(worker: Worker) -> None:
+    before = lives(read_trees([worker.pid]))
+    worker.burn(0.03)
+    after = lives(read_trees([worker.pid]))
+    used = used_by(before, after, 0)
+    assert 0.03 <= used.cpu_s < 0.2
+    assert used.cpu_s * 100 % 1 != 0
+
+
+def test_a_child_that_was_waited_for_counts_however_short_it_lived(worker: Worker) -> None:
+    before = lives(read_trees([worker.pid]))
+    worker.burn(0.1, "child")
+    worker.do("", "child")
+    used = used_by(before, lives(read_trees([worker.pid])), 0)
+    assert used.cpu_s >= 0.1 - 2 * TICK
+    assert used.user_s + used.system_s >= 0.1 - 2 * TICK
+    assert used.minor_faults > 200
+
+
+def test_a_child_that_lives_counts(worker: Worker) -> None:
+    began = boot_ticks(time.monotonic_ns())
+    before = lives(read_trees([worker.pid]))
+    burn = "end = time.process_time() + 0.05\nwhile time.process_time() < end: pass"
+    worker.do(f"import time\n{burn}\ntime.sleep(60)", "start")
+    children = [key for key in lives(read_trees([worker.pid])) if key[0] != worker.pid]
+    assert len(children) == 1
+    deadline = time.monotonic() + 30
+    while used_by(before, lives(read_trees([worker.pid])), began).cpu_s < 0.05:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    worker.do("started.kill(); started.wait()")
+
+
+def test_written_bytes_of_a_child_are_its_parents_when_it_ended(
+    worker: Worker, tmp_path: Path
+) -> None:
+    before = lives(read_trees([worker.pid]))
+    worker.write(tmp_path / "own", 2 * MIB)
+    worker.write(tmp_path / "childs", 4 * MIB, "child")
+    used = used_by(before, lives(read_trees([worker.pid])), 0)
+    if used.write_bytes == 0:
+        pytest.skip("temporary files are on no disk here")
+    assert used.write_bytes == pytest.approx(6 * MIB, rel=0.01)
+
+
+def test_a_tree_is_read_once_however_often_it_is_named(worker: Worker) -> None:
+    readings = list(read_trees([worker.pid, worker.pid, os.getpid()]))
+    assert len([one for one in readings if one.pid == worker.pid]) == 1
+    assert {one.pid for one in readings if one.is_root} == {worker.pid, os.getpid()}
+
+
+def test_a_process_that_is_gone_lacks() -> None:
+    pid = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    zombie = lives(read_trees([pid]))
+    assert [one.is_alive for one in zombie.values()] == [False]
+    os.waitpid(pid, 0)
+    assert read_process(pid, is_root=True) is None
+    assert not list(read_trees([pid]))
+
+
+def test_a_kernel_without_lists_of_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(path: str) -> bytes | None:
+        return None if path.endswith("children") else b""
+
+    monkeypatch.setattr(processes, "read_once", none)
+    monkeypatch.setattr(processes, "_keeps_no_lists", lambda: True)
+    with pytest.raises(UnknownUsageError, match="CONFIG_PROC_CHILDREN"):
+        list(read_trees([os.getpid()]))
+
+
+def test_threads_that_come_and_go_do_no_harm() -> None:
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            thread = threading.Thread(target=int)
+            thread.start()
+            thread.join()
+
+    churner = threading.Thread(target=churn)
+    churner.start()
+    try:
+        for _ in range(100):
+            assert any(key[0] == os.getpid() for key in lives(read_trees([os.getpid()])))
+    finally:
+        stop.set()
+        churner.join()
+
+
+def test_the_start_of_a_process_lies_between_two_readings_of_the_clock() -> None:
+    before = boot_ticks(time.monotonic_ns())
+    pid = os.posix_spawn("/bin/true", ["true"], {})
+    after = boot_ticks(time.monotonic_ns())
+    reading = read_process(pid, is_root=True)
+    os.waitpid(pid, 0)
+    assert reading is not None
+    (started,) = (key[1] for key in lives([reading]))
+    assert before <= started <= after
+
+
+# -- accounts
+
+
+def test_a_root_that_ended_is_taken_off_what_wait_told() -> None:
+    before = by_key(life(7, is_root=True, cpu_s=2.0, minor_faults=9))
+    with pytest.raises(UnknownUsageError, match="nobody told"):
+        used_by(before, {}, 0)
+    with pytest.raises(UnknownUsageError, match="nobody told"):
+        used_by(before, {}, 0, ended_roots=[8])
+    # Less than nothing: its whole life is added by who knows it.
+    assert used_by(before, {}, 0, ended_roots=[7]).minor_faults == -9
+
+
+def test_an_id_that_is_used_again_is_another_process() -> None:
+    before = by_key(life(7, is_root=True, started=100))
+    with pytest.raises(UnknownUsageError, match="nobody told"):
+        used_by(before, by_key(life(7, is_root=True, started=200)), 150)
+
+
+def test_a_descendant_must_have_been_waited_for() -> None:
+    before = by_key(life(7, is_root=True), life(8, parent=7, minor_faults=50, waited_faults=20))
+    with pytest.raises(UnknownUsageError, match="left the process tree"):
+        used_by(before, by_key(life(7, is_root=True, minor_faults=50, waited_faults=49)), 0)
+    after = by_key(life(7, is_root=True, minor_faults=61, waited_faults=60))
+    assert used_by(before, after, 0).minor_faults == 10
+
+
+def test_whose_parent_ended_too_may_have_left_whatever_the_sums_say() -> None:
+    before = by_key(
+        life(7, is_root=True),
+        life(8, parent=7, minor_faults=5),
+        life(9, parent=8, minor_faults=5),
+    )
+    after = by_key(life(7, is_root=True, minor_faults=1001, waited_faults=1000))
+    with pytest.raises(UnknownUsageError, match="which one first"):
+        used_by(before, after, 0)
+
+
+def test_an_ended_root_may_have_left_its_children_to_others() -> None:
+    before = by_key(life(7, is_root=True), life(8, parent=7, minor_faults=5))
+    with pytest.raises(UnknownUsageError, match="which one first"):
+        used_by(before, {}, 0, ended_roots=[7])
+
+
+@pytest.mark.parametrize("since", ["start", "end"])
+def test_who_ignores_the_ends_of_children_gets_no_account_of_them(since: str) -> None:
+    ignoring = life(7, is_root=True, waited_faults=99)._replace(forgets_children=True)
+    root = life(7, is_root=True)
+    before = by_key(ignoring if since == "start" else root, life(8, parent=7))
+    after = by_key(ignoring if since == "end" else root._replace(waited_faults=99))
+    with pytest.raises(UnknownUsageError, match="ignores the ends"):
+        used_by(before, after, 0)
+
+
+def test_a_new_child_that_was_waited_for_hides_none_that_was_forgotten(worker: Worker) -> None:
+    worker.do("import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)")
+    worker.do("import time; time.sleep(60)", "start")
+    before = lives(read_trees([worker.pid]))
+    worker.do("started.kill()")
+    assert eventually(lambda: len(lives(read_trees([worker.pid]))) == 1)
+    worker.do("signal.signal(signal.SIGCHLD, signal.SIG_DFL)")
+    worker.burn(0.01, "child")
+    with pytest.raises(UnknownUsageError, match="ignores the ends"):
+        used_by(before, lives(read_trees([worker.pid])), 0)
+
+
+def test_what_joined_late_has_an_unknown_past() -> None:
+    with pytest.raises(UnknownUsageError, match="older than the interval"):
+        used_by({}, by_key(life(7, is_root=True, started=100)), 101)
+    assert used_by({}, by_key(life(7, is_root=True, started=100, cpu_s=3.0)), 100).cpu_s == 3.0
+
+
+def test_disks_are_unknown_if_one_process_hides_them() -> None:
+    hidden = life(8, parent=7)._replace(read_bytes=None)
+    used = used_by({}, by_key(life(7, is_root=True), hidden), 0)
+    assert used.read_bytes is None
+    assert used.write_bytes == 0

@@ -1,0 +1,245 @@
+"""Provenance: what is known of the testbed."""
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from benchyard.host import facts as module
+from benchyard.host.facts import environment, environment_of
+from benchyard.host.facts.reading import Host
+from benchyard.host.facts.system import network
+from tests.benchyard.host.checks.hosts import (
+    CONTAINER,
+    CPU,
+    GUEST,
+    HOSTS,
+    LAPTOP,
+    SERVER,
+    write_host,
+)
+from tests.conftest import eventually
+
+FACTS = {
+    *("host", "kernel", "kernel_parameters", "os", "architecture", "boot", "cpu", "memory_bytes"),
+    *("swap_bytes", "swap", "huge_pages", "address_randomization", "disks", "network", "cgroup"),
+    *("virtualization", "clocksource", "timezone", "power", "docker", "packages", "python"),
+    "benchyard",
+}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    module._environment.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    yield
+    module._environment.cache_clear()  # pyright: ignore[reportPrivateUsage]
+
+
+def refuse(*_: Any, **__: Any) -> Any:
+    raise PermissionError
+
+
+def part(found: dict[str, Any], name: str) -> dict[str, Any]:
+    assert isinstance(found[name], dict)
+    return found[name]
+
+
+# -- this host
+
+
+def test_it_is_plain_json_with_every_fact() -> None:
+    found = environment()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert set(found) == FACTS
+    assert found["host"] == platform.node()
+
+
+def test_it_agrees_with_what_others_read() -> None:
+    found: dict[str, Any] = environment()
+    assert found["memory_bytes"] == psutil.virtual_memory().total
+    assert found["cpu"]["logical_cores"] == psutil.cpu_count()
+    assert found["cpu"]["physical_cores"] in (psutil.cpu_count(logical=False), None)
+    assert eventually(interfaces_agree, 60)
+    assert datetime.fromisoformat(found["boot"]["at"]).timestamp() == psutil.boot_time()
+    assert found["boot"]["id"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert found["python"].endswith(platform.python_version())
+
+
+def interfaces_agree() -> bool:
+    """Tell whether nobody's container came or went meanwhile; if so, they must be the same."""
+    before = set(psutil.net_if_stats())
+    each: Any = network(Host())
+    found = {one["name"] for one in each}
+    if before != set(psutil.net_if_stats()):
+        return False
+    assert found == before
+    return True
+
+
+def test_it_is_looked_up_once_and_cannot_be_spoilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = environment()
+    host = first["host"]
+    first["host"] = "changed"
+    monkeypatch.setattr(platform, "node", refuse)
+    assert environment()["host"] == host
+
+
+def test_defect_26_nothing_that_is_missing_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("node", "platform", "machine", "freedesktop_os_release"):
+        monkeypatch.setattr(platform, name, refuse)
+    monkeypatch.setattr(os, "sched_getaffinity", refuse)
+    found = environment_of(Host(tmp_path))
+    assert set(found) == FACTS
+    assert found["memory_bytes"] is None
+    assert found["os"] is None
+    assert found["disks"] == []
+    cpu = part(found, "cpu")
+    assert {name for name, value in cpu.items() if value is not None} == {"logical_cores"}
+
+
+def test_defect_26_everything_that_is_refused_is_null(tmp_path: Path) -> None:
+    found = environment_of(write_host(tmp_path, dict.fromkeys(LAPTOP)))
+    assert found["memory_bytes"] is None
+    assert part(found, "cpu")["model"] is None
+
+
+# -- recorded hosts
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_every_host_gives_every_fact_as_json(tmp_path: Path, name: str) -> None:
+    found = environment_of(write_host(tmp_path, HOSTS[name]))
+    assert set(found) == FACTS
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_a_laptop(tmp_path: Path) -> None:
+    found = environment_of(write_host(tmp_path, LAPTOP))
+    cpu = part(found, "cpu")
+    assert cpu["model"] == "Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz"
+    assert (cpu["logical_cores"], cpu["physical_cores"], cpu["threads_per_core"]) == (4, 2, 2)
+    assert (cpu["sockets"], cpu["numa_nodes"], cpu["smt"], cpu["turbo"]) == (1, 1, True, True)
+    assert (cpu["governor"], cpu["frequency_driver"]) == ("powersave", "intel_pstate")
+    assert cpu["energy_preference"] == "balance_power"
+    assert (cpu["isolated"], cpu["microcode"]) == ("none", "0xf4")
+    assert found["memory_bytes"] == 16223612 * 1024
+    assert found["swap_bytes"] == 8388604 * 1024
+    swap = part(found, "swap")
+    assert swap["swappiness"] == 60
+    assert swap["devices"] == [
+        {
+            "name": "/dev/zram0",
+            "kind": "partition",
+            "size_bytes": 8388604 * 1024,
+            "used_bytes": 388604 * 1024,
+            "priority": 100,
+        }
+    ]
+    assert found["power"] == {"supply": "battery", "charge_percent": 57}
+    assert found["huge_pages"] == {"enabled": "madvise", "defrag": "madvise"}
+    assert found["address_randomization"] == 2
+    assert found["clocksource"] == {"current": "tsc", "available": ["tsc", "hpet", "acpi_pm"]}
+    assert part(found, "virtualization")["product"] == "Dell Inc. Latitude 7490"
+    assert found["network"] == [
+        {"name": "enp0s31f6", "speed_bits_per_s": 1_000_000_000},
+        {"name": "lo", "speed_bits_per_s": None},
+        {"name": "wlp2s0", "speed_bits_per_s": None},
+    ]
+
+
+def test_defect_19_frequencies_are_truly_hertz(tmp_path: Path) -> None:
+    cpu = part(environment_of(write_host(tmp_path, LAPTOP)), "cpu")
+    assert cpu["frequency_min_hz"] == 400_000_000
+    assert cpu["frequency_max_hz"] == 4_200_000_000
+    assert cpu["frequency_limit_hz"] == 3_000_000_000
+
+
+def test_governors_that_differ_are_all_told(tmp_path: Path) -> None:
+    files = LAPTOP | {f"{CPU}/cpufreq/policy2/scaling_governor": "performance\n"}
+    cpu = part(environment_of(write_host(tmp_path, files)), "cpu")
+    assert cpu["governor"] == "performance, powersave"
+
+
+def test_limits_and_versions_of_cgroups(tmp_path: Path) -> None:
+    def cgroup(name: str) -> Any:
+        return environment_of(write_host(tmp_path / name, HOSTS[name]))["cgroup"]
+
+    limited = {"version": "2", "cpu_limit_cores": 2.0, "memory_limit_bytes": 512 * 1024 * 1024}
+    assert cgroup("container") == limited
+    assert cgroup("guest") == {
+        "version": "1",
+        "cpu_limit_cores": 1.5,
+        "memory_limit_bytes": 256 * 1024 * 1024,
+    }
+    assert cgroup("server") == {
+        "version": "2",
+        "cpu_limit_cores": None,
+        "memory_limit_bytes": None,
+    }
+    assert cgroup("nothing told")["version"] is None
+
+
+def test_both_versions_side_by_side_are_hybrid(tmp_path: Path) -> None:
+    both = GUEST["proc/self/mountinfo"] + LAPTOP["proc/self/mountinfo"]
+    host = write_host(tmp_path, GUEST | {"proc/self/mountinfo": both})
+    assert part(environment_of(host), "cgroup")["version"] == "hybrid"
+
+
+def test_machines_and_containers_are_told_apart(tmp_path: Path) -> None:
+    def virtualization(name: str, files: dict[str, str]) -> Any:
+        return environment_of(write_host(tmp_path / name, files))["virtualization"]
+
+    assert virtualization("guest", GUEST)["hypervisor"] is True
+    assert virtualization("nothing told", {})["hypervisor"] is None
+    assert virtualization("server", SERVER) == {
+        "hypervisor": False,
+        "product": None,
+        "container": None,
+    }
+    assert virtualization("container", CONTAINER)["container"] == "docker"
+    podman = {"run/.containerenv": 'engine="podman-4.9"'}
+    assert virtualization("podman", podman)["container"] == "podman"
+    said = {"proc/1/environ": "PATH=/bin\0container=lxc\0"}
+    assert virtualization("lxc", said)["container"] == "lxc"
+
+
+def test_a_machine_made_from_an_image_is_no_container(tmp_path: Path) -> None:
+    first = {
+        "proc/self/ns/pid": "-> pid:[4026531836]",
+        "proc/self/ns/uts": "-> uts:[4026531838]",
+        "proc/self/ns/ipc": "-> ipc:[4026531839]",
+    }
+    host = write_host(tmp_path, {path: CONTAINER[path] for path in (".dockerenv",)} | first)
+    assert part(environment_of(host), "virtualization")["container"] is None
+
+
+def test_only_telling_words_of_the_command_line_are_kept(tmp_path: Path) -> None:
+    line = "root=/dev/sda1 quiet isolcpus=2-3 password=x mitigations=off nosmt\n"
+    host = write_host(tmp_path, {"proc/cmdline": line})
+    words = environment_of(host)["kernel_parameters"]
+    assert words == ["isolcpus=2-3", "mitigations=off", "nosmt"]
+
+
+def test_the_time_zone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TZ", raising=False)
+    host = write_host(tmp_path, {"etc/timezone": "Europe/Brussels\n"})
+    assert part(environment_of(host), "timezone")["name"] == "Europe/Brussels"
+    link = {"etc/localtime": "-> ../usr/share/zoneinfo/Asia/Tokyo"}
+    linked = write_host(tmp_path / "b", link)
+    assert part(environment_of(linked), "timezone")["name"] == "Asia/Tokyo"
+    monkeypatch.setenv("TZ", "UTC")
+    assert part(environment_of(linked), "timezone")["name"] == "UTC"
+
+
+def test_vulnerabilities_are_told(tmp_path: Path) -> None:
+    files = {f"{CPU}/vulnerabilities/mds": "Not affected\n"}
+    cpu = part(environment_of(write_host(tmp_path, files)), "cpu")
+    assert cpu["vulnerabilities"] == {"mds": "Not affected"}

@@ -1,0 +1,86 @@
+"""Reading what a kernel tells."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.host.facts.reading import (
+    Facts,
+    Host,
+    as_list,
+    chosen,
+    cpu_list,
+    integer,
+    known,
+    pairs,
+)
+
+
+def test_files_that_are_missing_refused_or_empty_are_none(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "empty").touch()
+    host = Host(tmp_path)
+    for path in ("absent", "folder", "loop", "empty", "empty/x", "nul\0", "a" * 5000):
+        assert host.text(path) is None
+        assert host.number(path) is None
+        assert host.cpus(path) is None
+        assert host.names(path) == []
+    assert host.has("empty")
+    assert not host.has("loop")
+
+
+def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"\xff\xfe 5\n")
+    assert Host(tmp_path).text("x") == "\ufffd\ufffd 5"
+
+
+def test_paths_are_below_the_root(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text(" 5\n")
+    assert Host(tmp_path).number("/x") == Host(tmp_path).number("x") == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [
+        ("0", {0}),
+        ("0-3,8", {0, 1, 2, 3, 8}),
+        ("3-1", None),
+        ("0-999999999", None),
+        ("-1", None),
+        ("", None),
+        ("a-b", None),
+    ],
+)
+def test_lists_of_cpus(text: str, cpus: set[int] | None) -> None:
+    assert cpu_list(text) == cpus
+
+
+@given(st.sets(st.integers(0, 300), min_size=1))
+def test_lists_of_cpus_are_written_as_they_are_read(cpus: set[int]) -> None:
+    assert cpu_list(as_list(cpus)) == cpus
+
+
+@given(st.text())
+def test_no_text_is_too_strange(text: str) -> None:
+    assert cpu_list(text) is None or cpu_list(text)
+    assert integer(text) is None or integer(text) == int(text)
+    assert (chosen(text) or "") in text
+    assert len(list(pairs(text))) <= len(text)
+
+
+def test_the_word_in_brackets_is_chosen() -> None:
+    assert chosen("always [madvise] never") == "madvise"
+    assert chosen("none") == "none"
+    assert chosen("a b") is None
+    assert chosen(None) is None
+
+
+def test_what_fails_is_null() -> None:
+    def absent() -> str:
+        raise FileNotFoundError
+
+    facts: Facts = {"zero": lambda: 1 // 0, "absent": absent, "": lambda: "", "one": lambda: 1}
+    assert known(facts) == {"zero": None, "absent": None, "": None, "one": 1}

@@ -1,0 +1,251 @@
+"""The two files of curves, from a raw file made by the real sampling process or by hand."""
+
+import csv
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import MeasurementError
+from benchyard.host.collector import Measured, StepWindow
+from benchyard.host.sampler import curves, process
+from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE, write_curves
+from benchyard.host.sampler.owned import HEADER
+from benchyard.host.sampler.process import FRAME, MAGIC, MISSED, PART, TICK
+from benchyard.host.sampler.rows import COLUMNS, Boundary, Execution
+from benchyard.host.sampler.sampler import start_sampler
+from benchyard.host.sampler.watched import host_files
+from benchyard.process.usage import Owned
+from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
+
+SECOND = 1_000_000_000
+
+
+def read(folder: Path, name: str = METRICS_FILE) -> list[dict[str, str]]:
+    with (folder / name).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def measured(folder: Path, origin_ns: int = 0) -> Measured:
+    return Measured(folder, "case[a=1,b=2]", 3, 0.1, origin_ns)
+
+
+def frame(kind: bytes, payload: bytes) -> bytes:
+    return FRAME.pack(kind, len(payload)) + payload
+
+
+def opened(ident: int, words: bytes) -> bytes:
+    return frame(process.OPENED, PART.pack(ident, 0) + words)
+
+
+def tick(at_ns: int, classes: int = 1, **changed: bytes) -> bytes:
+    parts = ((int(name[1:]), content) for name, content in changed.items())
+    body = b"".join(PART.pack(ident, len(content)) + content for ident, content in parts)
+    return frame(process.TICKED, TICK.pack(at_ns, classes) + body)
+
+
+def written(folder: Path, *frames: bytes) -> Path:
+    raw = folder / "raw"
+    raw.write_bytes(MAGIC + b"".join(frames))
+    return raw
+
+
+def meminfo(used_kib: int) -> bytes:
+    text = f"MemTotal: 100 kB\nMemAvailable: {100 - used_kib} kB\nSwapTotal: 8 kB\nSwapFree: 8 kB\n"
+    return text.encode()
+
+
+def boundary(at_ns: int, memory: int = 0) -> Boundary:
+    known = {"memory_ram": memory, "memory_swap": 0}
+    return Boundary(at_ns, tuple(known.get(name) for name in COLUMNS))
+
+
+def execution(step: int, start: int, end: int, memory: int = 0) -> Execution:
+    return Execution(step, boundary(start, memory), boundary(end, memory))
+
+
+#: A step that lasts longer than whatever is sampled.
+ALWAYS = execution(1, 0, 1000 * SECOND)
+
+
+def test_a_host_without_hardware_disks_draws_all_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(curves, "disk_numbers", frozenset)
+    raw = written(
+        tmp_path,
+        opened(0, b"db cgroup:/g io.stat"),
+        tick(5 * SECOND, i0=b"7:0 rbytes=5 wbytes=6 rios=1 wios=1\n"),
+    )
+    write_curves(raw, measured(tmp_path), [ALWAYS], [])
+    (row,) = read(tmp_path, RESOURCES_FILE)
+    assert (row["disk_read_bytes"], row["disk_write_bytes"]) == ("5", "6")
+
+
+def test_a_real_run(tmp_path: Path) -> None:
+    origin = time.monotonic_ns()
+    sampler = start_sampler(tmp_path / "raw", 0.02, host_files())
+    sampler.watch("Data, base", Owned(pids=(os.getpid(),)))
+    time.sleep(0.7)
+    account = sampler.end()
+    step = execution(1, origin, time.monotonic_ns())
+    windows = [StepWindow(1, origin, time.monotonic_ns(), origin)]
+    made = write_curves(tmp_path / "raw", measured(tmp_path, origin), [step], windows)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == [METRICS_FILE, RESOURCES_FILE]
+    assert made.files == (METRICS_FILE, RESOURCES_FILE)
+    assert made.samples == account.samples
+    assert made.missed == account.missed
+    assert made.notes == []
+    first, *rows, last = read(tmp_path)
+    assert (first["memory_ram"], last["memory_ram"]) == ("0", "0")  # the edges, made up above
+    assert tuple(first) == METRICS_COLUMNS
+    assert len(rows) == made.samples
+    assert {(row["name"], row["run"], row["version"]) for row in rows} == {
+        ("case[a=1,b=2]", "3", "3")
+    }
+    assert [int(row["index"]) for row in rows] == list(range(2, len(rows) + 2))
+    times = [float(row["timestamp"]) for row in rows]
+    assert times == sorted(times)
+    assert min(int(row["memory_ram"]) for row in rows) > 0
+    drawn = read(tmp_path, RESOURCES_FILE)
+    assert tuple(drawn[0]) == HEADER
+    assert {(r["resource"], r["what"], r["name"]) for r in drawn} == {
+        ("Data, base", "tree", str(os.getpid()))
+    }
+    assert {row["timestamp"] for row in drawn} <= {row["timestamp"] for row in rows}
+    assert all(int(row["memory_bytes"]) > 0 for row in drawn)
+
+
+def test_the_edges_of_commands_are_rows_among_the_samples(tmp_path: Path) -> None:
+    raw = written(tmp_path, tick(10), tick(20), tick(30))
+    executions = [execution(2, 16, 40), execution(1, 5, 12), execution(1, 13, 15)]
+    write_curves(raw, measured(tmp_path), executions, [])
+    rows = read(tmp_path)
+    assert [float(row["timestamp"]) * 1e9 for row in rows] == pytest.approx(
+        [5, 10, 12, 13, 15, 16, 20, 30, 40]
+    )
+    assert [row["step"] for row in rows] == ["1"] * 5 + ["2"] * 4
+
+
+def test_of_steps_side_by_side_each_has_its_own_edges(tmp_path: Path) -> None:
+    raw = written(tmp_path, tick(15), tick(25), tick(35))
+    write_curves(raw, measured(tmp_path), [execution(1, 10, 30), execution(2, 20, 40)], [])
+    found = [(round(float(row["timestamp"]) * 1e9), row["step"]) for row in read(tmp_path)]
+    assert found == [
+        *((10, "1"), (15, "1"), (20, "2"), (25, "2")),
+        *((30, "1"), (35, "2"), (40, "2")),
+    ]
+
+
+def test_defect_17_what_lies_outside_of_commands_is_no_row(tmp_path: Path) -> None:
+    raw = written(
+        tmp_path,
+        opened(0, b"db cgroup:/a memory.current"),
+        tick(5, i0=b"5"),
+        *(tick(at) for at in (10, 20, 30, 50)),
+    )
+    executions = [execution(1, 8, 12), execution(2, 28, 40)]
+    windows = [StepWindow(1, 0, 12, 0), StepWindow(2, 28, 60, 28)]
+    made = write_curves(raw, measured(tmp_path), executions, windows)
+    assert made.samples == 5
+    assert [row["step"] for row in read(tmp_path)] == ["1"] * 3 + ["2"] * 3
+    assert [row["step"] for row in read(tmp_path, RESOURCES_FILE)] == ["1", "2"]
+    assert [made.sampled[step]["samples"] for step in (1, 2)] == [3, 3]
+
+
+def test_levels_of_the_attempt_that_decided(tmp_path: Path) -> None:
+    raw = written(
+        tmp_path,
+        opened(0, b"host columns meminfo"),
+        tick(10, i0=meminfo(90)),
+        tick(20, i0=meminfo(50)),
+        tick(30, i0=meminfo(60)),
+        tick(50, i0=meminfo(99)),
+    )
+    executions = [execution(1, 5, 12, 99 * 1024), execution(1, 15, 40, 40 * 1024)]
+    windows = [StepWindow(1, 0, 40, 14), StepWindow(3, 45, 46, 45)]
+    made = write_curves(raw, measured(tmp_path), executions, windows)
+    level = {"min": 40 * 1024, "max": 60 * 1024}
+    assert made.sampled[1] == {
+        "samples": 4,
+        "levels": {
+            "memory_ram": level,
+            "memory_swap": {"min": 0, "max": 0},
+            "memory_ram_swap": level,
+        },
+    }
+    assert made.sampled[3]["samples"] == 0
+
+
+def test_what_did_not_change_is_as_it_was_and_what_was_not_read_is_no_row(tmp_path: Path) -> None:
+    raw = written(
+        tmp_path,
+        opened(0, b"host columns meminfo"),
+        opened(1, b"db cgroup:/a memory.current"),
+        opened(2, b"db tree:7 7/stat"),
+        tick(1 * SECOND, 3, i0=meminfo(5), i1=b"500", i2=b"7 (x) S"),
+        tick(2 * SECOND, 1),
+        frame(process.GONE, PART.pack(1, 0)),
+        tick(3 * SECOND, 3),
+    )
+    write_curves(raw, measured(tmp_path), [ALWAYS], [])
+    assert [row["memory_ram"] for row in read(tmp_path)][1:-1] == [str(5 * 1024)] * 3
+    drawn = [(row["timestamp"], row["what"]) for row in read(tmp_path, RESOURCES_FILE)]
+    assert drawn == [("1.0", "cgroup"), ("1.0", "tree"), ("2.0", "cgroup"), ("3.0", "tree")]
+
+
+def test_gaps_and_notes_are_told_and_not_without_end(tmp_path: Path) -> None:
+    late = [frame(process.LATE, MISSED.pack(at * SECOND, 2)) for at in range(300)]
+    notes = [frame(process.NOTE, b"none")] * 300
+    made = write_curves(written(tmp_path, *late, *notes), measured(tmp_path, -SECOND), [], [])
+    assert made.missed == 600
+    assert made.gaps[:2] == [(1.0, 2), (2.0, 2)]
+    assert len(made.gaps) == len(made.notes) == curves.MOST_TOLD
+
+
+def test_without_samples_there_is_a_header(tmp_path: Path) -> None:
+    made = write_curves(tmp_path / "none", measured(tmp_path), [], [StepWindow(1, 0, 1, 0)])
+    assert (made.samples, made.files) == (0, (METRICS_FILE,))
+    assert (tmp_path / METRICS_FILE).read_text() == ",".join(METRICS_COLUMNS) + "\n"
+    assert not (tmp_path / RESOURCES_FILE).exists()
+
+
+def test_a_file_of_unknown_numbers_is_left_alone(tmp_path: Path) -> None:
+    raw = written(tmp_path, opened(0, b"db ufo:1 x"), tick(1, i0=b"5", i9=b"6"))
+    assert write_curves(raw, measured(tmp_path), [], []).samples == 1
+
+
+def test_a_full_disk_keeps_the_samples_and_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = written(tmp_path, tick(1))
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("benchyard.core.files.os.fsync", full)
+    with pytest.raises(MeasurementError) as caught:
+        write_curves(raw, measured(tmp_path), [], [])
+    assert str(caught.value) == (
+        f"{tmp_path / METRICS_FILE}: the curves cannot be written: No space left on device; "
+        f"the samples are kept in {raw}"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_samples(tmp_path: Path) -> None:
+    import tracemalloc  # noqa: PLC0415 - it slows what is measured
+
+    peaks: list[int] = []
+    for count in (2_000, 20_000):
+        files = (opened(0, b"host columns meminfo"), opened(1, b"db cgroup:/a memory.current"))
+        ticks = (tick(at, i0=meminfo(at % 90), i1=b"%d" % at) for at in range(count))
+        raw = written(tmp_path, *files, *ticks)
+        tracemalloc.start()
+        write_curves(raw, measured(tmp_path), [ALWAYS], [])
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0] + 100_000

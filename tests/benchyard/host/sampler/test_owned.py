@@ -1,0 +1,184 @@
+"""Rows of resources.csv: what the files of each kind of thing mean."""
+
+import csv
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.host.counters.parsing import PAGE_BYTES, TICKS_PER_S
+from benchyard.host.sampler import process
+from benchyard.host.sampler.owned import (
+    HEADER,
+    CgroupCurve,
+    Curve,
+    Curves,
+    EnergyCurve,
+    GpuCurve,
+    TreeCurve,
+    Usage,
+)
+
+BLKIO = b"8:0 Read 100\n8:0 Write 200\n253:0 Read 100\nTotal 400\n"
+
+
+def filled(curve: Curve, files: dict[str, bytes | None]) -> Usage:
+    for name, content in files.items():
+        curve.update(name, content)
+    return curve.usage(curve.files)
+
+
+def stat(user: int, waited: int = 0, pages: int = 3, state: str = "S", name: str = "a) b") -> bytes:
+    fields = [state, *["0"] * 10, str(user), "2", str(waited), "0", *["0"] * 6, str(pages), "0"]
+    return f"12 ({name}) {' '.join(fields)}\n".encode()
+
+
+def io(read: int, written: int) -> bytes:
+    return f"rchar: 9\nread_bytes: {read}\nwrite_bytes: {written}\n".encode()
+
+
+def test_header_and_values_agree() -> None:
+    assert HEADER[6:] == Usage._fields
+
+
+def test_a_version_2_group() -> None:
+    used = filled(
+        CgroupCurve("db", "cgroup:/a", {"8:0"}),
+        {
+            "cpu.stat": b"usage_usec 3000000\nuser_usec 2000000\nsystem_usec 1000000\n",
+            "memory.current": b"4096\n",
+            "io.stat": b"8:0 rbytes=10 wbytes=20 rios=1 wios=2\n253:0 rbytes=10 wbytes=20\n",
+            "pids.current": b"7\n",
+        },
+    )
+    assert used == Usage(3.0, 2.0, 1.0, 4096, 10, 20, 7)
+
+
+def test_a_version_1_group() -> None:
+    used = filled(
+        CgroupCurve("db", "cgroup:/a", {"8:0"}),
+        {
+            "cpuacct.usage": b"1500000000\n",
+            "cpuacct.stat": b"user %d\nsystem 0\n" % TICKS_PER_S,
+            "memory.usage_in_bytes": b"4096\n",
+            "blkio.throttle.io_service_bytes_recursive": BLKIO,
+            "pids.current": b"7\n",
+        },
+    )
+    assert used == Usage(1.5, 1.0, 0.0, 4096, 100, 200, 7)
+
+
+def test_without_hardware_disks_all_devices_of_a_group_count() -> None:
+    used = filled(CgroupCurve("db", "cgroup:/a", None), {"io.stat": b"7:0 rbytes=5 wbytes=6\n"})
+    assert (used.disk_read_bytes, used.disk_write_bytes) == (5, 6)
+
+
+def test_defect_25_what_a_group_does_not_tell_is_unknown() -> None:
+    assert filled(CgroupCurve("db", "cgroup:/a", ()), {"memory.current": b"5"}) == Usage(
+        memory_bytes=5
+    )
+
+
+def test_a_tree_is_the_sum_of_its_members() -> None:
+    files = {"1/stat": stat(100, waited=50), "1/io": io(5, 6), "2/stat": stat(7), "2/io": io(1, 2)}
+    used = filled(TreeCurve("db", "tree:1"), {**files})
+    assert used.cpu_user_s == 157 / TICKS_PER_S
+    assert used.cpu_system_s == 4 / TICKS_PER_S
+    assert used.cpu_s == pytest.approx(161 / TICKS_PER_S)
+    assert used.memory_bytes == 6 * PAGE_BYTES
+    assert (used.disk_read_bytes, used.disk_write_bytes) == (6, 8)
+    assert used.process_count == 2
+
+
+def test_totals_of_a_tree_never_fall() -> None:
+    curve = TreeCurve("db", "tree:1")
+    filled(curve, {"1/stat": stat(10), "1/io": io(5, 6), "2/stat": stat(20), "2/io": io(5, 6)})
+    ended = filled(curve, {"2/stat": None, "2/io": None})
+    assert (ended.cpu_user_s, ended.disk_read_bytes) == (30 / TICKS_PER_S, 10)
+    assert ended.process_count == 1
+    waited = filled(curve, {"1/stat": stat(10, waited=25)})
+    assert waited.cpu_user_s == 35 / TICKS_PER_S
+
+
+def test_a_zombie_used_time_and_is_no_process() -> None:
+    used = filled(TreeCurve("db", "tree:1"), {"1/stat": stat(10, state="Z"), "2/stat": stat(1)})
+    assert used.process_count == 1
+    assert used.memory_bytes == 3 * PAGE_BYTES
+    assert used.cpu_user_s == 11 / TICKS_PER_S
+
+
+def test_bytes_are_unknown_where_one_member_hides_them() -> None:
+    files = {"1/stat": stat(1), "1/io": io(5, 6), "2/stat": stat(1)}
+    used = filled(TreeCurve("db", "tree:1"), {**files})
+    assert (used.disk_read_bytes, used.disk_write_bytes) == (None, None)
+
+
+def test_energy_runs_round() -> None:
+    curve = EnergyCurve("host", "energy:intel-rapl:0")
+    readings = (b"900000", b"950000", b"50000")
+    found = [filled(curve, {"999999": reading}).energy_j for reading in readings]
+    assert found == pytest.approx([0.0, 0.05, 0.149999])
+
+
+def test_energy_without_its_range_is_unknown() -> None:
+    assert filled(EnergyCurve("host", "energy:x"), {"": b"5\n"}).energy_j is None
+
+
+def test_a_gpu() -> None:
+    content = b"utilisation_percent 35\nmemory_bytes 5000\npower_mw ?\n"
+    used = filled(GpuCurve("host", "gpu:0_T"), {"0_T": content})
+    assert used == Usage(memory_bytes=5000, utilisation_ratio=0.35)
+
+
+def test_names_are_read_back_and_quoted() -> None:
+    curve = CgroupCurve("a%20b,c", 'cgroup:/x"%2Cy%3A', ())
+    curve.update("memory.current", b"5")
+    cells = next(csv.reader([curve.text()]))
+    assert cells[:3] == ["a b,c", "cgroup", '/x",y:']
+    assert len(cells) == len(HEADER) - 3
+
+
+@given(st.sampled_from([CgroupCurve, TreeCurve, EnergyCurve, GpuCurve]), st.data())
+def test_no_content_raises(kind: type[Curve], data: st.DataObject) -> None:
+    curve = kind("o", "w:x", ()) if kind is CgroupCurve else kind("o", "w:x")
+    names = ["1/stat", "1/io", "cpu.stat", "cpuacct.usage", "io.stat", "99"]
+    for name in names:
+        curve.update(name, data.draw(st.none() | st.binary(max_size=40)))
+    assert len(next(csv.reader([curve.text()]))) == len(HEADER) - 3
+
+
+# -- all of them
+
+
+def test_a_row_for_each_thing_that_a_tick_read() -> None:
+    curves = Curves(())
+    for owner, what, name in (
+        ("db", "cgroup:/a", "memory.current"),
+        ("db", "tree:1", "1/stat"),
+        ("host", "gpu", "0_A"),
+        ("host", "gpu", "1_B"),
+    ):
+        curve = curves.curve(owner, what, name)
+        assert curve is not None
+        curve.update(name, b"5")
+    seen = {mask: [text.split(",")[1] for text in curves.texts(mask)] for mask in (1, 2, 4, 7)}
+    assert seen[process.STEADY] == ["cgroup"]
+    assert seen[process.PROCESSES] == ["tree"]
+    assert seen[process.DEVICES] == ["gpu", "gpu"]
+    assert len(seen[7]) == 4
+
+
+def test_files_of_one_thing_are_one_curve_until_all_are_gone() -> None:
+    curves = Curves(())
+    first = curves.curve("db", "tree:1", "1/stat")
+    assert first is not None
+    assert curves.curve("db", "tree:1", "1/io") is first
+    assert list(curves.texts(7)) == []
+    for name in ("1/stat", "1/io"):
+        first.update(name, b"5")
+        first.update(name, None)
+    assert curves.curve("db", "tree:1", "1/stat") is not first
+
+
+def test_what_is_no_curve() -> None:
+    assert Curves(()).curve("o", "nothing:x", "name") is None

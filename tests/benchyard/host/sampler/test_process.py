@@ -1,0 +1,346 @@
+"""The sampling process: deadlines, what it records, commands, and its end with its parent."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.host.sampler import descendants, process
+from benchyard.host.sampler.raw import Gone, Late, Note, Opened, Record, Stopped, Tick, read_raw
+from tests.conftest import eventually, is_gone
+
+LIVES = "import sys; print(flush=True); sys.stdin.read()"
+PARENT = (
+    "import subprocess, sys\n"
+    f"child = subprocess.Popen([sys.executable, '-c', {LIVES!r}], stdin=subprocess.PIPE,"
+    " stdout=subprocess.PIPE)\n"
+    "child.stdout.readline(); print(child.pid, flush=True); sys.stdin.readline()\n"
+    "child.communicate(); print('alone', flush=True); sys.stdin.read()\n"
+)
+
+
+class Started:
+    """A sampling process, its input held by the test."""
+
+    def __init__(self, popen: "subprocess.Popen[bytes]", raw: Path) -> None:
+        self.popen = popen
+        self.raw = raw
+
+    def tell(self, *lines: str) -> None:
+        assert self.popen.stdin is not None
+        self.popen.stdin.write("".join(f"{line}\n" for line in lines).encode())
+        self.popen.stdin.flush()
+
+    def begin(self, *lines: str) -> None:
+        self.tell(*lines, "begin")
+        assert self.popen.stdout is not None
+        assert select.select([self.popen.stdout], [], [], 30)[0]
+        assert self.popen.stdout.readline() == b"ready\n"
+
+    def end(self) -> dict[str, Any]:
+        out, err = self.popen.communicate(timeout=30)
+        assert (self.popen.returncode, err) == (0, b"")
+        return json.loads(out)
+
+    def records(self) -> list[Record]:
+        return list(read_raw(self.raw))
+
+    def ticks(self) -> list[Tick]:
+        return [record for record in self.records() if isinstance(record, Tick)]
+
+    def contents(self) -> dict[str, list[bytes]]:
+        """Return name to all contents that were recorded, in order."""
+        names: dict[int, str] = {}
+        found: dict[str, list[bytes]] = {}
+        for record in self.records():
+            if isinstance(record, Opened):
+                names[record.ident] = record.name
+                found[record.name] = []
+            for ident, content in record.changed if isinstance(record, Tick) else ():
+                found[names[ident]].append(content)
+        return found
+
+
+@contextmanager
+def sampling(folder: Path, interval: float) -> Generator[Started]:
+    arguments = ["-I", "-S", process.__file__, str(folder / "raw"), str(interval)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, *arguments], stdin=pipe, stdout=pipe, stderr=pipe
+    ) as popen:
+        yield Started(popen, folder / "raw")
+
+
+# -- deadlines
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [(0, (100, 0)), (99, (100, 0)), (100, (200, 1)), (250, (300, 2)), (-5, (100, 0))],
+)
+def test_the_next_deadline_is_in_the_future(now: int, expected: tuple[int, int]) -> None:
+    assert process.next_deadline(0, now, 100) == expected
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=1), st.integers(1, 10**10))
+def test_defect_07_what_a_sample_costs_shifts_no_deadline(costs: list[int], interval: int) -> None:
+    due = missed = 0
+    for cost in costs:
+        now = due + cost
+        due, passed = process.next_deadline(due, now, interval)
+        missed += passed
+        assert now < due <= now + interval
+    assert due == (len(costs) + missed) * interval
+
+
+def test_deadlines_that_pass_by_are_recorded(tmp_path: Path) -> None:
+    with sampling(tmp_path, 0.02) as one:
+        one.begin()
+        os.kill(one.popen.pid, signal.SIGSTOP)
+        time.sleep(0.15)
+        os.kill(one.popen.pid, signal.SIGCONT)
+        account = one.end()
+    late = [record for record in one.records() if isinstance(record, Late)]
+    assert account["missed"] == sum(record.missed for record in late) >= 5
+    (stopped,) = [record for record in one.records() if isinstance(record, Stopped)]
+    assert stopped.since_ns <= late[0].due_ns <= stopped.until_ns
+    assert all((record.due_ns - late[0].due_ns) % 20_000_000 == 0 for record in late)
+
+
+# -- what is recorded
+
+
+def test_only_what_changed_is_recorded(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(b"a")
+    (tmp_path / "two").write_bytes(b"b")
+    with sampling(tmp_path, 0.01) as one:
+        one.begin(f"open o w 1 0 {tmp_path}/one", f"open o w 2 0 {tmp_path}/two")
+        (tmp_path / "two").write_bytes(b"changed")
+        assert eventually(lambda: len(one.ticks()) > 10)
+        account = one.end()
+    contents = one.contents()
+    assert contents["1"] == [b"a"]
+    assert (contents["2"][0], contents["2"][-1]) == (b"b", b"changed")
+    assert len(contents["2"]) <= 3  # it may be seen empty while it is written
+    assert account["samples"] == len(one.ticks())
+    assert account["peak_rss_bytes"] > 1_000_000
+
+
+def test_a_size_is_what_is_read_at_most_and_without_one_all(tmp_path: Path) -> None:
+    content = b"".join(b"line %d\n" % at for at in range(3000))
+    (tmp_path / "long name").write_bytes(content)
+    with sampling(tmp_path, 10) as one:
+        path = f"{tmp_path}/long name"
+        one.begin(f"open o w part 10 {path}", f"open o w all 0 {path}")
+        one.end()
+    assert one.contents() == {"part": [content[:10]], "all": [content]}
+
+
+def test_long_lists_of_the_kernel_are_read_whole(tmp_path: Path) -> None:
+    with sampling(tmp_path, 10) as one:
+        one.begin("open o w symbols 0 /proc/self/smaps")
+        one.end()
+    assert b"[stack]" in one.contents()["symbols"][0]
+
+
+def test_defect_25_what_is_not_there_is_noted_and_the_rest_goes_on(tmp_path: Path) -> None:
+    with sampling(tmp_path, 10) as one:
+        one.begin(
+            "open o w none 0 /proc/none", "open o w stat 20 /proc/stat", "what is this", "open o"
+        )
+        one.end()
+    notes = [record.text for record in one.records() if isinstance(record, Note)]
+    assert len(notes) == 3
+    assert "/proc/none: [Errno 2] No such file or directory" in notes[0]
+    assert list(one.contents()) == ["stat"]
+
+
+@pytest.mark.slow
+def test_what_tells_little_is_read_once_a_second(tmp_path: Path) -> None:
+    for name in ("often", "seldom"):
+        (tmp_path / name).write_bytes(b"0")
+    with sampling(tmp_path, 0.01) as one:
+        one.begin(f"seldom o w s 0 {tmp_path}/seldom", f"open o w o 0 {tmp_path}/often")
+        for at in range(1, 60):
+            for name in ("often", "seldom"):
+                (tmp_path / name).write_bytes(b"%d" % at)
+            time.sleep(0.02)
+        one.end()
+    contents = one.contents()
+    assert contents["s"][0] == b"0"
+    assert 2 <= len(contents["s"]) < len(contents["o"]) / 4
+
+
+def test_what_vanishes_beside_others_leaves_their_samples_in_order(tmp_path: Path) -> None:
+    with sampling(tmp_path, 0.01) as one:
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as doomed:
+            stats = [f"open o w {pid} 0 /proc/{pid}/stat" for pid in (os.getpid(), doomed.pid)]
+            one.begin(*stats, "open o w uptime 0 /proc/uptime")
+            doomed.kill()
+        assert eventually(lambda: any(isinstance(r, Gone) for r in one.records()))
+        one.end()
+    contents = one.contents()
+    assert {b.split()[0] for b in contents[str(doomed.pid)]} == {b"%d" % doomed.pid}
+    uptimes = [float(content.split()[0]) for content in contents["uptime"]]
+    assert uptimes == sorted(uptimes)
+
+
+def test_what_vanishes_is_gone_and_sampling_goes_on(tmp_path: Path) -> None:
+    with sampling(tmp_path, 0.01) as one:
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as doomed:
+            one.begin(f"open o w stat 0 /proc/{doomed.pid}/stat")
+            doomed.kill()
+        count = len(one.ticks())
+        assert eventually(lambda: any(isinstance(r, Gone) for r in one.records()))
+        assert eventually(lambda: len(one.ticks()) > count + 1)
+        one.end()
+    assert one.records().count(Gone(0)) == 1
+
+
+@pytest.mark.slow
+def test_commands_are_obeyed_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"a")
+    with sampling(tmp_path, 0.3) as one:
+        one.begin()
+        one.tell("", f"open o w file 0 {tmp_path}/file")
+        assert eventually(lambda: one.contents().get("file") == [b"a"])
+        one.tell("forget o other", "forget o w")
+        assert eventually(lambda: Gone(0) in one.records())
+        one.end()
+
+
+@pytest.mark.slow
+def test_descendants_come_and_go(tmp_path: Path) -> None:
+    pipe = subprocess.PIPE
+    with (
+        sampling(tmp_path, 0.05) as one,
+        subprocess.Popen([sys.executable, "-c", PARENT], stdin=pipe, stdout=pipe) as root,
+    ):
+        assert root.stdin is not None
+        assert root.stdout is not None
+        one.begin(f"tree o tree:{root.pid} {root.pid}")
+        child = int(root.stdout.readline())
+        assert eventually(lambda: f"{child}/io" in one.contents())
+        root.stdin.write(b"\n")
+        root.stdin.flush()
+        assert root.stdout.readline() == b"alone\n"
+        assert eventually(lambda: sum(isinstance(r, Gone) for r in one.records()) == 2)
+        one.tell(f"forget o tree:{root.pid}")
+        assert eventually(lambda: sum(isinstance(r, Gone) for r in one.records()) == 4)
+        one.end()
+    names = [f"{pid}/{file}" for pid in (root.pid, child) for file in ("stat", "io")]
+    assert sorted(one.contents()) == sorted(names)
+    assert any(tick.classes & process.PROCESSES for tick in one.ticks())
+
+
+def test_children_of_all_threads_are_found() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        assert child.pid in descendants.children(os.getpid())
+        child.kill()
+    assert descendants.children(child.pid) == []
+
+
+def test_large_trees_are_read_less_often(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    spent = iter([0, 1_000_000])
+    monkeypatch.setattr(process.time, "thread_time_ns", lambda: next(spent))
+    file = process.File((b"o", b"w"), 64, b"/proc/self/stat")
+    descriptor = os.open(tmp_path / "raw", os.O_WRONLY | os.O_CREAT)
+    try:
+        recorder = process.Recorder(descriptor)
+        recorder.open(recorder.members, file, b"stat")
+        instants = (0, 100_000_000, 399_999_999)
+        for at_ns in instants:
+            recorder.sample(at_ns)
+        recorder.flush()
+    finally:
+        file.close()
+        os.close(descriptor)
+    found = [r for r in read_raw(tmp_path / "raw") if isinstance(r, Tick)]
+    assert [(tick.at_ns, tick.classes) for tick in found] == [
+        (0, process.STEADY | process.PROCESSES),
+        *((at_ns, process.STEADY) for at_ns in instants[1:]),
+    ]
+
+
+# -- its end
+
+
+def test_defect_39_it_ends_when_its_input_does_with_a_last_sample(tmp_path: Path) -> None:
+    with sampling(tmp_path, 60) as one:
+        one.begin("open o w stat 0 /proc/stat")
+        account = one.end()
+    assert account["samples"] == len(one.ticks()) == 2
+
+
+def test_input_that_ends_before_it_begins_yields_a_sample_all_the_same(tmp_path: Path) -> None:
+    with sampling(tmp_path, 60) as one:
+        out, _ = one.popen.communicate(timeout=30)
+    assert out.startswith(b"ready\n")
+    assert len(one.ticks()) == 1
+
+
+def test_signals_to_a_whole_group_lose_no_samples(tmp_path: Path) -> None:
+    with sampling(tmp_path, 0.01) as one:
+        one.begin()
+        count = len(one.ticks())
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(one.popen.pid, number)
+        assert eventually(lambda: len(one.ticks()) > count)
+        one.end()
+
+
+def test_a_dead_listener_costs_no_samples(tmp_path: Path) -> None:
+    with sampling(tmp_path, 10) as one:
+        one.begin()
+        assert one.popen.stdin is not None
+        assert one.popen.stdout is not None
+        one.popen.stdout.close()
+        one.popen.stdin.close()
+        assert one.popen.wait(30) == 0
+    assert len(one.ticks()) == 2
+
+
+def test_its_samples_survive_its_own_death(tmp_path: Path) -> None:
+    with sampling(tmp_path, 10) as one:
+        one.begin()
+        one.popen.kill()
+        one.popen.wait(30)
+    assert len(one.ticks()) == 1
+
+
+def test_it_dies_with_its_parent_and_its_samples_stay(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys, time\n"
+        "popen = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "popen.stdin.write(b'begin\\n'); popen.stdin.flush(); popen.stdout.readline()\n"
+        "print(popen.pid, flush=True); time.sleep(60)\n"
+    )
+    arguments = ["-I", "-S", process.__file__, str(tmp_path / "raw"), "0.01"]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, sys.executable, *arguments], stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    assert eventually(lambda: is_gone(pid))
+    assert len([r for r in read_raw(tmp_path / "raw") if isinstance(r, Tick)]) >= 2
+
+
+def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    (tmp_path / "raw").symlink_to("/dev/full")
+    with sampling(tmp_path, 10) as one:
+        one.tell("begin")
+        _, err = one.popen.communicate(timeout=30)
+    assert one.popen.returncode == 1
+    assert err.decode() == f"cannot write {tmp_path}/raw: No space left on device\n"

@@ -1,0 +1,168 @@
+"""Booking samples on steps, differences since the first one, and cells."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.host.collector import Measured
+from benchyard.host.sampler.rows import (
+    COLUMNS,
+    LENGTHS,
+    Booking,
+    Boundary,
+    Execution,
+    MetricsRows,
+    StepLevels,
+    Values,
+    cells,
+)
+from benchyard.results.metrics_csv import COLUMNS as CSV_COLUMNS
+
+
+def number(text: str) -> int | float | None:
+    if not text:
+        return None
+    return int(text) if text.lstrip("-").isdecimal() else float(text)
+
+
+def execution(index: int, start: int, end: int) -> Execution:
+    return Execution(index, Boundary(start, ()), Boundary(end, ()))
+
+
+def run(case: str = "c", number: int = 4, origin_ns: int = 0) -> Measured:
+    return Measured(Path(), case, number, 0.1, origin_ns)
+
+
+def parts(**known: float) -> tuple[Values, ...]:
+    return Boundary(0, tuple(known.get(name) for name in COLUMNS)).parts
+
+
+def row(line: str) -> dict[str, str]:
+    assert line.endswith("\n")
+    return next(csv.DictReader([",".join(CSV_COLUMNS), line]))
+
+
+@pytest.mark.parametrize(
+    ("at_ns", "step"),
+    [
+        *((0, None), (99, None), (100, 1), (200, 1), (201, None)),
+        *((299, None), (300, 2), (400, 2), (401, None), (999, None)),
+    ],
+)
+def test_defect_17_a_sample_belongs_to_the_command_under_way_and_outside_to_none(
+    at_ns: int, step: int | None
+) -> None:
+    assert Booking([execution(1, 100, 200), execution(2, 300, 400)]).step(at_ns) == step
+
+
+def test_what_lies_between_two_executions_of_a_step_is_no_steps() -> None:
+    booking = Booking([execution(1, 20, 30), execution(1, 0, 10)])
+    assert [booking.step(at_ns) for at_ns in (5, 15, 25)] == [1, None, 1]
+
+
+@pytest.mark.parametrize(("at_ns", "step"), [(0, 1), (10, 2), (15, 3), (21, 2), (99, 1)])
+def test_of_parallel_steps_it_is_the_latest_begun(at_ns: int, step: int) -> None:
+    found = Booking([execution(3, 12, 20), execution(1, 0, 100), execution(2, 10, 50)])
+    assert found.step(at_ns) == step
+
+
+def test_without_any_step_samples_are_booked_on_none() -> None:
+    assert Booking([]).step(5) is None
+
+
+def test_defect_09_a_failed_step_shifts_no_booking() -> None:
+    booking = Booking([execution(1, 0, 10), execution(2, 11, 20), execution(4, 21, 30)])
+    assert [booking.step(t) for t in (5, 15, 25)] == [1, 2, 4]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=6),
+    st.integers(-5, 100),
+)
+def test_of_all_under_way_it_is_the_latest_begun(spans: list[tuple[int, int]], at_ns: int) -> None:
+    each = [execution(i, start, start + length) for i, (start, length) in enumerate(spans, 1)]
+    on = [one for one in each if one.begins.at_ns <= at_ns <= one.ends.at_ns]
+    latest = max((one.begins.at_ns for one in on), default=None)
+    wanted = {one.step for one in on if one.begins.at_ns == latest} or {None}
+    assert Booking(each).step(at_ns) in wanted
+
+
+def test_where_counters_fall_a_cell_is_empty() -> None:
+    made = MetricsRows(run())
+    known = [{"network_received_bytes": n, "network_sent_bytes": 1} for n in (10, 30, 20, 40)]
+    found = [row(made.line(at, 1, parts(**each))) for at, each in enumerate(known)]
+    assert [r["network_received_bytes"] for r in found] == ["0", "20", "", "30"]
+    assert [r["network_sent_bytes"] for r in found] == ["0"] * 4
+
+
+def test_a_line_fits_krowns_header() -> None:
+    assert sum(LENGTHS) == len(COLUMNS)
+    values = {name: at for at, name in enumerate(COLUMNS, 1)}
+    made = MetricsRows(run())
+    made.line(0, 1, parts(**dict.fromkeys(COLUMNS, 0)))
+    found = row(made.line(1, 1, parts(**values)))
+    assert {name: float(found[name]) for name in COLUMNS} == values
+    assert float(found["cpu_user_system"]) == values["cpu_user"] + values["cpu_system"]
+    assert float(found["memory_ram_swap"]) == values["memory_ram"] + values["memory_swap"]
+
+
+def test_counters_start_at_zero_and_levels_stay() -> None:
+    made = MetricsRows(run(origin_ns=1_000_000_000))
+    known = [
+        (2_000_000_000, parts(cpu_user=10.5, cpu_system=1.0, memory_ram=7, memory_swap=2)),
+        (2_500_000_001, parts(cpu_user=11.0, cpu_system=1.25, memory_ram=9, memory_swap=2)),
+    ]
+    lines = [row(made.line(at, 3, values)) for at, values in known]
+    assert [float(r["cpu_user"]) for r in lines] == [0.0, 0.5]
+    assert [float(r["cpu_user_system"]) for r in lines] == [0.0, 0.75]
+    assert [r["memory_ram_swap"] for r in lines] == ["9", "11"]
+    assert [r["timestamp"] for r in lines] == ["1.0", "1.500000001"]
+    assert [(r["name"], r["run"], r["step"], r["version"]) for r in lines] == [
+        ("c", "4", "3", "3")
+    ] * 2
+    assert [r["index"] for r in lines] == ["1", "2"]
+
+
+def test_differences_of_hundredths_are_hundredths() -> None:
+    made = MetricsRows(run())
+    made.line(0, 1, parts(cpu_user=772.81, cpu_system=0.1))
+    found = row(made.line(1, 1, parts(cpu_user=772.85, cpu_system=0.4)))
+    assert (found["cpu_user"], found["cpu_user_system"]) == ("0.04", "0.34")
+
+
+def test_defect_25_what_is_unknown_stays_unknown() -> None:
+    made = MetricsRows(run())
+    made.line(1, 1, parts())
+    found = row(made.line(2, 1, parts(cpu_user=1.0)))
+    assert {found[name] for name in (*COLUMNS, "cpu_user_system", "memory_ram_swap")} == {""}
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\0")))
+def test_any_title_is_one_cell(title: str) -> None:
+    line = MetricsRows(run(case=title)).line(0, 1, parts(memory_ram=5))
+    assert row(line)["name"] == title
+    assert row(line)["memory_ram"] == "5"
+
+
+@given(st.lists(st.none() | st.integers() | st.floats(allow_nan=False)))
+def test_cells_read_back_exactly(values: list[float | None]) -> None:
+    found = cells(values).split(",") if values else []
+    assert [number(cell) for cell in found] == values
+
+
+def test_levels_of_a_step() -> None:
+    levels = StepLevels()
+    for memory in ((7, 2), (5, 9), (None, 1)):
+        levels.add(memory)
+    assert levels.to_json() == {
+        "samples": 3,
+        "levels": {
+            "memory_ram": {"min": 5, "max": 7},
+            "memory_swap": {"min": 1, "max": 9},
+            "memory_ram_swap": {"min": 9, "max": 14},
+        },
+    }
+    assert StepLevels().to_json()["samples"] == 0

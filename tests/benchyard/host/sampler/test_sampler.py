@@ -1,0 +1,153 @@
+"""The parent's end of the sampling process."""
+
+# pyright: reportPrivateUsage=false
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import MeasurementError
+from benchyard.host.sampler import sampler
+from benchyard.host.sampler.raw import Gone, Opened, Tick, read_raw
+from benchyard.host.sampler.sampler import Sampler, SamplerAccount, start_sampler
+from benchyard.host.sampler.watched import host_files
+from benchyard.process.cgroups import Cgroup
+from benchyard.process.labels import OWNER, WINDS_UP, labelled, this_owner
+from benchyard.process.usage import Owned
+from tests.conftest import eventually, is_gone
+
+ME = Owned(pids=(os.getpid(),))
+
+
+def started(folder: Path, interval: float = 0.02) -> Sampler:
+    return start_sampler(folder / "raw", interval, host_files())
+
+
+def opened(folder: Path) -> list[str]:
+    """Return what was opened for resources, in order."""
+    records = read_raw(folder / "raw")
+    return [r.what for r in records if isinstance(r, Opened) and r.owner != "host"]
+
+
+def test_a_run_from_beginning_to_end(tmp_path: Path) -> None:
+    one = started(tmp_path)
+    assert dict(labelled(OWNER))[one.pid] == this_owner() + WINDS_UP
+    account = one.end()
+    ticks = [r for r in read_raw(tmp_path / "raw") if isinstance(r, Tick)]
+    assert account.samples == len(ticks) >= 2
+    assert account.error is None
+    assert account.missed is not None
+    assert account.cpu_s > 0
+    assert account.peak_rss_bytes is not None
+    assert account.peak_rss_bytes < 15_000_000
+    assert is_gone(one.pid)
+    assert one.end() is account
+
+
+def test_watching_opens_and_closes_the_difference(tmp_path: Path) -> None:
+    folder = tmp_path / "group"
+    folder.mkdir()
+    (folder / "memory.current").write_text("5\n")
+    one = started(tmp_path, 10)
+    one.watch("db", ME)
+    one.watch("db", Owned(ME.pids, (Cgroup("/my group", {"": folder}),)))
+    one.watch("db", Owned(ME.pids, (Cgroup("/my group", {"": folder}),)))
+    one.watch("other", Owned())
+    one.watch("db", Owned())
+    one.end()
+    found = opened(tmp_path)
+    assert found.count("cgroup:/my%20group") == 1
+    assert {what for what in found if what.startswith("tree")} <= {f"tree:{os.getpid()}"}
+    gone = [r for r in read_raw(tmp_path / "raw") if isinstance(r, Gone)]
+    assert len(gone) == len(found)
+
+
+@pytest.mark.slow
+def test_a_tree_is_drawn_from_its_first_sample_on(tmp_path: Path) -> None:
+    one = started(tmp_path)
+    one.watch("db", ME)
+    assert eventually(lambda: f"tree:{os.getpid()}" in opened(tmp_path))
+    one.end()
+
+
+def test_watching_never_raises_nor_waits(tmp_path: Path) -> None:
+    one = started(tmp_path)
+    os.kill(one.pid, signal.SIGSTOP)
+    for pid in range(100_000, 110_000):
+        one.watch(f"resource {pid}", Owned(pids=(pid,)))
+    one._child.kill()
+    one.watch("db", ME)
+    account = one.end()
+    one.watch("db", ME)
+    assert account.error == "killed by SIGKILL; it said nothing"
+    assert (account.samples, account.missed, account.peak_rss_bytes) == (None, None, None)
+
+
+def test_what_a_full_pipe_cut_off_spoils_nothing_after(tmp_path: Path) -> None:
+    one = started(tmp_path, 10)
+    os.kill(one.pid, signal.SIGSTOP)
+    for pid in range(100_000, 104_000):
+        one.watch(f"r{pid}", Owned(pids=(pid,)))
+    os.kill(one.pid, signal.SIGCONT)
+    assert eventually(lambda: _hears(one))
+    assert one.end().error is None
+    assert f"tree:{os.getpid()}" in opened(tmp_path)
+
+
+def _hears(one: Sampler) -> bool:
+    one.watch("db", ME)
+    return "db" in one._watched
+
+
+def test_a_sampler_that_cannot_write_is_said(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    with pytest.raises(MeasurementError, match=r"no sample within 30 s: exit code 1; cannot write"):
+        started(tmp_path)
+
+
+def test_a_sampler_that_cannot_be_started_is_said(tmp_path: Path) -> None:
+    with pytest.raises(MeasurementError, match="no sampler: "):
+        start_sampler(tmp_path / "none" / "raw", 1, [])
+
+
+def test_a_sampler_that_says_nothing_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = tmp_path / "silent.py"
+    silent.write_text("import time; time.sleep(60)")
+    monkeypatch.setattr(sampler.process, "__file__", str(silent))
+    monkeypatch.setattr(sampler, "START_TIMEOUT", 0.2)
+    with pytest.raises(MeasurementError, match=r"within 0.2 s: killed by SIGKILL"):
+        started(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [(b"", {}), (b"[1]", {}), (b'{"samples": 3, "x": "y"}', {"samples": 3}), (b"{", {})],
+)
+def test_an_account_is_taken_as_it_is(said: bytes, expected: dict[str, int]) -> None:
+    assert sampler._account(said) == expected
+
+
+def test_an_account_knows_nothing_to_begin_with() -> None:
+    assert SamplerAccount().samples is None
+
+
+def test_sigkill_of_the_parent_leaves_samples_and_no_sampler(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        "from benchyard.host.sampler.sampler import start_sampler\n"
+        "one = start_sampler(Path(sys.argv[1]), 0.01, [])\n"
+        "print(one.pid, flush=True); time.sleep(60)\n"
+    )
+    arguments = [sys.executable, "-c", code, str(tmp_path / "raw")]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    assert eventually(lambda: is_gone(pid))
+    assert any(isinstance(r, Tick) for r in read_raw(tmp_path / "raw"))

@@ -1,0 +1,498 @@
+"""The collector of this host, with its real sampling process and the kernel's real counters."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import psutil
+import pytest
+
+from benchyard.core.errors import MeasurementError
+from benchyard.host.checks.suspicion import WAIT_VARIABLE, suspicions
+from benchyard.host.collector import Collector, Measured, StepWindow, Used
+from benchyard.host.counters.parsing import process_stat
+from benchyard.host.measuring import RAW_FILE, LocalCollector
+from benchyard.host.sampler import process, sampler
+from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE
+from benchyard.host.sampler.process import PROCESSES
+from benchyard.host.sampler.raw import Tick, read_raw
+from benchyard.process.children import spawn
+from benchyard.process.labels import OWNER, WINDS_UP, labelled, start_time, this_owner
+from benchyard.process.usage import Ended, Owned
+from benchyard.results.metrics_csv import COUNTERS
+from tests.benchyard.host.counters.conftest import Worker
+from tests.conftest import eventually
+
+COLUMNS = (
+    "name,run,index,step,timestamp,version,cpu_user,cpu_system,cpu_user_system,cpu_idle,"
+    "cpu_iowait,memory_ram,memory_swap,memory_ram_swap,disk_read_count,disk_write_count,"
+    "disk_read_bytes,disk_write_bytes,disk_read_time,disk_write_time,disk_busy_time,"
+    "network_received_count,network_sent_count,network_received_bytes,network_sent_bytes,"
+    "network_received_error,network_sent_error,network_received_drop,network_sent_drop"
+)
+
+
+def collector(folder: Path, interval: float = 0.05, **lab: int) -> LocalCollector:
+    run = Measured(folder, "case[a=1,b=2]", 3, interval, time.monotonic_ns(), lab)
+    return LocalCollector(run)
+
+
+def nothing() -> None:
+    return
+
+
+def measured(
+    one: LocalCollector, index: int, work: Callable[[], object], owned: Owned | None = None
+) -> tuple[StepWindow, Used]:
+    """Measure ``work`` as the engine does, in a window that has both boundaries."""
+    start = time.monotonic_ns()
+    before = one.boundary(owned or Owned(), begins=True)
+    work()
+    after = one.boundary(owned or Owned(), begins=False)
+    used = one.used(before, after, step=index)
+    return StepWindow(index, start, time.monotonic_ns(), start), used
+
+
+def read(folder: Path) -> list[dict[str, str]]:
+    with (folder / METRICS_FILE).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def sampler_pid(folder: Path) -> int:
+    raw = str(folder / RAW_FILE)
+    found = psutil.process_iter(["cmdline"])
+    return next(p.pid for p in found if raw in (p.info["cmdline"] or []))
+
+
+def wait_until_dead(pid: int, timeout: float = 30.0) -> bool:
+    deadline = time.monotonic() + timeout
+    while start_time(pid) is not None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return start_time(pid) is None
+
+
+def burn(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_it_is_a_collector(tmp_path: Path) -> None:
+    fits: Collector = collector(tmp_path)
+    assert fits.stop([]).facts["name"] == "local"
+
+
+def test_the_constructor_writes_nothing(tmp_path: Path) -> None:
+    collector(tmp_path / "not there").stop([])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    window, _ = measured(one, 1, lambda: time.sleep(0.2))
+    account = one.stop([window])
+    assert [path.name for path in tmp_path.iterdir()] == [METRICS_FILE]
+    text = (tmp_path / METRICS_FILE).read_text()
+    assert text.splitlines()[0] == COLUMNS
+    found = read(tmp_path)
+    assert {(row["name"], row["run"], row["version"]) for row in found} == {
+        ("case[a=1,b=2]", "3", "3")
+    }
+    assert [int(row["index"]) for row in found] == list(range(1, len(found) + 1))
+    times = [float(row["timestamp"]) for row in found]
+    assert times == sorted(times)
+    sampled = cast("dict[str, int]", account.sampled[1])["samples"]
+    assert len(found) == sampled
+    assert 2 < sampled <= int(str(account.facts["samples"])) + 2
+    assert account.facts["files"] == [METRICS_FILE]
+    assert account.facts["interval_s"] == 0.05
+    assert account.facts["error"] is None
+    assert isinstance(account.facts["missed"], int)
+    assert int(str(account.facts["sampler_peak_rss_bytes"])) < 15 << 20
+
+
+def test_statistics_need_no_samples_again(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    window, _ = measured(one, 1, lambda: time.sleep(0.2))
+    sampled = cast("dict[str, Any]", one.stop([window]).sampled[1])
+    booked = [int(row["memory_ram"]) for row in read(tmp_path)]
+    assert 2 <= sampled["samples"] <= len(booked)
+    level = sampled["levels"]["memory_ram"]
+    assert min(booked) <= level["min"] <= level["max"] <= max(booked)
+
+
+def test_defect_08_memory_is_never_zero(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    one.stop([measured(one, 1, nothing)[0]])
+    assert min(int(row["memory_ram"]) for row in read(tmp_path)) > 0
+
+
+def test_counters_start_at_zero(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    one.stop([measured(one, 1, nothing)[0]])
+    first = read(tmp_path)[0]
+    assert {float(first[name]) for name in COUNTERS if first[name]} == {0.0}
+
+
+def test_defect_06_a_step_shorter_than_the_interval_keeps_its_rows(tmp_path: Path) -> None:
+    one = collector(tmp_path, interval=0.5)
+    one.start()
+    windows = [measured(one, index, lambda: time.sleep(0.005))[0] for index in (1, 2, 3)]
+    one.stop(windows)
+    booked = [row["step"] for row in read(tmp_path)]
+    assert all(booked.count(str(index)) >= 2 for index in (1, 2, 3))
+    assert booked == sorted(booked)
+
+
+def test_defect_39_the_last_interval_is_not_lost(tmp_path: Path) -> None:
+    one = collector(tmp_path, interval=60)
+    one.start()
+    account = one.stop([measured(one, 1, nothing)[0]])
+    assert account.facts["samples"] == 2  # the first one and the last
+    assert len(read(tmp_path)) == 2  # the edges of the step
+
+
+def test_what_phases_and_pauses_use_is_in_no_row(tmp_path: Path) -> None:
+    one = collector(tmp_path, interval=0.01)
+    one.start()
+    begun = time.monotonic_ns()
+    before = one.boundary(Owned(), begins=True)
+    time.sleep(0.1)  # a database starts
+    one.used(before, one.boundary(Owned(), begins=False))
+    short, _ = measured(one, 1, nothing)
+    time.sleep(0.1)  # and is stopped
+    account = one.stop([StepWindow(1, begun, short.end_ns, begun)])
+    assert int(str(account.facts["samples"])) > 2
+    times = [float(row["timestamp"]) for row in read(tmp_path)]
+    assert account.facts["boundaries"] == 2 <= len(times)
+    assert times[-1] - times[0] <= (short.end_ns - short.start_ns) / 1e9
+    assert cast("dict[str, Any]", account.sampled[1])["samples"] == len(times)
+
+
+def test_defect_39_stop_joins_the_sampler(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    pid = sampler_pid(tmp_path)
+    one.stop([])
+    assert start_time(pid) is None
+
+
+def test_stop_again_returns_the_same(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    account = one.stop([])
+    written = (tmp_path / METRICS_FILE).read_bytes()
+    assert one.stop([StepWindow(1, 0, 1, 0)]) == account
+    assert (tmp_path / METRICS_FILE).read_bytes() == written
+
+
+def test_sampling_that_was_never_asked_for_did_not_break_off(tmp_path: Path) -> None:
+    account = collector(tmp_path).stop([])
+    assert account.facts["samples"] == 0
+    assert account.facts["error"] is None
+
+
+def test_stop_while_the_sampler_starts_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = collector(tmp_path)
+    made: list[sampler.Sampler] = []
+
+    def slow(*given: Any) -> sampler.Sampler:
+        made.append(sampler.start_sampler(*given))
+        one.stop([])
+        return made[0]
+
+    monkeypatch.setattr("benchyard.host.measuring.start_sampler", slow)
+    with pytest.raises(MeasurementError, match="stopped while it started"):
+        one.start()
+    assert start_time(made[0].pid) is None
+
+
+def test_a_stop_of_the_sampler_is_told(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    pid = sampler_pid(tmp_path)
+
+    def stopped() -> None:
+        os.kill(pid, signal.SIGSTOP)
+        assert eventually(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED, 60)
+        os.kill(pid, signal.SIGCONT)
+
+    window, _ = measured(one, 1, stopped)
+    (stop,) = [s for s in one.stop([window]).stops if s.who == "the lab's sampler"]
+    assert stop.since_ns <= window.end_ns
+    assert stop.until_ns >= window.start_ns
+
+
+def test_without_a_stop_none_is_told(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    assert one.stop([measured(one, 1, lambda: burn(0.3))[0]]).stops == []
+
+
+def test_work_before_the_first_sample_is_no_part_of_the_curves(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    _, used = measured(one, 1, nothing)
+    one.start()
+    account = one.stop([])
+    assert used.metrics["host_cpu_user_s"] is not None
+    assert account.facts["boundaries"] == 0
+    assert read(tmp_path) == []
+
+
+def test_the_sampler_carries_our_label(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    one.start()
+    pid = sampler_pid(tmp_path)
+    assert (pid, this_owner() + WINDS_UP) in list(labelled(OWNER))
+    assert os.getsid(pid) == pid
+    one.stop([])
+
+
+def test_a_sampler_that_cannot_start_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("raise SystemExit('no such luck')")
+    monkeypatch.setattr(process, "__file__", str(bad))
+    one = collector(tmp_path)
+    with pytest.raises(MeasurementError, match="no such luck"):
+        one.start()
+    assert one.stop([]).facts["samples"] == 0
+
+
+def test_a_sampler_that_stays_silent_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bad.py").write_text("import time; time.sleep(600)")
+    monkeypatch.setattr(process, "__file__", str(tmp_path / "bad.py"))
+    monkeypatch.setattr(sampler, "START_TIMEOUT", 0.3)
+    one = collector(tmp_path)
+    with pytest.raises(MeasurementError, match="killed by SIGKILL"):
+        one.start()
+    one.stop([])
+
+
+def test_a_folder_that_is_not_there_is_a_measurement_error(tmp_path: Path) -> None:
+    one = collector(tmp_path / "none")
+    with pytest.raises(MeasurementError, match="no sampler"):
+        one.start()
+    one.stop([])
+
+
+def test_a_sampler_that_died_is_told_and_its_samples_are_kept(tmp_path: Path) -> None:
+    one = collector(tmp_path, interval=60)
+    one.start()
+    pid = sampler_pid(tmp_path)
+    os.kill(pid, signal.SIGKILL)
+    assert wait_until_dead(pid)
+    one.watch("Process", Owned(pids=[os.getpid()]))  # nobody listens, and nothing happens
+    window, _ = measured(one, 1, nothing)
+    account = one.stop([window])
+    assert "SIGKILL" in str(account.facts["error"])
+    assert account.facts["missed"] is None
+    assert account.facts["samples"] == 1
+    assert len(read(tmp_path)) == 2
+
+
+def test_curves_that_cannot_be_written_do_not_take_the_rest_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    one = collector(tmp_path)
+    one.start()
+    pid = sampler_pid(tmp_path)
+    monkeypatch.setattr("benchyard.host.sampler.curves.writing_atomically", full)
+    account = one.stop([])
+    assert one.stop([]) == account
+    assert "No space left" in str(account.facts["error"])
+    assert account.facts["sampler_peak_rss_bytes"] is not None
+    assert start_time(pid) is None
+    assert (tmp_path / RAW_FILE).exists()
+
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from benchyard.host.collector import Measured
+from benchyard.host.measuring import LocalCollector
+one = LocalCollector(Measured(Path(sys.argv[1]), "c", 1, 0.05, time.monotonic_ns()))
+one.start()
+print(flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+def test_the_sampler_dies_with_its_parent_and_its_samples_are_on_disk(tmp_path: Path) -> None:
+    arguments = [sys.executable, "-c", PARENT, str(tmp_path)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        pid = sampler_pid(tmp_path)
+        time.sleep(0.3)
+        assert start_time(pid) is not None
+        parent.send_signal(signal.SIGKILL)
+        parent.wait(30)
+        # It takes milliseconds; the bound is for a machine that is busy with something else.
+        assert wait_until_dead(pid, timeout=10)
+    ticks = [record for record in read_raw(tmp_path / RAW_FILE) if isinstance(record, Tick)]
+    assert len(ticks) >= 2
+
+
+def test_defect_18_a_step_of_the_wall_clock_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = collector(tmp_path)
+    one.start()
+    monkeypatch.setattr(time, "time_ns", lambda: 0)
+    first = one.boundary(Owned(), begins=True)
+    monkeypatch.setattr(time, "time_ns", lambda: 10**21)
+    second = one.boundary(Owned(), begins=False)
+    used = one.used(first, second)
+    one.stop([])
+    assert (first.wall_ns, second.wall_ns) == (0, 10**21)
+    assert 0 < second.at_ns - first.at_ns < 60e9
+    length = (second.at_ns - first.at_ns) / 1e9
+    assert used.suspect == suspicions(used.metrics, length, os.cpu_count() or 1)
+    assert all(0 <= float(row["timestamp"]) < 60 for row in read(tmp_path))
+
+
+def test_a_boundary_names_units_and_all_that_krown_has(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    _, used = measured(one, 1, nothing)
+    one.stop([])
+    assert all(name.endswith(("_s", "_bytes", "_count", "_j")) for name in used.metrics)
+    assert {name for names, _ in COUNTERS.values() for name in names} <= set(used.metrics)
+    assert not any(name.startswith("resource_") for name in used.metrics)
+
+
+def test_what_is_not_told_has_a_reason(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    _, used = measured(one, 1, nothing, Owned(pids=[2**22 + 1]))
+    unknown = cast("dict[str, str]", one.stop([]).facts["unknown"])
+    nulls = {name for name, value in used.metrics.items() if value is None}
+    assert "resource_cpu_s" in nulls
+    assert nulls == set(unknown)
+    assert all(unknown.values())
+
+
+def test_what_an_owned_process_uses_is_told_apart_from_the_host(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    owned = Worker()
+    _, used = measured(one, 1, lambda: owned.burn(0.1), Owned(pids=[owned.pid]))
+    owned.kill()
+    one.stop([])
+    cpu = used.metrics["resource_cpu_s"]
+    assert cpu is not None
+    assert 0.1 <= cpu < 0.2
+
+
+#: Pins to one CPU: otherwise the kernel may run the step on one CPU and its neighbours on another.
+ON_ONE_CPU = f"import os; os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}})\n"
+
+
+@pytest.fixture
+def neighbours() -> Generator[None]:
+    """Keep a CPU busy with two programs that have nothing to do with the lab."""
+    loop = [sys.executable, "-S", "-c", f"{ON_ONE_CPU}while True: pass"]
+    each = [subprocess.Popen(loop) for _ in range(2)]
+    yield
+    for one in each:
+        one.kill()
+        one.wait()
+
+
+def burned(one: LocalCollector) -> Used:
+    """Measure a program that is to burn half a second of CPU time."""
+    ended: list[Ended] = []
+    burns = f"{ON_ONE_CPU}import time\nwhile time.process_time() < 0.5: pass"
+    before = one.boundary(Owned(ended=ended), begins=True)
+    ended.append(spawn([sys.executable, "-S", "-c", burns], folder=Path("/")).wait())
+    return one.used(before, one.boundary(Owned(ended=ended), begins=False), step=1)
+
+
+@pytest.mark.usefixtures("neighbours")
+@pytest.mark.parametrize("share", ["0.05", "1"])
+def test_a_step_beside_busy_neighbours_is_suspect_unless_that_is_switched_off(
+    share: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WAIT_VARIABLE, share)
+    one = collector(tmp_path)
+    used = burned(one)
+    own = used.metrics["resource_cpu_wait_s"]
+    waited = [words for words in used.suspect if words.startswith("it waited for a CPU for")]
+    assert own is not None
+    assert own > 0.05 * 0.5
+    assert len(waited) == (share == "0.05")
+    assert one.stop([]).facts["cpu_wait_share"] == float(share)
+
+
+@pytest.mark.usefixtures("neighbours")
+def test_what_goes_on_side_by_side_is_no_neighbour_of_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WAIT_VARIABLE, "0.05")
+    one = collector(tmp_path)
+    one.boundary(Owned(), begins=True)
+    assert not [words for words in burned(one).suspect if "waited" in words]
+    one.boundary(Owned(), begins=False)
+    assert [words for words in burned(one).suspect if "waited" in words]
+    one.stop([])
+
+
+def test_the_labs_own_share_is_told(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as server:
+        one = collector(tmp_path, server=server.pid)
+        one.start()
+        _, used = measured(one, 1, lambda: burn(0.1))
+        one.stop([])
+        server.communicate(b"\n")
+    cpu = used.harness["flow_cpu_s"]
+    assert cpu is not None
+    assert 0.1 <= cpu < 0.15
+    assert used.harness["sampler_cpu_s"] is not None
+    assert used.harness["server_cpu_s"] is not None
+    assert all(v for k, v in used.harness.items() if k.endswith("_memory_bytes"))
+
+
+def has_curve(folder: Path, pid: int) -> bool:
+    """Tell whether a process has used some time, and was sampled some times."""
+    stat = process_stat(Path(f"/proc/{pid}/stat").read_bytes())
+    ticks = [record for record in read_raw(folder / RAW_FILE) if isinstance(record, Tick)]
+    return (stat.user_s or 0.0) > 0.3 and sum(bool(one.classes & PROCESSES) for one in ticks) > 9
+
+
+def test_curves_of_what_a_resource_owns(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", "while True: pass"], start_new_session=True
+    ) as busy:
+        one = collector(tmp_path, interval=0.02)
+        one.start()
+        try:
+            one.watch("Busy", Owned(pids=[busy.pid]))
+            work = partial(eventually, partial(has_curve, tmp_path, busy.pid), 60)
+            window, _ = measured(one, 1, work, Owned(pids=[busy.pid]))
+            one.watch("Busy", Owned())
+            account = one.stop([window])
+        finally:
+            busy.kill()
+    assert account.facts["files"] == [METRICS_FILE, RESOURCES_FILE]
+    with (tmp_path / RESOURCES_FILE).open(newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["resource"] == "Busy"]
+    assert len(rows) > 5
+    assert float(rows[-1]["cpu_s"]) - float(rows[0]["cpu_s"]) > 0.1

@@ -1,0 +1,89 @@
+"""What the lab burns is told apart by process, in nanoseconds, and a dead one is no error."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+
+from benchyard.core.clock import cpu_ns
+from benchyard.host.overhead import (
+    HarnessMeter,
+    HarnessReading,
+    lab_cpu_s,
+    listener_at,
+    used_by_lab,
+)
+
+
+def burn(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_own_cpu_time_and_memory() -> None:
+    meter = HarnessMeter({"flow": os.getpid()})
+    start = meter.read(memory=False)
+    before = time.process_time()
+    burn(0.05)
+    truth = time.process_time() - before
+    used = used_by_lab(start, meter.read(memory=True))
+    meter.close()
+    cpu, memory = used["flow_cpu_s"], used["flow_memory_bytes"]
+    assert cpu is not None
+    assert 0.05 <= cpu < truth + 0.02
+    assert memory is not None
+    assert 1e6 < memory < 1e10
+
+
+def test_clock_of_another_process_agrees_with_the_kernels_account() -> None:
+    code = "import time\nwhile time.process_time() < 0.2: pass\nprint('x', flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        told = cpu_ns(child.pid)
+        assert child.stdin is not None
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+        _, _, usage = os.wait4(child.pid, 0)
+        child.returncode = 0
+    assert told is not None
+    assert 0.2 <= told / 1e9 <= usage.ru_utime + usage.ru_stime + 0.001
+
+
+def test_process_that_is_gone_is_null() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    meter = HarnessMeter({"server": child.pid})
+    start = meter.read(memory=False)
+    child.communicate(b"\n")
+    used = used_by_lab(start, meter.read(memory=True))
+    meter.close()
+    assert used == {"server_cpu_s": None, "server_memory_bytes": None}
+
+
+def test_process_that_came_later_has_no_difference() -> None:
+    used = used_by_lab(HarnessReading({}), HarnessReading({"server": 5_000_000_000}))
+    assert used["server_cpu_s"] is None
+
+
+def test_all_of_the_lab_together() -> None:
+    harness = {"flow_cpu_s": 0.5, "server_cpu_s": None, "sampler_cpu_s": 0.25, "x_bytes": 9.0}
+    assert lab_cpu_s(harness) == 0.75
+
+
+def test_finds_who_listens() -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        assert listener_at(f"http://127.0.0.1:{port}/api") == os.getpid()
+        assert listener_at(f"http://localhost:{port}") == os.getpid()
+    assert listener_at(f"http://127.0.0.1:{port}/api") is None
+
+
+def test_listener_elsewhere_is_not_ours() -> None:
+    for url in ("http://lab.example:4200/api", "", "nonsense", "http://127.0.0.1:99999/"):
+        assert listener_at(url) is None

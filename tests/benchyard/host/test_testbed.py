@@ -1,0 +1,312 @@
+"""The host's lock: one lab at a time, and everybody is told who."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import InputError, RunInterruptedError, TestbedBusyError
+from benchyard.host import testbed
+from benchyard.host.testbed import LOCK_VARIABLE, hold_both, hold_results, hold_testbed, lock_file
+from benchyard.results.campaigns import clean
+from benchyard.results.layout import RESULTS_LOCK, begin_run
+from tests.conftest import eventually
+
+#: Another lab: holds the testbed, says so, and keeps it until its input ends.
+OTHER = """
+import sys
+from benchyard.host.testbed import hold_testbed
+with hold_testbed("tpch[scale=1]", wait=False):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def other_lab(program: str = OTHER) -> Generator["subprocess.Popen[str]"]:
+    pipe = subprocess.PIPE
+    arguments = [sys.executable, "-c", program]
+    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def test_another_process_is_refused_and_told_who_holds_it() -> None:
+    with other_lab() as other:
+        with pytest.raises(TestbedBusyError) as caught, hold_testbed("mine", wait=False):
+            pytest.fail("two at once")
+        said = str(caught.value)
+        assert f"pid {other.pid} of " in said
+        assert "tpch[scale=1]" in said
+        assert "since 20" in said
+        assert str(lock_file()) in said
+
+
+def test_waiting_ends_when_the_holder_ends() -> None:
+    told: list[str] = []
+    with other_lab() as other:
+
+        def waiting(holder: str) -> None:
+            told.append(holder)
+            assert other.stdin is not None
+            other.stdin.close()
+
+        with hold_testbed("mine", wait=True, waiting=waiting):
+            assert other.wait(10) == 0
+
+    assert len(told) == 1
+    assert "tpch[scale=1]" in told[0]
+
+
+def test_the_lock_is_free_after_kill_9_of_its_holder() -> None:
+    with other_lab() as other:
+        other.send_signal(signal.SIGKILL)
+        other.wait(10)
+        with hold_testbed("mine", wait=False):
+            pass
+
+
+def test_a_child_of_the_holder_does_not_keep_the_lock() -> None:
+    """The lock goes with the lab, not with a server that outlives it."""
+    pipe = subprocess.PIPE
+    with hold_testbed("mine", wait=False):
+        child = subprocess.Popen(["/bin/cat"], stdin=pipe, stdout=pipe, close_fds=False)
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(b"up\n")
+        child.stdin.flush()
+        child.stdout.readline()
+    with child, hold_testbed("again", wait=False):
+        assert child.poll() is None
+
+
+def test_two_threads_of_one_lab_exclude_each_other_too() -> None:
+    with (
+        hold_testbed("one", wait=False),
+        pytest.raises(TestbedBusyError, match=f"pid {os.getpid()} .* one"),
+        hold_testbed("two", wait=False),
+    ):
+        pytest.fail("two at once")
+
+
+def test_giving_up_ends_the_wait() -> None:
+    asked = threading.Event()
+    with (
+        hold_testbed("one", wait=False),
+        pytest.raises(RunInterruptedError, match=r"gave up waiting for pid .* one"),
+        hold_testbed("two", wait=True, waiting=lambda _: asked.set(), give_up=asked.is_set),
+    ):
+        pytest.fail("two at once")
+
+
+def test_the_lock_is_released_when_the_work_fails() -> None:
+    with pytest.raises(ZeroDivisionError), hold_testbed("one", wait=False):
+        _ = 1 / 0
+
+    with hold_testbed("two", wait=False):
+        pass
+
+
+def test_what_the_last_holder_wrote_is_replaced_whole() -> None:
+    with hold_testbed("a very long purpose " * 20, wait=False):
+        pass
+    with hold_testbed("short", wait=False):
+        assert json.loads(lock_file().read_text())["purpose"] == "short"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"{}", b"[1]", b'{"pid": 1'])
+def test_a_damaged_lock_file_is_no_obstacle(content: bytes) -> None:
+    """The kernel knows who holds it, whatever anybody wrote."""
+    with hold_testbed("one", wait=False):
+        lock_file().write_bytes(content)
+        with (
+            pytest.raises(TestbedBusyError, match=f"measuring already: pid {os.getpid()} of "),
+            hold_testbed("two", wait=False),
+        ):
+            pytest.fail("two at once")
+
+
+def test_a_lock_of_a_group_is_nobody_else_s() -> None:
+    for mask, mode in ((0o077, 0o600), (0o022, 0o640), (0o002, 0o660)):
+        umask = os.umask(mask)
+        try:
+            with hold_testbed("one", wait=False):
+                assert lock_file().stat().st_mode & 0o777 == mode
+        finally:
+            os.umask(umask)
+        lock_file().unlink()
+
+
+def test_every_user_of_the_host_may_lock_it_and_only_its_owner_writes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(LOCK_VARIABLE)
+    monkeypatch.setattr(testbed, "lock_file", lambda: tmp_path / "benchyard-testbed.lock")
+    umask = os.umask(0o077)
+    try:
+        with hold_testbed("one", wait=False):
+            assert testbed.lock_file().stat().st_mode & 0o777 == 0o644
+    finally:
+        os.umask(umask)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_who_may_only_read_the_lock_holds_it_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        lock = Path(folder, "lock")
+        monkeypatch.setenv(LOCK_VARIABLE, str(lock))
+        content = '{"pid": 1, "user": "old", "purpose": "then", "since": "once"}'
+        lock.write_text(content)
+        lock.chmod(0o644)
+        drop = "import os\nos.setgroups([]); os.setgid(65534); os.setuid(65534)\nwith hold"
+        with other_lab(OTHER.replace("with hold", drop)) as other:
+            with (
+                pytest.raises(TestbedBusyError, match=rf"pid {other.pid} of nobody \(lock"),
+                hold_testbed("mine", wait=False),
+            ):
+                pytest.fail("two at once")
+            assert lock.read_text() == content
+
+
+@pytest.mark.parametrize("content", [b"precious", b"{}", b'{"my": "settings"}\n', b"\x7fELF"])
+def test_a_foreign_file_is_left_as_it_is(content: bytes) -> None:
+    lock_file().write_bytes(content)
+    before = lock_file().stat()
+
+    with pytest.raises(InputError, match="is no lock of Benchyard's"), hold_testbed("a", wait=True):
+        pytest.fail("held")
+
+    assert lock_file().read_bytes() == content
+    assert lock_file().stat().st_mtime_ns == before.st_mtime_ns
+    assert lock_file().stat().st_mode == before.st_mode
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 99, b'{"pid', b'{"pid": 1, "us'])
+def test_what_a_power_cut_left_of_a_lock_is_ours(content: bytes) -> None:
+    lock_file().write_bytes(content)
+    with hold_testbed("one", wait=False):
+        assert json.loads(lock_file().read_text())["purpose"] == "one"
+
+
+@pytest.mark.parametrize("what", ["fifo", "folder", "link", "device", "nowhere"])
+def test_what_is_no_file_is_refused(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "lock"
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    match what:
+        case "fifo":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+        case "link":
+            place.symlink_to(victim)
+        case "device":
+            place = Path("/dev/null")
+        case _:
+            place = tmp_path / "absent" / "lock"
+    monkeypatch.setenv(LOCK_VARIABLE, str(place))
+
+    with pytest.raises(InputError, match=str(place)), hold_testbed("one", wait=True):
+        pytest.fail("held")
+
+    assert victim.read_text() == "precious"
+
+
+def test_the_lock_is_one_for_the_host_unless_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(LOCK_VARIABLE)
+
+    assert lock_file().name == "benchyard-testbed.lock"
+    assert lock_file().is_absolute()
+
+
+def test_processes_take_turns(tmp_path: Path) -> None:
+    """Several labs write begin and end into one file: no two overlap."""
+    program = f"""
+import os
+from pathlib import Path
+from benchyard.host import testbed
+from benchyard.process import locks
+locks._POLL_SECONDS = 0.001
+with testbed.hold_testbed("x", wait=True):
+    with Path({str(tmp_path / "turns")!r}).open("a") as file:
+        print("begin", os.getpid(), file=file, flush=True)
+        print("end", os.getpid(), file=file, flush=True)
+"""
+    labs = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(4)]
+    assert eventually(lambda: all(lab.poll() is not None for lab in labs), 60)
+
+    lines = (tmp_path / "turns").read_text().split("\n")[:-1]
+    assert len(lines) == 8
+    pairs = zip(lines[::2], lines[1::2], strict=True)
+    assert all(begin.replace("begin", "end") == end for begin, end in pairs)
+
+
+def test_a_lock_full_of_brackets_is_another_lab_s(isolated_lock: Path) -> None:
+    with hold_testbed("first", wait=False):
+        isolated_lock.write_text("[" * 100_000)
+        with pytest.raises(TestbedBusyError, match="pid"), hold_testbed("b", wait=False):
+            pass
+
+
+# -- a results folder
+
+
+def test_a_results_folder_is_one_lab_s_at_a_time(tmp_path: Path) -> None:
+    results = tmp_path / "a" / "results"
+    with hold_results(results, "case", wait=False):
+        with (
+            pytest.raises(
+                TestbedBusyError, match=rf"results is in use already: pid {os.getpid()} "
+            ),
+            hold_results(results, "case", wait=False),
+        ):
+            pytest.fail("two at once")
+        with hold_results(results / "n=1", "case[n=1]", wait=False):
+            pass
+
+
+def test_who_waited_for_a_folder_that_was_removed_holds_the_new_one(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    waits, held = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        with hold_results(results, "two", wait=True, waiting=lambda _: waits.set()):
+            held.set()
+
+    with hold_results(results, "one", wait=False):
+        other = threading.Thread(target=wait)
+        other.start()
+        assert waits.wait(60)
+        begin_run(results, 1)
+        clean(results)
+        assert not results.exists()
+    assert held.wait(60)
+    other.join(60)
+    assert (results / RESULTS_LOCK).is_file()
+
+
+def test_both_are_held_and_waited_for(tmp_path: Path) -> None:
+    told: list[str] = []
+    with (
+        hold_results(tmp_path / "results", "other", wait=False),
+        pytest.raises(RunInterruptedError, match="gave up waiting for pid"),
+        hold_both(
+            tmp_path / "results", "mine", wait=True, tell=told.append, give_up=lambda: bool(told)
+        ),
+    ):
+        pytest.fail("two at once")
+    [text] = told
+    assert text.startswith(f"waiting for {tmp_path / 'results'}, held by pid ")

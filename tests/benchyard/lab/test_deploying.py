@@ -1,0 +1,183 @@
+"""What a fresh clone brings to a server, by Prefect's own command and by ours."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate
+from prefect.client.schemas.schedules import CronSchedule
+
+from benchyard.lab import api
+from tests.benchyard.lab.labs import Shell, make_checkout
+from tests.ports import free_port
+
+pytestmark = [pytest.mark.slow, pytest.mark.lab]
+
+DEPLOYMENTS = {
+    "execute-case/testbed",
+    "execute-suite/nightly",
+    "publish/every-15-minutes",
+    "housekeeping/weekly",
+}
+OFTEN = CronSchedule(cron="5 4 * * *", timezone="Europe/Berlin")
+MONTHLY = CronSchedule(cron="0 0 1 * *", timezone="UTC")
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    base = tmp_path_factory.mktemp("deploying")
+    (base / "home").mkdir()
+    return Shell(base / "home", make_checkout(base / "checkout"))
+
+
+def prefect(shell: Shell, url: str, *arguments: str) -> str:
+    ended = subprocess.run(
+        [sys.executable, "-m", "prefect", "--no-prompt", *arguments],
+        cwd=shell.checkout,
+        env={**shell.environment, "PREFECT_API_URL": url, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    return ended.stdout
+
+
+def test_a_fresh_clone_is_deployed_by_prefect_s_own_command(
+    shell: Shell, prefect_server: str
+) -> None:
+    with api.client() as client:
+        api.ensure_pools(client)
+
+    said = prefect(shell, prefect_server, "deploy", "--all")
+
+    assert all(name in said for name in DEPLOYMENTS)
+
+
+def test_another_root_is_what_the_forms_and_the_flow_runs_have(
+    shell: Shell, prefect_server: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine" / "one"
+    folder.mkdir(parents=True)
+    first = shell.checkout / "cases" / "examples" / "first" / "metadata.json"
+    document = json.loads(first.read_text())
+    step = {"@id": "a", "name": "a", "resource": "Process", "command": "execute"}
+    document["steps"] = [{**step, "parameters": {"arguments": ["true"]}}]
+    (folder / "metadata.json").write_text(json.dumps(document))
+
+    ended = shell.run(
+        "deploy", "--json", "--root", tmp_path / "mine", PREFECT_API_URL=prefect_server
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert {one["name"] for one in told["deployments"]} == DEPLOYMENTS
+    assert all(one["page"].startswith("http://") for one in told["deployments"])
+    assert told["cases"] == [str(folder)]
+
+
+def test_a_flow_that_is_not_there_is_one_sentence(
+    shell: Shell, prefect_server: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "prefect.yaml"
+    file.write_text("deployments: [{name: x, entrypoint: 'flows/nothing.py:x'}]")
+
+    ended = shell.run("deploy", "--prefect-yaml", file, PREFECT_API_URL=prefect_server)
+
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1
+    assert f"Prefect could not deploy {file}" in ended.stderr
+
+
+def test_a_server_that_does_not_answer_is_one_sentence(shell: Shell) -> None:
+    url = f"http://127.0.0.1:{free_port()}/api"
+
+    ended = shell.run("deploy", PREFECT_API_URL=url)
+
+    assert ended.returncode == 1
+    why = f"no Prefect server answers at {url}; is the lab up, and PREFECT_API_URL right?"
+    assert ended.stderr == f"benchyard: {why}\n"
+
+
+def test_what_somebody_set_in_the_ui_survives_a_deploy_and_the_rest_is_as_the_file_says(
+    prefect_server: str, tmp_path: Path
+) -> None:
+    (tmp_path / "home").mkdir()
+    shell = Shell(tmp_path / "home", make_checkout(tmp_path / "checkout"))
+    here = {"PREFECT_API_URL": prefect_server}
+    shell.run("deploy", "--root", "cases", **here)
+    file = shell.checkout / "prefect.yaml"
+    with api.client() as client:
+        set_by_a_user(client)
+        file.write_text(newer(file))
+
+        ended = shell.run("deploy", **here)
+
+        assert ended.returncode == 0, ended.stderr
+        assert "kept as it was set: " in ended.stderr
+        nightly = client.read_deployment_by_name("execute-suite/nightly")
+        expected = {"root": "cases", "pool": "testbeds", "runs": 7, "cooldown": 2}
+        assert nightly.parameters == expected
+        assert set(nightly.tags) == {"benchyard", "mine"}
+        told = {one.slug: (one.schedule, one.active, one.parameters) for one in nightly.schedules}
+        assert told == {"nightly": (OFTEN, True, {"tags": ["fast"]}), None: (MONTHLY, False, {})}
+        weekly = client.read_deployment_by_name("housekeeping/weekly")
+        assert (weekly.schedules, weekly.description) == ([], "ours")
+        testbed = client.read_deployment_by_name("execute-case/testbed")
+        assert testbed.description == "From the newer file."
+        assert [(one.slug, one.active) for one in testbed.schedules] == [("mine", True)]
+
+
+def test_a_root_that_is_given_wins_and_stays(prefect_server: str, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    shell = Shell(tmp_path / "home", make_checkout(tmp_path / "checkout"))
+    here = {"PREFECT_API_URL": prefect_server}
+    for root in ("cases/tpch", "cases/examples"):
+        told = json.loads(shell.run("deploy", "--json", "--root", root, **here).stdout)
+        assert all(name.startswith(root) for name in told["cases"])
+
+    told = json.loads(shell.run("deploy", "--json", **here).stdout)
+
+    assert told["cases"] == ["cases/examples/first"]
+    (testbed,) = [one for one in told["deployments"] if one["name"] == "execute-case/testbed"]
+    assert "parameter root" in testbed["kept"]
+
+
+def set_by_a_user(client: SyncPrefectClient) -> None:
+    """Set what the UI's forms set."""
+    nightly = client.read_deployment_by_name("execute-suite/nightly")
+    parameters = {**nightly.parameters, "runs": 7}
+    update = DeploymentUpdate(parameters=parameters, tags=["benchyard", "mine"])
+    client.update_deployment(nightly.id, update)
+    (ours,) = [schedule for schedule in nightly.schedules if schedule.slug == "nightly"]
+    client.update_deployment_schedule(
+        nightly.id,
+        ours.id,
+        active=True,
+        schedule=OFTEN,
+        parameters={"tags": ["fast"]},
+    )
+    client.create_deployment_schedules(nightly.id, [(MONTHLY, False)])
+    testbed = client.read_deployment_by_name("execute-case/testbed")
+    mine = DeploymentScheduleCreate(schedule=OFTEN, slug="mine")
+    client.create_deployment_schedules(testbed.id, [mine])
+    weekly = client.read_deployment_by_name("housekeeping/weekly")
+    client.update_deployment(weekly.id, DeploymentUpdate(description="ours"))
+    for schedule in weekly.schedules:
+        client.delete_deployment_schedule(weekly.id, schedule.id)
+
+
+def newer(file: Path) -> str:
+    """Return a later version of the file: another text, another time, one more parameter."""
+    document = yaml.safe_load(file.read_text())
+    testbed, nightly, _publish, weekly = document["deployments"]
+    testbed["description"] = "From the newer file."
+    nightly["parameters"] |= {"runs": 9, "cooldown": 2}
+    nightly["schedules"][0]["cron"] = "0 3 * * *"
+    weekly["schedules"][0]["cron"] = "0 13 * * 0"
+    return yaml.safe_dump(document)

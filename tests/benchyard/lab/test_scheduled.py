@@ -1,0 +1,183 @@
+"""What a schedule started and what became of it: who is told, when, and what a retry may wait for.
+
+Prefect's scheduler writes the first state of a flow run without an event.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Generator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
+from tests.benchyard.lab.receiving import Receiver, receiving
+from tests.conftest import eventually
+
+pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.long]
+
+#: Heartbeats come every 30 s; the window that a lab really has would make this file twice as long.
+WITHIN = 50
+#: What must have come by then has come; where nothing waits 15 minutes it takes some seconds.
+TOLD_SECONDS = 60.0
+
+
+@dataclass
+class Place:
+    """A lab, its shell, and who receives its alerts."""
+
+    shell: Shell
+    lab: RunningLab
+    receiver: Receiver
+
+    def scheduled(self, name: str, **parameters: Any) -> str:
+        """Let a schedule start a deployment's flow run in some seconds; return its id."""
+        deployment = self.lab.deployment(name)["id"]
+        schedule = {
+            "slug": f"soon-{datetime.now(UTC):%H%M%S%f}",
+            "active": True,
+            "parameters": parameters,
+            "schedule": {
+                "interval": 86_400,
+                "anchor_date": (datetime.now(UTC) + timedelta(seconds=5)).isoformat(),
+            },
+        }
+        known = {one["id"] for one in self._of_schedules(deployment)}
+        self.lab.ask(f"/deployments/{deployment}/schedules", [schedule])
+        self.lab.ask(f"/deployments/{deployment}/schedule", {"min_runs": 1, "max_runs": 1})
+
+        def new() -> list[str]:
+            found = sorted(
+                self._of_schedules(deployment), key=lambda one: one["expected_start_time"]
+            )
+            return [str(one["id"]) for one in found if one["id"] not in known]
+
+        assert eventually(new, 60)
+        return new()[0]
+
+    def _of_schedules(self, deployment: str) -> list[dict[str, Any]]:
+        chosen = {"id": {"any_": [deployment]}}
+        found = self.lab.ask("/flow_runs/filter", {"deployments": chosen, "limit": 200})
+        return [one for one in found if one["auto_scheduled"]]
+
+    def executed(self, case: str) -> str:
+        flow_run = self.scheduled("execute-case/testbed", **wanted(case))
+        self.lab.wait_for(flow_run, *FINAL)
+        assert self.lab.flow_run(flow_run)["auto_scheduled"]
+        return flow_run
+
+    def seconds_since(self, flow_run: str, moment: datetime | None = None) -> float:
+        ended = datetime.fromisoformat(str(self.lab.flow_run(flow_run)["end_time"]))
+        return ((moment or datetime.now(UTC)) - ended).total_seconds()
+
+    def refused(self) -> list[str]:
+        """Return what automations tried to do and could not."""
+        wanted = {"filter": {"event": {"name": ["prefect.automation.action.failed"]}}, "limit": 50}
+        return [str(one["payload"]) for one in self.lab.ask("/events/filter", wanted)["events"]]
+
+
+def wanted(case: str) -> dict[str, Any]:
+    return {"case": f"cases/{case}", "runs": 1, "cooldown": 0, "publish": []}
+
+
+def make_place(base: Path) -> Shell:
+    """Make a checkout with short windows, and a case that fails once."""
+    shell = Shell(base / "home", make_checkout(base / "checkout"))
+    (base / "home").mkdir()
+    automations = shell.checkout / "flows" / "lab" / "automations.py"
+    text = automations.read_text()
+    assert "WITHIN_SECONDS = 95" in text
+    automations.write_text(text.replace("WITHIN_SECONDS = 95", f"WITHIN_SECONDS = {WITHIN}"))
+    add_case(
+        shell.checkout,
+        "broken",
+        f"[ -e {base}/tried ] || {{ : > {base}/tried; exit 3; }}",
+        retries=0,
+    )
+    add_case(shell.checkout, "busy", f"while [ ! -e {base}/go ]; do sleep 0.2; done")
+    add_case(shell.checkout, "frozen", "sleep 600")
+    return shell
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
+    shell = make_place(tmp_path_factory.mktemp("scheduled"))
+    with receiving() as receiver, shell.up("--name", "bench", "--alerts", receiver.url) as lab:
+        yield Place(shell, lab, receiver)
+
+
+def test_a_failure_is_told_at_once_and_a_retry_waits_as_long_as_it_has_to(place: Place) -> None:
+    lab, go = place.lab, place.shell.home.parent / "go"
+    broken = place.executed("broken")
+    assert lab.state(broken) == "FAILED"
+    assert eventually(lambda: place.receiver.of("broken"), TOLD_SECONDS)
+    print(f"told after {place.seconds_since(broken):.1f} s")  # noqa: T201 - a figure to look at
+
+    busy = lab.start("cases/busy")
+    lab.wait_for(busy, "RUNNING")
+    lab.retry(broken)
+    waited = not eventually(lambda: lab.state(broken) != "SCHEDULED", WITHIN + 40)
+    assert waited, lab.flow_run(broken)["state"]
+    assert lab.state(busy) == "RUNNING"
+    go.touch()
+
+    assert lab.wait_for(broken, "COMPLETED", "CRASHED") == "COMPLETED"
+    assert lab.flow_run(broken)["run_count"] == 2
+    assert len(place.receiver.of("broken")) == 1
+    assert place.refused() == []
+
+
+def test_other_flow_runs_of_schedules_are_not_ended_either(place: Place) -> None:
+    names = ("publish/every-15-minutes", "housekeeping/weekly", "execute-suite/nightly")
+    parameters: list[dict[str, Any]] = [{}, {}, {"cases": ["cases/examples/first"], "runs": 1}]
+    started = [place.scheduled(n, **p) for n, p in zip(names, parameters, strict=True)]
+    for flow_run in started:
+        place.lab.wait_for(flow_run, *FINAL)
+
+    assert not eventually(place.refused, WITHIN + 20), place.refused()
+    ends = [place.lab.flow_run(flow_run)["state"]["message"] for flow_run in started]
+    assert not [end for end in ends if end and "no heartbeat" in end]
+
+
+def test_one_that_sends_no_heartbeat_any_more_is_ended_and_told_once(place: Place) -> None:
+    flow_run = place.scheduled("execute-case/testbed", **wanted("frozen"))
+    place.lab.wait_for(flow_run, "RUNNING")
+    assert eventually(lambda: place.lab.flow_run(flow_run)["infrastructure_pid"], 60)
+    pid = int(place.lab.flow_run(flow_run)["infrastructure_pid"])
+    eventually(lambda: False, 5)  # its first heartbeat takes a moment
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert place.lab.wait_for(flow_run, *FINAL, timeout=WITHIN + 60) == "CRASHED"
+        assert eventually(lambda: place.receiver.of("frozen"), TOLD_SECONDS)
+        print(f"told after {place.seconds_since(flow_run):.1f} s")  # noqa: T201 - to look at
+    finally:
+        os.kill(pid, signal.SIGKILL)
+    assert not eventually(lambda: len(place.receiver.of("frozen")) > 1, 20)
+
+
+def test_a_command_is_told_too_in_a_lab_that_never_had_a_webhook(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    shell = make_place(tmp_path_factory.mktemp("commanded"))
+    got = shell.home.parent / "got"
+    script = f"import sys; open({str(got)!r}, 'a').write(sys.stdin.read())"
+    with (
+        receiving() as receiver,
+        shell.up("--name", "bench", "--alerts", f'{sys.executable} -c "{script}"') as lab,
+    ):
+        place = Place(shell, lab, receiver)
+        broken = place.executed("broken")
+
+        assert lab.state(broken) == "FAILED"
+        assert eventually(lambda: got.exists() and got.stat().st_size, TOLD_SECONDS), lab.said
+        told = datetime.fromtimestamp(got.stat().st_mtime, UTC)
+        print(f"told after {place.seconds_since(broken, told):.1f} s")  # noqa: T201 - to look at
+        alert = json.loads(got.read_text())
+        assert (alert["case"], alert["flow_run"]) == ("broken", broken)
+        assert alert["url"] == f"{lab.told['ui']}/runs/flow-run/{broken}"
+        assert place.refused() == []

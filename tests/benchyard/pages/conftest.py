@@ -1,5 +1,0 @@
-"""The tries that the pages are made from are those of the tests of failures."""
-
-from tests.benchyard.failures.conftest import make_try
-
-__all__ = ["make_try"]

@@ -1,0 +1,162 @@
+"""Which control group a process is in, on all kinds of systems."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import MeasurementError
+from benchyard.process.cgroups import Cgroup, cgroup_at, cgroup_of, levels_of
+
+V1 = ("cpu,cpuacct", "memory", "blkio", "pids")
+DOCKER = "/docker/1f0c"
+SYSTEMD = "/system.slice/docker-1f0c.scope"
+
+
+class System:
+    """A system with control groups, written into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.proc = folder / "proc"
+        self.top = folder / "sys fs"
+        self.mounts = [f"22 1 8:1 / {folder} rw shared:1 - ext4 /dev/vda1 rw,errors=remount-ro"]
+
+    def mount(self, place: str, kind: str, options: str, root: str = "/") -> None:
+        (self.top / place).mkdir(parents=True)
+        shown = str(self.top / place).replace(" ", "\\040")
+        self.mounts.append(
+            f"31 23 0:28 {root} {shown} rw,nosuid shared:9 master:1 - {kind} cgroup rw,{options}"
+        )
+
+    def process(self, *lines: str, pid: int = 42) -> None:
+        for number in (str(pid), "self"):
+            (self.proc / number).mkdir(parents=True, exist_ok=True)
+        (self.proc / str(pid) / "cgroup").write_text("".join(f"{line}\n" for line in lines))
+        (self.proc / "self" / "mountinfo").write_text("\n".join(self.mounts))
+
+    def group(self, place: str, name: str) -> Path:
+        folder = self.top / place / name.strip("/")
+        folder.mkdir(parents=True)
+        return folder
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> System:
+    return System(tmp_path)
+
+
+def test_version_2(system: System) -> None:
+    system.mount("unified", "cgroup2", "nsdelegate")
+    folder = system.group("unified", SYSTEMD)
+    system.process(f"0::{SYSTEMD}")
+    found = Cgroup(SYSTEMD, {"": folder})
+    assert cgroup_of(42, proc=system.proc) == found
+    assert cgroup_at(folder, proc=system.proc) == found
+
+
+def test_version_1_has_a_folder_for_each_controller(system: System) -> None:
+    for controllers in V1:
+        system.mount(controllers, "cgroup", controllers)
+    system.mount("systemd", "cgroup", "xattr,name=systemd")
+    folders = {controllers: system.group(controllers, DOCKER) for controllers in V1}
+    lines = (f"{number}:{name}:{DOCKER}" for number, name in enumerate(V1, 2))
+    system.process("12:name=systemd:/docker/1f0c", *lines)
+    found = cgroup_of(42, proc=system.proc)
+    assert found.name == DOCKER
+    assert found.folders == {
+        "cpu": folders["cpu,cpuacct"],
+        "cpuacct": folders["cpu,cpuacct"],
+        "memory": folders["memory"],
+        "blkio": folders["blkio"],
+        "pids": folders["pids"],
+    }
+    assert cgroup_at(folders["memory"], proc=system.proc) == found
+
+
+def test_a_hybrid_system_has_both(system: System) -> None:
+    system.mount("memory", "cgroup", "memory")
+    system.mount("unified", "cgroup2", "rw")
+    memory = system.group("memory", DOCKER)
+    unified = system.group("unified", "/user.slice")
+    system.process(f"4:memory:{DOCKER}", "0::/user.slice")
+    assert cgroup_of(42, proc=system.proc).folders == {"memory": memory, "": unified}
+
+
+def test_a_root_is_nobodys_own(system: System) -> None:
+    system.mount("memory", "cgroup", "memory")
+    system.mount("unified", "cgroup2", "rw")
+    memory = system.group("memory", DOCKER)
+    system.process(f"4:memory:{DOCKER}", "3:cpu,cpuacct:/", "0::/")
+    assert cgroup_of(42, proc=system.proc) == Cgroup(DOCKER, {"memory": memory})
+    system.process("4:memory:/", "0::/")
+    assert cgroup_of(42, proc=system.proc) == Cgroup("/")
+
+
+def test_a_container_sees_its_own_group_mounted(system: System) -> None:
+    system.mount("memory", "cgroup", "memory", root=DOCKER)
+    inner = system.group("memory", "inner")
+    system.process(f"4:memory:{DOCKER}/inner")
+    found = cgroup_of(42, proc=system.proc)
+    assert found == Cgroup(f"{DOCKER}/inner", {"memory": inner})
+
+
+@pytest.mark.parametrize("path", ["/../other", "/elsewhere", "/docker/gone"])
+def test_what_no_mount_shows_has_no_folder(system: System, path: str) -> None:
+    system.mount("memory", "cgroup", "memory", root=DOCKER)
+    system.process(f"4:memory:{path}", pid=42)
+    assert cgroup_of(42, proc=system.proc).folders == {}
+
+
+def test_a_nested_group_keeps_its_path(system: System) -> None:
+    name = "/kubepods.slice/kubepods-pod1.slice/cri-containerd-2.scope"
+    system.mount("unified", "cgroup2", "rw")
+    folder = system.group("unified", name)
+    system.process(f"0::{name}")
+    assert cgroup_of(42, proc=system.proc) == Cgroup(name, {"": folder})
+    top = system.top / "unified"
+    names = [path.relative_to(top) for path in levels_of(42, "cpu", proc=system.proc)]
+    assert [len(path.parts) for path in names] == [3, 2, 1, 0]
+
+
+def test_levels_are_those_of_the_controller(system: System) -> None:
+    system.mount("cpu", "cgroup", "cpu,cpuacct")
+    system.mount("unified", "cgroup2", "rw")
+    folder = system.group("cpu", "/lab")
+    system.process("1:cpu,cpuacct:/lab", "0::/other")
+    assert levels_of(42, "cpu", proc=system.proc) == (folder, system.top / "cpu")
+    assert levels_of(43, "cpu", proc=system.proc) == ()
+
+
+def test_a_group_that_was_removed(system: System) -> None:
+    system.mount("unified", "cgroup2", "rw")
+    system.process("0::/old (deleted)")
+    assert cgroup_of(42, proc=system.proc) == Cgroup("/")
+
+
+def test_a_process_that_is_gone_is_an_error(system: System) -> None:
+    system.process("0::/")
+    with pytest.raises(MeasurementError, match="control group of process 43 is not known"):
+        cgroup_of(43, proc=system.proc)
+
+
+def test_a_folder_elsewhere_is_no_group(system: System, tmp_path: Path) -> None:
+    system.mount("unified", "cgroup2", "rw")
+    system.process("0::/")
+    for folder in (tmp_path, system.top / "unified"):
+        with pytest.raises(MeasurementError, match="no control group"):
+            cgroup_at(folder, proc=system.proc)
+
+
+@pytest.mark.parametrize(
+    "junk", ["", "nonsense", "0", "0::", "a:b:c:d", "31 23 0:28 / /x - cgroup"]
+)
+def test_what_cannot_be_read_is_left_out(system: System, junk: str) -> None:
+    system.mounts = [junk]
+    system.process(junk)
+    assert cgroup_of(42, proc=system.proc) == Cgroup("/")
+
+
+def test_this_process() -> None:
+    found = cgroup_of(os.getpid())
+    for folder in found.folders.values():
+        assert str(os.getpid()) in (folder / "cgroup.procs").read_text().split()

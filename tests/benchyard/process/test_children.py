@@ -1,0 +1,336 @@
+"""Child processes: how they end is told truly, and none of their descendants stays."""
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.core.errors import CommandFailedError
+from benchyard.process.children import Child, pipe, spawn, tail, wait_until_gone
+from benchyard.process.labels import CHILD, OWNER, labelled, this_owner
+from benchyard.process.launching import Line, Spent
+from benchyard.process.usage import Ended
+from tests.conftest import eventually, is_gone
+
+#: A child with a grandchild in its group and one in a session of its own; each says its pid.
+FAMILY = "setsid sh -c 'echo $$; exec sleep 300' & sh -c 'echo $$; exec sleep 300' & echo $$; wait"
+#: The same, deaf to a polite request.
+STUBBORN = f"trap '' TERM; {FAMILY}; wait; wait"
+
+Spawn = Callable[..., tuple[Child, list[int]]]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Generator[Spawn]:
+    """Spawn a shell, and read as many pids as it is said to print."""
+    made: list[Child] = []
+
+    def start(program: str, pids: int = 0, **labels: str) -> tuple[Child, list[int]]:
+        child = spawn(["sh", "-c", program], folder=tmp_path, stdout=subprocess.PIPE, labels=labels)
+        made.append(child)
+        return child, [int(pipe(child.stdout).readline()) for _ in range(pids)]
+
+    yield start
+    for child in made:
+        child.stop(0)
+        pipe(child.stdout).close()
+
+
+def descriptors() -> set[str]:
+    return {entry.name for entry in os.scandir("/proc/self/fd")}
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, 137, 255])
+def test_defect_01_the_exit_code_is_the_childs_own(shell: Spawn, status: int) -> None:
+    ended = shell(f"exit {status}")[0].wait()
+
+    assert ended.exit_status == status
+    assert ended.describe() == f"exit code {status}"
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [(signal.SIGKILL, "SIGKILL"), (signal.SIGSEGV, "SIGSEGV"), (signal.SIGTERM, "SIGTERM")],
+)
+def test_defect_01_a_signal_is_not_an_exit_code(shell: Spawn, number: int, name: str) -> None:
+    ended = shell(f"kill -{int(number)} $$")[0].wait()
+
+    assert ended.exit_status == -number
+    assert ended.describe() == f"killed by {name}"
+
+
+def test_a_signal_without_a_name_is_told_by_its_number() -> None:
+    assert Ended(-99, 0.0, 0.0, 0).describe() == "killed by signal 99"
+
+
+def test_the_kernels_account_covers_waited_for_descendants(shell: Spawn) -> None:
+    burn = f"{sys.executable} -S -c 'sum(range(2_000_000)); bytearray(b\"1\") * (24 << 20)'"
+
+    ended = shell(f"{burn}; {burn}")[0].wait()
+
+    assert ended.user_s > 0.02
+    assert ended.peak_rss_bytes is not None
+    assert ended.peak_rss_bytes > 24 << 20
+
+
+def test_waiting_again_gives_the_same_answer(shell: Spawn) -> None:
+    child, _ = shell("exit 4")
+
+    assert child.wait() is child.wait()
+    assert child.stop() is child.wait()
+
+
+def test_two_threads_may_wait_for_one_child(shell: Spawn) -> None:
+    child, _ = shell("read line < /dev/null; exit 5")
+    answers: list[Ended] = []
+    threads = [threading.Thread(target=lambda: answers.append(child.wait())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+
+    assert [answer.exit_status for answer in answers] == [5, 5, 5]
+
+
+def test_kill_ends_grandchildren_in_other_sessions_too(shell: Spawn) -> None:
+    child, pids = shell(FAMILY, 3)
+
+    child.kill()
+
+    assert child.wait().exit_status == -signal.SIGKILL
+    assert eventually(lambda: all(map(is_gone, pids)))
+    assert not [pid for pid, label in labelled(CHILD) if label == child.label]
+
+
+def test_stop_asks_politely_first(shell: Spawn) -> None:
+    child, _ = shell("trap 'exit 7' TERM; echo $$; while :; do sleep 0.01; done", 1)
+
+    assert child.stop().exit_status == 7
+
+
+def test_stop_ends_grandchildren_in_other_sessions_too(shell: Spawn) -> None:
+    child, pids = shell(FAMILY, 3)
+
+    ended = child.stop()
+
+    assert ended.exit_status == -signal.SIGTERM
+    assert eventually(lambda: all(map(is_gone, pids)))
+
+
+def test_stop_kills_what_does_not_listen(shell: Spawn) -> None:
+    child, pids = shell(STUBBORN, 3)
+
+    ended = child.stop(grace=0.05)
+
+    assert ended.exit_status == -signal.SIGKILL
+    assert eventually(lambda: all(map(is_gone, pids)))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_wait_kills_the_whole_tree(shell: Spawn, number: signal.Signals) -> None:
+    child, pids = shell(FAMILY, 3)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), number))
+    timer.start()
+
+    with pytest.raises(KeyboardInterrupt):
+        child.wait()
+    signal.signal(signal.SIGTERM, before)
+
+    assert child.wait().exit_status == -signal.SIGKILL
+    assert all(eventually(lambda p=pid: is_gone(p)) for pid in pids)
+
+
+def test_a_wait_interrupted_at_any_place_can_be_waited_for_again(
+    shell: Spawn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, _ = shell("exit 6")
+
+    for where in ("send", "recv"):
+        really = getattr(socket.socket, where)
+
+        def interrupted(*given: Any, really: Any = really) -> Any:
+            if threading.current_thread() is threading.main_thread():
+                raise KeyboardInterrupt
+            return really(*given)  # a thread of a library, with a socket of its own
+
+        with monkeypatch.context() as patch:
+            patch.setattr(socket.socket, where, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                child.wait()
+
+    assert child.wait().exit_status == 6
+
+
+def test_a_pid_given_out_again_is_never_killed(
+    shell: Spawn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the child was reaped its pid may be somebody else's, even before we took note."""
+    child, _ = shell("exit 0")
+    hit: list[int] = []
+    really_reap = Line.reap
+
+    def reap_while_another_thread_kills(line: Line) -> Spent:
+        spent = really_reap(line)
+        killer.start()
+        killer.join(0.1)
+        return spent
+
+    killer = threading.Thread(target=child.kill)
+    monkeypatch.setattr(Line, "reap", reap_while_another_thread_kills)
+    monkeypatch.setattr(os, "killpg", lambda pid, _number: hit.append(pid))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    child.wait()
+    killer.join(10)
+    child.kill()
+    child.stop()
+
+    assert hit == []
+
+
+def test_killing_twice_is_harmless(shell: Spawn) -> None:
+    child, _ = shell("sleep 300")
+
+    child.kill()
+    child.kill()
+
+    assert child.wait().exit_status == -signal.SIGKILL
+
+
+def test_a_child_leads_its_own_session_and_carries_the_labels(shell: Spawn) -> None:
+    child, (pid,) = shell("echo $$; sleep 300", 1, BENCHYARD_RUN="here:1")
+
+    assert os.getsid(pid) == pid == child.pid
+    environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    assert f"{OWNER}={this_owner()}".encode() in environment
+    assert f"{CHILD}={child.label}".encode() in environment
+    assert b"BENCHYARD_RUN=here:1" in environment
+
+
+@pytest.mark.parametrize("program", ["/no/such/program", "no-such-program-anywhere", "/etc/passwd"])
+def test_a_program_that_cannot_start_is_one_sentence(program: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandFailedError, match=f"cannot start '{program}': ") as caught:
+        spawn([program], folder=tmp_path)
+
+    assert "\n" not in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [
+        (["echo", "a\0b"], {}),
+        (["echo"], {"a": "b\0"}),
+        (["echo"], {"a\0": ""}),
+        (["a"], {"a=": ""}),
+    ],
+)
+def test_what_the_kernel_cannot_take_is_an_error_and_not_a_crash(
+    arguments: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    with pytest.raises(CommandFailedError, match="cannot start"):
+        spawn(arguments, folder=tmp_path, environment=environment)
+
+
+def test_a_closed_stream_is_an_error_and_leaks_nothing(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as stream:
+        pass
+    before = descriptors()
+
+    with pytest.raises(CommandFailedError, match="closed file"):
+        spawn(["true"], folder=tmp_path, stdin=subprocess.PIPE, stdout=stream)
+
+    assert descriptors() == before
+
+
+def test_a_folder_that_is_not_there_is_named() -> None:
+    with pytest.raises(CommandFailedError, match=r"No such file.*'/no/such/folder'"):
+        spawn(["true"], folder=Path("/no/such/folder"))
+
+
+def test_arguments_reach_the_program_as_they_are(tmp_path: Path) -> None:
+    """Defect 40: nothing is read by a shell."""
+    nasty = ["$HOME", "`id`", "; touch hacked", "a b", "'", '"', "*", "\n", ""]
+    out = tmp_path / "out"
+    with out.open("wb") as stream:
+        arguments = [sys.executable, "-S", "-c", "import sys; print(sys.argv[1:])", *nasty]
+        spawn(arguments, folder=tmp_path, stdout=stream).wait()
+
+    assert out.read_text() == f"{nasty}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_all_three_streams_may_be_pipes(tmp_path: Path) -> None:
+    code, asked = "cat; echo no >&2", subprocess.PIPE
+    child = spawn(["sh", "-c", code], folder=tmp_path, stdin=asked, stdout=asked, stderr=asked)
+    with pipe(child.stdin) as requests:
+        requests.write(b"yes")
+
+    with pipe(child.stdout) as out, pipe(child.stderr) as complaints:
+        assert (out.read(), complaints.read()) == (b"yes", b"no\n")
+    assert child.wait().exit_status == 0
+
+
+def test_a_stream_that_was_not_asked_for_is_not_there(tmp_path: Path) -> None:
+    child = spawn(["sh", "-c", "echo a; echo b >&2"], folder=tmp_path)
+    child.wait()
+
+    with pytest.raises(ValueError, match="without this pipe"):
+        pipe(child.stdout)
+
+
+def test_stderr_may_go_where_stdout_goes(tmp_path: Path) -> None:
+    child = spawn(
+        ["sh", "-c", "echo a; echo b >&2"],
+        folder=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+    assert pipe(child.stdout).read() == b"a\nb\n"
+    pipe(child.stdout).close()
+    child.wait()
+
+
+def test_a_child_that_ended_leaves_no_descriptor(shell: Spawn) -> None:
+    shell("true")[0].wait()
+    before = descriptors()
+    child, _ = shell("true")
+    child.wait()
+    pipe(child.stdout).close()
+
+    assert descriptors() == before
+
+
+def test_running_until_it_ends(shell: Spawn) -> None:
+    child, _ = shell("read line < /dev/null; exec sleep 300")
+
+    assert child.running
+    assert child.ended is None
+    child.kill()
+    assert eventually(lambda: not child.running)
+    assert child.ended is None
+    assert child.wait() is child.ended
+    assert not child.running
+
+
+def test_the_tail_is_the_end_and_never_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "stderr"
+    file.write_bytes(b"x" * 5000 + b"\xff the reason\n")
+
+    assert tail(file, 20).endswith("the reason")
+    assert len(tail(file)) <= 2000
+    assert tail(tmp_path / "none") == ""
+
+
+def test_waiting_for_a_process_that_stays_ends(shell: Spawn) -> None:
+    child, _ = shell("sleep 300")
+
+    assert not wait_until_gone(child.pid, 0.02)

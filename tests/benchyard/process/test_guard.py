@@ -1,0 +1,140 @@
+"""The guard: whatever ends the lab, what it started ends with it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchyard.process import guard
+from benchyard.process.guard import ensure_guard
+from benchyard.process.labels import OWNER, labelled, this_owner
+from tests.conftest import eventually, is_gone
+
+#: A lab that starts a family, says who belongs to it, and waits to be told to go on.
+LAB = """
+import subprocess, sys
+from pathlib import Path
+from benchyard.process.children import spawn
+from benchyard.process.labels import this_owner
+family = "setsid sh -c 'echo $$; exec sleep 300' & sh -c 'echo $$; exec sleep 300' & echo $$; wait"
+child = spawn(["sh", "-c", family], folder=Path("/"), stdout=subprocess.PIPE)
+print(this_owner(), *(int(child.stdout.readline()) for _ in range(3)), flush=True)
+sys.stdin.readline()
+{end}
+"""
+
+
+@contextmanager
+def lab(end: str = "") -> Generator[tuple["subprocess.Popen[str]", str, list[int]]]:
+    """Start a lab; give its process, its owner label and the pids of its family."""
+    pipe = subprocess.PIPE
+    arguments = [sys.executable, "-c", LAB.replace("{end}", end)]
+    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
+        owner, *pids = process.stdout.readline().split()
+        yield process, owner, [int(pid) for pid in pids]
+        process.kill()
+
+
+def all_gone(owner: str, pids: list[int]) -> bool:
+    return all(map(is_gone, pids)) and owner not in [value for _, value in labelled(OWNER)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_whatever_kills_the_lab_its_family_dies(number: signal.Signals) -> None:
+    with lab() as (process, owner, pids):
+        assert not any(map(is_gone, pids))
+        process.send_signal(number)
+        assert eventually(lambda: all_gone(owner, pids), 20)
+
+
+@pytest.mark.parametrize("end", ["", "raise SystemExit(3)", "import os; os._exit(1)", "1/0"])
+def test_however_the_lab_ends_its_family_dies(end: str) -> None:
+    with lab(f"sys.stderr.close(); {end}") as (process, owner, pids):
+        process.communicate("\n")
+        assert eventually(lambda: all_gone(owner, pids), 30)
+
+
+def test_a_family_lives_as_long_as_its_lab() -> None:
+    with lab() as (process, owner, pids), lab() as (other, other_owner, others):
+        other.kill()
+        assert eventually(lambda: all_gone(other_owner, others), 30)
+        assert not any(map(is_gone, pids)), "a guard kills what is its own lab's"
+        process.kill()
+        assert eventually(lambda: all_gone(owner, pids), 30)
+
+
+#: A lab with a process that saves something when the lab is dead, for so many seconds.
+SAVING = """
+import sys
+from pathlib import Path
+from benchyard.process.children import spawn
+from benchyard.process.labels import OWNER, WINDS_UP, this_owner
+saving = "read wait; sleep {seconds}; touch saved"
+labels = {{OWNER: this_owner() + WINDS_UP}}
+child = spawn(["sh", "-c", saving], folder=Path(sys.argv[1]), stdin=-1, labels=labels)
+print(child.pid, flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize(("seconds", "saved"), [(0.1, True), (60, False)])
+def test_who_winds_up_by_itself_gets_a_moment(tmp_path: Path, seconds: float, saved: bool) -> None:
+    arguments = [sys.executable, "-c", SAVING.format(seconds=seconds), str(tmp_path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True) as lab:
+        assert lab.stdout is not None
+        pid = int(lab.stdout.readline())
+        lab.kill()
+        assert eventually(lambda: is_gone(pid), 30)
+        assert (tmp_path / "saved").exists() is saved
+
+
+def test_the_guard_does_not_outlive_its_work() -> None:
+    with lab() as (process, owner, pids):
+        guards = [pid for pid in _pids() if owner in _arguments(pid)]
+        assert len(guards) == 1
+        process.kill()
+        assert eventually(lambda: is_gone(guards[0]) and all_gone(owner, pids), 30)
+
+
+def test_a_process_has_one_guard(monkeypatch: pytest.MonkeyPatch) -> None:
+    ensure_guard()
+
+    def another(_owner: str) -> None:
+        pytest.fail("a second guard")
+
+    monkeypatch.setattr(guard, "_start", another)
+    ensure_guard()
+
+
+def test_a_forked_process_is_an_owner_of_its_own() -> None:
+    """Else the guard of the parent would answer for what the fork starts."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.write(writer, this_owner().encode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        theirs = stream.read()
+
+    assert theirs.startswith(f"{pid}:")
+    assert theirs != this_owner()
+
+
+def _pids() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _arguments(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except OSError:
+        return []

@@ -1,0 +1,235 @@
+"""Labels: the lab finds what it started, and touches nothing else."""
+
+import os
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+
+from benchyard.process import labels
+from benchyard.process.labels import (
+    kill_labelled,
+    kill_leftovers,
+    labelled,
+    owner_is_alive,
+    start_time,
+    this_owner,
+)
+from tests.conftest import eventually, is_gone
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+
+LABEL = "BENCHYARD_TEST_LABEL"
+
+
+@pytest.fixture
+def sleeper() -> Generator[Start]:
+    """Start a sleeping process with an environment of its own."""
+    made: list[subprocess.Popen[bytes]] = []
+
+    def start(name: str = "sleep", **environment: str) -> "subprocess.Popen[bytes]":
+        # Popen returns once the program was executed: its environment is what /proc shows.
+        process = subprocess.Popen([name, "300"], executable="sleep", env=os.environ | environment)
+        made.append(process)
+        return process
+
+    yield start
+    for process in made:
+        process.kill()
+        process.wait()
+
+
+def test_all_that_carry_the_value_die_and_are_named(sleeper: Start) -> None:
+    doomed = sorted(sleeper(**{LABEL: "mine"}).pid for _ in range(3))
+
+    assert kill_labelled(LABEL, lambda value: value == "mine") == doomed
+    assert eventually(lambda: all(map(is_gone, doomed)))
+
+
+def test_foreign_processes_with_similar_names_are_untouched(sleeper: Start) -> None:
+    mine = sleeper("benchyard", **{LABEL: "run:1"})
+    foreign = [
+        sleeper("benchyard"),
+        sleeper(f"{LABEL}=run:1"),
+        sleeper(**{LABEL: "run:10"}),
+        sleeper(**{LABEL: "run:1 "}),
+        sleeper(**{LABEL: ""}),
+        sleeper(**{f"X{LABEL}": "run:1"}),
+        sleeper(**{f"{LABEL}X": "run:1"}),
+        sleeper(OTHER=f"x {LABEL}=run:1"),
+        sleeper(OTHER=f"\n{LABEL}=run:1"),
+    ]
+
+    assert kill_labelled(LABEL, lambda value: value == "run:1") == [mine.pid]
+    assert [process.poll() for process in foreign] == [None] * len(foreign)
+
+
+def test_a_pid_given_out_again_is_never_killed(
+    sleeper: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look and the blow the pid became another's: that one is looked at again."""
+    other = sleeper()
+
+    def outdated(_name: str) -> list[tuple[int, str]]:
+        return [(other.pid, "mine")]
+
+    monkeypatch.setattr(labels, "labelled", outdated)
+
+    assert kill_labelled(LABEL, lambda value: value == "mine", timeout=0.05) == []
+    assert other.poll() is None
+
+
+def test_a_process_that_forks_while_it_is_hunted_is_caught() -> None:
+    """Each generation starts the next before it dies: one look at /proc is not enough."""
+    program = "while :; do sleep 0.01 & wait; done"
+    hydra = subprocess.Popen(
+        ["/bin/sh", "-c", f"({program}) & ({program}) & {program}"],
+        env=os.environ | {LABEL: "hydra"},
+    )
+    assert eventually(lambda: len([p for p, v in labelled(LABEL) if v == "hydra"]) > 3)
+
+    kill_labelled(LABEL, lambda value: value == "hydra")
+    hydra.wait()
+
+    assert not [pid for pid, value in labelled(LABEL) if value == "hydra"]
+
+
+def test_the_lab_never_kills_itself() -> None:
+    own = os.getpid()
+    name = next(iter(os.environ))
+
+    assert own not in [pid for pid, _ in labelled(name)]
+
+
+def test_values_that_are_no_text_are_read(sleeper: Start) -> None:
+    process = sleeper(**{LABEL: "caf\udce9"})
+
+    assert (process.pid, "caf\udce9") in list(labelled(LABEL))
+
+
+def test_start_time_tells_a_process_from_its_successor(sleeper: Start) -> None:
+    process = sleeper()
+    began = start_time(process.pid)
+
+    assert began is not None
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert start_time(process.pid) is None, "a zombie does not run"
+    process.wait()
+    assert start_time(process.pid) is None
+
+
+def test_the_start_time_of_a_process_with_an_evil_name() -> None:
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", "printf ') S 1 1 1' > /proc/self/comm; echo; read x"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with process as started:
+        assert started.stdout is not None
+        started.stdout.readline()
+        here = start_time(os.getpid())
+        assert here is not None
+        assert (start_time(started.pid) or 0) >= here
+        started.communicate(b"\n")
+
+
+def test_an_owner_is_alive_while_its_process_is(sleeper: Start) -> None:
+    process = sleeper()
+    namespace = this_owner().rpartition(":")[2]
+    owner = f"{process.pid}:{start_time(process.pid)}:{namespace}"
+
+    assert owner_is_alive(this_owner())
+    assert owner_is_alive(owner)
+    process.kill()
+    process.wait()
+    assert not owner_is_alive(owner)
+
+
+def test_a_pid_given_out_again_is_not_the_owner(sleeper: Start) -> None:
+    process = sleeper()
+    namespace = this_owner().rpartition(":")[2]
+    earlier = (start_time(process.pid) or 0) - 1
+
+    assert not owner_is_alive(f"{process.pid}:{earlier}:{namespace}")
+
+
+@pytest.mark.parametrize("owner", ["", "x", "1:2", "1:2:3:4", "{pid}:1:another"])
+def test_an_owner_that_cannot_be_seen_from_here_may_live(owner: str) -> None:
+    """A lab in another container, or of another version: its processes are left alone."""
+    assert owner_is_alive(owner.replace("{pid}", str(os.getpid())))
+
+
+@pytest.fixture
+def dead(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the label of an owner that is gone, under a name that no other lab here looks for."""
+    monkeypatch.setattr(labels, "OWNER", LABEL)
+    return "1:1:" + this_owner().rpartition(":")[2]
+
+
+def test_what_the_dead_left_is_killed_and_what_may_be_owned_is_not(
+    sleeper: Start, dead: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "GRACE", 0.1)
+    left = [sleeper(**{LABEL: owner}).pid for owner in (dead, dead + labels.WINDS_UP)]
+    kept = [sleeper(**{LABEL: owner}).pid for owner in (this_owner(), "1:1:elsewhere")]
+
+    assert kill_leftovers() == sorted(left)
+    assert eventually(lambda: all(map(is_gone, left)))
+    assert not any(map(is_gone, kept))
+
+
+@pytest.mark.usefixtures("dead")
+def test_where_nothing_is_left_one_look_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+
+    def look(name: str) -> list[tuple[int, str]]:
+        looks.append(name)
+        return [(1, this_owner()), (2, f"{this_owner()}{labels.WINDS_UP}")]
+
+    monkeypatch.setattr(labels, "labelled", look)
+    assert kill_leftovers() == []
+    assert looks == [LABEL]
+
+
+def test_what_saves_something_after_its_owner_gets_a_moment(
+    dead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "GRACE", 30)
+    saves = subprocess.Popen(
+        ["/bin/sh", "-c", "sleep 0.2; touch saved"],
+        cwd=tmp_path,
+        env={**os.environ, LABEL: dead + labels.WINDS_UP},
+    )
+    threading.Thread(target=saves.wait).start()  # what is dead and not waited for has no label
+
+    assert kill_leftovers() == []
+    assert (tmp_path / "saved").exists()
+    assert saves.wait() == 0
+
+
+def test_process_that_executes_another_program_is_not_missed(tmp_path: Path) -> None:
+    """While it is inside execve, the kernel shows no environment."""
+    marker = uuid.uuid4().hex
+    script = (
+        "import os, sys; python = [sys.executable, '-I', '-S', '-c']; "
+        "os.execv(python[0], [*python, open(sys.argv[1]).read(), sys.argv[1]])"
+    )
+    program = tmp_path / "again.py"
+    program.write_text(script)
+    for _ in range(5):
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", script, str(program)],
+            env={**os.environ, "BENCHYARD_CHILD": marker},
+        )
+        try:
+            seen = [dict(labels.labelled(labels.CHILD)).get(process.pid) for _ in range(20)]
+            assert set(seen) == {marker}
+            assert labels.kill_labelled(labels.CHILD, lambda value: value == marker)
+        finally:
+            process.kill()
+            process.wait()

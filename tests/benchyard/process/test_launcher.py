@@ -1,0 +1,434 @@
+"""The launcher: children are small beside a large lab, and it may be killed without harm."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchyard.core.errors import CommandFailedError
+from benchyard.process import launcher, launching, stops
+from benchyard.process.children import Child, pipe, spawn
+from benchyard.process.labels import CHILD, OWNER, labelled, this_owner
+from benchyard.process.launching import launcher_pid
+from tests.conftest import eventually, is_gone
+
+MIB = 2**20
+ROOT = Path("/")
+FAMILY = "setsid sh -c 'echo $$; exec sleep 300' & echo $$; wait"
+
+Start = Callable[[list[str], "dict[str, str]", list[int]], int]
+
+
+def said(*arguments: str, folder: Path = ROOT, **environment: str) -> bytes:
+    """Run a program; return what it wrote."""
+    child = spawn(arguments, folder=folder, environment=environment, stdout=subprocess.PIPE)
+    with pipe(child.stdout) as stream:
+        output = stream.read()
+    assert child.wait().exit_status == 0
+    return output
+
+
+def own_launcher() -> int:
+    spawn(["true"], folder=ROOT).wait()
+    pid = launcher_pid()
+    assert pid is not None
+    return pid
+
+
+def status(pid: int | str, name: str) -> str:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(line.split(":")[1].strip() for line in lines if line.startswith(f"{name}:"))
+
+
+def program(folder: Path, name: str, words: str, mode: int = 0o755) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho {words}\n")
+    path.chmod(mode)
+    return path
+
+
+@pytest.fixture
+def family() -> Generator[tuple[Child, list[int]]]:
+    child = spawn(["sh", "-c", FAMILY], folder=ROOT, stdout=subprocess.PIPE)
+    with pipe(child.stdout) as stream:
+        yield child, [int(stream.readline()) for _ in range(2)]
+    child.kill()
+
+
+# -- peaks
+
+
+@pytest.mark.parametrize("size", [12, 48])
+def test_a_peak_is_the_childs_own_however_large_the_lab_is(size: int) -> None:
+    held = bytearray(b"1") * (128 * MIB)
+    ended = spawn(
+        [sys.executable, "-S", "-c", f"bytearray(b'1') * {size * MIB}"], folder=ROOT
+    ).wait()
+
+    assert ended.peak_rss_bytes is not None
+    assert size * MIB < ended.peak_rss_bytes < (size + 16) * MIB
+    del held
+
+
+def test_a_peak_below_the_launchers_own_is_not_told() -> None:
+    ended = spawn(["true"], folder=ROOT).wait()
+
+    assert ended.peak_rss_bytes is None
+    assert 0 < ended.peak_floor_bytes < 12 * MIB
+
+
+def test_the_launcher_stays_small() -> None:
+    own_launcher()
+    many = ["x" * 100_000] * 10
+    assert len(said("sh", "-c", 'echo "$@"', "sh", *many)) > 10**6
+
+    peak = spawn(["true"], folder=ROOT).wait().peak_floor_bytes
+    assert peak < 16 * MIB
+
+
+# -- what a child gets
+
+
+def test_a_child_has_three_descriptors_and_no_more() -> None:
+    with Path(__file__).open() as stream:
+        os.set_inheritable(stream.fileno(), True)
+        child = spawn(["cat"], folder=ROOT, stdin=subprocess.PIPE)
+
+    folder = Path(f"/proc/{child.pid}/fd")
+    # Its libraries may still be loading.
+    assert eventually(lambda: sorted(one.name for one in folder.iterdir()) == ["0", "1", "2"], 30)
+    pipe(child.stdin).close()
+    child.wait()
+
+
+def test_a_child_hears_all_signals_whatever_the_lab_ignores() -> None:
+    """The lab's own state, and that of a launcher that was started in it."""
+    lab = f"""
+import signal, sys
+sys.path.insert(0, {str(Path(launcher.__file__).parents[2])!r})
+from pathlib import Path
+from benchyard.process.children import spawn
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+spawn(["grep", "Sig[BI]", "/proc/self/status"], folder=Path("/"), stdout=1).wait()
+"""
+    ended = subprocess.run([sys.executable, "-c", lab], capture_output=True, check=True)
+
+    blocked, ignored = [int(line.split()[1], 16) for line in ended.stdout.splitlines()]
+    # posix_spawn ignores two signals that the C library has for itself: 32 and 33.
+    assert (blocked, ignored & ~(3 << 31)) == (0, 0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8"))))
+def test_arguments_arrive_as_they_are(words: list[str]) -> None:
+    output = said("sh", "-c", 'test $# = 0 || printf "%s\\0" "$@"', "sh", *words)
+
+    assert output.decode() == "".join(f"{word}\0" for word in words)
+
+
+def test_large_environments_and_many_arguments_arrive() -> None:
+    variables = {f"LARGE_{number}": str(number) * 50_000 for number in range(10)}
+    words = [str(number) for number in range(20_000)]
+
+    child = spawn(
+        ["sh", "-c", "echo ${#LARGE_7} $#", "sh", *words],
+        folder=ROOT,
+        environment=variables,
+        stdout=subprocess.PIPE,
+    )
+
+    assert pipe(child.stdout).read() == b"50000 20000\n"
+    pipe(child.stdout).close()
+    child.wait()
+
+
+def test_too_much_for_the_kernel_is_one_sentence() -> None:
+    with pytest.raises(CommandFailedError, match="Argument list too long: 'true'"):
+        spawn(["true", "x" * 10**6], folder=ROOT)
+
+    assert said("echo", "still here") == b"still here\n"
+
+
+def test_a_program_is_looked_up_in_the_childs_own_path(tmp_path: Path) -> None:
+    program(tmp_path / "first", "tool", "no", mode=0o644)
+    program(tmp_path / "second", "tool", "yes")
+    (tmp_path / "none").mkdir()
+    folders = [tmp_path / name for name in ("none", "not_there", "first", "second")]
+
+    assert said("tool", PATH=":".join(map(str, folders))) == b"yes\n"
+    with pytest.raises(CommandFailedError, match="Permission denied: 'tool'"):
+        said("tool", PATH=":".join(map(str, folders[:3])))
+    with pytest.raises(CommandFailedError, match="No such file or directory: 'tool'"):
+        said("tool", PATH=":".join(map(str, folders[:2])))
+
+
+def test_relative_names_are_below_the_childs_folder(tmp_path: Path) -> None:
+    program(tmp_path, "tool", "here")
+
+    assert said("./tool", folder=tmp_path) == b"here\n"
+    assert said("tool", folder=tmp_path, PATH="") == b"here\n"
+
+
+def test_a_relative_folder_is_below_the_labs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_launcher()
+    (tmp_path / "in").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    assert said("pwd", "-P", folder=Path("in")) == f"{tmp_path.resolve() / 'in'}\n".encode()
+
+
+def test_no_folder_is_kept_busy(tmp_path: Path) -> None:
+    pid = own_launcher()
+    spawn(["true"], folder=tmp_path).wait()
+
+    assert Path(f"/proc/{pid}/cwd").readlink() == ROOT
+
+
+def test_threads_may_start_children_at_once() -> None:
+    answers: dict[int, bytes] = {}
+
+    def work(number: int) -> None:
+        for _ in range(10):
+            answers[number] = said("echo", str(number))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert answers == {number: f"{number}\n".encode() for number in range(8)}
+
+
+# -- how it ends
+
+
+def test_a_killed_launcher_is_told_and_takes_its_children_along(
+    family: tuple[Child, list[int]],
+) -> None:
+    child, pids = family
+    threading.Timer(0.05, os.kill, (own_launcher(), signal.SIGKILL)).start()
+
+    for _ in range(2):
+        with pytest.raises(CommandFailedError, match="was killed"):
+            child.wait()
+
+    assert eventually(lambda: all(map(is_gone, pids)))
+    assert child.ended is None
+    assert not child.running
+    child.kill()
+    with pytest.raises(CommandFailedError, match="was killed"):
+        child.stop()
+
+
+def test_nobody_is_signalled_once_the_launcher_is_gone(
+    family: tuple[Child, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, pids = family
+    os.kill(own_launcher(), signal.SIGKILL)
+    assert eventually(lambda: launcher_pid() is None)
+    hit: list[int] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "killpg", lambda pid, _number: hit.append(pid))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        child.kill()
+
+    assert hit == []
+    assert eventually(lambda: all(map(is_gone, pids)))
+
+
+def test_the_next_child_has_a_new_launcher() -> None:
+    first = own_launcher()
+    os.kill(first, signal.SIGKILL)
+    assert eventually(lambda: launcher_pid() is None)
+
+    assert said("echo", "again") == b"again\n"
+    assert launcher_pid() not in {None, first}
+
+
+def test_a_launcher_that_cannot_live_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    os.kill(own_launcher(), signal.SIGKILL)
+    assert eventually(lambda: launcher_pid() is None)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/bin/false")
+        with pytest.raises(CommandFailedError):
+            spawn(["true"], folder=ROOT)
+
+    assert said("echo", "again") == b"again\n"
+
+
+def test_a_child_that_was_let_go_of_leaves_no_zombie() -> None:
+    pid = own_launcher()
+    child = spawn(["sleep", "0.05"], folder=ROOT)
+    gone = child.pid
+    assert status(gone, "PPid") == str(pid)
+    del child
+
+    assert eventually(lambda: not Path(f"/proc/{gone}").exists())
+
+
+def test_an_interruption_while_a_child_starts_leaves_none_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own_launcher()
+    before = children()
+
+    def interrupted(_: socket.socket) -> bytes:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(launching, "_answer", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            spawn(["sleep", "300"], folder=ROOT)
+
+    assert eventually(lambda: children() <= before)
+
+
+def children() -> set[int]:
+    """Return those of this process; the tests beside it have children of their own."""
+    own = {pid for pid, owner in labelled(OWNER) if owner == this_owner()}
+    return own & {pid for pid, _ in labelled(CHILD)}
+
+
+def test_it_hears_what_it_cannot_understand_and_goes_on() -> None:
+    pid = own_launcher()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        for descriptors in ([], [theirs.fileno()], [theirs.fileno()] * 4):
+            launching._hand_over(descriptors)  # pyright: ignore[reportPrivateUsage]
+        ours.send(launcher.MORE + b"half an order")
+
+    assert said("echo", "on") == b"on\n"
+    assert launcher_pid() == pid
+
+
+def test_it_carries_the_owners_label_and_no_childs() -> None:
+    pid = own_launcher()
+
+    assert (pid, this_owner()) in list(labelled(OWNER))
+    assert pid not in [labelled_pid for labelled_pid, _ in labelled(CHILD)]
+    assert os.getsid(pid) != os.getsid(0)
+
+
+def test_a_forked_lab_has_a_launcher_of_its_own_and_keeps_no_other_alive() -> None:
+    lab = f"""
+import os, sys, time
+sys.path.insert(0, {str(Path(launcher.__file__).parents[2])!r})
+from pathlib import Path
+from benchyard.process.children import spawn
+from benchyard.process.launching import launcher_pid
+spawn(["true"], folder=Path("/")).wait()
+first = launcher_pid()
+if os.fork():
+    os._exit(0)
+assert launcher_pid() is None
+spawn(["true"], folder=Path("/")).wait()
+print(first, launcher_pid(), flush=True)
+sys.stdin.readline()
+"""
+    both = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", lab], stdin=both, stdout=both) as process:
+        assert process.stdout is not None
+        first, second = map(int, process.stdout.readline().split())
+
+        assert first != second
+        assert eventually(lambda: is_gone(first), 5)
+        assert not is_gone(second)
+    assert eventually(lambda: is_gone(second), 5)
+
+
+# -- the program itself, inside this process
+
+
+@pytest.fixture(params=["posix_spawn", "fork"])
+def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Start:
+    """Start a program; the second way is that of a Python that knows no sessions."""
+
+    def unknown(*_: object, **__: object) -> int:
+        raise NotImplementedError
+
+    if request.param == "fork":
+        monkeypatch.setattr(os, "posix_spawn", unknown)
+
+    def begin(words: list[str], environment: dict[str, str], streams: list[int]) -> int:
+        variables = {name.encode(): value.encode() for name, value in environment.items()}
+        return launcher.start([word.encode() for word in words], variables, streams)
+
+    return begin
+
+
+def test_a_program_starts_either_way(start: Start, tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as out, Path(os.devnull).open("rb") as nothing:
+        streams = [nothing.fileno(), out.fileno(), out.fileno()]
+        pid = start(["sh", "-c", "echo $$ $A; echo no >&2"], {"A": "b"}, streams)
+        assert os.getsid(pid) == pid
+        os.waitpid(pid, 0)
+
+    assert (tmp_path / "out").read_text() == f"{pid} b\nno\n"
+
+
+def test_a_program_that_cannot_start_is_told_either_way(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("words")
+    (tmp_path / "words").chmod(0o755)
+
+    with pytest.raises(FileNotFoundError):
+        start(["no-such-program"], {}, [0, 1, 2])
+    with pytest.raises(PermissionError):
+        start(["/etc/passwd"], {}, [0, 1, 2])
+    with pytest.raises(OSError, match="Exec format error"):
+        start([str(tmp_path / "words")], {}, [0, 1, 2])
+
+
+# -- stops
+
+
+def test_each_stop_of_the_launcher_is_told_once() -> None:
+    begun, launcher = time.monotonic_ns(), own_launcher()
+    for _ in range(2):
+        os.kill(launcher, signal.SIGSTOP)
+        assert eventually(lambda: status(launcher, "State").startswith("T"), 60)
+        os.kill(launcher, signal.SIGCONT)
+        assert eventually(lambda: not status(launcher, "State").startswith("T"), 60)
+        spawn(["true"], folder=ROOT).wait()
+    spawn(["true"], folder=ROOT).wait()
+    told = stops.known(begun)
+    assert [stop.who for stop in told] == ["the process that starts the lab's children"] * 2
+    assert begun < told[0].until_ns < told[1].until_ns < time.monotonic_ns()
+
+
+def test_a_child_of_the_launcher_hears_signals_as_usual() -> None:
+    assert said("sh", "-c", "kill -CONT $$; echo on") == b"on\n"
+
+
+# -- waiting for a CPU
+
+
+def test_what_a_child_waited_for_a_cpu_is_the_kernels_own_account() -> None:
+    script = "import time\nwhile time.process_time() < 0.1: pass\n"
+    script += "print(open('/proc/self/schedstat').read().split()[1])"
+    arguments = [sys.executable, "-S", "-c", script]
+    child = spawn(arguments, folder=ROOT, stdout=subprocess.PIPE)
+    with pipe(child.stdout) as stream:
+        told_s = int(stream.read()) / 1e9
+    waited_s = child.wait().cpu_wait_s
+    assert waited_s is not None
+    # It ends after it told: what is added is waiting at the end of its life.
+    assert told_s <= waited_s
+
+
+def test_of_a_child_that_lets_others_work_nobody_knows_what_it_waited() -> None:
+    burns = f"{sys.executable} -S -c 'sum(range(10**6))'; true"
+    assert spawn(["sh", "-c", burns], folder=ROOT).wait().cpu_wait_s is None

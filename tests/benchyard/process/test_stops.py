@@ -1,0 +1,42 @@
+"""Stops of this very process: told by a parent, or by whoever presses Ctrl-Z."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from benchyard.process import stops
+from tests.benchyard.process.test_launcher import status
+from tests.conftest import eventually
+
+WAITS = """
+import sys, time
+from benchyard.process import stops
+begun = time.monotonic_ns()
+with stops.hear():
+    print("ready", flush=True)
+    sys.stdin.read()
+print(len(stops.known(begun)), len(stops.known(time.monotonic_ns())))
+"""
+
+
+def test_a_stop_is_heard_when_it_is_over() -> None:
+    arguments, piped = [sys.executable, "-c", WAITS], subprocess.PIPE
+    with subprocess.Popen(arguments, text=True, stdin=piped, stdout=piped) as one:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+        one.send_signal(signal.SIGSTOP)  # what Ctrl-Z sends is dropped without a terminal
+        assert eventually(lambda: status(one.pid, "State").startswith("T"), 60)
+        one.send_signal(signal.SIGCONT)
+        assert one.communicate(timeout=60)[0] == "1 0\n"
+
+
+def test_outside_nothing_is_heard() -> None:
+    begun, before = time.monotonic_ns(), signal.getsignal(signal.SIGCONT)
+    with stops.hear():
+        os.kill(os.getpid(), signal.SIGCONT)
+        assert eventually(lambda: stops.known(begun))
+    os.kill(os.getpid(), signal.SIGCONT)
+    assert len(stops.known(begun)) == 1
+    assert signal.getsignal(signal.SIGCONT) is before

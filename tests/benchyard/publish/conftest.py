@@ -1,0 +1,79 @@
+"""Spools and archives for the tests of publishing."""
+
+import os
+import subprocess
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+
+from benchyard.publish.claiming import Claim, claimed
+from tests.benchyard.publish.fake_sinks import FolderSink
+
+Fill = Callable[..., list[str]]
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Path:
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def sink(tmp_path: Path) -> FolderSink:
+    return FolderSink(tmp_path / "sink")
+
+
+@pytest.fixture
+def fill(spool: Path) -> Fill:
+    """Let files wait that were written an hour ago, a second after each other."""
+
+    def make(*names: str, content: str | None = None) -> list[str]:
+        for number, name in enumerate(names):
+            write(spool / name, f'{{"of": "{name}"}}' if content is None else content)
+            when = spool.stat().st_mtime - 3600 + number
+            os.utime(spool / name, (when, when))
+        return list(names)
+
+    return make
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.fixture
+def hold(spool: Path) -> Generator[Callable[..., Claim]]:
+    """Claim files of the spool, written for it, to the end of the test."""
+    opened: list[Generator[Claim]] = []
+
+    def one(name: str, content: str | bytes) -> Generator[Claim]:
+        with claimed(write(spool / name, content)) as held:
+            assert isinstance(held, Claim)
+            yield held
+
+    def make(name: str = "a.json", content: str | bytes = "{}") -> Claim:
+        opened.append(one(name, content))
+        return next(opened[-1])
+
+    yield make
+    for generator in opened:
+        generator.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Generator[Path]:
+    """Mount a disk of 64 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["/bin/mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    subprocess.run(mount, check=True)
+    yield folder
+    subprocess.run(["/bin/umount", str(folder)], check=True)
+
+
+def names(folder: Path) -> list[str]:
+    """Return what lies in a folder, hidden files too."""
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []

@@ -1,0 +1,39 @@
+"""What the tests of Azure's sink share: one Azurite, and in it a table for each test."""
+
+from collections.abc import Callable, Generator
+from itertools import count
+
+import pytest
+
+from benchyard.publish.sinks.azure.credentials import Access, access
+from benchyard.publish.sinks.azure.writing import Writer
+from tests.emulators.azurite.server import Azurite, running
+
+_tables = count(1)
+
+MakeAccess = Callable[..., Access]
+
+
+@pytest.fixture(scope="session")
+def azurite() -> Generator[Azurite]:
+    with running() as made:
+        yield made
+
+
+@pytest.fixture
+def found(azurite: Azurite) -> Access:
+    return to_table(azurite.connection_string)
+
+
+@pytest.fixture
+def impatient(found: Access) -> Generator[Writer]:
+    """A writer that is closed at the end."""
+    writer = Writer(found)
+    yield writer
+    writer.close()
+
+
+def to_table(connection_string: str, prefix: str | None = None) -> Access:
+    """Return the way to a table that no other test has."""
+    known = {"AZURE_STORAGE_CONNECTION_STRING": connection_string}
+    return access(prefix=prefix or f"test{next(_tables)}", environment=known)

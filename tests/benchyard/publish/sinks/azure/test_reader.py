@@ -1,0 +1,141 @@
+"""Timings are read back from events: cases and their steps, tests and their entries."""
+
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from benchyard.core.model import Json
+from benchyard.publish.sinks import Reader, Spooled, Timing
+from benchyard.publish.sinks.azure.credentials import Access, service
+from benchyard.publish.sinks.azure.reader import AzureTablesReader, events, rows
+from benchyard.publish.sinks.azure.sink import AzureTablesSink
+from benchyard.results.events import Event, dump
+from tests.benchyard.publish.sinks.azure.conftest import to_table
+from tests.benchyard.publish.sinks.azure.proxy import between
+from tests.benchyard.publish.sinks.azure.test_sink import DOCUMENT
+from tests.emulators.azurite.server import Azurite
+
+pytestmark = [pytest.mark.slow, pytest.mark.requires("azurite")]
+
+AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
+DOCUMENT_AT = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+VM: dict[str, Json] = {"host": "vm"}
+BENCH: dict[str, Json] = {"host": "bench-01"}
+
+
+def run(case: str, number: int, walls: Mapping[str, float | None]) -> list[Event]:
+    began = AT + timedelta(hours=number)
+    whose: dict[str, Json] = {"case": case, "run": number}
+    told = [Event(began, "vm", "benchyard", "run-start", whose)]
+    for index, (step, wall) in enumerate(walls.items(), 1):
+        message = {**whose, "step": step, **({} if wall is None else {"wall": wall})}
+        at = began + timedelta(seconds=index)
+        told.append(Event(at, "vm", "benchyard", "attempt-end", message))
+    return [*told, Event(began + timedelta(seconds=60), "vm", "benchyard", "run-end", whose)]
+
+
+@pytest.fixture
+def filled(found: Access) -> Access:
+    sink = AzureTablesSink(found)
+    for number, walls in enumerate(({"load": 8.0, "ask": 0.5}, {"load": 9, "ask": None})):
+        sink.store(Spooled(f"{number}.events.jsonl", dump(run("tpch", number, walls)), ""))
+    sink.store(Spooled("2.events.jsonl", dump(run("[1]", 2, {"load": 1.0})), ""))
+    sink.store(Spooled("x.json", DOCUMENT, ""))
+    sink.close()
+    return found
+
+
+@pytest.fixture
+def reader(filled: Access) -> Reader:
+    return AzureTablesReader(filled)
+
+
+def test_tests_are_cases_and_tests(reader: Reader) -> None:
+    assert list(reader.tests()) == ["//t:x", "[1]", "tpch"]
+
+
+def test_entries_are_measured_steps_and_entries(reader: Reader) -> None:
+    assert list(reader.entries("tpch")) == ["ask", "load"]
+    assert list(reader.entries("//t:x")) == ["BM_x", "BM_y"]
+    assert list(reader.entries("none")) == []
+
+
+def test_starts(reader: Reader) -> None:
+    later = AT + timedelta(hours=1)
+    assert list(reader.starts("tpch")) == [AT, later]
+    assert list(reader.starts("tpch", newest_first=True)) == [later, AT]
+    assert list(reader.starts("tpch", limit=1)) == [AT]
+    assert list(reader.starts("tpch", newest_first=True, limit=1)) == [later]
+    assert list(reader.starts("tpch", since=AT + timedelta(microseconds=1))) == [later]
+    assert list(reader.starts("tpch", since=later)) == [later]
+    assert list(reader.starts("//t:x")) == [DOCUMENT_AT]
+
+
+def test_timings_are_of_the_runs_start(reader: Reader) -> None:
+    both = [Timing(AT, 8.0, VM), Timing(AT + timedelta(hours=1), 9.0, VM)]
+    assert list(reader.timings("tpch", "load")) == both
+    assert list(reader.timings("tpch", "load", newest_first=True)) == both[::-1]
+    assert list(reader.timings("tpch", "load", since=AT + timedelta(seconds=1))) == both[1:]
+    assert list(reader.timings("tpch", "ask")) == [Timing(AT, 0.5, VM)]
+    assert list(reader.timings("//t:x", "BM_x")) == [Timing(DOCUMENT_AT, 3.4, BENCH)] * 2
+
+
+def test_what_was_stored_of_one_run(reader: Reader) -> None:
+    found = list(reader.stored("tpch", AT))
+    assert [(one.entry, one.wall_time) for one in found] == [("ask", 0.5), ("load", 8.0)]
+    assert found[0].info["step"] == "ask"
+    assert len(list(reader.stored("//t:x", DOCUMENT_AT))) == 3
+    assert list(reader.stored("tpch", AT + timedelta(seconds=1))) == []
+
+
+def test_a_partition_is_read_once_for_all_entries(azurite: Azurite) -> None:
+    with between(azurite.port) as proxy:
+        found = to_table(azurite.through(proxy.port))
+        sink = AzureTablesSink(found)
+        for number in range(3):
+            walls = {f"step{step}": float(step) for step in range(30)}
+            sink.store(Spooled(f"{number}.events.jsonl", dump(run("many", number, walls)), ""))
+        sink.close()
+        reader, before = AzureTablesReader(found), len(proxy.requests)
+        series = {entry: list(reader.timings("many", entry)) for entry in reader.entries("many")}
+        later = [list(reader.timings("many", one, since=AT + timedelta(hours=1))) for one in series]
+        assert len(proxy.requests) == before + 1
+        assert [len(one) for one in series.values()] == [3] * 30
+        assert [len(one) for one in later] == [2] * 30
+        assert len(list(reader.stored("many", AT))) == 30
+        reader.close()
+
+
+def test_events_since_a_time(filled: Access) -> None:
+    later = AT + timedelta(hours=1)
+    names = [event.name for event in events(filled, since=later, names=["benchyard:run-start"])]
+    assert names == ["run-start"] * 2
+    assert not list(events(filled, since=datetime(2300, 1, 1, tzinfo=UTC)))
+    everything = len(list(events(filled)))
+    assert len(list(events(filled, since=datetime(1969, 1, 1, tzinfo=UTC)))) == everything
+
+
+def test_batch_shipyards_rows_are_read_along_and_strange_ones_left_out(
+    filled: Access, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    count = len(list(events(filled)))
+    theirs = {"RowKey": "1480000000.25", "NodeId": "tvm-1", "Event": "nodeprep:end"}
+    strange = {"RowKey": "strange", "NodeId": "tvm-1", "Event": "nodeprep:end"}
+    opened = service(filled)
+    table = opened.get_table_client(filled.table)
+    made = [{"PartitionKey": filled.partition, **row} for row in (theirs, strange)]
+    table.submit_transaction([("create", row, {}) for row in made])
+    opened.close()
+    told = list(events(filled))
+    assert len(told) == count + 1
+    assert (
+        Event(datetime(2016, 11, 24, 15, 6, 40, 250000, tzinfo=UTC), "tvm-1", "nodeprep", "end")
+        in told
+    )
+    assert "'strange' is no key with a time" in caplog.text
+    assert len(list(rows(filled))) == count + 2
+    since = datetime(2016, 11, 24, 15, 6, 40, 250000, tzinfo=UTC)
+    assert told[0] in list(events(filled, since=since))

@@ -1,0 +1,275 @@
+"""Publishing to Azure Tables: what becomes rows, once, and no secret in any text."""
+
+import logging
+import re
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import parse_qs, quote
+
+import pytest
+
+from benchyard.core.errors import BenchyardError, DocumentRejectedError, InputError
+from benchyard.publish.sinks import NotesArchiving, Sink, Spooled, open_sink
+from benchyard.publish.sinks.azure.credentials import Access, access
+from benchyard.publish.sinks.azure.reader import events, rows
+from benchyard.publish.sinks.azure.sink import AzureTablesSink
+from benchyard.publish.sinks.contract import Kind
+from benchyard.results.events import Event, dump
+from tests.benchyard.publish.sinks.azure.conftest import to_table
+from tests.emulators.azurite.server import ACCOUNT, Azurite
+from tests.ports import free_port
+
+SAMPLES = Path(__file__).resolve().parents[6] / "shared" / "samples" / "testresults"
+AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
+DOCUMENT = b"""{"name": "//t:x", "startTime": "1700000000", "runTime": 12.5, "entries": {"entry": [
+  {"name": "BM_x", "iters": "3", "wallTime": 3.4}, {"name": "BM_y", "wallTime": "NaN"},
+  {"name": "BM_x", "iters": "3", "wallTime": 3.4}]},
+  "machineConfiguration": {"hostname": "bench-01"}}"""
+PUBLISHING = {"upload-start", "upload-end", "archive-start", "archive-end"}
+
+of_a_server = pytest.mark.requires("azurite")
+
+
+def run_events(run: int = 1) -> list[Event]:
+    whose = {"case": "c", "run": run}
+    started = AT + timedelta(seconds=run)
+    return [
+        Event(started, "vm", "benchyard", "run-start", whose),
+        Event(started + timedelta(seconds=1), "vm", "benchyard", "run-end", {**whose, "diff": 1.0}),
+    ]
+
+
+def spooled(content: bytes | None = None, name: str = "run-1.events.jsonl") -> Spooled:
+    return Spooled(name, dump(run_events()) if content is None else content, f"/archive/{name}")
+
+
+def test_it_is_a_sink_of_events() -> None:
+    sink: Sink = AzureTablesSink()
+    assert (sink.name, sink.kind) == ("azure-tables", Kind.EVENTS)
+    assert isinstance(sink, NotesArchiving)
+    assert 1 <= sink.parallel <= 16
+    sink.close()
+    sink.close()
+
+
+def test_it_opens_by_its_name_and_nothing_is_looked_up_yet() -> None:
+    assert isinstance(open_sink("azure-tables"), AzureTablesSink)
+
+
+def test_check_tells_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONNECTION_STRING", "ACCOUNT"):
+        monkeypatch.delenv(f"AZURE_STORAGE_{name}", raising=False)
+    monkeypatch.delenv("BENCHYARD_AZURE_CONFIG", raising=False)
+    with pytest.raises(InputError, match="there are no credentials"):
+        AzureTablesSink.from_environment().check()
+
+
+def test_check_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = Azurite(None, free_port()).connection_string
+    monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", dead)
+    sink = AzureTablesSink.from_environment()
+    sink.check()
+    sink.close()
+
+
+def test_there_are_two_forms_of_rows() -> None:
+    with pytest.raises(InputError, match="azure-tables:shipyard"):
+        AzureTablesSink.from_environment("shipyards")
+
+
+@pytest.mark.slow
+@of_a_server
+def test_a_runs_events_become_rows_and_so_does_the_upload(found: Access) -> None:
+    sink = AzureTablesSink(found)
+    before = datetime.now(UTC)
+    sink.store(spooled())
+    sink.close()
+    told = list(events(found))
+    assert [event for event in told if event.name not in PUBLISHING] == run_events()
+    [start] = [event for event in told if event.name == "upload-start"]
+    [end] = [event for event in told if event.name == "upload-end"]
+    assert before <= start.at <= end.at <= datetime.now(UTC)
+    assert end.message["document"] == "run-1.events.jsonl"
+    assert (end.message["case"], end.message["run"]) == ("c", 1)
+    assert end.message["diff"] == (end.at - start.at).total_seconds()
+
+
+@pytest.mark.slow
+@of_a_server
+def test_publishing_twice_adds_no_row(found: Access) -> None:
+    for _ in range(2):
+        sink = AzureTablesSink(found)
+        sink.store(spooled())
+        sink.note_archived(spooled(), AT, datetime.now(UTC))
+        sink.close()
+    keys = [row["RowKey"] for row in rows(found)]
+    assert len(keys) == len(run_events()) + len(PUBLISHING)
+
+
+@pytest.mark.slow
+@of_a_server
+def test_the_archive_is_told_of(found: Access) -> None:
+    sink = AzureTablesSink(found)
+    sink.note_archived(spooled(), AT, AT + timedelta(seconds=2))
+    sink.close()
+    end, start = events(found)
+    assert (start.name, end.name) == ("archive-start", "archive-end")
+    assert (start.at, end.at) == (AT, AT + timedelta(seconds=2))
+    assert end.message["archived_as"] == "/archive/run-1.events.jsonl"
+    assert end.message["diff"] == 2.0
+
+
+@pytest.mark.slow
+@of_a_server
+def test_a_testresults_document_becomes_rows(found: Access) -> None:
+    sink = AzureTablesSink(found)
+    for _ in range(2):
+        sink.store(spooled(DOCUMENT, "x.json"))
+    sink.close()
+    told = [event for event in events(found) if event.name not in PUBLISHING]
+    assert [event.name for event in told] == ["entry", "entry", "entry", "test-start", "test-end"]
+    assert {(event.node, event.source) for event in told} == {("bench-01", "tensorflow")}
+    started = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+    assert [event.at for event in told[:4]] == [started] * 4
+    assert told[4].at == started + timedelta(seconds=12.5)
+    assert [(event.message["entry"], str(event.message["wall"])) for event in told[:3]] == [
+        ("BM_x", "3.4"),
+        ("BM_y", "nan"),
+        ("BM_x", "3.4"),
+    ]
+
+
+@pytest.mark.slow
+@of_a_server
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample documents are not here")
+def test_sample_documents_become_rows(found: Access) -> None:
+    sink = AzureTablesSink(found)
+    for file in sorted(SAMPLES.glob("*.json")):
+        sink.store(spooled(file.read_bytes(), file.name))
+    sink.close()
+    assert any(event.name == "entry" for event in events(found))
+
+
+@pytest.mark.slow
+@of_a_server
+def test_several_threads_at_once(found: Access) -> None:
+    sink = AzureTablesSink(found)
+    documents = [spooled(dump(run_events(run)), f"{run}.events.jsonl") for run in range(24)]
+    failed: list[BaseException] = []
+
+    def work(mine: list[Spooled]) -> None:
+        try:
+            for one in mine:
+                sink.store(one)
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    threads = [threading.Thread(target=work, args=(documents[n::4],)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sink.close()
+    assert not failed
+    runs = [event.message["run"] for event in events(found) if event.name == "run-start"]
+    assert runs == list(range(24))
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"),
+    [
+        (b"{", "x.events.jsonl", "line 1 is no JSON"),
+        (dump(run_events()) + b"{}", "x.events.jsonl", "line 3 is no event"),
+        (b"{", "x.json", "no JSON"),
+        (b"{}", "x.json", "."),
+        (dump([Event(datetime(1969, 1, 1, tzinfo=UTC), "n", "a", "b")]), "x.events.jsonl", "1970"),
+    ],
+)
+def test_what_can_never_be_rows_is_rejected_before_anything_is_sent(
+    content: bytes, name: str, words: str
+) -> None:
+    sink = AzureTablesSink(to_table(Azurite(None, free_port()).connection_string))
+    with pytest.raises(DocumentRejectedError, match=words):
+        sink.store(spooled(content, name))
+    sink.close()
+
+
+@pytest.mark.slow
+@of_a_server
+def test_a_file_without_events_is_published_at_once(found: Access) -> None:
+    sink = AzureTablesSink(found)
+    sink.store(spooled(b""))
+    sink.note_archived(spooled(b""), AT, AT)
+    sink.close()
+    sink = AzureTablesSink(found)
+    sink.store(spooled())
+    sink.close()
+    assert len(list(rows(found))) == 4
+
+
+# -- secrets
+
+
+@pytest.mark.slow
+@of_a_server
+def test_a_shared_access_signature_is_a_way_in_and_is_not_told(
+    azurite: Azurite, caplog: pytest.LogCaptureFixture
+) -> None:
+    from azure.core.credentials import AzureNamedKeyCredential  # noqa: PLC0415
+    from azure.data.tables import ResourceTypes, generate_account_sas  # noqa: PLC0415
+
+    caplog.set_level(logging.DEBUG)
+    signature = generate_account_sas(
+        AzureNamedKeyCredential(ACCOUNT, azurite.key),
+        ResourceTypes.from_string("sco"),
+        "read,write,add,create,update,list",
+        datetime.now(UTC) + timedelta(hours=1),
+        protocol="http",
+    )
+    found = access(
+        environment={
+            "AZURE_STORAGE_ACCOUNT": ACCOUNT,
+            "AZURE_STORAGE_SAS_TOKEN": f"?{signature}",
+            "BENCHYARD_AZURE_ENDPOINT": azurite.url,
+            "BENCHYARD_AZURE_PREFIX": "signed",
+        }
+    )
+    sink = AzureTablesSink(found)
+    sink.store(spooled())
+    sink.close()
+    assert len(list(rows(found))) == 4
+    [told] = parse_qs(signature)["sig"]
+    for text in (told, quote(told, safe="")):
+        assert text not in caplog.text
+
+
+def secrets_of(azurite: Azurite) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, (azurite.key, azurite.key[:12], "a-signature"))))
+
+
+@pytest.mark.slow
+@of_a_server
+def test_no_secret_is_in_any_text_row_or_log(
+    azurite: Azurite, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secret = secrets_of(azurite)
+    sas = f"TableEndpoint={azurite.url};SharedAccessSignature=sv=2019-02-02&sig=a-signature"
+    dead = azurite.through(free_port())
+    texts: list[str] = []
+    for string in (azurite.connection_string, sas, dead, dead.replace("AccountKey", "Accountkey")):
+        found = to_table(string)
+        sink = AzureTablesSink(found)
+        texts += [repr(found), repr(sink)]
+        try:
+            sink.store(spooled())
+            texts += [str(dict(row)) for row in rows(found)]
+        except BenchyardError as error:
+            texts += [str(error), repr(error), repr(error.__cause__)]
+        sink.close()
+    texts += [record.getMessage() for record in caplog.records]
+    assert len(texts) > 12
+    for text in texts:
+        assert not secret.search(text), text

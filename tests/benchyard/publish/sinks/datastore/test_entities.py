@@ -1,0 +1,171 @@
+import json
+import math
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from google.cloud.datastore import helpers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.publish.sinks.datastore.entities import (
+    INFO_BYTES,
+    document_mutation,
+    entry_mutations,
+)
+from benchyard.publish.sinks.datastore.fitting import MARKER
+from benchyard.publish.sinks.datastore.settings import Settings
+from benchyard.publish.sinks.datastore.values import TYPES, indexed, moment, number, set_moment
+from benchyard.publish.testresults import Document, parse
+
+#: The library has no types.
+HELPERS: Any = helpers
+WHERE = Settings("lab", "bench", "team")
+BODY: dict[str, Any] = {
+    "name": "//t:x",
+    "startTime": "1700000000",
+    "entries": {
+        "entry": [
+            {"name": "BM_a", "iters": "3", "wallTime": 3},
+            {"name": "BM_b", "wallTime": 0.25, "extras": {"k": {"stringValue": "ä"}}},
+            {"name": "BM_b", "wallTime": "NaN"},
+        ]
+    },
+}
+
+
+def document(body: dict[str, Any] | None = None) -> Document:
+    return parse(json.dumps(body or BODY).encode())
+
+
+def whole(of: Document) -> Any:
+    return HELPERS.entity_from_protobuf(document_mutation(WHERE, of, "a").upsert)
+
+
+def entries(of: Document, archived_as: str = "a") -> list[Any]:
+    made = entry_mutations(WHERE, of, archived_as)
+    return [HELPERS.entity_from_protobuf(mutation.upsert) for mutation in made]
+
+
+def test_properties_and_types_are_those_of_the_original() -> None:
+    made = whole(document())
+    assert dict(made) == {
+        "test": "//t:x",
+        "start": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
+        "info": json.dumps(BODY),
+    }
+    assert made.exclude_from_indexes == {"info"}
+    first = entries(document())[0]
+    assert dict(first) == {
+        "test": "//t:x",
+        "entry": "BM_a",
+        "start": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
+        "timing": 3.0,
+        "info": json.dumps(BODY["entries"]["entry"][0]),
+    }
+    assert first.exclude_from_indexes == {"info"}
+
+
+def test_timings_are_floats_also_where_json_has_a_whole_number_or_none() -> None:
+    timings = [entry["timing"] for entry in entries(document())]
+    assert [type(timing) for timing in timings] == [float, float, float]
+    assert timings[:2] == [3.0, 0.25]
+    assert math.isnan(timings[2])
+
+
+def test_keys_are_named_are_of_one_place_and_are_the_same_each_time() -> None:
+    keys = [entity.key for entity in [whole(document()), *entries(document())]]
+    assert keys == [entity.key for entity in [whole(document()), *entries(document())]]
+    assert len({key.name for key in keys}) == 4
+    for key in keys:
+        assert (key.project, key.database, key.namespace) == ("lab", "bench", "team")
+        assert key.id is None
+    assert [key.kind for key in keys] == ["Test", "Entry", "Entry", "Entry"]
+
+
+def test_other_formatting_is_the_same_document() -> None:
+    other = parse(json.dumps(BODY, indent=4).encode())
+    assert [e.key for e in entries(other)] == [e.key for e in entries(document())]
+    assert whole(other).key == whole(document()).key
+
+
+def test_an_entry_that_is_too_large_is_cut_and_says_where_the_whole_is() -> None:
+    body = json.loads(json.dumps(BODY))
+    body["entries"]["entry"][1]["extras"]["log"] = {"stringValue": "ä" * 1_000_000}
+    made = entries(document(body), "gs://archive/x.json")
+    assert len(made[1]["info"].encode()) <= INFO_BYTES
+    info = json.loads(made[1]["info"])
+    assert info["name"] == "BM_b"
+    assert info["wallTime"] == 0.25
+    assert info["extras"]["k"] == {"stringValue": "ä"}
+    assert info[MARKER]["archive"] == "gs://archive/x.json"
+    assert info[MARKER]["bytes"] > 2_000_000
+    assert made[0]["info"] == json.dumps(BODY["entries"]["entry"][0])
+
+
+def test_a_document_that_is_too_large_keeps_its_entries_names() -> None:
+    body = json.loads(json.dumps(BODY))
+    body["entries"]["entry"] = [
+        {"name": f"BM_{n}", "wallTime": float(n), "extras": {"log": {"stringValue": "x" * 200}}}
+        for n in range(5000)
+    ]
+    info = json.loads(whole(document(body))["info"])
+    assert [entry["name"] for entry in info["entries"]["entry"]] == [f"BM_{n}" for n in range(5000)]
+    assert info["name"] == "//t:x"
+    assert info[MARKER]["archive"] == "a"
+    assert len(entries(document(body))) == 5000
+
+
+def test_what_just_fits_is_not_cut() -> None:
+    body = {**BODY, "x": ""}
+    room = INFO_BYTES - len(json.dumps(body))
+    assert MARKER not in whole(document({**body, "x": "y" * room}))["info"]
+    assert MARKER in whole(document({**body, "x": "y" * (room + 1)}))["info"]
+
+
+def test_no_value_of_the_environment_goes_out_cut_or_not() -> None:
+    secret = {"argument": ["x"], "envVars": {"TOKEN": "hunter2"}}
+    for filling in ("", "y" * 2_000_000):
+        body = {**BODY, "runConfiguration": secret, "filling": filling}
+        info = whole(document(body))["info"]
+        assert "hunter2" not in info
+        assert json.loads(info)["runConfiguration"] == {"argument": ["x"]}
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_an_indexed_name_is_never_too_long_and_stays_as_it_is(name: str) -> None:
+    for text in (name, name * 200):
+        stored = indexed(text)
+        assert len(stored.encode()) <= 1500
+        assert indexed(stored) == stored
+
+
+def test_short_names_are_stored_whole_and_long_ones_differ() -> None:
+    assert indexed("ä" * 750) == "ä" * 750
+    one, other = indexed("ä" * 2000 + "1"), indexed("ä" * 2000 + "2")
+    assert one != other
+    assert one.startswith("ä" * 700)
+
+
+@given(st.datetimes(timezones=st.sampled_from([None, UTC, timezone(timedelta(hours=-5))])))
+def test_times_are_kept_to_the_microsecond_and_without_a_zone_are_utc(at: datetime) -> None:
+    expected = at if at.tzinfo else at.replace(tzinfo=UTC)
+    try:
+        expected = expected.astimezone(UTC)
+    except OverflowError:
+        return
+    value = TYPES.Value.pb()()
+    set_moment(value.timestamp_value, at)
+    assert moment(value) == expected
+    projected = TYPES.Value.pb()()
+    projected.integer_value = value.timestamp_value.ToMicroseconds()
+    assert moment(projected) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [("double_value", 0.5, 0.5), ("integer_value", 3, 3.0), ("string_value", "x", math.nan)],
+)
+def test_timings_of_others_are_read(field: str, value: object, expected: float) -> None:
+    made = TYPES.Value.pb()(**{field: value})
+    assert number(made) == pytest.approx(expected, nan_ok=True)

@@ -1,0 +1,195 @@
+import json
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.core.errors import DocumentRejectedError
+from benchyard.publish.sinks.contract import Kind, Reader, Sink, Spooled
+from benchyard.publish.sinks.datastore.fitting import MARKER
+from benchyard.publish.sinks.datastore.reader import DatastoreReader
+from benchyard.publish.sinks.datastore.sink import DatastoreSink
+from benchyard.publish.sinks.opening import open_reader, open_sink
+from tests.benchyard.publish.sinks.datastore.conftest import Connect, MakeSpooled
+from tests.emulators.datastore.fixture import Emulator, running
+
+pytestmark = pytest.mark.slow
+
+START = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+
+
+def found(emulator: Emulator, kind: str, **where: Any) -> list[Any]:
+    """Read all entities of a kind as any user of the client would."""
+    return list(emulator.client(**where).query(kind=kind).fetch())
+
+
+def test_sink_and_reader_keep_the_contract(sink: DatastoreSink, reader: DatastoreReader) -> None:
+    a_sink: Sink = sink
+    a_reader: Reader = reader
+    assert (a_sink.name, a_sink.kind) == ("datastore", Kind.RESULTS)
+    assert a_sink.parallel >= 1
+    assert a_reader is reader
+
+
+def test_what_was_published_is_read_back(
+    sink: DatastoreSink, reader: DatastoreReader, spooled: MakeSpooled
+) -> None:
+    sink.check()
+    sink.store(spooled(entries={"BM_b": 0.5, "BM_a": 2}))
+    assert list(reader.tests()) == ["//t:x"]
+    assert list(reader.entries("//t:x")) == ["BM_a", "BM_b"]
+    assert list(reader.starts("//t:x")) == [START]
+    assert [t.wall_time for t in reader.timings("//t:x", "BM_a")] == [2.0]
+    stored = list(reader.stored("//t:x", START))
+    assert [(s.entry, s.wall_time, s.started_at) for s in stored] == [
+        ("BM_a", 2.0, START),
+        ("BM_b", 0.5, START),
+    ]
+    assert stored[1].info == {"name": "BM_b", "wallTime": 0.5}
+
+
+def test_the_environment_says_where(
+    emulator: Emulator, spooled: MakeSpooled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("BENCHYARD_DATASTORE_NAMESPACE", "team")
+    sink, reader = open_sink("datastore"), open_reader("datastore")
+    sink.check()
+    sink.store(spooled())
+    assert list(reader.tests()) == ["//t:x"]
+    sink.close()
+    reader.close()
+    assert len(found(emulator, "Test", namespace="team")) == 1
+    assert not found(emulator, "Test")
+
+
+def test_twice_leaves_one_copy(
+    emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled
+) -> None:
+    for _ in range(2):
+        sink.store(spooled(entries=7))
+    assert len(found(emulator, "Test")) == 1
+    assert len(found(emulator, "Entry")) == 7
+
+
+def test_two_runs_of_one_second_are_two(
+    emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled
+) -> None:
+    for run in ("1", "2"):
+        sink.store(spooled(runConfiguration={"argument": [run]}))
+    assert len(found(emulator, "Test")) == 2
+    assert len(found(emulator, "Entry")) == 6
+
+
+def test_entities_are_those_of_the_original(
+    emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled
+) -> None:
+    one = spooled(entries={"BM_a": 2})
+    sink.store(one)
+    (test,), (entry,) = found(emulator, "Test"), found(emulator, "Entry")
+    assert dict(test) == {"test": "//t:x", "start": START, "info": one.content.decode()}
+    assert dict(entry) == {
+        "test": "//t:x",
+        "entry": "BM_a",
+        "start": START,
+        "timing": 2.0,
+        "info": '{"name": "BM_a", "wallTime": 2}',
+    }
+    assert type(entry["timing"]) is float
+    assert test.exclude_from_indexes == entry.exclude_from_indexes == {"info"}
+
+
+def test_a_document_without_entries(
+    emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled
+) -> None:
+    sink.store(spooled(entries=0))
+    assert len(found(emulator, "Test")) == 1
+    assert not found(emulator, "Entry")
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b"\xff"])
+def test_what_is_no_document_is_rejected(sink: DatastoreSink, content: bytes) -> None:
+    with pytest.raises(DocumentRejectedError):
+        sink.store(Spooled("a.json", content, "a"))
+
+
+def test_events_are_rejected(sink: DatastoreSink) -> None:
+    with pytest.raises(DocumentRejectedError, match="events"):
+        sink.store(Spooled("a.events.jsonl", b"", "a"))
+
+
+def test_5000_entries_go_into_a_server_that_takes_500_a_commit(
+    connect: Connect, spooled: MakeSpooled
+) -> None:
+    with running(legacy=True) as emulator:
+        extras = {"k": {"stringValue": "x" * 200}}
+        one = spooled()
+        body = json.loads(one.content)
+        body["entries"]["entry"] = [
+            {"name": f"BM_{n:04}", "wallTime": n, "extras": extras} for n in range(5000)
+        ]
+        content = json.dumps(body).encode()
+        DatastoreSink(connect(emulator)).store(Spooled("a.json", content, "archive/a.json"))
+        assert len(found(emulator, "Entry")) == 5000
+        (test,) = found(emulator, "Test")
+        info = json.loads(test["info"])
+        assert [e["name"] for e in info["entries"]["entry"]] == [f"BM_{n:04}" for n in range(5000)]
+        assert info[MARKER] == {"archive": "archive/a.json", "bytes": len(json.dumps(body))}
+
+
+def test_entries_of_two_megabytes_go_in_cut_and_more_than_a_request_takes(
+    emulator: Emulator, sink: DatastoreSink, reader: DatastoreReader, spooled: MakeSpooled
+) -> None:
+    body = json.loads(spooled().content)
+    body["entries"]["entry"] = [
+        {"name": f"BM_{n}", "wallTime": n, "extras": {"log": {"stringValue": "x" * 2_000_000}}}
+        for n in range(12)
+    ]
+    sink.store(Spooled("a.json", json.dumps(body).encode(), "gs://archive/a.json"))
+    stored = list(reader.stored("//t:x", START))
+    assert len(stored) == 12
+    for one in stored:
+        assert one.info["name"] == one.entry
+        marker = one.info[MARKER]
+        assert isinstance(marker, dict)
+        assert marker["archive"] == "gs://archive/a.json"
+    assert len(found(emulator, "Test")) == 1
+
+
+def test_names_longer_than_an_index_takes(
+    sink: DatastoreSink, reader: DatastoreReader, spooled: MakeSpooled
+) -> None:
+    test, entry = "//t:" + "ä" * 2000, "BM_" + "ö" * 2000
+    sink.store(spooled(test=test, entries={entry: 1.5}))
+    assert [t.wall_time for t in reader.timings(test, entry)] == [1.5]
+    (listed,) = reader.tests()
+    (named,) = reader.entries(listed)
+    assert [t.wall_time for t in reader.timings(listed, named)] == [1.5]
+    (stored,) = reader.stored(test, START)
+    assert stored.info["name"] == entry
+
+
+def test_nan_and_infinity_are_kept(
+    sink: DatastoreSink, reader: DatastoreReader, spooled: MakeSpooled
+) -> None:
+    values = ["NaN", "Infinity", "-Infinity", 0, -1.5]
+    for number, value in enumerate(values):
+        configuration = {"argument": [str(number)]}
+        sink.store(spooled(entries={"BM": value}, runConfiguration=configuration))
+    read = [timing.wall_time for timing in reader.timings("//t:x", "BM")]
+    numbers = sorted(value for value in read if not math.isnan(value))
+    assert numbers == [-math.inf, -1.5, 0.0, math.inf]
+    assert len(read) == 5
+
+
+def test_the_sample_of_tensorflow(emulator: Emulator, sink: DatastoreSink) -> None:
+    sample = Path(__file__).parents[5] / ".." / "shared" / "samples" / "testresults"
+    if not sample.is_dir():
+        pytest.skip("the samples are not here")
+    for path in sample.glob("*.json"):
+        sink.store(Spooled(path.name, path.read_bytes(), "a"))
+    assert found(emulator, "Test")
+    assert found(emulator, "Entry")

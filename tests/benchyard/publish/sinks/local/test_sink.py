@@ -1,0 +1,325 @@
+"""Publishing to the local store and reading it back."""
+
+import json
+import math
+import random
+import sqlite3
+import threading
+import zlib
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.core.errors import DocumentRejectedError, SinkUnavailableError
+from benchyard.core.places import HOME
+from benchyard.publish.sinks import Kind, Timing, open_reader, open_sink
+from benchyard.publish.sinks.local.reader import LocalReader
+from benchyard.publish.sinks.local.schema import BLOCK
+from benchyard.publish.sinks.local.sink import LocalSink
+from tests.benchyard.publish.sinks.local.conftest import day, document, spooled
+
+
+def rows(file: Path, query: str) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(file)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+def put(sink: LocalSink, entries: Mapping[str, float | str], start: float = 0.0) -> None:
+    sink.store(spooled(document(entries, start=start)))
+
+
+# -- what is stored is read
+
+
+def test_a_document_is_read_back(sink: LocalSink, reader: LocalReader) -> None:
+    sink.check()
+    put(sink, {"load": 1.5, "sort": 2.0})
+    assert list(reader.tests()) == ["words"]
+    assert list(reader.entries("words")) == ["load", "sort"]
+    assert list(reader.starts("words")) == [day(0)]
+    assert list(reader.timings("words", "load")) == [Timing(day(0), 1.5, {"host": "bench-01"})]
+    load, sort = reader.stored("words", day(0))
+    assert (load.test, load.entry, load.started_at, load.wall_time) == (
+        "words",
+        "load",
+        day(0),
+        1.5,
+    )
+    assert load.info == {"name": "load", "iters": "1", "wallTime": 1.5}
+    assert sort.entry == "sort"
+
+
+def test_what_is_not_there_is_empty(sink: LocalSink, reader: LocalReader) -> None:
+    put(sink, {"load": 1.0})
+    assert list(reader.entries("others")) == []
+    assert list(reader.starts("others")) == []
+    assert list(reader.timings("others", "load")) == []
+    assert list(reader.timings("words", "sort")) == []
+    assert list(reader.stored("words", day(1))) == []
+
+
+def test_the_sink_is_opened_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
+    sink = open_sink("local")
+    assert (sink.name, sink.kind, sink.parallel) == ("local", Kind.RESULTS, 2)
+    sink.store(spooled(document({"load": 1.0})))
+    sink.close()
+    assert (tmp_path / "home" / "results.sqlite").is_file()
+    reader = open_reader(f"local:{tmp_path / 'home' / 'results.sqlite'}")
+    assert list(reader.tests()) == ["words"]
+    reader.close()
+    reader.close()
+
+
+def test_the_views_are_for_everybody(file: Path, sink: LocalSink) -> None:
+    sink.store(spooled(document({"load": 1.5}, startTime="1767225600.25")))
+    sink.store(spooled(document({"load": 2.5}, startTime="0")))
+    assert rows(file, "SELECT * FROM entries ORDER BY start") == [
+        ("words", "load", "1970-01-01T00:00:00.000000Z", 2.5, "bench-01", "", "", None),
+        ("words", "load", "2026-01-01T00:00:00.250000Z", 1.5, "bench-01", "", "", None),
+    ]
+    assert rows(file, "SELECT test, start FROM tests ORDER BY start DESC LIMIT 1") == [
+        ("words", "2026-01-01T00:00:00.250000Z")
+    ]
+
+
+def test_order_since_limit_and_newest_first(sink: LocalSink, reader: LocalReader) -> None:
+    days = list(range(4 * BLOCK + 5))
+    random.Random(1).shuffle(days)  # noqa: S311
+    for start in days:
+        put(sink, {"load": float(start), **({"rare": 1.0} if start % 20 == 0 else {})}, start)
+    ordered = [float(start) for start in sorted(days)]
+
+    def read(entry: str = "load", **window: Any) -> list[float]:
+        found = list(reader.timings("words", entry, **window))
+        assert all(one.started_at == day(one.wall_time) for one in found if entry == "load")
+        return [one.wall_time for one in found]
+
+    assert read() == ordered
+    assert read(newest_first=True) == ordered[::-1]
+    assert read(since=day(10)) == ordered[10:]
+    assert read(since=day(10), limit=3) == ordered[10:13]
+    assert read(since=day(10), limit=3, newest_first=True) == ordered[:-4:-1]
+    assert read(limit=0) == []
+    assert read(limit=1000) == ordered
+    assert len(read("rare", limit=2, newest_first=True)) == 2
+    assert len(read("rare")) == 4
+    assert list(reader.starts("words", limit=2)) == [day(0), day(1)]
+    assert list(reader.starts("words", limit=2, newest_first=True)) == [
+        day(ordered[-1]),
+        day(ordered[-2]),
+    ]
+    assert list(reader.starts("words", since=day(ordered[-1]))) == [day(ordered[-1])]
+    elsewhere = day(3).astimezone(timezone(timedelta(hours=5)))
+    assert read(since=elsewhere, limit=1) == [3.0]
+
+
+def test_equal_starts_are_all_there(sink: LocalSink, reader: LocalReader) -> None:
+    for host in ("b", "a", "c"):
+        sink.store(spooled(document({"load": 1.0}, host=host)))
+    assert list(reader.starts("words")) == [day(0)] * 3
+    assert len(list(reader.timings("words", "load", limit=2))) == 2
+    assert len(list(reader.stored("words", day(0)))) == 3
+
+
+# -- identity
+
+
+def test_twice_is_once(file: Path, sink: LocalSink, reader: LocalReader) -> None:
+    content = document({"load": 1.0, "sort": 2.0})
+    sink.store(spooled(content))
+    sink.store(spooled(content, "other-name.json"))
+    other = LocalSink(file)
+    other.store(spooled(content))
+    other.close()
+    assert list(reader.starts("words")) == [day(0)]
+    assert len(list(reader.timings("words", "load"))) == 1
+
+
+def test_entries_of_one_name_are_all_kept(sink: LocalSink, reader: LocalReader) -> None:
+    entries = [{"name": "load", "wallTime": time} for time in (3.0, 1.0, 2.0)]
+    for _ in range(2):
+        sink.store(spooled(document(entries)))
+    assert [one.wall_time for one in reader.timings("words", "load")] == [3.0, 1.0, 2.0]
+    assert [one.wall_time for one in reader.stored("words", day(0))] == [3.0, 1.0, 2.0]
+
+
+def test_another_layout_of_the_same_run_is_no_other_run(
+    sink: LocalSink, reader: LocalReader
+) -> None:
+    content = document({"load": 1.0, "sort": 2.0})
+    sink.store(spooled(content))
+    sink.store(spooled(json.dumps(json.loads(content), indent=4).encode()))
+    assert list(reader.starts("words")) == [day(0)]
+
+
+def test_two_runs_of_one_second_are_two(sink: LocalSink, reader: LocalReader) -> None:
+    put(sink, {"load": 1.0})
+    put(sink, {"load": 5.0, "sort": 3.0})
+    assert [one.wall_time for one in reader.timings("words", "load")] == [1.0, 5.0]
+    found = [(one.entry, one.wall_time) for one in reader.stored("words", day(0))]
+    assert found == [("load", 1.0), ("load", 5.0), ("sort", 3.0)]
+
+
+def test_the_environment_of_the_test_is_not_stored(
+    file: Path, sink: LocalSink, reader: LocalReader
+) -> None:
+    environment = {"argument": ["--fast"], "envVars": {"TOKEN": "hunter2"}}
+    sink.store(spooled(document({"load": 1.0}, runConfiguration=environment)))
+    [(info,)] = rows(file, "SELECT info FROM tests")
+    assert isinstance(info, bytes)
+    kept = json.loads(zlib.decompress(info))
+    assert kept["runConfiguration"] == {"argument": ["--fast"]}
+    assert kept["entries"]["entry"][0]["name"] == "load"
+    sink.close()
+    reader.close()
+    assert all(b"hunter2" not in path.read_bytes() for path in file.parent.iterdir())
+
+
+# -- values
+
+
+def test_what_is_no_number_stays_what_it_is(sink: LocalSink, reader: LocalReader) -> None:
+    values = {"nan": "NaN", "inf": "Infinity", "neg": "-Infinity", "zero": 0, "int": 3}
+    sink.store(spooled(document(values)))
+    read = {name: next(iter(reader.timings("words", name))).wall_time for name in values}
+    assert math.isnan(read.pop("nan"))
+    assert read == {"inf": math.inf, "neg": -math.inf, "zero": 0.0, "int": 3.0}
+    assert all(isinstance(value, float) for value in read.values())
+
+
+def test_a_document_without_entries(sink: LocalSink, reader: LocalReader) -> None:
+    put(sink, {})
+    assert list(reader.tests()) == ["words"]
+    assert list(reader.starts("words")) == [day(0)]
+    assert list(reader.entries("words")) == []
+
+
+EPOCH, SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+times = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(
+    st.lists(st.tuples(names, times), max_size=20),
+    names,
+    st.integers(0, (datetime(9999, 12, 30, tzinfo=UTC) - EPOCH) // SECOND),
+)
+def test_any_names_times_and_dates(entries: list[tuple[str, float]], test: str, start: int) -> None:
+    moment = EPOCH + start * SECOND
+    found = [{"name": name, "wallTime": time} for name, time in entries]
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "s.sqlite")
+        sink, reader = LocalSink(file), LocalReader(file)
+        try:
+            sink.store(spooled(document(found, test=test, startTime=str(start))))
+            assert list(reader.tests()) == [test]
+            assert list(reader.entries(test)) == sorted({name for name, _ in entries})
+            assert list(reader.starts(test)) == [moment]
+            for name in {name for name, _ in entries}:
+                read = [one.wall_time for one in reader.timings(test, name)]
+                assert read == [time for other, time in entries if other == name]
+            stored = [(one.entry, one.wall_time) for one in reader.stored(test, moment)]
+            assert stored == sorted(entries, key=lambda pair: pair[0])
+        finally:
+            sink.close()
+            reader.close()
+
+
+# -- what can never be published
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b'{"name": "x"}', document([{"wallTime": 1.0}])],
+)
+def test_what_is_no_document_is_rejected_and_leaves_no_file(
+    file: Path, sink: LocalSink, content: bytes
+) -> None:
+    with pytest.raises(DocumentRejectedError):
+        sink.store(spooled(content))
+    assert not file.exists()
+
+
+def test_events_are_rejected(sink: LocalSink) -> None:
+    with pytest.raises(DocumentRejectedError, match="takes TestResults"):
+        sink.store(spooled(b"{}\n", "a.events.jsonl"))
+
+
+def test_names_that_are_no_unicode_are_rejected(sink: LocalSink, reader: LocalReader) -> None:
+    put(sink, {"load": 1.0})
+    with pytest.raises(DocumentRejectedError):
+        sink.store(spooled(document({"\ud800": 1.0})))
+    assert list(reader.entries("words")) == ["load"]
+
+
+# -- one sink in several threads, and closed in between
+
+
+def test_threads_may_store_at_once(sink: LocalSink, reader: LocalReader) -> None:
+    def store(host: str) -> None:
+        for number in range(5):
+            sink.store(spooled(document({"load": 1.0}, host=host, start=number)))
+
+    threads = [threading.Thread(target=store, args=[str(n)]) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(list(reader.timings("words", "load"))) == 20
+
+
+def test_a_closed_sink_opens_again(sink: LocalSink, reader: LocalReader) -> None:
+    sink.close()
+    put(sink, {"load": 1.0})
+    sink.close()
+    sink.close()
+    put(sink, {"load": 1.0}, start=1)
+    assert len(list(reader.starts("words"))) == 2
+
+
+def test_a_store_that_is_moved_away_is_made_anew(
+    file: Path, sink: LocalSink, tmp_path: Path
+) -> None:
+    put(sink, {"load": 1.0})
+    for path in list(file.parent.iterdir()):
+        path.rename(tmp_path / path.name)
+    put(sink, {"load": 2.0}, start=1)
+    assert rows(file, "SELECT timing FROM entries") == [(2.0,)]
+
+
+def test_a_failed_document_leaves_nothing(
+    file: Path, sink: LocalSink, reader: LocalReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(sink, {"load": 1.0})
+
+    def broken(*_: object) -> None:
+        raise sqlite3.OperationalError("broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("benchyard.publish.sinks.local.writing.Writer._put_timings", broken)
+        with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: .*\(broken\)"):
+            put(sink, {"sort": 1.0}, start=1)
+    assert list(reader.starts("words")) == [day(0)]
+    put(sink, {"sort": 1.0}, start=1)
+    assert list(reader.entries("words")) == ["load", "sort"]
+    assert rows(file, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_a_reader_sees_what_comes_while_it_reads(sink: LocalSink, reader: LocalReader) -> None:
+    for start in range(3):
+        put(sink, {"load": 1.0}, start)
+    reading = reader.timings("words", "load")
+    next(reading)
+    put(sink, {"load": 1.0}, 9)
+    assert len(list(reading)) == 2
+    assert len(list(reader.timings("words", "load"))) == 4

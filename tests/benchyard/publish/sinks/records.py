@@ -1,0 +1,79 @@
+"""Records of runs, with what they measured, as executing leaves them."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from benchyard.core.model import JsonObject, Outcome
+from benchyard.publish.sinks import Spooled
+from benchyard.publish.testresults import text_of
+from benchyard.results.events import dump, events_of
+from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
+
+FIRST = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
+DIRTY = "sha256:" + "d" * 64
+
+
+def subject(host: str = "h1", version: str = "1.2.2", commit: str = "a" * 40) -> JsonObject:
+    """Make the document of a subject."""
+    body: JsonObject = {
+        "case": {"hash": "sha256:" + "c" * 64, "point": ""},
+        "versions": {"DuckDB": {"version": version, "image": None}},
+        "repositories": {"package words": {"commit": commit, "changes": DIRTY}},
+        "host": host,
+    }
+    digest = hashlib.sha256(json.dumps(body).encode()).hexdigest()
+    return {**body, "digest": f"sha256:{digest}"}
+
+
+def record(
+    number: int,
+    seconds: float,
+    duration_s: float,
+    measured: JsonObject | None = None,
+    suspect: Sequence[str] = (),
+) -> RunRecord:
+    """Make the record of a run of ``words``.
+
+    Args:
+        seconds: After ``FIRST``, when it began.
+        duration_s: Of its only step, ``load``.
+        measured: The subject; None is a record of an older version.
+    """
+    began = (FIRST + timedelta(seconds=seconds)).isoformat()
+    made = Repetition("measured", 0.0, duration_s, Outcome.COMPLETED, suspect=tuple(suspect))
+    attempt = Attempt(1, began, 0.0, duration_s, Outcome.COMPLETED, (made,))
+    step = StepRecord(
+        1, "load", "Load", "DuckDB", "load", {}, True, Outcome.COMPLETED, (attempt,)
+    )  # fmt: skip
+    host = measured.get("host") if measured else "h0"
+    return RunRecord(
+        case={"name": "words", "title": "words", "hash": "sha256:" + "c" * 64},
+        run=number,
+        outcome=Outcome.COMPLETED,
+        started_at=began,
+        ended_at=began,
+        duration_s=duration_s,
+        steps=(step,),
+        environment={"host": host},
+        subject=measured or {},
+    )
+
+
+def results(made: RunRecord) -> Spooled:
+    """Return a run as a sink of TestResults gets it."""
+    return Spooled(f"{made.run}.json", text_of(made).encode(), "archive/a.json")
+
+
+def events(made: RunRecord) -> Spooled:
+    """Return a run as a sink of events gets it."""
+    return Spooled(f"{made.run}.events.jsonl", dump(events_of(made)), "archive/a.events.jsonl")
+
+
+#: Three runs within a second, none of the order of their times: of two versions, one suspect.
+NEIGHBOURS = (
+    record(1, 0.7, 0.01, subject(version="2.0.0")),
+    record(2, 0.1, 0.03, subject()),
+    record(3, 0.4, 0.02, subject(), ["the host swapped"]),
+)

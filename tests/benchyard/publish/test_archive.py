@@ -1,0 +1,226 @@
+"""The archive in a folder."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.core.errors import InputError, SinkUnavailableError
+from benchyard.publish.archive import Kept, LocalArchive
+from benchyard.publish.claiming import Claim, claimed
+from benchyard.publish.compression import Compression, compress, decompress
+from benchyard.publish.opening import Route, open_archive
+from tests.benchyard.publish.conftest import names, write
+
+Hold = Callable[..., Claim]
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> LocalArchive:
+    made = LocalArchive(tmp_path / "deep" / "archive")
+    made.prepare()
+    return made
+
+
+def keep(archive: LocalArchive, held: Claim) -> Kept:
+    return archive.keep(held, held.content())
+
+
+def test_a_file_is_archived_and_stays_in_the_spool(archive: LocalArchive, hold: Hold) -> None:
+    held = hold("a.json", '{"a": 1}')
+    kept = keep(archive, held)
+    assert kept == Kept(str(archive.folder / "a.json"), new=True)
+    assert Path(kept.where).read_text() == '{"a": 1}'
+    assert held.path.exists()
+    assert held.path.samefile(kept.where), "no second copy was written"
+
+
+def test_the_same_again_is_archived_already(archive: LocalArchive, hold: Hold) -> None:
+    write(archive.folder / "a.json", "{}")
+    assert keep(archive, hold("a.json", "{}")) == Kept(f"{archive.folder}/a.json", new=False)
+    assert names(archive.folder) == ["a.json"]
+
+
+def test_a_publisher_was_killed_before_it_took_the_file_out(
+    archive: LocalArchive, hold: Hold
+) -> None:
+    held = hold("a.json", "{}")
+    keep(archive, held)
+    assert keep(archive, held) == Kept(f"{archive.folder}/a.json", new=False)
+
+
+def test_other_content_gets_another_name(archive: LocalArchive, hold: Hold) -> None:
+    for name in ("a.json", "b.events.jsonl"):
+        write(archive.folder / name, "one")
+        write(archive.folder / name.replace(".", "~2.", 1), "two")
+    held = hold("a.json", "three")
+    assert archive.planned(held, b"three") == str(archive.folder / "a~3.json")
+    assert keep(archive, held).where == str(archive.folder / "a~3.json")
+    assert keep(archive, held) == Kept(str(archive.folder / "a~3.json"), new=False)
+    assert keep(archive, hold("b.events.jsonl", "three")).where.endswith("/b~3.events.jsonl")
+    assert (archive.folder / "a.json").read_text() == "one"
+    assert (archive.folder / "a~2.json").read_text() == "two"
+
+
+@pytest.mark.parametrize("lies", Compression)
+@pytest.mark.parametrize("wanted", Compression)
+def test_compression(tmp_path: Path, hold: Hold, lies: Compression, wanted: Compression) -> None:
+    archive = LocalArchive(tmp_path / "archive", wanted)
+    archive.prepare()
+    held = hold(f"a.json{lies.ending}", compress(b"content", lies))
+    how = lies if wanted is Compression.NONE else wanted
+    planned = archive.planned(held, b"content")
+    kept = keep(archive, held)
+    assert planned == kept.where == str(archive.folder / f"a.json{how.ending}")
+    assert decompress(Path(kept.where).read_bytes(), how) == b"content"
+    assert not keep(archive, held).new
+
+
+@pytest.mark.parametrize("before", Compression)
+def test_what_is_archived_counts_however_compressed(
+    archive: LocalArchive, hold: Hold, before: Compression
+) -> None:
+    write(archive.folder / f"a.json{before.ending}", compress(b"content", before))
+    assert not keep(archive, hold("a.json", "content")).new
+    assert len(names(archive.folder)) == 1
+    for name in ("a.json", "a.json.gz", "a.json.zst"):
+        assert archive.has(name)
+    assert not archive.has("b.json")
+
+
+def test_damaged_files_folders_and_links_in_the_archive_are_other_content(
+    archive: LocalArchive, hold: Hold, tmp_path: Path
+) -> None:
+    write(archive.folder / "a.json.gz", "no gz at all")
+    (archive.folder / "a~2.json").mkdir()
+    (archive.folder / "a~3.json").symlink_to(tmp_path / "absent")
+    (archive.folder / "a~4.json").symlink_to(write(tmp_path / "other.json", "mine"))
+    assert keep(archive, hold("a.json", "content")).where == str(archive.folder / "a~5.json")
+    assert not (tmp_path / "absent").exists()
+    assert (tmp_path / "other.json").read_text() == "mine"
+
+
+@given(st.lists(st.binary(max_size=8), max_size=8))
+def test_whatever_comes_under_one_name_is_kept(
+    tmp_path_factory: pytest.TempPathFactory, contents: list[bytes]
+) -> None:
+    folder = tmp_path_factory.mktemp("archive")
+    for content in contents:
+        path = write(folder.with_name(folder.name + "-spool.json"), content)
+        with claimed(path) as held:
+            assert isinstance(held, Claim)
+            keep(LocalArchive(folder, Compression.GZ), held)
+        path.unlink()
+    kept = [decompress((folder / name).read_bytes(), Compression.GZ) for name in names(folder)]
+    assert sorted(kept) == sorted(set(contents))
+
+
+def test_the_name_may_be_taken_while_it_is_written(
+    archive: LocalArchive, hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link: Callable[..., None] = os.link
+    quicker = iter(["same", "other"])
+
+    def after_another(*where: Path, **how: object) -> None:
+        content = next(quicker, None)
+        if content == "same":
+            write(archive.folder / "a.json", "other content")
+        link(*where, **how)
+
+    monkeypatch.setattr(os, "link", after_another)
+    assert keep(archive, hold("a.json", "content")).where == str(archive.folder / "a~2.json")
+    assert (archive.folder / "a.json").read_text() == "other content"
+
+
+def test_a_name_that_is_refused_for_ever_is_an_error(
+    archive: LocalArchive, hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise FileExistsError
+
+    monkeypatch.setattr(os, "link", refused)
+    with pytest.raises(SinkUnavailableError, match="cannot be found"):
+        keep(archive, hold())
+
+
+@pytest.mark.parametrize("number", [errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP])
+def test_where_it_cannot_be_linked_it_is_copied(
+    archive: LocalArchive, hold: Hold, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    held = hold("a.json", "content")
+    os.utime(held.path, (1_700_000_000, 1_700_000_000))
+    monkeypatch.setattr(os, "link", refused)
+    kept = Path(keep(archive, held).where)
+    assert kept.read_text() == "content"
+    assert kept.stat().st_mtime == 1_700_000_000, "the order of time is kept"
+    assert names(archive.folder) == ["a.json"]
+
+
+@pytest.mark.requires("mount")
+def test_on_another_file_system(small_disk: Path, hold: Hold) -> None:
+    archive = LocalArchive(small_disk / "archive")
+    archive.prepare()
+    kept = keep(archive, hold("a.json", "content"))
+    assert Path(kept.where).read_text() == "content"
+    assert names(small_disk / "archive") == ["a.json"]
+
+
+@pytest.mark.requires("mount")
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.ZST])
+def test_a_full_disk_leaves_the_file_in_the_spool(
+    small_disk: Path, hold: Hold, compression: Compression
+) -> None:
+    archive = LocalArchive(small_disk / "archive", compression)
+    archive.prepare()
+    content = os.urandom(100_000)
+    held = hold("a.json", content)
+    with pytest.raises(SinkUnavailableError) as caught:
+        archive.keep(held, content)
+    assert str(caught.value) == f"archive {small_disk}/archive: No space left on device"
+    assert names(small_disk / "archive") == []
+    assert held.path.read_bytes() == content
+
+
+def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
+    write(tmp_path / "archive", "mine")
+    with pytest.raises(SinkUnavailableError, match="archive: File exists"):
+        LocalArchive(tmp_path / "archive").prepare()
+    with pytest.raises(SinkUnavailableError, match="sub: Not a directory"):
+        LocalArchive(tmp_path / "archive" / "sub").prepare()
+
+
+def test_a_name_that_is_too_long_there(archive: LocalArchive, hold: Hold) -> None:
+    archive.compression = Compression.GZ
+    with pytest.raises(SinkUnavailableError, match="File name too long"):
+        keep(archive, hold("n" * 250 + ".json", "content"))
+
+
+# -- the archive is not the spool
+
+
+@pytest.mark.parametrize("place", [".", "rejected", "../spool", "../alias"])
+def test_the_spool_is_no_archive(spool: Path, place: str) -> None:
+    (spool.parent / "alias").symlink_to(spool)
+    with pytest.raises(InputError, match="cannot be the archive"):
+        open_archive(Route("local", spool, str(spool / place)))
+
+
+def test_the_spool_by_another_path_is_noticed_by_the_file(spool: Path, hold: Hold) -> None:
+    """As with a bind mount or a second mount of a share."""
+    with pytest.raises(InputError, match="is the spool itself"):
+        keep(LocalArchive(spool), hold())
+    assert names(spool) == ["a.json"]
+
+
+@pytest.mark.parametrize("form", ["{}", "file://{}", "local://{}"])
+def test_forms_of_a_local_archive(tmp_path: Path, form: str) -> None:
+    archive = open_archive(Route("local", tmp_path / "spool", form.format(tmp_path / "archive")))
+    assert isinstance(archive, LocalArchive)
+    assert archive.folder == tmp_path / "archive"

@@ -1,0 +1,82 @@
+"""Compressed files."""
+
+import contextlib
+import gzip
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.core.errors import DocumentRejectedError
+from benchyard.publish.compression import Compression, compress, decompress, split_name
+
+COMPRESSED = (Compression.GZ, Compression.ZST)
+
+
+@given(st.binary(), st.sampled_from(Compression))
+def test_what_was_compressed_comes_back(content: bytes, how: Compression) -> None:
+    assert decompress(compress(content, how), how) == content
+    assert compress(content, how) == compress(content, how)
+
+
+@given(st.binary(min_size=1), st.sampled_from(COMPRESSED))
+def test_anything_else_is_rejected_or_was_compressed(content: bytes, how: Compression) -> None:
+    with contextlib.suppress(DocumentRejectedError):
+        assert len(decompress(content, how, 1000)) <= 1000
+
+
+@pytest.mark.parametrize("how", COMPRESSED)
+@given(st.data())
+def test_what_is_cut_off_is_rejected(how: Compression, data: st.DataObject) -> None:
+    whole = compress(b"x" * 5000 + b"the end", how)
+    cut = data.draw(st.integers(0, len(whole) - 1))
+    with pytest.raises(DocumentRejectedError, match="damaged"):
+        decompress(whole[:cut], how)
+
+
+@pytest.mark.parametrize("how", COMPRESSED)
+def test_what_would_fill_the_memory_is_rejected(how: Compression) -> None:
+    bomb = compress(b"\0" * 50_000_000, how)
+    assert len(bomb) < 60_000
+    with pytest.raises(DocumentRejectedError, match="larger than 1 MiB"):
+        decompress(bomb, how, 1024**2)
+
+
+def test_the_limit_itself_is_allowed() -> None:
+    for how in Compression:
+        assert len(decompress(compress(b"x" * 1000, how), how, 1000)) == 1000
+        with pytest.raises(DocumentRejectedError, match="larger"):
+            decompress(compress(b"x" * 1001, how), how, 1000)
+
+
+def test_several_frames_are_one_content() -> None:
+    one = zstandard.ZstdCompressor().compress(b"one ")
+    big = zstandard.ZstdCompressor().compress(bytes(range(256)) * 40)
+    assert (
+        decompress(one + big + one, Compression.ZST) == b"one " + bytes(range(256)) * 40 + b"one "
+    )
+    gz = gzip.compress(b"one ") * 2
+    assert decompress(gz, Compression.GZ) == b"one one "
+
+
+def test_a_stream_of_zstd_does_not_say_its_size() -> None:
+    stream = zstandard.ZstdCompressor(write_content_size=False).compressobj()
+    whole = stream.compress(b"y" * 300_000) + stream.flush()
+    assert decompress(whole, Compression.ZST) == b"y" * 300_000
+    with pytest.raises(DocumentRejectedError, match="end is missing"):
+        decompress(whole[:-1], Compression.ZST)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "how"),
+    [
+        ("a.json", "a.json", "none"),
+        ("a.json.gz", "a.json", "gz"),
+        ("a.events.jsonl.zst", "a.events.jsonl", "zst"),
+        ("a.json.gz.zst", "a.json.gz", "zst"),
+        ("", "", "none"),
+    ],
+)
+def test_names(name: str, plain: str, how: str) -> None:
+    assert split_name(name) == (plain, how)

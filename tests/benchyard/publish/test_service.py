@@ -1,0 +1,288 @@
+"""Publishing to several sinks by their names, and the two steps after a case."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import InputError, SinkUnavailableError
+from benchyard.core.places import archive_of, spool_of
+from benchyard.publish import (
+    archive_uploaded,
+    check_sinks,
+    publish_all,
+    route,
+    service,
+    upload_runs,
+)
+from benchyard.publish.backlog import backlog, routes, with_backlog
+from benchyard.publish.compression import Compression
+from benchyard.publish.opening import folder_name
+from benchyard.publish.publisher import Manner
+from benchyard.publish.sinks import Sink, open_reader
+from benchyard.publish.sinks.patience import Patience
+from tests.benchyard.publish.conftest import names, write
+from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
+from tests.benchyard.publish.runs import finished_run
+
+HASTY = Patience(retries=1, first_s=0.001)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, FolderSink]:
+    """Have stand-ins for sinks under some names."""
+    made = {
+        name: FolderSink(tmp_path / "sinks" / name, name=name) for name in ("local", "datastore")
+    }
+    made["azure-tables"] = NotingSink(tmp_path / "sinks" / "azure", name="azure-tables")
+
+    def opened(wanted: str) -> Sink:
+        if wanted not in made:
+            raise InputError(f"there is no sink '{wanted}'")
+        return made[wanted]
+
+    monkeypatch.setattr(service, "open_sink", opened)
+    return made
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return finished_run(tmp_path / "results")
+
+
+# -- after a case
+
+
+def test_runs_go_to_every_sink_and_to_its_archive(
+    fakes: dict[str, FolderSink], run: Path, tmp_path: Path
+) -> None:
+    other = finished_run(tmp_path / "results", 2)
+    unfinished = finished_run(tmp_path / "results", 3, done=False)
+    uploaded = upload_runs([run, other, unfinished], ["local", "datastore"])
+    assert pickle.loads(pickle.dumps(uploaded)) == uploaded  # noqa: S301 - our own
+    for sink, outcome in zip(("local", "datastore"), uploaded.outcomes, strict=True):
+        assert len(outcome.confirmed) == 2
+        assert len(names(spool_of(sink))) == 2
+    for sink, outcome in zip(("local", "datastore"), archive_uploaded(uploaded), strict=True):
+        assert outcome.sink == sink
+        assert outcome.is_clean
+        assert len(outcome.published) == 2
+        assert outcome.confirmed == ()
+        assert names(spool_of(sink)) == []
+        assert len(names(archive_of(sink))) == 2
+        assert fakes[sink].closed == 2
+
+
+def test_the_same_again_does_nothing(fakes: dict[str, FolderSink], run: Path) -> None:
+    archive_uploaded(upload_runs([run], ["local"]))
+    (again,) = archive_uploaded(upload_runs([run], ["local"]))
+    assert again.published == ()
+    assert again.is_clean
+    assert len(fakes["local"].stored) == 1
+
+
+def test_other_documents_in_the_spool_wait_for_publish(
+    fakes: dict[str, FolderSink], run: Path
+) -> None:
+    spool_of("local").mkdir(parents=True)
+    write(spool_of("local") / "other.json", "{}")
+    archive_uploaded(upload_runs([run], ["local"]))
+    assert names(spool_of("local")) == ["other.json"]
+    assert len(fakes["local"].stored) == 1
+
+
+def test_a_sink_that_is_down_keeps_its_runs_waiting_and_no_other_sinks(
+    fakes: dict[str, FolderSink], run: Path
+) -> None:
+    fakes["local"].before = Failing(SinkUnavailableError("it is down"))
+    uploaded = upload_runs([run], ["local", "datastore"], patience=HASTY)
+    down, up = archive_uploaded(uploaded)
+    assert down.error == "it is down"
+    assert [left.name for left in down.waiting] == names(spool_of("local"))
+    assert up.is_clean
+    fakes["local"].before = lambda _: None
+    (later,) = archive_uploaded(upload_runs([run], ["local"]))
+    assert len(later.published) == 1
+
+
+def test_without_credentials_the_run_waits_in_the_spool(
+    fakes: dict[str, FolderSink], run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unchecked() -> None:
+        raise InputError("no credentials; log in")
+
+    monkeypatch.setattr(fakes["datastore"], "check", unchecked)
+    (outcome,) = upload_runs([run], ["datastore"]).outcomes
+    assert outcome.error == "no credentials; log in"
+    assert [left.name for left in outcome.waiting] == names(spool_of("datastore"))
+    assert fakes["datastore"].stored == []
+
+
+def test_a_spool_that_cannot_be_written_is_told(
+    fakes: dict[str, FolderSink], run: Path, home: Path
+) -> None:
+    write(home, "a file")
+    (outcome,) = archive_uploaded(upload_runs([run], ["local"]))
+    assert outcome.error is not None
+    assert "Not a directory" in outcome.error
+    assert str(home) in outcome.error
+    assert fakes["local"].closed
+
+
+def test_a_damaged_record_is_told_and_the_others_are_published(
+    fakes: dict[str, FolderSink], run: Path, tmp_path: Path
+) -> None:
+    damaged = finished_run(tmp_path / "results", 2)
+    write(damaged / "run.json", "{")
+    (outcome,) = archive_uploaded(upload_runs([damaged, run], ["local"]))
+    assert [left.name for left in outcome.waiting] == [str(damaged)]
+    assert len(outcome.published) == 1
+    assert len(fakes["local"].stored) == 1
+
+
+def test_an_unknown_sink_is_told_before_anything_is_done(
+    fakes: dict[str, FolderSink], run: Path
+) -> None:
+    with pytest.raises(InputError, match="no sink 'lokal'"):
+        upload_runs([run], ["local", "lokal"])
+    assert not spool_of("local").exists()
+    assert fakes["local"].stored == []
+
+
+def test_an_archive_that_fails_after_uploading_leaves_the_run_in_the_spool(
+    fakes: dict[str, FolderSink], run: Path
+) -> None:
+    uploaded = upload_runs([run], ["local"])
+    archive_of("local").rmdir()
+    write(archive_of("local"), "a file")
+    (outcome,) = archive_uploaded(uploaded)
+    assert outcome.error == f"archive {archive_of('local')}: File exists"
+    assert len(outcome.waiting) == 1
+    assert len(names(spool_of("local"))) == 1
+    assert len(fakes["local"].stored) == 1
+
+
+def test_a_sink_of_events_hears_of_archiving(fakes: dict[str, FolderSink], run: Path) -> None:
+    sink = fakes["azure-tables"]
+    archive_uploaded(upload_runs([run], ["azure-tables"]))
+    assert isinstance(sink, NotingSink)
+    assert sink.noted == sink.stored
+
+
+def test_all_sinks_are_checked_before_anything_is_read(
+    fakes: dict[str, FolderSink], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unchecked() -> None:
+        raise InputError("no credentials; log in")
+
+    monkeypatch.setattr(fakes["datastore"], "check", unchecked)
+    spool_of("local").mkdir(parents=True)
+    write(spool_of("local") / "a.json", "{}")
+    with pytest.raises(InputError, match="no credentials"):
+        publish_all([route("local"), route("datastore")])
+    assert fakes["local"].stored == []
+    assert fakes["local"].closed == fakes["datastore"].closed == 1
+    with pytest.raises(InputError, match="no credentials"):
+        check_sinks(["datastore"])
+    check_sinks(["local"])
+
+
+def test_one_sink_that_is_down_does_not_keep_the_others_from_being_published_to(
+    fakes: dict[str, FolderSink],
+) -> None:
+    for sink in ("local", "datastore"):
+        spool_of(sink).mkdir(parents=True)
+        write(spool_of(sink) / "a.json", "{}")
+    fakes["local"].before = Failing(SinkUnavailableError("it is down"))
+    down, up = publish_all([route("local"), route("datastore")], Manner(HASTY))
+    assert (down.error, len(down.waiting)) == ("it is down", 1)
+    assert up.is_clean
+
+
+def test_a_sink_that_takes_nothing_now_does_not_stop_the_others(
+    fakes: dict[str, FolderSink], run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged() -> None:
+        raise SinkUnavailableError("results.sqlite: the local store is damaged")
+
+    monkeypatch.setattr(fakes["local"], "check", damaged)
+    for sink in ("local", "datastore"):
+        spool_of(sink).mkdir(parents=True)
+        write(spool_of(sink) / "a.json", "{}")
+    down, up = publish_all([route("local"), route("datastore")], runs=[run])
+    assert down.error == "results.sqlite: the local store is damaged"
+    assert [left.name for left in down.waiting] == ["a.json"]
+    assert up.is_clean
+    assert len(up.published) == 2
+    assert fakes["local"].closed == fakes["datastore"].closed == 1
+
+
+# -- with the real local store
+
+
+def test_into_the_real_local_store(run: Path) -> None:
+    for _ in range(2):
+        (outcome,) = archive_uploaded(upload_runs([run], ["local"]))
+        assert outcome.is_clean
+    reader = open_reader("local")
+    assert list(reader.tests()) == ["words"]
+    assert [timing.wall_time for timing in reader.timings("words", "load")] == [0.25]
+    reader.close()
+
+
+# -- routes
+
+
+def test_where_files_lie_by_default(tmp_path: Path, home: Path) -> None:
+    assert route("local").spool == home / "spool" / "local"
+    assert route("local").archive == str(home / "archive" / "local")
+    given = route("local", tmp_path, "memory://a", Compression.GZ)
+    assert (given.spool, given.archive, given.compression) == (tmp_path, "memory://a", "gz")
+    with pytest.raises(InputError, match="there is no such folder"):
+        route("local", tmp_path / "absent")
+
+
+def test_another_local_store_has_folders_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    other = folder_name("local:other.sqlite")
+    assert other == folder_name(f"local:{tmp_path}/other.sqlite")
+    assert other != folder_name("local:third.sqlite")
+    assert other.startswith("local-")
+    assert "/" not in other
+    assert folder_name("local") == folder_name("local:") == "local"
+
+
+def test_without_a_sink_those_for_which_something_waits(tmp_path: Path) -> None:
+    assert with_backlog() == ("local",)
+    assert [one.sink for one in routes()] == ["local"]
+    for sink in ("azure-tables", "datastore"):
+        spool_of(sink).mkdir(parents=True)
+        write(spool_of(sink) / "a.json", "{}")
+    assert [one.sink for one in routes()] == ["datastore", "azure-tables"]
+    assert [one.sink for one in routes((), tmp_path)] == ["local"]
+    assert [one.sink for one in routes(("local", "local"))] == ["local"]
+
+
+@pytest.mark.parametrize("sinks", [("local", "datastore"), ()])
+def test_several_sinks_do_not_share_an_archive(sinks: tuple[str, ...]) -> None:
+    for sink in ("azure-tables", "datastore"):
+        spool_of(sink).mkdir(parents=True)
+        write(spool_of(sink) / "a.json", "{}")
+    with pytest.raises(InputError, match="--archivedir go"):
+        routes(sinks, archivedir="memory://a")
+
+
+def test_the_backlog_is_told_without_touching_it(tmp_path: Path, home: Path) -> None:
+    write(tmp_path / "a.json", '{"entries":{}}')
+    found = backlog(route("local", tmp_path, "memory://bucket"))
+    assert found.to_json()["waiting"] == [{"name": "a.json", "bytes": 14}]
+    assert found.archive == "memory://bucket"
+    assert not home.exists()

@@ -1,0 +1,209 @@
+"""The spool."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.core.errors import InputError, SinkUnavailableError
+from benchyard.publish.claiming import Claim
+from benchyard.publish.sinks.contract import Kind
+from benchyard.publish.spool import kind_of, listing, put, reject
+from tests.benchyard.publish.conftest import Fill, names, write
+
+
+def waiting(folder: Path, only: Kind | None = None) -> list[str]:
+    return [one.name for one in listing(folder, only).waiting]
+
+
+# -- putting
+
+
+def test_a_document_is_put_once(tmp_path: Path) -> None:
+    folder = tmp_path / "not" / "there" / "yet"
+    assert put(folder, "a.json", b"first")
+    assert not put(folder, "a.json", b"second")
+    assert (folder / "a.json").read_bytes() == b"first"
+    assert names(folder) == ["a.json"]
+
+
+@pytest.mark.parametrize("name", [".a.json", "a.txt", "../a.json", "b/a.json", "", "a.json.bz2"])
+def test_a_name_that_no_publisher_looks_at_is_refused(spool: Path, name: str) -> None:
+    with pytest.raises(InputError, match="is no name for a spool"):
+        put(spool, name, b"{}")
+    assert names(spool) == []
+
+
+def test_of_many_who_put_one_name_one_does(spool: Path) -> None:
+    contents = [str(number).encode() * 1000 for number in range(40)]
+
+    def put_one(content: bytes) -> bool:
+        return put(spool, "a.json", content)
+
+    with ThreadPoolExecutor(8) as threads:
+        done = list(threads.map(put_one, contents))
+    assert done.count(True) == 1
+    assert (spool / "a.json").read_bytes() == contents[done.index(True)]
+    assert names(spool) == ["a.json"]
+
+
+def test_a_dangling_link_is_a_name_that_is_taken(spool: Path, tmp_path: Path) -> None:
+    (spool / "a.json").symlink_to(tmp_path / "absent")
+    assert not put(spool, "a.json", b"{}")
+    assert not (tmp_path / "absent").exists()
+
+
+def test_it_is_on_disk_before_it_has_its_name(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    fsync: Callable[[int], None] = os.fsync
+    link: Callable[..., None] = os.link
+
+    def synced(descriptor: int) -> None:
+        done.append("sync")
+        fsync(descriptor)
+
+    def named(*where: Path, **how: bool) -> None:
+        done.append("name")
+        link(*where, **how)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "link", named)
+    put(spool, "a.json", b"{}")
+    assert done == ["sync", "name", "sync"]
+
+
+def test_where_there_are_no_links_it_is_renamed(
+    spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    assert put(spool, "a.json", b"first")
+    assert not put(spool, "a.json", b"second")
+    assert (spool / "a.json").read_bytes() == b"first"
+    assert names(spool) == ["a.json"]
+
+
+@pytest.mark.requires("mount")
+def test_a_full_disk_leaves_nothing_half(small_disk: Path) -> None:
+    put(small_disk, "a.json", b"a" * 8192)
+    with pytest.raises(OSError, match="No space left on device"):
+        put(small_disk, "b.json", b"b" * 100_000)
+    assert names(small_disk) == ["a.json"]
+    assert put(small_disk, "b.json", b"b")
+
+
+# -- listing
+
+
+def test_the_oldest_is_first_then_the_name(spool: Path, fill: Fill) -> None:
+    fill("c.json", "a.json", "b.json.gz", "e.events.jsonl.zst")
+    for name in ("a.json", "b.json.gz"):
+        os.utime(spool / name, (1_700_000_000, 1_700_000_000))
+    assert waiting(spool) == ["a.json", "b.json.gz", "c.json", "e.events.jsonl.zst"]
+
+
+def test_what_is_no_document_is_counted_and_left(spool: Path, tmp_path: Path, fill: Fill) -> None:
+    fill("a.json", "notes.txt", "a.json~", "a.jsonl", ".hidden.json", ".a.json.new")
+    (spool / "folder.json").mkdir()
+    (spool / "folder.json" / "inside.json").touch()
+    (spool / "link.json").symlink_to(write(tmp_path / "outside.json", "{}"))
+    (spool / "dangling.json").symlink_to(tmp_path / "absent")
+    os.mkfifo(spool / "pipe.json")
+    (spool / "rejected").mkdir()
+    (spool / "rejected" / "old.json").touch()
+    found = listing(spool)
+    assert [one.name for one in found.waiting] == ["a.json"]
+    assert found.left_alone == 7
+
+
+def test_events_are_left_alone_where_only_results_are_wanted(spool: Path, fill: Fill) -> None:
+    fill("a.json", "a.events.jsonl")
+    assert waiting(spool, Kind.RESULTS) == ["a.json"]
+    assert waiting(spool, Kind.EVENTS) == ["a.events.jsonl"]
+    assert listing(spool, Kind.RESULTS).left_alone == 1
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        listing(tmp_path / "absent")
+
+
+@pytest.mark.slow
+def test_a_large_spool_is_listed_quickly(spool: Path) -> None:
+    for number in range(5000):
+        (spool / f"{number}.json").touch()
+    assert len(listing(spool).waiting) == 5000
+
+
+@given(st.text())
+def test_any_name_is_of_a_kind_or_of_none(name: str) -> None:
+    assert kind_of(name) in (Kind.RESULTS, Kind.EVENTS, None)
+    assert kind_of(f"x{name}.events.jsonl.zst") is Kind.EVENTS
+    assert kind_of(f"x{name}.json") is Kind.RESULTS
+    assert kind_of(f".{name}.json") is None
+
+
+def test_a_name_that_is_no_unicode(spool: Path) -> None:
+    (Path(os.fsdecode(os.fsencode(spool) + b"/\xff.json"))).write_text("{}")
+    assert waiting(spool) == ["\udcff.json"]
+
+
+# -- rejecting
+
+
+def test_what_is_rejected_has_its_reason_beside_it(spool: Path, hold: Callable[..., Claim]) -> None:
+    assert reject(hold("a.json", "broken"), "it is broken") == "a.json"
+    assert names(spool) == ["rejected"]
+    assert (spool / "rejected" / "a.json").read_text() == "broken"
+    assert (spool / "rejected" / "a.json.reason.txt").read_text() == "it is broken\n"
+
+
+def test_another_of_the_same_name_does_not_replace_it(
+    spool: Path, hold: Callable[..., Claim]
+) -> None:
+    reject(hold("a.json.gz", b"\0one"), "first")
+    assert reject(hold("a.json.gz", b"\0two"), "second") == "a~2.json.gz"
+    assert reject(hold("a.json.gz", b"\0one"), "first again") == "a.json.gz"
+    rejected = spool / "rejected"
+    assert (rejected / "a.json.gz").read_bytes() == b"\0one"
+    assert (rejected / "a~2.json.gz").read_bytes() == b"\0two"
+    assert (rejected / "a~2.json.gz.reason.txt").read_text() == "second\n"
+    assert len(names(rejected)) == 4
+
+
+def test_a_file_in_the_place_of_the_folder_loses_nothing(
+    spool: Path, hold: Callable[..., Claim]
+) -> None:
+    write(spool / "rejected", "mine")
+    with pytest.raises(SinkUnavailableError, match=r"rejected: File exists"):
+        reject(hold("a.json", "broken"), "it is broken")
+    assert names(spool) == ["a.json", "rejected"]
+    assert (spool / "rejected").read_text() == "mine"
+
+
+def test_a_name_too_long_for_a_reason_loses_nothing(
+    spool: Path, hold: Callable[..., Claim]
+) -> None:
+    name = "n" * 249 + ".json"
+    with pytest.raises(SinkUnavailableError, match="File name too long"):
+        reject(hold(name, "broken"), "it is broken")
+    assert (spool / name).read_text() == "broken"
+
+
+def test_reading_and_writing_need_no_library_of_a_sink() -> None:
+    script = (
+        "import sys; import benchyard.publish; import benchyard.publish.backlog;"
+        "wrong = {'fsspec', 'zstandard', 'google.cloud', 'azure', 'prefect', 'matplotlib'};"
+        "print(__import__('json').dumps(sorted(wrong & set(sys.modules))))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert json.loads(done.stdout) == []

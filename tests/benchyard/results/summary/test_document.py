@@ -1,0 +1,265 @@
+"""The document of summary.json."""
+
+import json
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from benchyard.core.model import Json, Outcome
+from benchyard.results.record import RunRecord
+from benchyard.results.summary import FORMAT, VERSION, median_run, summarize, unit_and_direction
+from benchyard.statistics.advice import advise
+
+FAILED = Outcome.FAILED
+
+
+def summed(*records: RunRecord, **options: Any) -> Any:
+    return summarize("c", records, **options)
+
+
+def test_the_document_says_what_it_is(make: Any) -> None:
+    document = summed(make.run(1, make.took(1.0)))
+    assert (document["format"], document["version"]) == (FORMAT, VERSION)
+    assert document["format"] == "benchyard-summary"
+    assert document["case"] == "c"
+    assert document["runs"][0]["run"] == 1
+
+
+def test_defect_24_one_run_is_summed_up(make: Any) -> None:
+    metric = summed(make.run(1, make.took(1.5)))["steps"][0]["metrics"]["duration_s"]
+    assert metric["statistics"]["median"] == 1.5
+    assert metric["statistics"]["stdev"] is None
+    assert metric["values"] == [1.5]
+    assert (metric["n_runs"], metric["n_repetitions"]) == (1, 1)
+
+
+def test_values_stand_in_the_order_of_runs(make: Any) -> None:
+    document = summed(
+        make.run(10, make.took(1.0)), make.run(9, make.took(3.0)), make.run(2, make.took(2.0))
+    )
+    assert document["steps"][0]["metrics"]["duration_s"]["values"] == [2.0, 3.0, 1.0]
+    assert document["steps"][0]["runs"] == [2, 9, 10]
+
+
+def test_defect_11_a_run_that_did_less_is_no_median(make: Any) -> None:
+    broken = make.step(make.attempt([], FAILED), index=2, outcome=Outcome.TOLERATED)
+    whole = [make.run(n, make.took(5.0), make.took(float(n), index=2)) for n in (1, 2, 3)]
+    assert (
+        median_run(
+            [*whole, make.run(4, make.took(5.0), broken), make.run(5, make.took(5.0), broken)]
+        )
+        == 2
+    )
+
+
+def test_unmeasured_steps_do_not_choose_the_median_run(make: Any) -> None:
+    records = [
+        make.run(1, make.took(9.0, measure=False), make.took(1.0, index=2)),
+        make.run(2, make.took(1.0, measure=False), make.took(2.0, index=2)),
+        make.run(3, make.took(5.0, measure=False), make.took(3.0, index=2)),
+    ]
+    assert median_run(records) == 2
+    assert median_run([make.run(1, make.took(9.0, measure=False))]) is None
+
+
+def test_outcomes_and_attempts_are_counted_and_failures_left_out(make: Any) -> None:
+    tolerated = make.step(
+        make.attempt([], FAILED), make.attempt([], FAILED), outcome=Outcome.TOLERATED
+    )
+    retried = make.step(
+        make.attempt([make.repetition(99.0)], FAILED), make.attempt([make.repetition(2.0)])
+    )
+    document = summed(make.run(1, tolerated), make.run(2, retried), make.run(3, make.took(4.0)))
+    about = document["steps"][0]
+    assert about["outcomes"] == {"completed": 2, "tolerated": 1}
+    assert about["attempts"] == {"completed": 2, "failed": 3}
+    assert about["runs"] == [2, 3]
+    assert about["metrics"]["duration_s"]["values"] == [2.0, 4.0]
+
+
+def test_defect_20_warm_up_does_not_count(make: Any) -> None:
+    warm = make.step(
+        make.attempt([make.repetition(50.0, "warmup"), make.repetition(1.0), make.repetition(3.0)])
+    )
+    metric = summed(make.run(1, warm))["steps"][0]["metrics"]["duration_s"]
+    assert metric["repetitions"] == [[1.0, 3.0]]
+
+
+def test_a_runs_value_is_the_median_of_its_repetitions(make: Any) -> None:
+    document = summed(make.run(1, make.took(1.0, 2.0, 9.0)), make.run(2, make.took(4.0, 4.0, 4.0)))
+    about = document["steps"][0]
+    metric = about["metrics"]["duration_s"]
+    assert metric["values"] == [2.0, 4.0]
+    assert metric["repetitions"] == [[1.0, 2.0, 9.0], [4.0, 4.0, 4.0]]
+    assert (metric["n_runs"], metric["n_repetitions"], about["repetitions"]) == (2, 6, 6)
+    assert metric["statistics"]["mean"] == 3.0
+
+
+def test_counters_and_reported_numbers_are_described(make: Any) -> None:
+    values: dict[str, Json] = {"rows": 7, "ok": True, "text": "x", "bad": float("inf")}
+    record = make.run(
+        1,
+        make.step(
+            make.attempt([make.repetition(1.0, used={"host_cpu_user_s": 0.5}, values=values)])
+        ),
+    )
+    metrics = summed(record)["steps"][0]["metrics"]
+    assert list(metrics)[:3] == ["duration_s", "host_cpu_user_s", "rows"]
+    sources = [metric["source"] for metric in metrics.values()]
+    assert sources[:3] == ["clock", "counters", "command"]
+    assert set(sources[3:]) == {"samples"}
+    assert metrics["rows"]["unit"] is None
+    assert metrics["rows"]["statistics"]["median"] == 7
+    json.dumps(metrics, allow_nan=False)
+
+
+def test_what_a_command_reports_hides_nothing_of_ours(make: Any) -> None:
+    record = make.run(
+        1, make.step(make.attempt([make.repetition(1.0, values={"duration_s": 8.0})]))
+    )
+    metrics = summed(record)["steps"][0]["metrics"]
+    assert metrics["duration_s"]["values"] == [1.0]
+    assert metrics["reported_duration_s"]["values"] == [8.0]
+
+
+def test_defect_25_an_unknown_counter_is_null_and_not_zero(make: Any) -> None:
+    known = make.step(make.attempt([make.repetition(1.0, used={"host_disk_read_bytes": 4.0})]))
+    unknown = make.step(make.attempt([make.repetition(1.0, used={"host_disk_read_bytes": None})]))
+    metric = summed(make.run(1, unknown), make.run(2, known))["steps"][0]["metrics"][
+        "host_disk_read_bytes"
+    ]
+    assert metric["values"] == [None, 4.0]
+    assert metric["n_runs"] == 1
+    never = summed(make.run(1, unknown))["steps"][0]["metrics"]["host_disk_read_bytes"]
+    assert never["statistics"]["n"] == 0
+    assert never["statistics"]["median"] is None
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("duration_s", ("s", "smaller is better")),
+        ("host_cpu_idle_s", ("s", None)),
+        ("host_memory_used_bytes", ("B", "smaller is better")),
+        ("host_disk_read_count", ("1", None)),
+        ("host_network_sent_drop_count", ("1", "smaller is better")),
+        ("read_bytes_per_s", ("B/s", "larger is better")),
+        ("queries_per_s", ("1/s", "larger is better")),
+        ("rows", (None, None)),
+    ],
+)
+def test_a_name_tells_unit_and_direction(metric: str, expected: tuple[str, str]) -> None:
+    assert unit_and_direction(metric) == expected
+
+
+def test_advice_names_in_what_the_testbed_differed(make: Any) -> None:
+    def runs(*governors: str) -> list[RunRecord]:
+        return [
+            replace(
+                make.run(number, make.took(10.0 + number % 2 + number / 100)),
+                environment={"cpu": {"governor": governors[number % len(governors)]}},
+            )
+            for number in range(1, 13)
+        ]
+
+    [advice, *_] = summed(*runs("powersave", "performance"))["steps"][0]["advice"]
+    assert advice.startswith("two groups of values, ")
+    assert advice.endswith("they differ in frequency governor performance and powersave")
+    [advice, *_] = summed(*runs("powersave"))["steps"][0]["advice"]
+    assert advice.endswith("look for what alternates, such as placement, caches or frequency")
+
+
+def test_what_is_left_out_is_counted_by_its_reason(make: Any) -> None:
+    ends = (Outcome.TOLERATED, Outcome.SKIPPED, Outcome.CANCELLED, Outcome.TIMED_OUT)
+    records = [make.run(n, make.ended(outcome)) for n, outcome in enumerate(ends, 1)]
+    records += [make.run(n, make.took(1.0, suspect=["steal"])) for n in (5, 6)]
+    records += [make.run(7, make.took(3.0)), make.run(8, make.step(make.attempt([])))]
+    about = summed(*records)["steps"][0]
+    assert about["left_out"] == {
+        "tolerated": 1,
+        "skipped": 1,
+        "cancelled": 1,
+        "timed_out": 1,
+        "suspect": 2,
+        "no_duration": 1,
+    }
+    assert about["runs"] == [7]
+    assert about["suspect"] == [{"run": n, "reasons": ["steal"]} for n in (5, 6)]
+
+
+def test_steps_of_unfinished_runs_are_counted(make: Any) -> None:
+    failed = make.run(2, make.took(1.0), make.ended(FAILED, index=2))
+    document = summed(make.run(1, make.took(1.0), make.took(2.0, index=2)), unfinished=[failed])
+    assert [step["left_out"] for step in document["steps"]] == [
+        {"unfinished_run": 1},
+        {"failed": 1},
+    ]
+    assert [step["runs"] for step in document["steps"]] == [[1], [1]]
+    assert document["n_runs"] == 1
+
+
+def test_suspect_executions_are_taken_in_on_demand(make: Any) -> None:
+    records = [make.run(1, make.took(1.0)), make.run(2, make.took(9.0, suspect=["throttled"]))]
+    without, included = summed(*records), summed(*records, include_suspect=True)
+    assert without["steps"][0]["metrics"]["duration_s"]["values"] == [1.0]
+    assert (without["include_suspect"], included["include_suspect"]) == (False, True)
+    about = included["steps"][0]
+    assert about["metrics"]["duration_s"]["values"] == [1.0, 9.0]
+    assert about["left_out"] == {}
+    assert about["suspect"] == [{"run": 2, "reasons": ["throttled"]}]
+
+
+def test_a_step_of_which_all_is_suspect_is_told_in_words(make: Any) -> None:
+    bad = make.took(1.0, index=2, suspect=["swapped"])
+    records = [make.run(n, make.took(1.0), bad) for n in (1, 2)]
+    document = summed(*records)
+    [warning] = document["warnings"]
+    assert warning.startswith("step 2 Step 2: all its 2 runs are suspect (swapped), so nothing")
+    assert "--include-suspect" in warning
+    assert document["steps"][1]["metrics"] == {}
+    assert summed(*records, include_suspect=True)["warnings"] == []
+
+
+def test_a_run_with_a_suspect_step_is_no_median_run(make: Any) -> None:
+    records = [make.run(n, make.took(float(n))) for n in (1, 3)]
+    records.append(make.run(2, make.took(2.0, suspect=["steal"])))
+    assert median_run(records) == 1
+    assert median_run(records, include_suspect=True) == 2
+
+
+def test_an_unmeasured_step_is_never_suspect(make: Any) -> None:
+    about = summed(make.run(1, make.took(1.0, measure=False, suspect=["steal"])))["steps"][0]
+    assert "left_out" not in about
+    assert "metrics" not in about
+
+
+def test_levels_of_the_samples_are_metrics_of_their_own(make: Any) -> None:
+    metrics = summed(make.run(1, make.took(1.0)), make.run(2, make.took(1.0)))["steps"][0]
+    most = metrics["metrics"]["host_memory_sampled_max_bytes"]
+    assert (most["source"], most["unit"], most["values"]) == ("samples", "B", [8192, 8192])
+    assert "host_swap_sampled_max_bytes" not in metrics["metrics"]
+
+
+def test_records_without_samples_are_summed_up(make: Any) -> None:
+    made = make.run(1, make.took(1.0))
+    for sampled in ({}, {"levels": 3}, {"levels": {"memory_ram": None}}):
+        record = replace(made, steps=(replace(made.steps[0], sampled=sampled),))
+        assert "host_memory_sampled_max_bytes" not in summed(record)["steps"][0]["metrics"]
+
+
+def test_advice_is_about_the_durations(make: Any) -> None:
+    document = summed(*(make.run(n, make.took(d)) for n, d in enumerate((9.0, 1.0, 1.1), 1)))
+    assert document["steps"][0]["advice"] == list(advise([9.0, 1.0, 1.1]))
+
+
+def test_use_that_nobody_knows_is_a_warning(make: Any) -> None:
+    def told(*values: float | None) -> list[str]:
+        used = [{"resource_cpu_s": value} for value in values]
+        steps = [make.step(make.attempt([make.repetition(1.0, used=one)])) for one in used]
+        document = summarize("c", [make.run(n, step) for n, step in enumerate(steps, 1)])
+        return cast("list[str]", document["warnings"])
+
+    assert told(1.0, 2.0) == []
+    [warning] = told(1.0, None, None)
+    assert "not known in 2 of 3 executions" in warning

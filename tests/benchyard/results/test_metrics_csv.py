@@ -1,0 +1,131 @@
+"""KROWN's CSV files."""
+
+import csv
+import io
+
+import pytest
+
+from benchyard.results.metrics_csv import (
+    COLUMNS,
+    COUNTERS,
+    STATS_COLUMNS,
+    SUMMARY_COLUMNS,
+    Row,
+    StepOfRun,
+    stats_csv,
+    summary_csv,
+    to_csv,
+)
+
+LEVELS = {"memory_ram": (5.0, 9.0), "memory_swap": (0, 0)}
+USED: dict[str, float | None] = {
+    "host_cpu_user_s": 0.5,
+    "host_cpu_system_s": 0.25,
+    "host_disk_busy_time_s": 0.125,
+    "host_disk_read_bytes": None,
+}
+
+
+def parsed(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def step(run: int, duration_s: float | None, index: int = 1) -> StepOfRun:
+    return StepOfRun("c", run, index, duration_s, USED, 2, LEVELS)
+
+
+def test_the_columns_are_krowns() -> None:
+    assert len(COLUMNS) == 29
+    assert COLUMNS[:7] == ("name", "run", "index", "step", "timestamp", "version", "cpu_user")
+    assert COLUMNS[11:15] == ("memory_ram", "memory_swap", "memory_ram_swap", "disk_read_count")
+    assert len(SUMMARY_COLUMNS) == 32
+    assert SUMMARY_COLUMNS[11:17] == (
+        "memory_ram_max",
+        "memory_swap_max",
+        "memory_ram_swap_max",
+        "memory_ram_min",
+        "memory_swap_min",
+        "memory_ram_swap_min",
+    )
+    assert STATS_COLUMNS[:9] == (
+        "step",
+        "name",
+        "version",
+        "duration_median",
+        "duration_average",
+        "duration_max",
+        "duration_min",
+        "duration_stdev",
+        "duration_values",
+    )
+    assert set(COUNTERS) < set(COLUMNS)
+
+
+def test_defect_06_a_step_without_samples_is_kept() -> None:
+    steps = [StepOfRun("c", 1, 1, 0.25, samples=0), StepOfRun("c", 1, 2, 0.5)]
+    for text in (summary_csv(steps), stats_csv(steps)):
+        assert [row["step"] for row in parsed(text)] == ["1", "2"]
+    assert parsed(summary_csv(steps))[0]["number_of_samples"] == "0"
+    assert parsed(summary_csv(steps))[1]["number_of_samples"] == ""
+
+
+def test_defect_23_an_even_number_of_runs_is_described() -> None:
+    row = parsed(stats_csv([step(1, 1.0), step(2, 2.0)]))[0]
+    assert row["duration_median"] == "1.5"
+    assert row["duration_values"] == "[1.0, 2.0]"
+    assert float(row["duration_stdev"]) == pytest.approx(0.5**0.5)
+
+
+def test_defect_24_one_run_loses_only_the_stdev() -> None:
+    row = parsed(stats_csv([step(1, 1.0)]))[0]
+    assert row["duration_stdev"] == ""
+    assert row["duration_values"] == "[1.0]"
+    assert row["duration_average"] == "1.0"
+    assert row["memory_ram_max_max"] == "9.0"
+
+
+def test_defect_25_what_is_unknown_is_an_empty_cell() -> None:
+    for row in (parsed(summary_csv([step(1, 1.0)]))[0],):
+        assert row["disk_read_bytes_diff"] == ""
+        assert row["disk_write_bytes_diff"] == ""
+        assert row["memory_ram_swap_max"] == ""
+    assert parsed(stats_csv([step(1, 1.0)]))[0]["disk_read_bytes_diff_values"] == ""
+
+
+def test_usage_is_that_of_the_record_in_krowns_units() -> None:
+    row = parsed(summary_csv([step(7, 1.0)]))[0]
+    assert row["run"] == "7"
+    assert row["cpu_user_diff"] == "0.5"
+    assert row["cpu_user_system_diff"] == "0.75"
+    assert row["disk_busy_time_diff"] == "125.0"
+    assert (row["memory_ram_min"], row["memory_ram_max"]) == ("5.0", "9.0")
+
+
+def test_a_step_that_failed_is_shown_without_figures() -> None:
+    row = parsed(summary_csv([step(1, None)]))[0]
+    assert (row["step"], row["duration"], row["cpu_user_diff"]) == ("1", "", "")
+    assert parsed(stats_csv([step(1, None), step(2, 3.0)]))[0]["duration_values"] == "[3.0]"
+    assert parsed(stats_csv([step(1, None)])) == []
+
+
+def test_steps_stand_in_their_order() -> None:
+    steps = [step(1, 1.0, 2), step(1, 1.0, 1), step(1, 1.0, 10)]
+    assert [row["step"] for row in parsed(summary_csv(steps))] == ["1", "2", "10"]
+    assert [row["step"] for row in parsed(stats_csv(steps))] == ["1", "2", "10"]
+
+
+def test_sums_and_milliseconds_carry_no_binary_noise() -> None:
+    used = {"host_cpu_user_s": 0.1, "host_cpu_system_s": 0.2, "host_disk_busy_time_s": 1.001}
+    row = parsed(summary_csv([StepOfRun("c", 1, 1, 1.0, used)]))[0]
+    assert (row["cpu_user_system_diff"], row["disk_busy_time_diff"]) == ("0.3", "1001.0")
+
+
+def test_equal_values_are_described_like_others() -> None:
+    row = parsed(stats_csv([step(1, 2.0), step(2, 2.0), step(3, 2.0)]))[0]
+    described = [row[f"duration_{name}"] for name in ("median", "average", "max", "min", "stdev")]
+    assert described == ["2.0", "2.0", "2.0", "2.0", "0.0"]
+
+
+def test_what_is_missing_stays_empty_and_a_comma_is_quoted() -> None:
+    rows: list[Row] = [{"name": "1,2", "run": 1, "memory_ram": None}]
+    assert to_csv(("name", "run", "step", "memory_ram"), rows).splitlines()[1] == '"1,2",1,,'

@@ -1,0 +1,194 @@
+"""The record reads back what it wrote, and is what its schema says."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from benchyard import schemas
+from benchyard.core.errors import RecordError
+from benchyard.core.model import Outcome
+from benchyard.results.record import (
+    Attempt,
+    ErrorRecord,
+    PhaseRecord,
+    Repetition,
+    RunRecord,
+    StepRecord,
+    read_record,
+    write_record,
+)
+
+ERROR = ErrorRecord("CommandFailedError", "exit code 3")
+DIGEST = "0" * 64
+
+
+def record() -> RunRecord:
+    fine = Repetition(
+        "measured",
+        0.1,
+        0.25,
+        Outcome.COMPLETED,
+        {"x_s": 1.5, "y": None},
+        {"rows": 2},
+        started_at="2026-01-01T00:00:01+00:00",
+        ended_at="2026-01-01T00:00:02+00:00",
+        harness={"flow_cpu_s": 0.01, "server_cpu_s": None},
+        suspect=("CPU was stolen",),
+    )
+    wrong = Repetition("measured", 0.1, 0.25, Outcome.FAILED, error=ERROR)
+    attempts = (
+        Attempt(1, "2026-01-01T00:00:00+00:00", 0.0, 0.3, Outcome.FAILED, (wrong,), ERROR),
+        Attempt(2, "2026-01-01T00:00:01+00:00", 0.4, 0.8, Outcome.COMPLETED, (fine,)),
+    )
+    step = StepRecord(
+        1, "s1", "Load", "SQLite", "load", {"table": "t"}, True, Outcome.COMPLETED, attempts
+    )
+    skipped = StepRecord(2, "s2", "Ask", "SQLite", "ask", {}, True, Outcome.SKIPPED, reason="no")
+    phase = PhaseRecord("start", "SQLite", 1, 0.0, 0.02, Outcome.COMPLETED)
+    return RunRecord(
+        case={"name": "c", "title": "c", "id": "i", "point": {}, "hash": "h", "folder": "f"},
+        run=1,
+        outcome=Outcome.FAILED,
+        started_at="2026-01-01T00:00:00+00:00",
+        ended_at="2026-01-01T00:00:01+00:00",
+        duration_s=1.0,
+        steps=(step, skipped),
+        phases=(phase,),
+        resources={"SQLite": {"version": "3", "settings": {}}},
+        outputs=({"path": "sqlite/a.csv", "bytes": 3, "sha256": DIGEST},),
+        changed_inputs=("data.csv",),
+        warnings=("careful",),
+        error=ERROR,
+        benchyard_version="0",
+        preflight=({"check": "swap", "status": "ok"},),
+        adaptive={"until": 0.01},
+    )
+
+
+def test_reads_back_what_it_wrote(tmp_path: Path) -> None:
+    write_record(tmp_path, record())
+    assert read_record(tmp_path) == record()
+
+
+def test_document_is_valid() -> None:
+    errors = cast("Any", Draft202012Validator(schemas.load("run"))).iter_errors(record().to_json())
+    assert [error.message for error in errors] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "definition"),
+    [
+        (Repetition, "repetition"),
+        (Attempt, "attempt"),
+        (StepRecord, "step"),
+        (PhaseRecord, "phase"),
+    ],
+)
+def test_schema_names_every_field(kind: type[Any], definition: str) -> None:
+    known = cast("Any", schemas.load("run"))["$defs"][definition]["properties"]
+    assert list(known) == [field.name for field in fields(kind)]
+
+
+def test_schema_names_every_field_of_the_run() -> None:
+    known = cast("Any", schemas.load("run"))["properties"]
+    assert list(known) == ["format", "version", *(field.name for field in fields(RunRecord))]
+
+
+def test_only_the_measured_repetitions_of_the_last_attempt_count() -> None:
+    assert record().steps[0].durations_s == [0.25]
+    assert record().steps[1].durations_s == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"format": "other", "version": 1}',
+        '{"format": "benchyard-run", "version": 3}',
+    ],
+)
+def test_damage_is_one_clear_error(tmp_path: Path, content: str) -> None:
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(RecordError, match=r"run\.json"):
+        read_record(tmp_path)
+
+
+def test_nan_is_never_written(tmp_path: Path) -> None:
+    bad = json.loads(json.dumps({"v": 1}))
+    bad["v"] = float("nan")
+    with pytest.raises(ValueError, match="Out of range"):
+        write_record(tmp_path, RunRecord(bad, 1, Outcome.COMPLETED, "", "", 0.0, ()))
+    assert not (tmp_path / "run.json").exists()
+
+
+def test_reads_a_record_of_version_1(tmp_path: Path) -> None:
+    document = cast("Any", record().to_json())
+    document["version"] = 1
+    for name in ("preflight", "adaptive"):
+        del document[name]
+    for step in document["steps"]:
+        del step["sampled"]
+        for made in (r for attempt in step["attempts"] for r in attempt["repetitions"]):
+            for name in ("started_at", "ended_at", "harness", "suspect"):
+                del made[name]
+    for phase in document["phases"]:
+        for name in ("started_at", "ended_at", "harness"):
+            del phase[name]
+    (tmp_path / "run.json").write_text(json.dumps(document))
+    read = read_record(tmp_path)
+    assert read.steps[0].durations_s == [0.25]
+    assert read.steps[0].suspect == ()
+    assert read.steps[0].sampled == {}
+    assert read.preflight == ()
+
+
+def test_step_is_suspect_for_each_reason_once() -> None:
+    assert record().steps[0].suspect == ("CPU was stolen",)
+    assert record().steps[1].suspect == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ('"duration_s": 0.25', '"duration_s": -5.0'),
+        ('"duration_s": 0.25', '"duration_s": NaN'),
+        ('"duration_s": 0.25', '"duration_s": "5"'),
+        ('"duration_s": 0.25', '"duration_s": 1e308'),
+        ('"duration_s": 0.25', f'"duration_s": 1{"0" * 400}'),
+        ('"x_s": 1.5', '"x_s": Infinity'),
+        ('"x_s": 1.5', '"x_s": "much"'),
+        ('"x_s": 1.5', '"x_s": true'),
+        ('"used": {}', '"used": null'),
+        ('"run": 1', '"run": 99'),
+        (
+            '"started_at": "2026-01-01T00:00:00+00:00", "ended_at"',
+            '"started_at": "soon", "ended_at"',
+        ),
+        (
+            '"started_at": "2026-01-01T00:00:00+00:00", "ended_at"',
+            '"started_at": "2026-01-01T00:00:00", "ended_at"',
+        ),
+        ('"case": {', '"cause": {'),
+        ('"collector": {}', '"collector": []'),
+        ('"environment": {}', '"environment": 7'),
+        ('"values": {}', '"values": "x"'),
+        ('"sampled": {}', '"sampled": null'),
+        ('"index": 1', '"index": "1"'),
+        ('"adaptive": {', '"deep": ' + "[" * 100_000 + ', "adaptive": {'),
+    ],
+)
+def test_absurd_numbers_are_no_readable_record(tmp_path: Path, change: str, why: str) -> None:
+    folder = tmp_path / "run_1"
+    folder.mkdir()
+    text = json.dumps(record().to_json())
+    assert change in text
+    (folder / "run.json").write_text(text.replace(change, why))
+    with pytest.raises(RecordError, match=r"run_1/run\.json: not a readable record: .+"):
+        read_record(folder)

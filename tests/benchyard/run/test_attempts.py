@@ -1,0 +1,491 @@
+"""Attempts: what is timed, what is recorded, and what counts as success."""
+
+import threading
+from typing import Any
+
+import pytest
+
+from benchyard.case.resource import CommandResult
+from benchyard.core.errors import (
+    CommandFailedError,
+    CommandTimedOutError,
+    ProgramFailedError,
+    ResourceError,
+)
+from benchyard.core.model import Outcome
+from benchyard.results.record import StepRecord, read_record
+from benchyard.run.progress import AttemptFailed, StepEnded
+from tests.benchyard.run.conftest import Call, Lab, named, phases, step
+
+DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
+
+
+def outcomes(record: StepRecord) -> list[Outcome]:
+    return [attempt.outcome for attempt in record.attempts]
+
+
+def message(record: StepRecord) -> str:
+    """Return the text of a step's last error."""
+    error = record.attempts[-1].error
+    assert error is not None
+    return error.message
+
+
+# -- timing
+
+
+def test_defect_13_and_14_the_duration_is_the_command_alone(lab: Lab) -> None:
+    lab.cost = 0.25
+    lab.script.on("Alpha.initialize", 100.0)
+    lab.script.on("Alpha.start", 20.0)
+    lab.script.on("Alpha.wait_until_ready", 3.0)
+    lab.script.on("Alpha.work", 0.5)
+    lab.script.on("Alpha.stop", 7.0)
+
+    record = lab.one(step("a"))
+
+    assert record.steps[0].durations_s == [0.5]
+    assert [(p.phase, p.step, p.duration_s) for p in phases(record)] == [
+        ("initialize", None, 100.0),
+        ("start", 1, 20.0),
+        ("ready", 1, 3.0),
+        ("stop", None, 7.0),
+    ]
+
+
+def test_defect_06_a_step_shorter_than_the_interval_is_measured_like_any_other(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 0.000_000_001, 0.0)
+
+    record = lab.one(step("shortest"), step("none"))
+
+    assert [s.durations_s for s in record.steps] == [[1e-9], [0.0]]
+
+
+def test_used_is_the_difference_of_the_boundaries_around_the_command(lab: Lab) -> None:
+    lab.cost = 0.5
+    lab.script.on("Alpha.start", 9.0)
+    lab.script.on("Alpha.work", 2.0)
+
+    repetition = lab.one(step("a")).steps[0].attempts[0].repetitions[0]
+
+    assert repetition.used == {"ticks": 2.5, "level": 7.0}
+    assert repetition.duration_s == 2.0
+
+
+def test_each_repetition_is_timed_by_itself_and_warmups_are_told_apart(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 9.0, 8.0, 1.0, 2.0, 3.0)
+
+    record = lab.one(step("a", warmup=2, repeat=3)).steps[0]
+
+    assert record.durations_s == [1.0, 2.0, 3.0]
+    made = record.attempts[0].repetitions
+    assert [(r.kind, r.duration_s) for r in made][:2] == [("warmup", 9.0), ("warmup", 8.0)]
+    assert [r.start_s for r in made] == [0.0, 9.0, 17.0, 18.0, 20.0]
+
+
+def test_a_retry_delay_is_in_no_duration(lab: Lab) -> None:
+    lab.script.on("Alpha.work", CommandFailedError("not yet"), 1.5)
+
+    record = lab.one(step("a", retries=1, retry_delay=0.01)).steps[0]
+
+    assert record.durations_s == [1.5]
+
+
+def test_measure_false_is_recorded_and_kept_out_of_the_statistics(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 1.0, 2.0)
+
+    record = lab.one(step("set-up", measure=False), step("work"))
+
+    assert [(s.measure, s.durations_s) for s in record.steps] == [(False, [1.0]), (True, [2.0])]
+
+
+def test_defect_17_thinking_time_is_not_measured(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def think() -> str:
+        lab.clock.advance(1000.0)
+        return ""
+
+    monkeypatch.setattr("builtins.input", think)
+    lab.script.on("Alpha.work", 1.0, 2.0)
+    case = lab.case(step("a"), step("b"))
+
+    record = lab.execute(case, wait_for_user=True).records[0]
+
+    assert [s.durations_s for s in record.steps] == [[1.0], [2.0]]
+    assert [a.end_s - a.start_s for s in record.steps for a in s.attempts] == [1.0, 2.0]
+    assert record.duration_s == 2003.0 - 0.0
+
+
+# -- failing
+
+
+def test_every_attempt_is_recorded_with_its_own_error(lab: Lab) -> None:
+    def fail(_call: Call) -> None:
+        lab.clock.advance(2.0)
+        raise CommandFailedError("out of memory", 137)
+
+    lab.script.on("Alpha.work", CommandFailedError("no route"), fail, 3.0)
+
+    record = lab.one(step("a", retries=4)).steps[0]
+
+    assert record.outcome is DONE
+    assert [(a.number, a.outcome) for a in record.attempts] == [(1, FAILED), (2, FAILED), (3, DONE)]
+    errors = [(a.error.type, a.error.message) for a in record.attempts if a.error]
+    assert errors == [
+        ("CommandFailedError", "no route"),
+        ("CommandFailedError", "out of memory"),
+    ]
+    assert [r.duration_s for a in record.attempts for r in a.repetitions] == [0.0, 2.0, 3.0]
+    left = [event.left for event in lab.events if isinstance(event, AttemptFailed)]
+    assert left == [4, 3]
+
+
+def test_without_retries_there_is_one_attempt(lab: Lab) -> None:
+    lab.script.on("Alpha.work", always=CommandFailedError("no"))
+
+    record = lab.one(step("a"))
+
+    assert outcomes(record.steps[0]) == [FAILED]
+    assert record.outcome is FAILED
+
+
+def test_may_fail_alone_tries_three_times_and_is_tolerated(lab: Lab) -> None:
+    lab.script.on("Alpha.work", *[CommandFailedError(f"no {n}") for n in (1, 2, 3)], 1.0)
+
+    record = lab.one(step("shaky", may_fail=True), step("next"))
+
+    assert outcomes(named(record, "shaky")) == [FAILED] * 3
+    assert named(record, "shaky").outcome is Outcome.TOLERATED
+    assert message(named(record, "shaky")) == "no 3"
+    assert named(record, "shaky").durations_s == []
+    assert record.outcome is DONE
+
+
+def test_defect_09_a_tolerated_failure_shifts_no_number_to_another_step(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 1.0, CommandFailedError("no"), 0.25, 0.5)
+
+    record = lab.one(step("a"), step("b", may_fail=True, retries=0), step("c"), step("d"))
+
+    assert [s.durations_s for s in record.steps] == [[1.0], [], [0.25], [0.5]]
+    windows = {w.index: (w.end_ns - w.start_ns) / 1e9 for w in lab.collectors[0].windows}
+    assert windows == {1: 1.0, 2: 0.0, 3: 0.25, 4: 0.5}
+
+
+def test_defect_10_may_fail_as_last_step_completes_the_run(lab: Lab) -> None:
+    lab.script.on("Beta.work", always=CommandFailedError("no"))
+    made = {"makes": "out.txt", "text": "x"}
+    case = lab.case(step("a", parameters=made), step("b", "Beta", may_fail=True))
+
+    executed = lab.execute(case, (1, 2))
+
+    assert [record.outcome for record in executed.records] == [DONE, DONE]
+    assert executed.done == (1, 2)
+    assert (case.folder / "results/run_2/.done").is_file()
+    assert (case.folder / "results/run_2/alpha/out.txt").read_text() == "x"
+
+
+def test_may_fail_that_succeeds_later_is_completed(lab: Lab) -> None:
+    lab.script.on("Alpha.work", CommandFailedError("no"), 2.0)
+
+    record = lab.one(step("a", may_fail=True)).steps[0]
+
+    assert record.outcome is DONE
+    assert record.durations_s == [2.0]
+
+
+def test_a_failed_repetition_ends_the_attempt(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 1.0, CommandFailedError("no"), 1.0, 1.0, 1.0)
+
+    record = lab.one(step("a", repeat=3, retries=1)).steps[0]
+
+    assert [len(a.repetitions) for a in record.attempts] == [2, 3]
+    assert record.durations_s == [1.0, 1.0, 1.0], "of the attempt that succeeded, and of no other"
+
+
+def test_a_failed_warmup_fails_the_attempt(lab: Lab) -> None:
+    lab.script.on("Alpha.work", CommandFailedError("cold"))
+
+    record = lab.one(step("a", warmup=1)).steps[0]
+
+    assert record.outcome is FAILED
+    assert [r.kind for r in record.attempts[0].repetitions] == ["warmup"]
+
+
+@pytest.mark.parametrize("error", [ValueError("odd"), KeyError("x"), AssertionError(), OSError(5)])
+def test_any_exception_of_a_command_is_how_it_failed(lab: Lab, error: Exception) -> None:
+    lab.script.on("Alpha.work", error)
+
+    record = lab.one(step("a"))
+
+    assert record.outcome is FAILED
+    told = record.steps[0].attempts[0].error
+    assert told is not None
+    assert told.type == type(error).__name__
+    assert told.message
+
+
+def test_a_false_from_a_krown_style_command_is_an_error(lab: Lab) -> None:
+    """Defect 2: a flag that nobody looks at turns failures into successes."""
+    lab.script.on("Alpha.work", lambda _: False)
+
+    record = lab.one(step("a")).steps[0]
+
+    assert record.outcome is FAILED
+    assert message(record) == "Alpha.work returned False"
+
+
+@pytest.mark.parametrize("answer", [None, True, 0, "", (), {}, CommandResult()])
+def test_any_other_answer_is_success(lab: Lab, answer: Any) -> None:
+    lab.script.on("Alpha.work", lambda _: answer)
+
+    assert lab.one(step("a")).outcome is DONE
+
+
+def test_what_a_command_says_is_in_the_record(lab: Lab) -> None:
+    lab.script.on("Alpha.work", lambda _: CommandResult({"rows": 3}), lambda _: {"rows": 4})
+
+    made = lab.one(step("a", repeat=2)).steps[0].attempts[0].repetitions
+
+    assert [repetition.values for repetition in made] == [{"rows": 3}, {"rows": 4}]
+
+
+# -- expected failures
+
+
+def test_expect_failure_is_completed_by_a_failure(lab: Lab) -> None:
+    def fail(_call: Call) -> None:
+        lab.clock.advance(2.0)
+        raise ProgramFailedError("refused, as it must", 1)
+
+    lab.script.on("Alpha.work", fail)
+
+    record = lab.one(step("a", expect_failure=True))
+
+    assert record.outcome is DONE
+    repetition = record.steps[0].attempts[0].repetitions[0]
+    assert repetition.duration_s == 2.0
+    assert repetition.error is not None
+    assert repetition.error.message == "refused, as it must"
+    assert record.steps[0].attempts[0].error is None
+
+
+def test_expect_failure_fails_when_the_command_succeeds(lab: Lab) -> None:
+    record = lab.one(step("a", expect_failure=True)).steps[0]
+
+    assert record.outcome is FAILED
+    assert message(record) == "the command succeeded, and the case expects it to fail"
+
+
+def test_a_bug_in_a_class_is_not_the_failure_that_was_expected(lab: Lab) -> None:
+    lab.script.on("Alpha.work", TypeError("a bug"))
+
+    assert lab.one(step("a", expect_failure=True)).outcome is FAILED
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CommandFailedError("the container ended: exit code 9"),
+        CommandFailedError("killed by SIGKILL", -9),
+        ResourceError("the engine does not answer"),
+        CommandTimedOutError("late"),
+    ],
+)
+def test_what_is_no_answer_of_the_program_is_not_the_failure_that_was_expected(
+    lab: Lab, error: Exception
+) -> None:
+    lab.script.on("Alpha.work", error)
+
+    record = lab.one(step("a", expect_failure=True, retries=0))
+
+    assert record.outcome is FAILED
+    assert str(error) in message(record.steps[0])
+
+
+def test_a_resource_that_does_not_start_is_not_the_failure_that_was_expected(lab: Lab) -> None:
+    lab.script.on("Alpha.start", ResourceError("no port"))
+
+    assert lab.one(step("a", expect_failure=True)).outcome is FAILED
+
+
+# -- checks
+
+
+def test_a_wrong_answer_fails_the_step_and_shows_the_difference(lab: Lab) -> None:
+    record = lab.one(
+        step("a", parameters={"makes": "out.csv", "text": "id\n1\n9\n"}, check={"equal": "e.csv"}),
+        data={"e.csv": "id\n1\n2\n"},
+    )
+
+    said = message(record.steps[0])
+    assert record.outcome is FAILED
+    assert said.startswith("wrong answer in 'out.csv': not equal to 'e.csv'")
+    assert "-2" in said
+    assert "+9" in said
+
+
+def test_a_right_answer_passes(lab: Lab) -> None:
+    check = {"equal": "e.csv", "rows": 2, "pattern": "^id"}
+
+    record = lab.one(
+        step("a", parameters={"makes": "out.csv", "text": "id\n1\n2\n"}, check=check),
+        data={"e.csv": "id\n1\n2\n"},
+    )
+
+    assert record.outcome is DONE
+
+
+def test_the_check_is_not_in_the_duration(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 1.0)
+
+    record = lab.one(step("a", parameters={"makes": "o", "text": "x"}, check={"pattern": "y"}))
+
+    repetition = record.steps[0].attempts[0].repetitions[0]
+    assert (repetition.outcome, repetition.duration_s) == (FAILED, 1.0)
+
+
+def test_a_check_without_an_output_is_an_error(lab: Lab) -> None:
+    record = lab.one(step("a", check={"rows": 1})).steps[0]
+
+    assert message(record) == "Alpha.work has no output to check"
+
+
+def test_a_wrong_answer_may_be_tolerated(lab: Lab) -> None:
+    made = {"makes": "o", "text": "x"}
+
+    record = lab.one(step("a", parameters=made, check={"rows": 5}, may_fail=True, retries=0))
+
+    assert record.steps[0].outcome is Outcome.TOLERATED
+
+
+# -- deadlines
+
+
+def until_aborted(lab: Lab, error: Exception | None) -> None:
+    """Let ``work`` last until it is aborted, and then raise ``error`` or end well."""
+    aborted = threading.Event()
+
+    def work(_call: Call) -> None:
+        assert aborted.wait(10)
+        if error is not None:
+            raise error
+
+    lab.script.on("Alpha.abort", lambda _: aborted.set())
+    lab.script.on("Alpha.work", work)
+
+
+def test_a_late_command_is_aborted_and_timed_out(lab: Lab) -> None:
+    until_aborted(lab, CommandFailedError("killed by SIGKILL", -9))
+
+    record = lab.one(step("a", timeout=0.02))
+
+    assert record.steps[0].outcome is Outcome.TIMED_OUT
+    assert message(record.steps[0]) == "stopped after 0.02 s (timeout)"
+    assert record.outcome is FAILED
+
+
+def test_a_late_command_that_ends_well_all_the_same_is_timed_out(lab: Lab) -> None:
+    """A class without ``abort`` works on: its number is no number of a step within its time."""
+    until_aborted(lab, None)
+
+    record = lab.one(step("a", timeout=0.02)).steps[0]
+
+    assert record.outcome is Outcome.TIMED_OUT
+    assert record.durations_s == []
+
+
+def test_a_deadline_is_tolerated_like_any_failure(lab: Lab) -> None:
+    until_aborted(lab, CommandFailedError("killed"))
+
+    record = lab.one(step("a", timeout=0.02, may_fail=True, retries=0), step("b"))
+
+    assert named(record, "a").outcome is Outcome.TOLERATED
+    assert outcomes(named(record, "a")) == [Outcome.TIMED_OUT]
+    assert named(record, "b").outcome is DONE
+
+
+def test_a_deadline_is_not_the_failure_that_was_expected(lab: Lab) -> None:
+    until_aborted(lab, CommandFailedError("killed"))
+
+    record = lab.one(step("a", timeout=0.02, expect_failure=True)).steps[0]
+
+    assert record.outcome is Outcome.TIMED_OUT
+
+
+def test_each_attempt_has_the_whole_time(lab: Lab) -> None:
+    until_aborted(lab, CommandFailedError("killed"))
+
+    record = lab.one(step("a", timeout=0.5, retries=1)).steps[0]
+
+    assert outcomes(record) == [Outcome.TIMED_OUT, DONE]
+
+
+def test_a_command_within_its_time_is_not_aborted(lab: Lab) -> None:
+    record = lab.one(step("a", timeout=60))
+
+    assert record.outcome is DONE
+    assert "Alpha.abort" not in lab.script.keys
+
+
+def test_an_abort_is_over_before_anything_else_begins(lab: Lab) -> None:
+    """Else it would kill the next command, which is within its time."""
+    order: list[str] = []
+    entered, again = threading.Event(), threading.Event()
+
+    def abort(_call: Call) -> None:
+        order.append("abort begins")
+        entered.set()
+        again.wait(0.1)
+        order.append("abort ends")
+
+    def first(_call: Call) -> None:
+        assert entered.wait(10)
+        raise CommandFailedError("killed")
+
+    def second(_call: Call) -> None:
+        order.append("second attempt")
+        again.set()
+
+    lab.script.on("Alpha.abort", abort)
+    lab.script.on("Alpha.work", first, second)
+
+    lab.one(step("a", timeout=0.5, retries=1))
+
+    assert order == ["abort begins", "abort ends", "second attempt"]
+
+
+def test_an_abort_that_fails_leaves_the_verdict_as_it_is(lab: Lab) -> None:
+    aborted = threading.Event()
+
+    def abort(_call: Call) -> None:
+        aborted.set()
+        raise OSError("no such container")
+
+    def work(_call: Call) -> None:
+        assert aborted.wait(10)
+        raise CommandFailedError("killed")
+
+    lab.script.on("Alpha.abort", abort)
+    lab.script.on("Alpha.work", work)
+
+    assert lab.one(step("a", timeout=0.02)).steps[0].outcome is Outcome.TIMED_OUT
+
+
+# -- what is told
+
+
+def test_the_median_of_the_measured_repetitions_is_told(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 50.0, 1.0, 2.0, 30.0)
+
+    lab.one(step("a", warmup=1, repeat=3))
+
+    ended = [event for event in lab.events if isinstance(event, StepEnded)]
+    assert [(event.outcome, event.seconds, event.message) for event in ended] == [(DONE, 2.0, None)]
+
+
+def test_a_record_survives_being_written_and_read(lab: Lab) -> None:
+    lab.script.on("Alpha.work", CommandFailedError("ü\n'\"", 3), 1.0)
+    case = lab.case(step("a", retries=1))
+
+    executed = lab.execute(case).records[0]
+
+    assert read_record(case.folder / "results/run_1") == executed

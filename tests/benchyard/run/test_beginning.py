@@ -1,0 +1,168 @@
+"""Which campaign runs belong to, in an execution that is real but for its clock."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
+from benchyard.results.campaigns import earlier_campaigns
+from benchyard.results.layout import done_runs, run_folder
+from benchyard.run.beginning import Campaigning, campaigning
+from benchyard.run.progress import Notice
+from tests.benchyard.run.conftest import Lab, step
+
+
+def said(lab: Lab) -> list[str]:
+    return [event.message for event in lab.events if isinstance(event, Notice)]
+
+
+def results_of(lab: Lab, case: Any) -> Path:
+    return lab.setting(case).results
+
+
+def change(results: Path, *runs: int, **subject: str) -> None:
+    """Let finished runs have measured something else."""
+    for run in runs:
+        file = run_folder(results, run) / "run.json"
+        document = json.loads(file.read_text())
+        document["subject"] |= subject
+        file.write_text(json.dumps(document))
+
+
+def test_runs_are_added_while_the_subject_is_the_same(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1, 2))
+    executed = lab.execute(case, (1, 2, 3))
+    assert [record.run for record in executed.records] == [3]
+    assert earlier_campaigns(results_of(lab, case)) == []
+    lab.execute(case, (1, 2, 3))
+    assert said(lab)[-1].startswith("fake: nothing to do: 3 of 3 done on ")
+
+
+def test_another_subject_begins_a_campaign_and_says_why(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1, 2))
+    results = results_of(lab, case)
+    change(results, 1, 2, host="elsewhere")
+    executed = lab.execute(case, (2,), whole=(1, 2))
+    assert [record.run for record in executed.records] == [1, 2]
+    [earlier] = earlier_campaigns(results)
+    assert done_runs(earlier) == done_runs(results) == [1, 2]
+    [text] = [text for text in said(lab) if "has changed since" in text]
+    assert text.startswith("fake has changed since runs 1, 2 were done on elsewhere, ")
+    assert ": host elsewhere and " in text
+    assert str(earlier.name) in text
+
+
+def test_keep_goes_on_and_says_what_differs(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1,))
+    change(results_of(lab, case), 1, host="elsewhere")
+    executed = lab.execute(case, (1, 2), campaign=Campaigning.KEEP)
+    assert [record.run for record in executed.records] == [2]
+    assert earlier_campaigns(results_of(lab, case)) == []
+    assert any("goes on with runs of something else" in text for text in said(lab))
+
+
+def test_new_begins_a_campaign_even_of_the_same(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1, 2))
+    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW)
+    assert [record.run for record in executed.records] == [1, 2]
+    assert len(earlier_campaigns(results_of(lab, case))) == 1
+
+
+def test_an_edited_input_between_two_runs_begins_a_campaign(lab: Lab) -> None:
+    case = lab.case(step("a"), data={"in.txt": "one"})
+    lab.execute(case, (1,))
+    (case.shared / "in.txt").write_text("two")
+    executed = lab.execute(case, (1, 2))
+    assert [record.run for record in executed.records] == [1, 2]
+    assert len(earlier_campaigns(results_of(lab, case))) == 1
+
+
+def test_what_only_a_started_resource_tells_sets_the_runs_before_it_aside(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1, 2))
+    name = case.steps[0].resource
+
+    def version(_: object) -> str:
+        return "another"
+
+    monkeypatch.setattr(lab.registry.classes[name], "version", version)
+    executed = lab.execute(case, (1, 2, 3))
+    assert [record.run for record in executed.records] == [3, 1, 2]
+    [earlier] = earlier_campaigns(results_of(lab, case))
+    assert (done_runs(earlier), done_runs(results_of(lab, case))) == ([1, 2], [1, 2, 3])
+    assert any("run 3 measured something else" in text for text in said(lab))
+
+
+def test_what_differs_from_run_to_run_ends_all_the_same(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = iter(range(100))
+
+    def version(_: object) -> str:
+        return str(next(versions))
+
+    case = lab.case(step("a"))
+    monkeypatch.setattr(lab.registry.classes[case.steps[0].resource], "version", version)
+    executed = lab.execute(case, (1, 2, 3))
+    assert len(executed.records) <= 5
+    assert done_runs(results_of(lab, case)) == [1, 2, 3]
+    assert len(earlier_campaigns(results_of(lab, case))) == 1
+    assert any("differs from run to run" in text for text in said(lab))
+
+
+@pytest.mark.parametrize("asker", [{"id": "night"}, {"id": "turn", "suite": "night"}])
+def test_a_retry_goes_on_with_the_campaign_that_its_first_attempt_began(
+    lab: Lab, asker: dict[str, Json]
+) -> None:
+    """By the records of its runs: the clocks of a server and of a testbed may differ."""
+    case = lab.case(step("a"))
+    lab.execute(case, (1, 2))
+    lab.flow_run = asker
+    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW)
+    assert [record.run for record in executed.records] == [1, 2]
+    lab.flow_run = {**asker, "attempt": 2}
+    executed = lab.execute(case, (1, 2, 3), campaign=Campaigning.NEW)
+    assert [record.run for record in executed.records] == [3]
+    assert len(earlier_campaigns(results_of(lab, case))) == 1
+    lab.flow_run = {"id": "the next night"}
+    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW)
+    assert [record.run for record in executed.records] == [1, 2]
+
+
+def test_a_damaged_record_is_said_and_its_run_done_again(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1, 2))
+    (run_folder(results_of(lab, case), 1) / "run.json").write_text("damaged")
+    executed = lab.execute(case, (1, 2))
+    assert [record.run for record in executed.records] == [1]
+    assert any(text.startswith("fake: run 1 is done again: ") for text in said(lab))
+    [earlier] = earlier_campaigns(results_of(lab, case))
+    assert (run_folder(earlier, 1) / "run.json").read_text() == "damaged"
+
+
+def test_krowns_results_are_set_aside_and_not_counted(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    folder = run_folder(results_of(lab, case), 1)
+    folder.mkdir(parents=True)
+    (folder / "metrics.csv").write_text("theirs")
+    (folder / ".done").write_text("2024-01-01T10:00:00")
+    executed = lab.execute(case, (1,))
+    assert [record.run for record in executed.records] == [1]
+    [earlier] = earlier_campaigns(results_of(lab, case))
+    assert (earlier / "run_1" / "metrics.csv").read_text() == "theirs"
+    assert any("run 1 is KROWN's" in text for text in said(lab))
+
+
+def test_a_campaign_is_one_of_three() -> None:
+    assert campaigning("new") is Campaigning.NEW
+    with pytest.raises(InputError, match="campaign 'old': write auto, new, keep"):
+        campaigning("old")

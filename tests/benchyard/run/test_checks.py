@@ -1,0 +1,332 @@
+"""Whether an output is what the case says."""
+
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchyard.core.errors import CheckFailedError, CommandTimedOutError
+from benchyard.core.files import sha256
+from benchyard.core.model import Check
+from benchyard.run import checks
+from benchyard.run.checks import Checks
+from benchyard.run.judging import Limits, count_rows
+from benchyard.run.likeness import DIFF_LINES
+
+
+def wrong(
+    folder: Path, found: str, expected: str = "", *, suffix: str = "csv", **check: Any
+) -> str | None:
+    """Check ``found``; return what is said to be wrong."""
+    output = folder / f"output.{suffix}"
+    output.write_bytes(found.encode())
+    (folder / f"expected.{suffix}").write_bytes(expected.encode())
+    if not check.keys() & {"rows", "sha256", "pattern"}:
+        check["equal"] = f"expected.{suffix}"
+    try:
+        Checks().check(Check(**check), output, folder)
+    except CheckFailedError as error:
+        return str(error)
+    return None
+
+
+# -- rows
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows"),
+    [
+        ("a.csv", "", 0),
+        ("a.csv", "h\n", 0),
+        ("a.csv", "h\n1\n2\n", 2),
+        ("a.csv", "h\n1\n2", 2),
+        ("a.csv", 'h,i\n"two\nlines",x\n', 1),
+        ("a.csv", "h\n\n", 1),
+        ("a.csv", f"h\n{'x' * 300_000}\n", 1),
+        ("a.csv", "h\n\x00\n", 1),
+        ("a.nt", "", 0),
+        ("a.nt", "1\n2\n", 2),
+        ("a.nt", "1\n2", 2),
+        ("a.tbl", "1|\n2|\n3|\n", 3),
+    ],
+)
+def test_rows_are_counted(tmp_path: Path, name: str, content: str, rows: int) -> None:
+    (tmp_path / name).write_text(content)
+    assert count_rows(tmp_path / name) == rows
+
+
+def test_a_wrong_number_of_rows_says_both(tmp_path: Path) -> None:
+    assert wrong(tmp_path, "h\n1\n", rows=1) is None
+    assert wrong(tmp_path, "h\n1\n", rows=2) == "wrong answer in 'output.csv': 1 rows, must be 2"
+    assert wrong(tmp_path, "h\n", rows=0) is None
+
+
+def test_rows_of_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"h\n\xff\xfe\n")
+    Checks().check(Check(rows=1), tmp_path / "a.csv", tmp_path)
+
+
+# -- digest and pattern
+
+
+def test_a_digest(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    digest = sha256(tmp_path / "a")
+    assert wrong(tmp_path, "x", sha256=digest) is None
+    assert f"must be {digest}" in (wrong(tmp_path, "y", sha256=digest) or "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [("rows: [0-9]+", True), ("^rows", True), (r"\Arows", False), ("Rows", False), ("$", True)],
+)
+def test_a_pattern_is_looked_for_in_the_whole(tmp_path: Path, pattern: str, matches: bool) -> None:
+    said = wrong(tmp_path, "head\nrows: 5\n", suffix="txt", pattern=pattern)
+    assert said == (
+        None if matches else f"wrong answer in 'output.txt': nothing matches '{pattern}'"
+    )
+
+
+# -- equality
+
+
+def test_equal_files_are_equal(tmp_path: Path) -> None:
+    assert wrong(tmp_path, "h\n1,a\n", "h\n1,a\n") is None
+    assert wrong(tmp_path, "", "") is None
+    assert wrong(tmp_path, "h\r\n1,a\r\n", "h\n1,a") is None  # how lines end means nothing
+
+
+def test_a_difference_is_shown(tmp_path: Path) -> None:
+    said = wrong(tmp_path, "h\n1\n9\n3\n", "h\n1\n2\n3\n")
+    assert said is not None
+    assert said.startswith("wrong answer in 'output.csv': not equal to 'expected.csv'\n")
+    assert "\n-2\n+9" in said
+    assert "-1" not in said
+
+
+@pytest.mark.parametrize(("found", "expected"), [("a\n", "a\nb\n"), ("a\nb\n", "a\n"), ("", "a\n")])
+def test_lines_that_are_missing_or_too_many(tmp_path: Path, found: str, expected: str) -> None:
+    assert wrong(tmp_path, found, expected) is not None
+    assert wrong(tmp_path, found, expected, any_order=True) is not None
+    assert wrong(tmp_path, found, expected, tolerance=1) is not None
+
+
+def test_a_long_difference_is_cut(tmp_path: Path) -> None:
+    lines = [f"{n}\n" for n in range(500)]
+    said = wrong(tmp_path, "".join(f"x{line}" for line in lines), "".join(lines)) or ""
+    assert len(said.splitlines()) <= DIFF_LINES + 3
+    assert said.endswith("lines more")
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "tolerance", "same"),
+    [
+        ("1.0", "1", 0, True),
+        ("1.00000001", "1", 0, False),
+        ("1.00000001", "1", 1e-6, True),
+        ("1.1", "1", 1e-6, False),
+        ("a,1.1,b", "a,1,b", 0.2, True),
+        ("a,1.1,b", "a,1,c", 0.2, False),
+        ('"x, y",1', '"x, y",1.0', 0, True),
+        ("x", "1", 1, False),
+        ("", "0", 1, False),
+        ("nan", "nan", 0, True),
+        ("nan", "1", 1, False),
+        ("inf", "inf", 0, True),
+        ("inf", "1e308", 0.5, False),
+        ("1,2", "1,2,3", 1, False),
+    ],
+)
+def test_cells_of_a_table_may_differ_by_the_tolerance(
+    tmp_path: Path, found: str, expected: str, tolerance: float, same: bool
+) -> None:
+    assert (wrong(tmp_path, found, expected, tolerance=tolerance) is None) == same
+    assert (wrong(tmp_path, found, expected, tolerance=tolerance, any_order=True) is None) == same
+
+
+def test_words_of_other_files_may_differ_by_the_tolerance(tmp_path: Path) -> None:
+    assert wrong(tmp_path, "sum  1.01", "sum 1.0", suffix="txt", tolerance=0.1) is None
+    assert wrong(tmp_path, "1.0", "1", suffix="txt") is not None
+
+
+def test_lines_within_the_tolerance_are_not_shown_as_different(tmp_path: Path) -> None:
+    said = wrong(tmp_path, "1.0000001\n5\n", "1\n6\n", tolerance=1e-3) or ""
+    assert "1.0000001" not in said
+    assert "+5" in said
+
+
+def test_any_order(tmp_path: Path) -> None:
+    assert wrong(tmp_path, "h\nb\na\n", "h\na\nb\n") is not None
+    assert wrong(tmp_path, "h\nb\na\n", "h\na\nb\n", any_order=True) is None
+    assert wrong(tmp_path, "h\na\na\nb\n", "h\na\nb\nb\n", any_order=True) is not None
+    assert wrong(tmp_path, "b\nh\na\n", "h\na\nb\n", any_order=True) is not None, "the header"
+    assert wrong(tmp_path, "b\na\n", "a\nb\n", suffix="txt", any_order=True) is None
+
+
+def test_records_of_several_lines_stay_whole(tmp_path: Path) -> None:
+    expected, found = 'h\n"a\nb"\n"c\nd"\n', 'h\n"a\nd"\n"c\nb"\n'
+    assert wrong(tmp_path, found, expected, any_order=True) is not None
+    assert wrong(tmp_path, 'h\n"c\nd"\n"a\nb"\n', expected, any_order=True) is None
+
+
+def test_whole_numbers_are_compared_exactly(tmp_path: Path) -> None:
+    """Keys: within a tolerance one that is off by one would pass."""
+    assert wrong(tmp_path, "h\n5000001\n", "h\n5000002\n", tolerance=1e-6) is not None
+    assert wrong(tmp_path, "h\n9007199254740993\n", "h\n9007199254740992\n") is not None
+    assert wrong(tmp_path, "h\n+07\n", "h\n7\n") is None
+    assert wrong(tmp_path, "h\n5000001.0\n", "h\n5000002\n", tolerance=1e-6) is None
+
+
+def test_any_order_with_a_tolerance_brings_near_numbers_together(tmp_path: Path) -> None:
+    """As text, 9.9999999 comes after 9.9 and 10.000 before it."""
+    expected, found = "n,t\n10.000,a\n9.9,b\n", "n,t\n9.9,b\n9.9999999,a\n"
+    assert wrong(tmp_path, found, expected, any_order=True, tolerance=1e-6) is None
+    assert wrong(tmp_path, found, expected, any_order=True, tolerance=1e-9) is not None
+
+
+@settings(deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from("abc"), st.integers(-5, 5)), max_size=8),
+    order=st.randoms(use_true_random=False),
+)
+def test_any_order_takes_any_order(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, int]], order: Any
+) -> None:
+    mixed = order.sample(rows, len(rows))
+    text, other = ("h,n\n" + "".join(f"{a},{n}\n" for a, n in s) for s in (rows, mixed))
+    floats = "h,n\n" + "".join(f"{a},{n:.3f}\n" for a, n in mixed)
+    folder = tmp_path_factory.getbasetemp()
+    assert wrong(folder, other, text, any_order=True) is None
+    assert wrong(folder, floats, text, any_order=True) is None
+
+
+# -- what there is to check
+
+
+@pytest.mark.parametrize("make", ["absent", "folder"])
+def test_an_output_that_is_no_file_fails(tmp_path: Path, make: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(CheckFailedError, match=f"the output '{make}' was not made"):
+        Checks().check(Check(rows=0), tmp_path / make, tmp_path)
+
+
+def test_all_criteria_must_hold(tmp_path: Path) -> None:
+    assert wrong(tmp_path, "h\n1\n", rows=1, pattern="1") is None
+    assert "nothing matches" in (wrong(tmp_path, "h\n1\n", rows=1, pattern="2") or "")
+    assert "rows" in (wrong(tmp_path, "h\n1\n", rows=2, pattern="1") or "")
+
+
+# -- what would take for ever, or all memory
+
+#: Nested repetitions: each letter more doubles the time that Python's engine takes.
+ENDLESS = ["(a+)+$", "((a*)*)*$", "(a|aa)+$", r"(\w+\s?)+$", "^(([a-z])+.)+[A-Z]([a-z])+$"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", ENDLESS)
+def test_a_pattern_that_takes_for_ever_is_stopped(tmp_path: Path, pattern: str) -> None:
+    output = tmp_path / "output.txt"
+    output.write_text("a" * 5_000 + "!")
+    with pytest.raises(CheckFailedError) as caught:
+        Checks(limits=Limits(search_seconds=0.2)).check(Check(pattern=pattern), output, tmp_path)
+    said = str(caught.value)
+    assert "the pattern takes more than 0.2 s on 5,001 bytes" in said
+    assert said.endswith(f"'{pattern}'")
+
+
+@pytest.mark.slow
+def test_others_go_on_while_a_pattern_is_looked_for(tmp_path: Path) -> None:
+    output = tmp_path / "output.txt"
+    output.write_text("a" * 5_000 + "!")
+    looking = Checks()
+    failed: list[Exception] = []
+
+    def look() -> None:
+        try:
+            looking.check(Check(pattern=ENDLESS[0]), output, tmp_path)
+        except CheckFailedError as error:
+            failed.append(error)
+
+    other = threading.Thread(target=look)
+    other.start()
+    while not looking.under_way:
+        time.sleep(0.01)  # would never return if the engine held this process up
+    looking.abort()
+    other.join()
+    assert "was stopped with the run" in str(failed[0])
+    with pytest.raises(CheckFailedError, match="was not checked: the run was stopped"):
+        looking.check(Check(pattern="a"), output, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_timeout_of_a_step_holds_for_its_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "LEAST_SECONDS", 0.3)
+    output = tmp_path / "output.txt"
+    output.write_text("a" * 5_000 + "!")
+    with pytest.raises(CommandTimedOutError, match=r"the check of 'output.txt' was stopped after"):
+        Checks().check(Check(pattern=ENDLESS[0]), output, tmp_path, 0.1)
+
+
+@pytest.mark.slow
+def test_a_gigabyte_is_looked_at_in_little_memory(tmp_path: Path) -> None:
+    with (tmp_path / "one").open("wb") as stream:
+        stream.truncate(1 << 30)  # a sparse file: one line
+    look = Checks(limits=Limits(memory_bytes=100 << 20)).check
+    look(Check(rows=1), tmp_path / "one", tmp_path)
+    with pytest.raises(CheckFailedError, match="a pattern is looked for in 256 MiB at most"):
+        look(Check(pattern="x"), tmp_path / "one", tmp_path)
+
+
+@pytest.mark.slow
+def test_what_takes_too_much_memory_says_so(tmp_path: Path) -> None:
+    for name in ("one.csv", "other.csv"):
+        with (tmp_path / name).open("wb") as stream:
+            stream.truncate(200 << 20)
+    look = Checks(limits=Limits(memory_bytes=1 << 27)).check
+    with pytest.raises(CheckFailedError, match=r"the check takes more than 0.125 GiB of memory"):
+        look(Check(equal="other.csv"), tmp_path / "one.csv", tmp_path)
+
+
+@pytest.mark.slow
+def test_large_files_are_compared_side_by_side(tmp_path: Path) -> None:
+    lines = [f"{number},word-{number}\n" for number in range(200_000)]
+    (tmp_path / "expected.csv").write_text("".join(lines))
+    found = tmp_path / "found.csv"
+    look = Checks().check
+    found.write_text("".join([lines[0], *lines[:0:-1]]))
+    look(Check(equal="expected.csv", any_order=True), found, tmp_path)
+    found.write_text("".join([*lines[:150_000], "new\n", *lines[150_000:]]))
+    with pytest.raises(CheckFailedError) as caught:
+        look(Check(equal="expected.csv"), found, tmp_path)
+    assert str(caught.value).endswith("@@ record 150001 @@\n+new")
+
+
+@pytest.mark.parametrize("pattern", ["(((a{1000}){1000}){1000})", "(?:(?:x?){1000}){1000}y"])
+def test_a_pattern_may_count_far(tmp_path: Path, pattern: str) -> None:
+    assert "nothing matches" in (wrong(tmp_path, "b", suffix="txt", pattern=pattern) or "")
+
+
+# -- what is no file
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    (tmp_path / "fine").write_text("x")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "socket"))
+    for name, what in (("pipe", "named pipe"), ("device", "device"), ("socket", "socket")):
+        with pytest.raises(CheckFailedError, match=f"the output '{name}' is a {what}, not a file"):
+            Checks().check(Check(pattern="x"), tmp_path / name, tmp_path)
+        with pytest.raises(CheckFailedError, match=f"'{name}' in data/shared is a {what}"):
+            Checks().check(Check(equal=name), tmp_path / "fine", tmp_path)
+    with pytest.raises(CheckFailedError, match="'gone' in data/shared is not there any more"):
+        Checks().check(Check(equal="gone"), tmp_path / "fine", tmp_path)

@@ -1,0 +1,529 @@
+"""The order of things: runs, the graph of steps, resuming, and the wish to stop."""
+
+import signal
+import threading
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchyard.core.errors import CommandFailedError, RunInterruptedError, TestbedBusyError
+from benchyard.core.model import Case, Outcome
+from benchyard.host.testbed import hold_testbed
+from benchyard.results.layout import done_runs
+from benchyard.results.record import RunRecord, read_record
+from benchyard.run import engine
+from benchyard.run.progress import CaseStarted, Notice, RunEnded, RunStarted, StepEnded, Waiting
+from benchyard.run.session import Session
+from benchyard.run.setting import Setting
+from tests.benchyard.run.conftest import Call, Lab, named, step
+from tests.conftest import ctrl_c, eventually, tree
+
+DONE, FAILED, SKIPPED = Outcome.COMPLETED, Outcome.FAILED, Outcome.SKIPPED
+NO = CommandFailedError("no")
+
+
+def results(case: Case) -> Path:
+    return case.folder / "results"
+
+
+def outcomes(record: RunRecord) -> dict[str, Outcome]:
+    return {s.name: s.outcome for s in record.steps}
+
+
+# -- runs
+
+
+@pytest.mark.parametrize("runs", [1, 2, 4])
+def test_defect_23_and_24_any_number_of_runs_is_fine(lab: Lab, runs: int) -> None:
+    lab.script.on("Alpha.work", *[float(n) for n in range(1, runs + 1)])
+    case = lab.case(step("a"))
+
+    executed = lab.execute(case, range(1, runs + 1))
+
+    assert executed.done == tuple(range(1, runs + 1))
+    assert executed.failed == ()
+    assert not executed.interrupted
+    assert (results(case) / "summary.json").is_file()
+
+
+def test_defect_32_finished_runs_stay_as_they_are_to_the_byte(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 1.0, 2.0, NO, 3.0, 4.0)
+    case = lab.case(step("a", parameters={"makes": "out", "text": "x"}))
+    first = lab.execute(case, (1, 2, 3, 4), fail_fast=True)
+    before = {run: tree(results(case) / f"run_{run}") for run in (1, 2)}
+
+    second = lab.execute(case, (1, 2, 3, 4), fail_fast=True)
+
+    assert [record.run for record in first.records] == [1, 2, 3]
+    assert [record.run for record in second.records] == [3, 4]
+    assert second.done == (1, 2, 3, 4)
+    assert {run: tree(results(case) / f"run_{run}") for run in (1, 2)} == before
+
+
+def test_a_lab_does_not_grow_with_its_runs(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 1.0, NO, 1.0, 1.0)
+
+    executed = lab.execute(lab.case(step("a")), (1, 2, 3, 4))
+
+    kept = [bool(record.steps and record.environment) for record in executed.records]
+    assert kept == [False, True, False, True], "the failed one and the last"
+
+
+def test_nothing_is_done_when_all_is_done(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1, 2))
+    lab.script.calls.clear()
+
+    executed = lab.execute(case, (1, 2))
+
+    assert executed.records == ()
+    assert executed.done == (1, 2)
+    assert lab.script.calls == []
+
+
+def test_a_failed_run_does_not_keep_the_others_from_being_done(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 1.0, NO, 1.0)
+
+    executed = lab.execute(lab.case(step("a")), (1, 2, 3))
+
+    assert [r.outcome for r in executed.records] == [DONE, FAILED, DONE]
+    assert executed.done == (1, 3)
+    assert [r.run for r in executed.failed] == [2]
+
+
+def test_force_does_finished_runs_again_and_keeps_them_until_then(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1, 2))
+    before = tree(results(case) / "run_1")
+    lab.script.on("Alpha.work", NO, 5.0)
+
+    executed = lab.execute(case, (1, 2), force=True)
+
+    assert [r.outcome for r in executed.records] == [FAILED, DONE]
+    lab.execute(case, (2,))
+    assert tree(results(case) / "run_1") == before, "a failed replacement replaces nothing"
+    assert read_record(results(case) / "run_2").steps[0].durations_s == [5.0]
+
+
+def test_runs_of_others_are_left_alone(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    other = results(case) / "run_7"
+    other.mkdir(parents=True)
+    (other / "mine.txt").write_text("keep me")
+
+    lab.execute(case, (1,))
+
+    assert (other / "mine.txt").read_text() == "keep me"
+
+
+def test_a_rest_comes_between_runs_and_not_before_the_first(lab: Lab) -> None:
+    lab.execute(lab.case(step("a")), (1, 2, 3), cooldown=0.001)
+
+    told = [type(e).__name__ for e in lab.events if isinstance(e, Waiting | RunStarted)]
+    assert told == ["RunStarted", *["Waiting", "RunStarted"] * 2]
+
+
+def test_a_rest_may_come_first_when_another_case_just_ran(lab: Lab) -> None:
+    lab.execute(lab.case(step("a")), (1,), cooldown=0.001, rest_first=True)
+
+    assert [type(e) for e in lab.events if isinstance(e, Waiting | RunStarted)] == [
+        *(Waiting, RunStarted)
+    ]
+
+
+def test_what_happens_is_told(lab: Lab) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1,))
+
+    lab.execute(case, (1, 2))
+
+    assert [e for e in lab.events if isinstance(e, CaseStarted)] == [
+        CaseStarted("fake", (1,), ()),
+        CaseStarted("fake", (2,), (1,)),
+    ]
+    assert len([e for e in lab.events if isinstance(e, RunEnded)]) == 2
+
+
+def test_the_testbed_is_held_while_a_case_is_executed(lab: Lab) -> None:
+    def look(_call: Call) -> None:
+        with (
+            pytest.raises(TestbedBusyError, match=r"measuring already: pid .* fake"),
+            hold_testbed("another", wait=False),
+        ):
+            pytest.fail("two at once")
+
+    lab.script.on("Alpha.work", look)
+    case = lab.case(step("a"))
+
+    assert lab.execute(case).records[0].outcome is DONE
+    with hold_testbed("another", wait=False):
+        with pytest.raises(TestbedBusyError):
+            lab.execute(case, (2,), wait=False)
+        assert done_runs(results(case)) == [1]
+
+
+# -- the graph
+
+
+def test_steps_without_needs_follow_each_other(lab: Lab) -> None:
+    lab.script.on("Crowd.work", 1.0, 2.0, 3.0)
+
+    record = lab.one(step("a", "Crowd"), step("b", "Crowd"), step("c", "Crowd"))
+
+    spans = [(s.attempts[0].start_s, s.attempts[0].end_s) for s in record.steps]
+    assert spans == [(0.0, 1.0), (1.0, 3.0), (3.0, 6.0)]
+
+
+def test_independent_steps_overlap_and_their_successor_waits_for_all(lab: Lab) -> None:
+    both = threading.Barrier(2, action=lambda: lab.clock.advance(5.0))
+
+    def side(call: Call) -> None:
+        if call.parameters["text"]:
+            both.wait(10)
+
+    lab.script.on("Crowd.work", always=side)
+
+    record = lab.one(
+        step("begin", "Crowd"),
+        step("left", "Crowd", needs=["begin"], parameters={"text": "x"}),
+        step("right", "Crowd", needs=["begin"], parameters={"text": "x"}),
+        step("end", "Crowd", needs=["left", "right"]),
+    )
+
+    spans = {s.name: (s.attempts[0].start_s, s.attempts[0].end_s) for s in record.steps}
+    assert record.outcome is DONE
+    assert spans == {
+        "begin": (0.0, 0.0),
+        "left": (0.0, 5.0),
+        "right": (0.0, 5.0),
+        "end": (5.0, 5.0),
+    }
+
+
+def test_a_failure_skips_what_waits_for_it_and_starts_nothing_new(lab: Lab) -> None:
+    lab.script.on("Alpha.work", NO)
+
+    record = lab.one(
+        step("a"), step("b"), step("c", "Beta", needs=["a", "b"]), step("d", needs=["c"])
+    )
+
+    assert outcomes(record) == {"a": FAILED, "b": SKIPPED, "c": SKIPPED, "d": SKIPPED}
+    assert {s.reason for s in record.steps[1:]} == {"a step that it needs did not succeed"}
+    assert lab.script.count("Alpha.work") == 1
+
+
+def test_a_failure_lets_what_runs_beside_it_end(lab: Lab) -> None:
+    def is_known() -> bool:
+        return any(isinstance(event, StepEnded) and event.name == "a" for event in lab.events)
+
+    def wait(_call: Call) -> None:
+        # Until the engine has noted the failure: an earlier end of b would rightly start c.
+        assert eventually(is_known)
+
+    lab.script.on("Alpha.work", NO)
+    lab.script.on("Beta.work", wait)
+
+    record = lab.one(
+        step("a", needs=[]), step("b", "Beta", needs=[]), step("c", "Beta", needs=["b"])
+    )
+
+    assert outcomes(record) == {"a": FAILED, "b": DONE, "c": SKIPPED}
+    assert record.outcome is FAILED
+
+
+def test_a_tolerated_failure_starts_what_waits_for_it(lab: Lab) -> None:
+    lab.script.on("Alpha.work", NO)
+
+    record = lab.one(
+        step("a", needs=[], may_fail=True, retries=0),
+        step("b", "Beta", needs=[]),
+        step("c", "Beta", needs=["a", "b"]),
+    )
+
+    assert outcomes(record) == {"a": Outcome.TOLERATED, "b": DONE, "c": DONE}
+
+
+graphs = st.integers(1, 7).flatmap(
+    lambda size: st.tuples(
+        *(
+            st.sets(st.integers(0, i - 1), max_size=3) if i else st.just(set[int]())
+            for i in range(size)
+        )
+    )
+)
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(graph=graphs, broken=st.sets(st.integers(0, 6), max_size=1))
+def test_every_graph_is_executed_in_an_order_that_it_allows(
+    lab: Lab, graph: Sequence[set[int]], broken: set[int]
+) -> None:
+    """Each step once, after all it needs; behind a failure nothing."""
+    lab.script.calls.clear()
+    began: list[int] = []
+    ended: dict[int, int] = {}
+
+    def work(call: Call) -> None:
+        number = int(call.parameters["text"])
+        began.append(number)
+        assert graph[number] <= ended.keys()
+        if number in broken:
+            raise NO
+        ended[number] = len(began)
+
+    lab.script.on("Crowd.work", always=work)
+    steps = [
+        step(str(i), "Crowd", needs=[str(n) for n in sorted(needs)], parameters={"text": str(i)})
+        for i, needs in enumerate(graph)
+    ]
+    case = lab.case(*steps, name=f"graph{len(lab.events)}")
+
+    record = lab.execute(case).records[0]
+
+    assert len(began) == len(set(began))
+    assert len(record.steps) == len(graph)
+    if broken.isdisjoint(range(len(graph))):
+        assert record.outcome is DONE
+        assert len(began) == len(graph)
+    else:
+        assert record.outcome is FAILED
+        assert all(not (graph[s.index - 1] & broken) or s.outcome is SKIPPED for s in record.steps)
+
+
+# -- the wish to stop
+
+
+def test_one_ctrl_c_ends_the_step_and_stops_there(lab: Lab) -> None:
+    def interrupted(_call: Call) -> None:
+        ctrl_c()
+        lab.clock.advance(2.0)
+
+    lab.script.on("Alpha.work", interrupted)
+    case = lab.case(step("a"), step("b", "Beta"))
+
+    executed = lab.execute(case, (1, 2))
+
+    assert executed.interrupted
+    assert executed.done == ()
+    (record,) = executed.records
+    assert record.outcome is Outcome.CANCELLED
+    assert outcomes(record) == {"a": DONE, "b": Outcome.CANCELLED}
+    assert named(record, "a").durations_s == [2.0], "the step under way was measured to its end"
+    assert named(record, "b").reason == "the run was stopped before it"
+    assert lab.script.count("Alpha.stop") == 1
+    assert lab.collectors[0].running is False
+    assert [e.message for e in lab.events if isinstance(e, Notice)]
+
+
+def test_one_ctrl_c_in_the_last_step_completes_the_run(lab: Lab) -> None:
+    lab.script.on("Alpha.work", lambda _: ctrl_c())
+    case = lab.case(step("a"))
+
+    executed = lab.execute(case, (1, 2))
+
+    assert executed.done == (1,)
+    assert executed.interrupted, "run 2 was wanted and not begun"
+
+
+def test_one_ctrl_c_in_the_very_last_step_interrupts_nothing(lab: Lab) -> None:
+    lab.script.on("Alpha.work", lambda _: ctrl_c())
+
+    executed = lab.execute(lab.case(step("a")), (1,))
+
+    assert executed.done == (1,)
+    assert not executed.interrupted
+
+
+def test_after_ctrl_c_a_failed_step_is_not_tried_again(lab: Lab) -> None:
+    def fail(_call: Call) -> None:
+        ctrl_c()
+        raise NO
+
+    lab.script.on("Alpha.work", fail)
+
+    executed = lab.execute(lab.case(step("a", retries=5, retry_delay=3600)), (1, 2))
+
+    assert lab.script.count("Alpha.work") == 1
+    assert len(executed.records) == 1
+    assert executed.interrupted
+
+
+def test_two_ctrl_c_stop_now_and_leave_nothing_running(lab: Lab) -> None:
+    lab.script.on("Beta.work", lambda _: ctrl_c(2))
+    case = lab.case(step("a"), step("b", "Beta"), step("c"))
+
+    with pytest.raises(KeyboardInterrupt):
+        lab.execute(case, (1, 2))
+
+    record = read_record(results(case) / "run_1")
+    assert record.outcome is Outcome.CANCELLED
+    assert outcomes(record) == {"a": DONE, "b": Outcome.CANCELLED, "c": Outcome.CANCELLED}
+    assert done_runs(results(case)) == []
+    assert [key for key in lab.script.keys if key.endswith(".stop")] == ["Beta.stop", "Alpha.stop"]
+    assert lab.script.count("Beta.abort") == 1
+    assert lab.collectors[0].running is False
+
+
+def test_two_ctrl_c_while_steps_run_side_by_side(lab: Lab) -> None:
+    aborted, both = threading.Event(), threading.Barrier(2, action=lambda: None)
+
+    def work(call: Call) -> None:
+        both.wait(10)
+        if call.parameters["text"]:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            again(threading.main_thread().ident or 0)
+        assert aborted.wait(10)
+        raise CommandFailedError("killed")
+
+    def again(main: int) -> None:
+        # Two signals may be delivered as one: ask until the abort shows that both were heard.
+        while not aborted.wait(0.01):
+            signal.pthread_kill(main, signal.SIGINT)
+
+    lab.script.on("Crowd.work", always=work)
+    lab.script.on("Crowd.abort", lambda _: aborted.set())
+    case = lab.case(
+        step("a", "Crowd", needs=[], parameters={"text": "x"}), step("b", "Crowd", needs=[])
+    )
+
+    with pytest.raises(KeyboardInterrupt):
+        lab.execute(case)
+
+    assert lab.script.count("Crowd.stop") == 1
+    record = read_record(results(case) / "run_1")
+    assert record.outcome is Outcome.CANCELLED
+    assert [len(s.attempts) for s in record.steps] == [1, 1], "what was under way is recorded"
+    assert set(outcomes(record).values()) == {Outcome.CANCELLED}
+
+
+def test_ctrl_c_ends_the_rest_between_two_runs(lab: Lab) -> None:
+    def stop(event: object) -> None:
+        if isinstance(event, Waiting):
+            ctrl_c()
+
+    lab.listeners.append(stop)
+
+    executed = lab.execute(lab.case(step("a")), (1, 2), cooldown=3600)
+
+    assert executed.done == (1,)
+    assert executed.interrupted
+
+
+def test_ctrl_c_ends_the_wait_for_the_testbed(lab: Lab) -> None:
+    def stop(event: object) -> None:
+        if isinstance(event, Waiting):
+            ctrl_c()
+
+    lab.listeners.append(stop)
+    case = lab.case(step("a"))
+
+    with (
+        hold_testbed("somebody else", wait=False),
+        pytest.raises(RunInterruptedError, match="somebody else"),
+    ):
+        lab.execute(case)
+
+    assert not results(case).exists()
+
+
+def test_ctrl_c_between_two_runs_is_heard(lab: Lab) -> None:
+    """Even at the very moment when one run has ended and the next is about to begin."""
+
+    def stop(event: object) -> None:
+        if isinstance(event, RunEnded):
+            ctrl_c()
+
+    lab.listeners.append(stop)
+
+    executed = lab.execute(lab.case(step("a")), (1, 2, 3))
+
+    assert executed.done == (1,)
+
+
+def test_ctrl_c_while_the_next_run_is_being_made_is_heard(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(setting: Setting, run: int) -> Session:
+        if run == 2:
+            ctrl_c()
+        return Session(setting, run)
+
+    monkeypatch.setattr(engine, "Session", make)
+
+    executed = lab.execute(lab.case(step("a")), (1, 2))
+
+    assert executed.done == (1,)
+    assert executed.interrupted
+
+
+def test_after_the_case_ctrl_c_means_what_it_meant_before(lab: Lab) -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    lab.execute(lab.case(step("a")))
+
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# -- asking the user
+
+
+def test_wait_for_user_asks_before_each_step(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def enter() -> str:
+        asked.append(lab.script.count("Alpha.work"))
+        return ""
+
+    monkeypatch.setattr("builtins.input", enter)
+
+    lab.execute(lab.case(step("a"), step("b")), wait_for_user=True)
+
+    assert asked == [0, 1]
+    reasons = [e.reason for e in lab.events if isinstance(e, Waiting)]
+    assert reasons == ["press Enter to execute a", "press Enter to execute b"]
+
+
+def test_ctrl_c_at_the_question_executes_nothing_more(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def enter() -> str:
+        ctrl_c()
+        return ""
+
+    monkeypatch.setattr("builtins.input", enter)
+
+    executed = lab.execute(lab.case(step("a"), step("b")), wait_for_user=True)
+
+    assert lab.script.count("Alpha.work") == 0
+    assert executed.interrupted
+    assert set(outcomes(executed.records[0]).values()) == {Outcome.CANCELLED}
+
+
+def test_nobody_to_ask_fails_the_run_and_says_so(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed() -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", closed)
+
+    executed = lab.execute(lab.case(step("a")), wait_for_user=True)
+
+    error = executed.records[0].error
+    assert error is not None
+    assert error.message == "nobody is there to press Enter"
+    assert lab.script.count("Alpha.work") == 0
+
+
+def test_the_starts_of_steps_never_go_back(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 1.0, NO, 2.0, 0.5)
+
+    record = lab.one(step("a"), step("b", retries=1), step("c"))
+
+    starts = [attempt.start_s for s in record.steps for attempt in s.attempts]
+    assert all(one <= other for one, other in pairwise(starts))

@@ -1,0 +1,161 @@
+"""As many runs as the precision takes, whether or not the execution is interrupted."""
+
+import json
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from benchyard.core.errors import InputError
+from benchyard.results.campaigns import read_campaign
+from benchyard.results.layout import run_folder
+from benchyard.results.record import read_record
+from benchyard.run.adaptive import Adaptive
+from benchyard.run.plan import Plan
+from benchyard.run.precision import Precision
+from benchyard.run.progress import Notice
+from benchyard.run.request import Request
+from tests.benchyard.run.conftest import Call, Lab, Script, step
+
+RULE = Adaptive(5, 30, 0.01)
+STEP = step("One", "Alpha")
+
+
+def lasting(script: Script, lengths: Iterator[float]) -> None:
+    """Let each call of the step last as long as the next number says."""
+
+    def act(call: Call) -> None:
+        del call
+        script.clock.advance(next(lengths))
+
+    script.on("Alpha.work", always=act)
+
+
+def noisy() -> Iterator[float]:
+    return (1.0 + 0.5 * (number % 3) for number in count())
+
+
+def test_stops_at_the_first_look_that_is_precise(lab: Lab, script: Script) -> None:
+    lasting(script, (1.0 + number % 2 / 1000 for number in count()))
+    executed = lab.execute(lab.case(STEP), range(1, 31), rule=RULE)
+    assert len(executed.records) in RULE.looks[:-1]
+    assert not executed.interrupted
+    told = [event.message for event in lab.events if isinstance(event, Notice)]
+    assert any("every step is known to ±1 %" in text for text in told)
+
+
+def test_goes_to_the_maximum_where_the_runs_differ(lab: Lab, script: Script) -> None:
+    lasting(script, noisy())
+    executed = lab.execute(lab.case(STEP), range(1, 13), rule=Adaptive(5, 12, 0.01))
+    assert len(executed.records) == 12
+
+
+def test_each_record_has_the_rule(lab: Lab, script: Script) -> None:
+    lasting(script, noisy())
+    rule = Adaptive(5, 6, 0.5)
+    case = lab.case(STEP)
+    lab.adaptive = rule.to_json()
+    lab.execute(case, range(1, 7), rule=rule)
+    record = read_record(run_folder(case.folder / "results", 1))
+    assert record.adaptive["until"] == 0.5
+    assert record.adaptive["looks"] == list(rule.looks)
+
+
+def test_the_summary_tells_the_rule_and_what_it_came_to(lab: Lab, script: Script) -> None:
+    lasting(script, (1.0 + number % 2 / 1000 for number in count()))
+    case = lab.case(STEP)
+    lab.adaptive = RULE.to_json()
+    executed = lab.execute(case, range(1, 31), rule=RULE)
+    summary = json.loads((case.folder / "results" / "summary.json").read_text())
+    assert summary["adaptive"]["rule"] == RULE.to_json()
+    assert summary["adaptive"]["precise"] is True
+    assert summary["adaptive"]["look"] == len(executed.records)
+
+
+def test_a_fixed_number_of_runs_has_no_rule_in_the_summary(lab: Lab) -> None:
+    case = lab.case(STEP)
+    lab.execute(case)
+    assert "adaptive" not in json.loads((case.folder / "results" / "summary.json").read_text())
+
+
+def test_resumed_execution_stops_where_a_whole_one_does(lab: Lab, script: Script) -> None:
+    lasting(script, (1.0 + number % 2 / 1000 for number in count()))
+    case = lab.case(STEP)
+    lab.adaptive = RULE.to_json()
+    lab.execute(case, range(1, 4))
+    executed = lab.execute(case, range(1, 31), rule=RULE)
+    assert len(executed.done) in RULE.looks
+    again = lab.execute(case, range(1, 31), rule=RULE)
+    assert again.records == ()
+    assert again.done == executed.done
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request("c", runs=5, most_runs=30),
+        Request("c", runs=5, until=0.01),
+        Request("c", runs=5, most_runs=4, until=0.01),
+        Request("c", runs=5, most_runs=9, until=1.5),
+    ],
+)
+def test_half_a_rule_is_refused(request_: Request) -> None:
+    with pytest.raises(InputError):
+        request_.rule()
+
+
+def test_a_whole_rule_is_taken_and_none_is_none() -> None:
+    assert Request("c", runs=5, most_runs=30, until=0.01).rule() == RULE
+    assert Request("c").rule() is None
+
+
+def told(lab: Lab) -> list[str]:
+    return [event.message for event in lab.events if isinstance(event, Notice)]
+
+
+def under(lab: Lab, rule: Adaptive | None) -> Adaptive | None:
+    """Let the records have a rule, as the opening of a case does."""
+    lab.adaptive = {} if rule is None else rule.to_json()
+    return rule
+
+
+def test_another_rule_is_told_and_so_is_a_fixed_number_after_a_rule(
+    lab: Lab, script: Script
+) -> None:
+    lasting(script, noisy())
+    case = lab.case(STEP)
+    lab.execute(case, range(1, 3), rule=under(lab, Adaptive(6, 14, 0.05)))
+    assert not any("another rule" in text for text in told(lab))
+    for rule, words in (
+        (Adaptive(6, 16, 0.05), "(6..14 until 5 %; now it is 6..16 until 5 %)"),
+        (None, "(6..14 until 5 %; now it is a fixed number)"),
+    ):
+        lab.events.clear()
+        lab.execute(case, range(1, 3), rule=under(lab, rule))
+        [warning] = [text for text in told(lab) if "another rule" in text]
+        assert "runs 1, 2 were made under another rule" in warning
+        assert words in warning
+
+
+def test_turns_tell_the_same_thing_once(lab: Lab, script: Script) -> None:
+    lasting(script, (1.0 for _ in count()))
+    case = lab.case(STEP)
+    lab.execute(case, range(1, 3), rule=under(lab, Adaptive(6, 14, 0.05)))
+    rule = under(lab, Adaptive(6, 12, 0.05))
+    for run in range(3, 13):
+        lab.execute(case, [run], rule=rule, rest_first=True, cooldown=0)
+    assert sum("another rule" in text for text in told(lab)) == 1
+    assert sum("every step is known" in text for text in told(lab)) == 1
+
+
+def test_the_setting_for_the_records_has_the_earlier_rule(lab: Lab, script: Script) -> None:
+    lasting(script, noisy())
+    case = lab.case(STEP)
+    first, second = Adaptive(6, 14, 0.05), Adaptive(6, 16, 0.05)
+    lab.execute(case, range(1, 3), rule=under(lab, first))
+    under(lab, second)
+    setting, plan = lab.setting(case), Plan(range(1, 17), rule=second)
+    precision = Precision(setting, plan, range(3, 17), read_campaign(setting.results))
+    assert precision.setting.adaptive["earlier_rules"] == [
+        {"rule": first.to_json(), "runs": [1, 2]}
+    ]

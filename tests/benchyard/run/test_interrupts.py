@@ -1,0 +1,184 @@
+"""Ctrl-C: once is a wish, twice is a command; in a real process too."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.model import Outcome
+from benchyard.process.labels import OWNER, labelled
+from benchyard.results.record import read_record
+from benchyard.run.interrupts import graceful, insist
+from tests.benchyard.run.conftest import MakeCase
+from tests.conftest import eventually
+
+
+def test_the_first_is_a_wish_and_the_second_a_command() -> None:
+    heard: list[str] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    with graceful(lambda: heard.append("wish")):
+        signal.raise_signal(signal.SIGINT)
+        heard.append("went on")
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    assert heard == ["wish", "went on"]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_each_use_counts_anew() -> None:
+    heard: list[int] = []
+
+    for _ in range(2):
+        with graceful(lambda: heard.append(1)):
+            signal.raise_signal(signal.SIGINT)
+
+    assert heard == [1, 1]
+
+
+def test_what_is_around_hears_the_first_one_too() -> None:
+    heard: list[str] = []
+
+    with graceful(lambda: heard.append("suite")):
+        with graceful(lambda: heard.append("case")):
+            signal.raise_signal(signal.SIGINT)
+        with graceful(lambda: heard.append("next")):
+            pass
+
+    assert heard == ["suite", "case"]
+
+
+def came_up_behind(end: BaseException) -> ValueError:
+    """Return an error as Prefect raises it where a signal hits its making of a task run."""
+    error = ValueError("nothing to clean up yet")
+    error.__context__ = end
+    return error
+
+
+def test_what_fails_while_the_process_is_to_end_does_not_keep_it_from_ending() -> None:
+    end = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt) as raised:
+        insist(came_up_behind(end))
+    assert raised.value is end
+
+
+@pytest.mark.parametrize("ordinary", [SystemExit(2), OSError(), asyncio.CancelledError()])
+def test_an_ordinary_failure_stays_one(ordinary: BaseException) -> None:
+    insist(came_up_behind(ordinary))
+
+
+def test_what_is_raised_from_an_end_is_meant_so() -> None:
+    error = came_up_behind(KeyboardInterrupt())
+    error.__cause__ = None  # as ``from None`` does
+    insist(error)
+
+
+def test_outside_of_the_main_thread_nothing_changes() -> None:
+    seen: list[bool] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def work() -> None:
+        with graceful(lambda: None):
+            seen.append(signal.getsignal(signal.SIGINT) is before)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(10)
+
+    assert seen == [True]
+
+
+# -- a real lab, a real signal
+
+#: Says on a file that it runs, then waits to be let go on by another.
+WAITING = "echo up > {up}; while [ ! -e {go} ]; do sleep 0.01; done"
+
+
+@contextmanager
+def running_lab(
+    case_folder: MakeCase, tmp_path: Path
+) -> Generator[tuple["subprocess.Popen[str]", Path, Path]]:
+    """Start ``benchyard run --direct``; give it with its results once its first step runs."""
+    up, go = tmp_path / "up", tmp_path / "go"
+    waiting = ["sh", "-c", f"sleep 300 & {WAITING.format(up=up, go=go)}"]
+    command = {"resource": "Process", "command": "execute"}
+    steps = [
+        {"name": "wait", "parameters": {"arguments": waiting}, **command},
+        {"name": "next", "parameters": {"arguments": ["true"]}, **command},
+    ]
+    folder = case_folder("interrupted", *steps)
+    program = Path(sys.executable).with_name("benchyard")
+    arguments = [program, "run", folder, "--direct", "--runs", "2", "--cooldown", "0"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        arguments, stdout=pipe, stderr=pipe, text=True, cwd=tmp_path, start_new_session=True
+    ) as lab:
+        try:
+            assert eventually(up.exists, 60)
+            yield lab, folder / "results", go
+        finally:
+            lab.kill()
+
+
+def nothing_runs(lab: "subprocess.Popen[str]") -> bool:
+    return not [pid for pid, owner in labelled(OWNER) if owner.startswith(f"{lab.pid}:")]
+
+
+@pytest.mark.slow
+def test_one_sigint_finishes_the_step_and_answers_130(
+    case_folder: MakeCase, tmp_path: Path
+) -> None:
+    with running_lab(case_folder, tmp_path) as (lab, results, go):
+        os.killpg(lab.pid, signal.SIGINT)  # as a terminal does
+        assert lab.stderr is not None
+        heard = next(line for line in lab.stderr if "stopping after this step" in line)
+        assert "press Ctrl-C again" in heard
+        go.touch()
+        _, stderr = lab.communicate(timeout=60)
+
+        assert lab.returncode == 130
+        assert "the same command goes on where this one ended" in stderr
+        assert "Traceback" not in stderr
+        record = read_record(results / "run_1")
+        assert [s.outcome.value for s in record.steps] == ["completed", "cancelled"]
+        assert not list(results.glob("run_*/.done"))
+        assert eventually(lambda: nothing_runs(lab), 30)
+
+
+@pytest.mark.slow
+def test_two_sigints_stop_now_and_leave_no_process(case_folder: MakeCase, tmp_path: Path) -> None:
+    with running_lab(case_folder, tmp_path) as (lab, results, _go):
+        os.killpg(lab.pid, signal.SIGINT)
+        assert lab.stderr is not None
+        assert any("stopping after this step" in line for line in lab.stderr)
+        os.killpg(lab.pid, signal.SIGINT)
+        _, stderr = lab.communicate(timeout=60)
+
+        assert lab.returncode == 130
+        assert stderr.splitlines()[-1] == "benchyard: interrupted"
+        assert "Traceback" not in stderr
+        record = read_record(results / "run_1")
+        assert [s.outcome.value for s in record.steps] == ["cancelled", "cancelled"]
+        assert eventually(lambda: nothing_runs(lab), 30)
+
+
+@pytest.mark.slow
+def test_a_sigterm_leaves_no_process_and_the_next_call_goes_on(
+    case_folder: MakeCase, tmp_path: Path
+) -> None:
+    with running_lab(case_folder, tmp_path) as (lab, results, _go):
+        lab.terminate()
+        lab.communicate(timeout=60)
+
+        assert lab.returncode == 130
+        assert eventually(lambda: nothing_runs(lab), 30)
+        assert read_record(results / "run_1").outcome is Outcome.CANCELLED
+        assert not list(results.glob("run_*/.done"))

@@ -1,0 +1,226 @@
+"""kill -9 and a full disk: what was finished stays, what was not is done again."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.model import Outcome
+from benchyard.process.labels import OWNER, labelled
+from benchyard.results.layout import done_runs
+from benchyard.results.record import read_record
+from tests.benchyard.run.conftest import MakeCase
+from tests.conftest import RunBenchyard, eventually, tree
+
+pytestmark = pytest.mark.slow
+
+MOMENTS = 15
+RUNS = 3
+
+
+def process_step(name: str, *arguments: str, **more: object) -> Mapping[str, object]:
+    parameters: dict[str, object] = {"arguments": list(arguments), **more}
+    return {"name": name, "resource": "Process", "command": "execute", "parameters": parameters}
+
+
+def is_empty(lab: "subprocess.Popen[str]") -> bool:
+    """Tell whether nothing is left of what a lab started."""
+    return not [pid for pid, owner in labelled(OWNER) if owner.startswith(f"{lab.pid}:")]
+
+
+Finished = Mapping[int, Mapping[str, bytes | str]]
+
+
+def still_there(results: Path, finished: Finished) -> Finished:
+    """Check that finished runs were not touched; return what is finished now."""
+    done = done_runs(results)
+    assert set(finished) <= set(done), "a finished run was lost"
+    for number, content in finished.items():
+        assert tree(results / f"run_{number}") == content, "a finished run was touched"
+    assert done == list(range(1, len(done) + 1)), "it goes on at the first unfinished"
+    return {number: tree(results / f"run_{number}") for number in done}
+
+
+@pytest.mark.parametrize("lines", [1, 4, 8])
+def test_kill_9_after_so_many_lines_is_made_up_for(
+    case_folder: MakeCase, tmp_path: Path, lines: int
+) -> None:
+    folder = case_folder(
+        "killed",
+        process_step("daemon", "sh", "-c", "setsid sleep 300 &"),
+        process_step("sort", "sort", "words.txt", stdout_file="sorted.txt"),
+        process_step("last", "true"),
+        data={"words.txt": "b\na\n"},
+        matrix={"scale": [0.1]},
+    )
+    results = folder / "results" / "scale=0.1"
+    program = Path(sys.executable).with_name("benchyard")
+    run = [program, "run", folder, "--direct", "-v", "--runs", "2", "--cooldown", "0"]
+    with subprocess.Popen(run, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as lab:
+        assert lab.stderr is not None
+        told = [lab.stderr.readline() for _ in range(lines)]
+        lab.send_signal(signal.SIGKILL)
+    assert all(told)
+    assert eventually(partial(is_empty, lab), 30), "a child outlived the lab"
+    finished = still_there(results, {})
+
+    last = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    assert last.returncode == 0, last.stderr
+    assert list(still_there(results, finished)) == [1, 2]
+    for number in (1, 2):
+        assert (results / f"run_{number}/process/sorted.txt").read_text() == "a\nb\n"
+    assert not [*results.parent.rglob(".work")], "where the programs worked"
+
+
+@pytest.mark.soak
+def test_kill_9_at_any_moment_loses_nothing_that_was_finished(
+    case_folder: MakeCase, tmp_path: Path
+) -> None:
+    # Each kind of work: a daemon in a session of its own, an output, short steps side by side.
+    daemon = "setsid sleep 300 & sleep 0.05"
+    folder = case_folder(
+        "killed",
+        process_step("daemon", "sh", "-c", daemon),
+        process_step("sort", "sort", "words.txt", stdout_file="sorted.txt"),
+        {**process_step("left", "sleep", "0.05"), "needs": ["step2"]},
+        {**process_step("right", "sleep", "0.05"), "needs": ["step2"]},
+        data={"words.txt": "b\na\n"},
+    )
+    results = folder / "results"
+    program = Path(sys.executable).with_name("benchyard")
+    run = [program, "run", folder, "--direct", "-v", "--runs", str(RUNS), "--cooldown", "0"]
+    chance = random.Random(2025)  # noqa: S311 - moments, not secrets
+    finished: Finished = {}
+    killed = 0
+
+    for _ in range(MOMENTS):
+        if len(finished) == RUNS:
+            break
+        with subprocess.Popen(run, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as lab:
+            assert lab.stderr is not None
+            # A run tells ten lines: moments counted in lines fall into it on any machine.
+            for _ in range(chance.randrange(1, 14)):
+                assert "Traceback" not in lab.stderr.readline()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                lab.wait(chance.uniform(0.0, 0.1))
+            killed += lab.poll() is None
+            lab.send_signal(signal.SIGKILL)
+        gone = partial(is_empty, lab)
+        assert eventually(gone, 30), "a child outlived the lab"
+
+        finished = still_there(results, finished)
+
+    assert killed >= RUNS, "the moments come too late: nothing was killed"
+    last = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert last.returncode == 0, last.stderr
+    assert "Traceback" not in last.stderr
+    assert list(still_there(results, finished)) == [1, 2, 3]
+    for number in range(1, RUNS + 1):
+        assert read_record(results / f"run_{number}").outcome is Outcome.COMPLETED
+        assert (results / f"run_{number}/process/sorted.txt").read_text() == "a\nb\n"
+        assert not (results / f"run_{number}/.work").exists()
+    summary = json.loads((results / "summary.json").read_text())
+    assert summary["steps"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Generator[Path]:
+    """Mount a file system of 256 KiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["/bin/mount", "-t", "tmpfs", "-o", "size=256k,nr_inodes=500", "tmpfs", str(folder)]
+    subprocess.run(mount, check=True)
+    yield folder
+    subprocess.run(["/bin/umount", str(folder)], check=True)
+
+
+def filling(megabytes: float) -> str:
+    return f"head -c {int(megabytes * 2**20)} /dev/zero"
+
+
+@pytest.mark.requires("mount")
+def test_a_full_disk_is_one_sentence_and_earlier_runs_stay(
+    case_folder: MakeCase, small_disk: Path, run_benchyard: RunBenchyard
+) -> None:
+    """The first run fits, and leaves no room for the second: its step fails to write."""
+    step = process_step("fill", "sh", "-c", filling(0.15), stdout_file="zeros")
+    folder = case_folder("full", step)
+
+    ended = run_benchyard(
+        *("run", folder, "--direct", "--runs", "3", "--cooldown", "0"), "--results", small_disk
+    )
+
+    where = small_disk / "cases" / "full"
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.splitlines()[-1].startswith("benchyard: ")
+    assert done_runs(where) == [1]
+    assert read_record(where / "run_1").outcome is Outcome.COMPLETED
+    assert (where / "run_1/process/zeros").stat().st_size == int(0.15 * 2**20)
+
+
+def verdicts(ended: "subprocess.CompletedProcess[str]", run: int) -> list[str]:
+    begins = f"full run {run}: "
+    said = [line for line in ended.stderr.splitlines() if line.startswith(begins)]
+    return [line.removeprefix(begins).partition(" after ")[0] for line in said]
+
+
+def verdict(where: Path) -> list[str]:
+    if 2 in done_runs(where):
+        return ["✓ completed"]
+    # Without room for the mark of its folder it did not begin.
+    return ["✗ failed"] if (where / "run_2").exists() else []
+
+
+@pytest.mark.requires("mount")
+@pytest.mark.parametrize("free", [0, 4, 8, 16, 24, 32])
+def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
+    case_folder: MakeCase, small_disk: Path, run_benchyard: RunBenchyard, free: int
+) -> None:
+    """With a few KiB left the lab itself fails, sooner or later."""
+    folder = case_folder("full", process_step("work", "true"))
+    first = run_benchyard(
+        *("run", folder, "--direct", "--runs", "1", "--cooldown", "0"), "--results", small_disk
+    )
+    assert first.returncode == 0, first.stderr
+    where = small_disk / "cases" / "full"
+    before = tree(where / "run_1")
+    ballast = small_disk / "ballast"
+    with ballast.open("wb", buffering=0) as stream, contextlib.suppress(OSError):
+        while stream.write(b"x" * 1024):
+            pass
+    os.truncate(ballast, ballast.stat().st_size - free * 1024)
+
+    ended = run_benchyard(
+        *("run", folder, "--direct", "--runs", "2", "--cooldown", "0"), "--results", small_disk
+    )
+
+    assert tree(where / "run_1") == before
+    assert verdicts(ended, 2) == verdict(where)
+    assert "Traceback" not in ended.stderr
+    assert "Logging error" not in ended.stderr
+    if ended.returncode:
+        assert ended.returncode == 1
+        last = ended.stderr.splitlines()[-1]
+        assert last.startswith("benchyard: ")
+        assert "No space left on device" in last
+        if 2 not in done_runs(where):
+            assert str(small_disk) in last, "it says where"
+    else:
+        assert free >= 16, "there was no room for a record"
+        assert done_runs(where) == [1, 2]
+    ballast.unlink()
+    again = run_benchyard(
+        *("run", folder, "--direct", "--runs", "2", "--cooldown", "0"), "--results", small_disk
+    )
+    assert again.returncode == 0, again.stderr
+    assert done_runs(where) == [1, 2]

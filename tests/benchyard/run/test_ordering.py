@@ -1,0 +1,69 @@
+"""In which order the runs of several cases are executed."""
+
+from itertools import chain
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchyard.run.ordering import Order, Turn, turns
+
+WANTED = st.lists(st.sets(st.integers(1, 20), max_size=6).map(sorted), max_size=5)
+
+
+def flat(planned: list[Turn]) -> list[tuple[int, int]]:
+    return [(turn.case, run) for turn in planned for run in turn.runs]
+
+
+@settings(deadline=None)
+@given(wanted=WANTED, order=st.sampled_from(Order), seed=st.integers(0, 2**31))
+def test_every_wanted_run_is_done_once_and_those_of_a_case_in_order(
+    wanted: list[list[int]], order: Order, seed: int
+) -> None:
+    planned = flat(turns(wanted, order, seed))
+    expected = {(case, run) for case, runs in enumerate(wanted) for run in runs}
+    assert len(planned) == len(expected)
+    assert set(planned) == expected
+    for case, runs in enumerate(wanted):
+        assert [run for of, run in planned if of == case] == runs
+
+
+@settings(deadline=None)
+@given(wanted=WANTED, order=st.sampled_from(Order), seed=st.integers(0, 2**31))
+def test_the_same_seed_gives_the_same_order(
+    wanted: list[list[int]], order: Order, seed: int
+) -> None:
+    assert turns(wanted, order, seed) == turns(wanted, order, seed)
+
+
+def test_by_case_all_runs_of_a_case_are_one_turn() -> None:
+    assert turns([[1, 2], [], [3]], Order.CASE, 0) == [Turn(0, (1, 2)), Turn(2, (3,))]
+
+
+def test_round_robin_takes_one_run_of_each_case_in_turn() -> None:
+    planned = turns([[1, 2, 3], [2], [1, 3]], Order.ROUND_ROBIN, 0)
+    assert flat(planned) == [(0, 1), (1, 2), (2, 1), (0, 2), (2, 3), (0, 3)]
+    assert all(len(turn.runs) == 1 for turn in planned)
+
+
+@settings(deadline=None)
+@given(wanted=WANTED)
+def test_round_robin_never_lets_a_case_wait_for_two_of_another(wanted: list[list[int]]) -> None:
+    planned = [case for case, _ in flat(turns(wanted, Order.ROUND_ROBIN, 0))]
+    for position in range(len(planned)):
+        done = [planned[:position].count(case) for case in range(len(wanted))]
+        left = [n for n, runs in zip(done, wanted, strict=True) if n < len(runs)]
+        assert not left or max(left) - min(left) <= 1
+
+
+def test_seeds_give_different_orders() -> None:
+    wanted = [[1, 2, 3]] * 4
+    planned = {tuple(flat(turns(wanted, Order.RANDOM, seed))) for seed in range(20)}
+    assert len(planned) > 10
+    assert all(len(set(chain(order))) == 12 for order in planned)
+
+
+@pytest.mark.parametrize("order", list(Order))
+@pytest.mark.parametrize("wanted", [[], [[]], [[], []]])
+def test_nothing_wanted_is_nothing_done(order: Order, wanted: list[list[int]]) -> None:
+    assert turns(wanted, order, 1) == []

@@ -1,0 +1,472 @@
+"""One run: its folder, its log, its record, its secrets, and what is left when things go wrong."""
+
+import errno
+import logging
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import (
+    CommandFailedError,
+    MeasurementError,
+    RecordError,
+    ResourceError,
+    StepFailedError,
+)
+from benchyard.core.model import Case, Outcome
+from benchyard.results.layout import done_runs
+from benchyard.results.record import RunRecord, read_record
+from benchyard.run import session as session_module
+from benchyard.run.runlog import LOGGER
+from benchyard.run.session import Session
+from tests.benchyard.run.conftest import Act, Call, Lab, step
+from tests.conftest import tree
+
+DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
+SECRET = "hunter2'\\\" ü"  # noqa: S105 - a word to look for
+
+
+def results(case: Case) -> Path:
+    return case.folder / "results"
+
+
+def record_of(case: Case, run: int = 1) -> RunRecord:
+    return read_record(results(case) / f"run_{run}")
+
+
+@pytest.fixture(autouse=True)
+def handlers_stay_as_they_were() -> object:
+    """Defect 38: whatever becomes of a run, its log is closed."""
+    logger = logging.getLogger(LOGGER)
+    before = list(logger.handlers)
+    yield
+    assert logger.handlers == before
+
+
+# -- files
+
+
+def test_an_input_is_read_and_stays_where_it_is(lab: Lab) -> None:
+    """Defect 33: a step that makes a file takes no other file away."""
+    seen: list[str] = []
+    lab.script.on(
+        "Alpha.work", lambda c: seen.append(c.resource.workspace.file("in.nt").read_text())
+    )
+    made = {"reads": "in.nt", "makes": "out.nq", "text": "new"}
+    case = lab.case(step("a", parameters=made), data={"in.nt": "old", "deep/er/x.nt": "x"})
+    before = tree(case.shared)
+
+    record = lab.execute(case).records[0]
+
+    assert seen == ["old"]
+    assert tree(case.shared) == before
+    kept = {str(p.relative_to(results(case))) for p in results(case).rglob("*.n*") if p.is_file()}
+    assert kept == {"run_1/alpha/out.nq"}
+    assert [output["path"] for output in record.outputs] == ["alpha/out.nq"]
+    assert record.changed_inputs == ()
+
+
+def test_defect_34_two_outputs_of_one_name_are_both_kept(lab: Lab) -> None:
+    case = lab.case(
+        step("first", parameters={"makes": "out", "text": "1"}),
+        step("second", parameters={"makes": "out", "text": "2"}),
+    )
+
+    lab.execute(case)
+
+    kept = sorted(p.read_text() for p in results(case).rglob("out") if p.is_file())
+    assert kept == ["1", "2"]
+
+
+def test_a_later_step_reads_what_an_earlier_one_made(lab: Lab) -> None:
+    seen: list[str] = []
+    lab.script.on("Beta.work", lambda c: seen.append(c.resource.workspace.file("out").read_text()))
+
+    lab.one(
+        step("a", parameters={"makes": "out", "text": "made"}),
+        step("b", "Beta", parameters={"reads": "out"}),
+    )
+
+    assert seen == ["made"]
+
+
+def test_an_input_that_a_run_changed_is_reported(lab: Lab) -> None:
+    def spoil(call: Call) -> None:
+        (call.resource.workspace.inputs / "words.txt").write_text("spoiled!")
+        (call.resource.workspace.inputs / "new.txt").write_text("")
+
+    lab.script.on("Alpha.work", spoil)
+
+    record = lab.one(step("a"), data={"words.txt": "fine", "other.txt": "x"})
+
+    assert record.changed_inputs == ("new.txt", "words.txt")
+    assert "the run changed the input 'words.txt'" in record.warnings
+    assert "the run changed the input 'words.txt'" in record.steps[0].suspect
+
+
+def test_defect_20_nothing_of_a_run_passes_to_the_next(lab: Lab) -> None:
+    def use(call: Call) -> None:
+        place = call.resource.workspace
+        assert list(place.own.iterdir()) == []
+        assert [f.name for f in place.shared.iterdir()] == ["words.txt"]
+        (place.own / "database").write_text("state")
+        (place.shared / "undeclared").write_text("state")
+
+    lab.script.on("Alpha.work", always=use)
+    case = lab.case(step("a"), data={"words.txt": "x"})
+
+    executed = lab.execute(case, (1, 2, 3))
+
+    assert [record.outcome for record in executed.records] == [DONE] * 3
+    assert {p.name for p in results(case).rglob("*")}.isdisjoint(
+        {"database", "undeclared", ".work"}
+    )
+
+
+def test_a_failed_try_leaves_nothing_to_the_next_try(lab: Lab) -> None:
+    def fail(call: Call) -> None:
+        (call.resource.workspace.own / "database").write_text("state")
+        raise CommandFailedError("no")
+
+    def look(call: Call) -> None:
+        assert list(call.resource.workspace.own.iterdir()) == []
+
+    lab.script.on("Alpha.work", fail, look)
+    case = lab.case(step("a"))
+    lab.execute(case)
+
+    assert lab.execute(case).records[0].outcome is DONE
+
+
+def test_defect_45_the_umask_is_the_users(lab: Lab) -> None:
+    seen: list[int] = []
+
+    def look(_call: Call) -> None:
+        seen.append(os.umask(0o027))
+        os.umask(seen[-1])
+
+    lab.script.on("Alpha.work", look)
+    case = lab.case(step("a", parameters={"makes": "out"}))
+    before = os.umask(0o027)
+    try:
+        lab.execute(case)
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+
+    assert seen == [0o027]
+    files = [path for path in results(case).rglob("*") if path.is_file()]
+    assert {oct(path.stat().st_mode & 0o777) for path in files} == {"0o640"}
+
+
+# -- the log
+
+
+def test_defect_38_each_line_is_written_once_into_the_log_of_its_run(lab: Lab) -> None:
+    lab.script.on("Alpha.work", CommandFailedError("no"))
+    case = lab.case(step("a", may_fail=True, retries=0), step("b"))
+
+    lab.execute(case, (1, 2))
+
+    for run, other in ((1, 2), (2, 1)):
+        text = (results(case) / f"run_{run}/log.txt").read_text()
+        assert text.count(f"run {run}: 2 steps") == 1
+        assert text.count(f"run {run} step 1 a: started") == 1
+        assert text.count(f"run {run}: ✓ completed") == 1
+        assert f"run {other}" not in text
+
+
+def test_a_failure_is_in_the_log_with_its_reason(lab: Lab) -> None:
+    lab.script.on("Alpha.work", CommandFailedError("first line\nsecond line"))
+    case = lab.case(step("a"))
+
+    lab.execute(case)
+
+    text = (results(case) / "run_1/log.txt").read_text()
+    assert "attempt failed, no attempt left: first line\nsecond line" in text
+    assert "run 1: ✗ failed" in text
+
+
+def test_a_bug_is_in_the_log_with_its_traceback(lab: Lab) -> None:
+    lab.script.on("Alpha.initialize", ZeroDivisionError("a bug"))
+    case = lab.case(step("a"))
+
+    lab.execute(case)
+
+    text = (results(case) / "run_1/log.txt").read_text()
+    assert "the run broke off" in text
+    assert "Traceback" in text
+
+
+# -- secrets
+
+
+def leak(call: Call) -> None:
+    """Raise what a careless class would: the secret is in the text and in its cause."""
+    secret = call.resource.settings.password or SECRET
+    cause = ValueError(f"password was {secret}")
+    raise CommandFailedError(f"login with {secret} refused") from cause
+
+
+def leaky(lab: Lab, key: str | None, act: Act = leak) -> Case:
+    lab.environment["DB_PASSWORD"] = SECRET
+    if key is not None:
+        lab.script.on(key, always=act)
+    return lab.case(
+        step("a", parameters={"text": "${env:DB_PASSWORD}"}, may_fail=True, retries=1),
+        step("b", "Beta", parameters={"text": "x ${env:DB_PASSWORD} y"}),
+        resources={"Alpha": {"password": "${env:DB_PASSWORD}"}},
+    )
+
+
+def test_secrets_reach_the_command(lab: Lab) -> None:
+    case = leaky(lab, None)
+
+    lab.execute(case)
+
+    works = {c.key: c for c in lab.script.calls if c.key.endswith("work")}
+    assert works["Alpha.work"].parameters["text"] == SECRET
+    assert works["Alpha.work"].resource.settings.password == SECRET
+    assert works["Beta.work"].parameters["text"] == f"x {SECRET} y"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        None,
+        *("Alpha.work", "Alpha.initialize", "Alpha.start", "Alpha.wait_until_ready"),
+        *("Alpha.stop", "Alpha.alive", "Alpha.version"),
+    ],
+)
+def test_a_secret_is_in_no_file_of_the_results_and_in_no_log(
+    lab: Lab, key: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    case = leaky(lab, key)
+    if key == "Alpha.alive":
+        lab.script.on("Alpha.work", CommandFailedError("no"))
+
+    lab.execute(case)
+
+    assert (results(case) / "run_1/run.json").is_file()
+    for path in results(case).rglob("*"):
+        assert not path.is_file() or b"hunter2" not in path.read_bytes(), path
+    assert "hunter2" not in caplog.text
+    assert "hunter2" not in repr(lab.events)
+
+
+def test_a_secret_in_what_a_command_says_is_taken_out(lab: Lab) -> None:
+    said = {"url": f"db://{SECRET}@host", "rows": 3, "more": [{"x": SECRET}]}
+    case = leaky(lab, "Alpha.work", lambda _: said)
+
+    record = lab.execute(case).records[0]
+
+    values = record.steps[0].attempts[0].repetitions[0].values
+    assert values == {"url": "db://******@host", "rows": 3, "more": [{"x": "******"}]}
+    assert b"hunter2" not in (results(case) / "run_1/run.json").read_bytes()
+
+
+def test_an_error_that_leaves_the_run_carries_no_secret(lab: Lab) -> None:
+    """Prefect stores and shows what a task raises, causes included."""
+    case = leaky(lab, "Alpha.initialize")
+    session = Session(lab.setting(case), 1)
+    session.prepare()
+
+    with pytest.raises(ResourceError) as caught:
+        session.initialize()
+    session.abandon()
+
+    shown = caught.getrepr(style="native", chain=True)
+    assert "hunter2" not in str(caught.value)
+    assert "password was" not in str(shown)
+
+
+def test_an_error_without_secrets_keeps_its_type_and_cause(lab: Lab) -> None:
+    lab.script.on("Alpha.initialize", ZeroDivisionError("a bug"))
+    case = lab.case(step("a"))
+    session = Session(lab.setting(case), 1)
+    session.prepare()
+
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        session.initialize()
+    session.abandon()
+
+
+def test_a_missing_variable_of_a_step_is_one_clear_sentence(lab: Lab) -> None:
+    record = lab.one(step("a", parameters={"text": "${env:NOT_SET}"}))
+
+    error = record.steps[0].attempts[0].error
+    assert error is not None
+    assert error.message == (
+        "the environment variable 'NOT_SET' that the case refers to is not there; set it"
+    )
+    assert "Alpha.work" not in lab.script.keys
+
+
+def test_a_missing_variable_of_a_setting_is_one_clear_sentence(lab: Lab) -> None:
+    record = lab.one(step("a"), resources={"Alpha": {"password": "${env:NOT_SET}"}})
+
+    assert record.outcome is FAILED
+    assert record.error is not None
+    assert "environment variable 'NOT_SET'" in record.error.message
+    assert lab.script.calls == []
+
+
+# -- when things go wrong
+
+
+@pytest.mark.parametrize("place", ["start", "stop"])
+def test_a_collector_that_breaks_fails_the_run(lab: Lab, place: str) -> None:
+    lab.trouble[place] = MeasurementError("no samples")
+    case = lab.case(step("a"), step("b", "Beta"))
+
+    with pytest.raises(MeasurementError, match="no samples") if place == "stop" else nullcontext():
+        lab.execute(case)
+
+    record = record_of(case)
+    assert record.outcome is FAILED
+    assert record.error is not None
+    assert record.error.message == "no samples"
+    assert lab.collectors[0].running is False
+    assert done_runs(results(case)) == []
+    started = [key[:-6] for key in lab.script.keys if key.endswith(".start")]
+    stopped = [key[:-5] for key in lab.script.keys if key.endswith(".stop")]
+    assert stopped == started[::-1]
+
+
+def test_a_listener_that_breaks_does_not_disturb_the_run(lab: Lab) -> None:
+    """A closed terminal must not leave a container behind."""
+
+    def closed(_event: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    lab.listeners.append(closed)
+    case = lab.case(step("a"), step("b", "Beta"))
+
+    executed = lab.execute(case)
+
+    assert executed.records[0].outcome is DONE
+    assert lab.script.count("Alpha.stop") == lab.script.count("Beta.stop") == 1
+
+
+def failing(name: str, error: Exception) -> Callable[..., None]:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise error
+
+    fail.__name__ = name
+    return fail
+
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("name", ["View", "begin_run", "write_down", "finish_run", "Keeper"])
+def test_a_full_disk_at_any_point_is_the_error_that_is_told(
+    lab: Lab, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    case = lab.case(step("a"))
+    lab.execute(case, (1,))
+    before = tree(results(case) / "run_1")
+    monkeypatch.setattr(session_module, name, failing(name, FULL))
+
+    with pytest.raises(OSError, match="No space left on device"):
+        lab.execute(case, (1, 2, 3))
+
+    assert done_runs(results(case)) == [1]
+    assert tree(results(case) / "run_1") == before
+    assert lab.script.count("Alpha.start") == lab.script.count("Alpha.stop")
+    assert all(not collector.running for collector in lab.collectors)
+    assert "Traceback" not in capfd.readouterr().err
+    if name == "finish_run":
+        assert record_of(case, 2).outcome is FAILED, "a run without .done did not complete"
+
+
+def test_outputs_that_cannot_be_kept_fail_the_run(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = lab.case(step("a"))
+    monkeypatch.setattr(session_module.Keeper, "keep", failing("keep", FULL))
+
+    with pytest.raises(OSError, match="No space left"):
+        lab.execute(case)
+
+    record = record_of(case)
+    assert record.outcome is FAILED
+    assert record.error is not None
+    assert "No space left" in record.error.message
+    assert lab.script.count("Alpha.stop") == 1
+
+
+def test_abandoning_twice_is_harmless(lab: Lab) -> None:
+    session = lab.session(lab.case(step("a")))
+
+    session.abandon()
+    session.abandon()
+
+    assert session.written.outcome is Outcome.CANCELLED
+
+
+def test_abandoning_what_was_never_prepared_is_harmless(lab: Lab) -> None:
+    session = Session(lab.setting(lab.case(step("a"))), 1)
+
+    session.abandon()
+
+    with pytest.raises(RecordError, match="no record yet"):
+        _ = session.written
+
+
+def test_a_resource_asked_for_before_initialize_is_a_clear_error(lab: Lab) -> None:
+    session = Session(lab.setting(lab.case(step("a"))), 1)
+
+    with pytest.raises(ResourceError, match="were not made"):
+        _ = session.resources
+
+
+def test_a_wish_to_stop_ends_the_rest(lab: Lab) -> None:
+    session = Session(lab.setting(lab.case(step("a"))), 1)
+    session.stopping.set()
+
+    session.rest(3600)
+
+
+def test_a_wish_to_stop_during_the_delay_keeps_the_next_attempt_from_beginning(lab: Lab) -> None:
+    """Prefect waits for the delay to end, and only then calls again."""
+    lab.script.on("Alpha.work", always=CommandFailedError("no"))
+    case = lab.case(step("a", retries=2))
+    session = lab.session(case)
+    with pytest.raises(StepFailedError, match="no"):
+        session.attempt(case.steps[0])
+    session.stopping.set()
+
+    with pytest.raises(StepFailedError, match="not tried again"):
+        session.attempt(case.steps[0])
+
+    assert len(session.settle(case.steps[0]).attempts) == 1
+    session.abandon()
+
+
+def test_the_record_says_what_was_executed(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 2.0)
+
+    record = lab.one(step("a", parameters={"text": "t", "makes": "o"}), tags=["t"])
+
+    assert record.case["title"] == "fake"
+    assert record.case["tags"] == ["t"]
+    assert str(record.case["hash"]).startswith("sha256:")
+    assert record.steps[0].parameters == {"text": "t", "makes": "o"}
+    assert record.environment
+    assert record.benchyard_version
+
+
+def test_leftovers_of_a_dead_lab_are_killed_and_noted(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_module, "kill_leftovers", lambda: [4711])
+    case = lab.case(step("a"))
+
+    lab.execute(case)
+
+    text = (results(case) / "run_1/log.txt").read_text()
+    assert "killed processes that a dead lab had left: [4711]" in text

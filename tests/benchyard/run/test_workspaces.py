@@ -1,0 +1,160 @@
+"""What becomes of the files that steps make."""
+
+from pathlib import Path
+
+import pytest
+
+from benchyard.case.resource import Workspace
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.files import sha256
+from benchyard.run.views import mirror
+from benchyard.run.workspaces import Declared, account, keep, kept_folder
+
+NO_OUTPUT = "outside of data/shared|would overwrite an input of that name"
+
+
+@pytest.fixture
+def shared(tmp_path: Path, inputs: Path) -> Path:
+    folder = tmp_path / "run_1" / ".work" / "shared"
+    mirror(inputs, folder)
+    return folder
+
+
+@pytest.fixture
+def run(shared: Path) -> Path:
+    return shared.parent.parent
+
+
+def tree(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def declared(name: str, resource: str = "Toy", step: str = "01-map") -> Declared:
+    return Declared(name, resource, step)
+
+
+# -- the workspace
+
+
+def test_the_workspace_reads_inputs_and_what_steps_made(
+    tmp_path: Path, inputs: Path, shared: Path
+) -> None:
+    workspace = Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
+    workspace.new_file("made/out.nt").write_text("out")
+    assert workspace.file("made/out.nt").read_text() == "out"
+    assert workspace.file("sub/deep.csv").read_text() == "deep"
+    assert workspace.file("alias.nt").read_text() == "in"
+    with pytest.raises(CommandFailedError, match="there is no file 'absent'"):
+        workspace.file("absent")
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "out", "sub/../../../../x"])
+def test_the_workspace_leads_nowhere_else(
+    tmp_path: Path, inputs: Path, shared: Path, name: str
+) -> None:
+    workspace = Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
+    (shared / "out").symlink_to("/etc/hostname")
+    with pytest.raises(CommandFailedError, match=r"outside of data/shared"):
+        workspace.file(name)
+    with pytest.raises(CommandFailedError, match=NO_OUTPUT):
+        workspace.new_file(name)
+
+
+@pytest.mark.parametrize("name", ["input.nt", "alias.nt", "linked/deep.csv"])
+def test_no_output_is_written_over_an_input(
+    tmp_path: Path, inputs: Path, shared: Path, name: str
+) -> None:
+    workspace = Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
+    with pytest.raises(CommandFailedError, match=NO_OUTPUT):
+        workspace.new_file(name)
+
+
+# -- keeping
+
+
+def test_defect_33_inputs_are_never_stolen(inputs: Path, shared: Path, run: Path) -> None:
+    (shared / "out.nt").write_text("out")
+    before = tree(inputs)
+    named = [declared(name) for name in ("out.nt", "input.nt", "alias.nt")]
+    keep(named, shared, run, {"input.nt", "alias.nt"})
+    assert tree(inputs) == before
+    assert (inputs / "input.nt").read_text() == "in"
+    assert (run / "toy" / "out.nt").read_text() == "out"
+    assert tree(run / "toy") == ["out.nt"]
+
+
+@pytest.mark.parametrize("name", ["out.nq", "out.ttl", "out", "out.csv.gz", ".hidden", "a b-é.x"])
+def test_defect_33_outputs_of_any_suffix_are_kept(shared: Path, run: Path, name: str) -> None:
+    (shared / name).write_text("out")
+    keep([declared(name)], shared, run)
+    assert (run / "toy" / name).read_text() == "out"
+    assert not (shared / name).exists()
+
+
+def test_defect_33_only_declared_outputs_move(shared: Path, run: Path) -> None:
+    for name in ("out.nt", "other.nt", "scratch.nt"):
+        (shared / name).write_text(name)
+    keep([declared("out.nt")], shared, run)
+    assert tree(run / "toy") == ["out.nt"]
+    assert (shared / "other.nt").exists()
+
+
+def test_an_output_that_was_not_made_is_no_trouble(shared: Path, run: Path) -> None:
+    keep([declared("absent.nt"), declared("sub/absent.nt")], shared, run)
+    assert not (run / "toy").exists()
+
+
+def test_folders_are_kept_whole(shared: Path, run: Path) -> None:
+    (shared / "out" / "deep").mkdir(parents=True)
+    (shared / "out" / "deep" / "a.nt").touch()
+    keep([declared("out")], shared, run)
+    assert tree(run / "toy") == ["out", "out/deep", "out/deep/a.nt"]
+
+
+def test_outputs_in_folders_keep_their_place(shared: Path, run: Path) -> None:
+    (shared / "sub" / "out.nt").touch()
+    keep([declared("sub/out.nt")], shared, run)
+    assert tree(run / "toy") == ["sub", "sub/out.nt"]
+
+
+def test_defect_34_two_outputs_of_one_name_are_both_kept(shared: Path, run: Path) -> None:
+    for number in (1, 2, 3):
+        (shared / "metrics.csv").write_text(str(number))
+        keep([declared("metrics.csv", step=f"0{number}-map")], shared, run)
+    assert tree(run / "toy") == [
+        "02-map",
+        "02-map/metrics.csv",
+        "03-map",
+        "03-map/metrics.csv",
+        "metrics.csv",
+    ]
+    assert (run / "toy" / "metrics.csv").read_text() == "1"
+    assert (run / "toy" / "02-map" / "metrics.csv").read_text() == "2"
+
+
+def test_defect_34_a_folder_is_not_moved_into_its_namesake(shared: Path, run: Path) -> None:
+    for number in (1, 2):
+        (shared / "out").mkdir()
+        (shared / "out" / f"{number}.nt").touch()
+        keep([declared("out", step=f"0{number}-map")], shared, run)
+    assert tree(run / "toy") == ["02-map", "02-map/out", "02-map/out/2.nt", "out", "out/1.nt"]
+
+
+def test_two_resources_keep_apart(shared: Path, run: Path) -> None:
+    assert kept_folder(run, "My_Engine") == run / "myengine"
+    for resource in ("One", "Two"):
+        (shared / "out.nt").write_text(resource)
+        keep([declared("out.nt", resource)], shared, run)
+    assert (run / "one" / "out.nt").read_text() == "One"
+    assert (run / "two" / "out.nt").read_text() == "Two"
+
+
+def test_the_account_has_size_and_digest_of_each_kept_file(shared: Path, run: Path) -> None:
+    (shared / "out.nt").write_text("out")
+    (shared / "b.nt").write_text("")
+    keep([declared("out.nt", "Two"), declared("b.nt", "One")], shared, run)
+    (run / "log.txt").touch()
+    assert account(run, ["Two", "One", "None_at_all"]) == (
+        {"path": "one/b.nt", "bytes": 0, "sha256": sha256(run / "one" / "b.nt")},
+        {"path": "two/out.nt", "bytes": 3, "sha256": sha256(run / "two" / "out.nt")},
+    )

@@ -1,0 +1,70 @@
+"""Readers made by hand."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from benchyard.publish.sinks import Stored, Timing
+from benchyard.show.history.series import Series
+
+FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def day(number: float) -> datetime:
+    return FIRST + timedelta(days=number)
+
+
+def series(*wall_times: float, entry: str = "load", test: str = "words") -> Series:
+    """Make a series with a timing each day."""
+    found = (Timing(day(number), time) for number, time in enumerate(wall_times))
+    return Series(test, entry, tuple(found))
+
+
+class FakeReader:
+    """A reader of timings in memory, one a day; it notes what it was asked for."""
+
+    def __init__(self, content: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
+        self.content = content
+        self.asked: list[tuple[object, ...]] = []
+        self.closed = False
+
+    def tests(self) -> Iterator[str]:
+        yield from sorted(self.content)
+
+    def entries(self, test: str) -> Iterator[str]:
+        yield from sorted(self.content.get(test, {}))
+
+    def starts(
+        self,
+        test: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[datetime]:
+        self.asked.append((test, since, newest_first, limit))
+        count = max(map(len, self.content.get(test, {}).values()), default=0)
+        found = [day(number) for number in range(count) if since is None or day(number) >= since]
+        yield from (found[::-1] if newest_first else found)[:limit]
+
+    def timings(
+        self,
+        test: str,
+        entry: str,
+        *,
+        since: datetime | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[Timing]:
+        self.asked.append((test, entry, since, newest_first, limit))
+        found = [
+            Timing(day(number), time)
+            for number, time in enumerate(self.content.get(test, {}).get(entry, ()))
+            if since is None or day(number) >= since
+        ]
+        yield from (found[::-1] if newest_first else found)[:limit]
+
+    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.closed = True

@@ -1,0 +1,90 @@
+"""Texts from outside stay texts."""
+
+import base64
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.show.pages.markdown import LONGEST, cell, embedded, link, table
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "<script>alert(1)</script>",
+    "[click](javascript:alert(1))",
+    "![x](https://evil.example/x.png)",
+    "<https://evil.example>",
+    "https://evil.example",
+    "www.evil.example",
+    "someone@evil.example",
+    "[a]: javascript:alert(1)",
+    "a | b",
+    "`code`",
+    "**bold** __bold__ *it* _it_ ~~gone~~",
+    "# head",
+    "- item",
+    "+ item",
+    "1. item",
+    "2) item",
+    "> quote",
+    "---",
+    "===",
+    "&lt;b&gt; &#60;",
+    "\\<b>",
+]
+ACTIVE = re.compile(r"(?<!\\)(?:\\\\)*[`*\[\]<>|~&@]")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_active_is_left(text: str) -> None:
+    assert not ACTIVE.search(cell(text))
+    assert not re.match(r"[#+=>-]|\d+[.)]\s", cell(text))
+    assert not re.search(r"(?<!\\)://", cell(text))
+    assert "www." not in cell(text)
+
+
+@given(st.text())
+def test_any_text_is_one_quiet_line(text: str) -> None:
+    shown = cell(text)
+    assert shown.isprintable()
+    assert not ACTIVE.search(shown)
+    assert not re.search(r"(?<!\\)://", shown)
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"])))
+def test_backslashes_taken_off_the_text_is_itself(text: str) -> None:
+    assert re.sub(r"\\(.)", r"\1", cell(text, 10_000)) == text
+
+
+@pytest.mark.parametrize("text", ["03-load", "tpch_sqlite", "2026-11-20 08:00:00+00:00", "1.5 s"])
+def test_plain_texts_stay_as_they_are(text: str) -> None:
+    assert cell(text) == text
+
+
+def test_long_texts_are_cut_off() -> None:
+    assert len(cell("x" * 5000)) == LONGEST
+    assert cell("abcdef", 3) == "ab…"
+
+
+def test_lines_become_one() -> None:
+    assert cell("  a\n\tb\r\n c ") == "a b c"
+
+
+def test_link_needs_an_address() -> None:
+    assert link("bold-bat", "/runs/flow-run/5") == "[bold-bat](/runs/flow-run/5)"
+    assert link("bold-bat", None) == "bold-bat"
+    assert link("", "/runs") == ""
+    assert link("a](x)[b", "/runs") == "[a\\](x)\\[b](/runs)"
+
+
+def test_table_has_a_row_for_each() -> None:
+    made = table(("A", "B"), [("1", cell("x|y"))], right=(0,))
+    assert made == "| A | B |\n| --: | --- |\n| 1 | x\\|y |\n"
+
+
+def test_picture_is_part_of_the_page() -> None:
+    made = embedded("<svg/>", "run [1]")
+    data = made.partition("base64,")[2].rstrip(")\n")
+    assert base64.b64decode(data) == b"<svg/>"
+    assert made.startswith("![run \\[1\\]](data:image/svg+xml;base64,")

@@ -1,0 +1,112 @@
+"""The page of a case's result, and the table of a suite."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from benchyard.core.model import Json, Outcome
+from benchyard.results.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord
+from benchyard.results.summary import summarize
+from benchyard.show.pages import result_page, suite_table
+
+BEGAN = "2026-11-20T08:00:00+00:00"
+PLACE = Path("/results")
+
+
+def record(run: int, seconds: float, name: str = "load", own: float | None = None) -> RunRecord:
+    values: dict[str, Json] = {} if own is None else {"run_s": own}
+    made = Repetition("measured", 0.0, seconds, Outcome.COMPLETED, values=values)
+    attempt = Attempt(1, BEGAN, 0.0, seconds, Outcome.COMPLETED, (made,))
+    step = StepRecord(1, "s", name, "R", "c", {}, True, Outcome.COMPLETED, (attempt,))
+    return RunRecord({"title": "words"}, run, Outcome.COMPLETED, BEGAN, BEGAN, 9.0, (step,))
+
+
+def summary(*seconds: float, name: str = "load") -> dict[str, Any]:
+    records = [record(run, length, name) for run, length in enumerate(seconds, 1)]
+    return cast("dict[str, Any]", summarize("words", records))
+
+
+def test_page_has_the_summary_and_the_picture() -> None:
+    page = result_page("words", summary(1.0, 2.0, 3.0), [4], PLACE, (2, "<svg/>"))
+    assert "# words" in page
+    assert "3 runs done, run 4 failed." in page
+    assert "| 1 | load | 3 | 2.00 s | - | 50.0% | 1.00 s | 3.00 s | 3 completed |  |" in page
+    assert "## Curves of run 2, the median one" in page
+    assert "![run 2](data:image/svg+xml;base64,PHN2Zy8+)" in page
+    assert "`/results`" in page
+
+
+def test_a_programs_own_time_is_shown_where_it_is_not_the_steps() -> None:
+    for own, is_shown in ((1.985, False), (1.9, True)):
+        document = cast("dict[str, Any]", summarize("words", [record(1, 2.0, own=own)]))
+        page = result_page("words", document, [], PLACE, None)
+        assert ("| Own |" in page) is is_shown
+        assert ("| 2.00 s | 1.90 s | 1 completed |" in page) is is_shown
+
+
+def test_page_tells_what_was_measured() -> None:
+    repositories = {"program x": {"commit": "0123456789" * 4, "changes": "none"}}
+    subject = {"host": "bench*1", "repositories": repositories}
+    page = result_page("words", summary(1.0) | {"subject": subject}, [], PLACE, None)
+    assert "- measured on bench\\*1, commit 0123456789\n" in page
+
+
+def test_page_says_where_and_why_before_the_numbers() -> None:
+    error = ErrorRecord("CommandFailedError", "'sh' failed: exit code 9; on stderr: <b>refused")
+    attempt = Attempt(1, BEGAN, 0.0, 1.0, Outcome.FAILED, (), error)
+    broken = StepRecord(1, "s", "load", "R", "c", {}, True, Outcome.FAILED, (attempt,))
+    flow_run: dict[str, Json] = {"id": "97aa7af2-52ce-4686-82e0-615de07efa2d", "name": "words"}
+    failed = replace(
+        record(4, 1.0),
+        outcome=Outcome.FAILED,
+        steps=(broken,),
+        flow_run=flow_run,
+        environment={"host": "bench1"},
+    )
+
+    page = result_page("words", summary(1.0), [4], PLACE, None, [failed])
+
+    where = "run 4, flow run [words](/runs/flow-run/97aa7af2-52ce-4686-82e0-615de07efa2d)"
+    told = f"- {where}, host bench1: step load: exit 9: \\<b\\>refused\n\n|"
+    assert told in page
+
+
+def test_page_without_any_run_says_so() -> None:
+    page = result_page("words", {}, [1, 2], PLACE, None)
+    assert "0 runs done, runs 1, 2 failed." in page
+    assert "|" not in page
+    assert "![" not in page
+
+
+def test_warnings_are_told_and_are_texts() -> None:
+    document = summary(1.0) | {"warnings": ["<b>careful</b>"] * 30}
+    page = result_page("words", document, [], PLACE, None)
+    assert page.count("- warning: \\<b\\>careful") == 20
+    assert "10 more warnings" in page
+
+
+def test_thousands_of_steps_are_cut_off() -> None:
+    step = summary(1.0)["steps"][0]
+    page = result_page("words", summary(1.0) | {"steps": [step] * 5000}, [], PLACE, None)
+    assert "4800 more steps are in summary.json." in page
+    assert len(page) < 100_000
+
+
+def test_names_are_texts() -> None:
+    page = result_page("<i>", summary(1.0, name="<img src=x>"), [], Path("/a`b"), None)
+    assert "\\<img src=x\\>" in page
+    assert "# \\<i\\>" in page
+    assert "`/a'b`" in page
+
+
+def test_rows_of_a_suite_are_escaped_and_rounded() -> None:
+    rows = [{"case": "<b>", "done": 3, "seconds": 29.700000000000003, "why": None, "ok": True}]
+    made = suite_table(rows)
+    assert made == [{"case": "\\<b\\>", "done": 3, "seconds": "29.7", "why": "", "ok": "yes"}]
+    json.dumps(made, allow_nan=False)
+
+
+def test_curves_of_another_run_are_not_called_the_median_ones() -> None:
+    page = result_page("words", summary(1.0) | {"median_run": None}, [], PLACE, (1, "<svg/>"))
+    assert "## Curves of run 1\n" in page

@@ -1,0 +1,202 @@
+"""Rows of any kind are taken in, or named and left out; those beside them are never lost."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.show.shipyard.assembling import assemble
+from benchyard.show.shipyard.intake import Intake
+from benchyard.show.shipyard.spans import Operation
+from tests.benchyard.show.shipyard.conftest import (
+    START,
+    graph_of,
+    only,
+    pool,
+    prepared,
+    pulled,
+    row,
+)
+
+GOOD = [*prepared("a"), *pulled("a", "i", START + 200)]
+PULL = Operation.PULL
+
+
+HOSTILE: list[tuple[Any, str]] = [
+    (row("abc", "a", "cascade:pull-start", "img=i"), "its RowKey is abc, and no time"),
+    (row("nan", "a", "cascade:pull-start", "img=i"), "its RowKey is nan, and no time"),
+    (row("-5", "a", "cascade:pull-start", "img=i"), "its RowKey is -5, and no time"),
+    (row("1e300", "a", "cascade:pull-start", "img=i"), "its RowKey is 1e300, and no time"),
+    (row("true", "a", "cascade:pull-start", "img=i"), "its RowKey is true, and no time"),
+    (row("1,2", "a", "cascade:pull-start", "img=i"), "its RowKey is 1,2, and no time"),
+    (row("", "a", "cascade:pull-start", "img=i"), "its RowKey is , and no time"),
+    (row(START, "a", "cascade:pull-start"), "its message names no image (img=…)"),
+    (row(START, "a", "cascade:pull-end", ""), "its message names no image (img=…)"),
+    (row(START, "a", "cascade:pull-end", "img="), "its message names no image (img=…)"),
+    (row(START, "a", "cascade:pull-end", "size=3"), "its message names no image (img=…)"),
+    (row(START, "", "cascade:pull-end", "img=i"), "its node is , and no name"),
+    (row(START, "a", "nodeprep:end") | {"NodeId": 7}, "its node is 7, and no name"),
+    (row(START, "a", "nodeprep:end") | {"Event": 7}, "its event is 7, and no text"),
+    (row(START, "a", "nodeprep:end") | {"Message": 7}, "its Message is 7, and no text"),
+    (row(START, "a", "nodeprep:end") | {"PartitionKey": []}, "its PartitionKey is [], and no"),
+    ({"RowKey": str(START), "NodeId": "a"}, "it has no Event"),
+    ({"RowKey": str(START), "Event": "nodeprep:end"}, "it has no NodeId"),
+    ({"NodeId": "a", "Event": "nodeprep:end"}, "it has no at"),
+    ({"at": "2026-01-01T00:00:00", "node": "a", "event": "x:y"}, "without a time zone"),
+    ({"at": "yesterday", "node": "a", "event": "x:y"}, "Invalid isoformat string"),
+    ({"at": 5, "node": "a", "event": "x:y"}, "must be str"),
+    ("a text", "it is no object"),
+    (None, "it is no object"),
+    ([1], "it is no object"),
+]
+
+
+@pytest.mark.parametrize(("hostile", "reason"), HOSTILE)
+@pytest.mark.parametrize("place", [0, 5, len(GOOD)])
+def test_a_hostile_row_is_named_and_all_others_are_read(
+    hostile: Any, reason: str, place: int
+) -> None:
+    graph = graph_of([*GOOD[:place], hostile, *GOOD[place:]])
+    [problem] = graph.problems
+    assert problem.startswith(f"row {place + 1}: ")
+    assert reason in problem
+    [node] = graph.nodes
+    assert [(span.name, span.duration) for span in node.work[PULL].spans()] == [("i", 30.0)]
+    assert node.is_finished
+
+
+def test_of_many_problems_the_first_are_told_and_all_are_counted() -> None:
+    graph = graph_of([*GOOD, *[row("x", "a", "nodeprep:end")] * 500])
+    assert (graph.unreadable, len(graph.problems)) == (500, 20)
+
+
+def test_a_problem_cannot_write_to_the_terminal() -> None:
+    graph = graph_of([row("\x1b[31mred\n", "a", "nodeprep:end")])
+    assert graph.problems == ("row 1: its RowKey is \\x1b[31mred\\n, and no time",)
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "length", "size"),
+    [
+        ("img=i,diff=2.5,size=125.1 MB", "i", 2.5, 125_100_000),
+        ("img=i,size=125.1 MB,diff=2.5", "i", 2.5, 125_100_000),
+        ("grtype=docker,img=i,diff=2.5,size=ago 125MB", "i", 2.5, 125_000_000),
+        ("grtype=singularity,img=docker://b,diff=2.5,size=77", "docker://b [singularity]", 2.5, 77),
+        ("img=i,diff=2.5,size=125MB\n", "i", 2.5, 125_000_000),
+        ("img=i,diff=2.5", "i", 2.5, None),
+        ("img=i,diff=2.5,size=", "i", 2.5, None),
+        ("img=i,diff=2.5,size=<none>", "i", 2.5, None),
+        ("img=i", "i", 3.0, None),
+        ("img=i,diff=", "i", 3.0, None),
+        ("img=i,diff=soon", "i", 3.0, None),
+        ("img=i,diff=nan", "i", 3.0, None),
+        ("img=i,diff=-1", "i", 3.0, None),
+        ("img=i,diff=1e99", "i", 3.0, None),
+        ("img=a=b,diff=2.5", "a=b", 2.5, None),  # the original makes 'a' of it
+        ("img=a,b,diff=2.5", "a,b", 2.5, None),
+        ("img=i,diff=2.5,size=5,more=x", "i", 2.5, 5),
+    ],
+)
+@pytest.mark.parametrize("others", [0, 40])
+def test_a_message_is_read_in_every_form(
+    message: str, name: str, length: float, size: int | None, others: int
+) -> None:
+    """Alone, and among those of another form, with which it cannot be read together."""
+    beside = [
+        row(START + 200 + n, "a", f"cascade:pull-{edge}", f"img=other{n}{more}")
+        for n in range(others)
+        for edge, more in (("start", ""), ("end", ",diff=1.0,size=1 MB"))
+    ]
+    kind = message.partition(",")[0] + "," if message.startswith("grtype") else ""
+    start = f"{kind}img={name.partition(' ')[0]}"
+    tested = [
+        row(START + 300, "a", "cascade:pull-start", start),
+        row(START + 303, "a", "cascade:pull-end", message),
+    ]
+    node = only([*prepared("a"), *beside, *tested])
+    [span] = [span for span in node.work[PULL].spans() if "other" not in span.name]
+    assert (span.name, span.duration, span.size) == (name, length, size)
+
+
+def test_exported_rows_may_have_no_partition_and_more_members() -> None:
+    rows = [
+        {key: value for key, value in one.items() if key != "PartitionKey"} | {"Timestamp": "2016"}
+        for one in GOOD
+    ]
+    assert only(rows).install == 120.5
+
+
+def test_events_may_have_capitals_and_spaces() -> None:
+    rows = [one | {"Event": f" {one['Event'].title()} "} for one in GOOD]
+    assert only(rows).total(PULL) == 30.0
+
+
+def test_our_own_rows_of_the_table_are_read_by_their_time() -> None:
+    key = f"{START:017.6f}|lab|benchyard:run-start|000000.0a"
+    rows = [
+        row(key, "lab", "benchyard:run-start", "case=a%2Cb,run=3,offer=Debian"),
+        row(
+            key.replace("723.25", "733.50"),
+            "lab",
+            "benchyard:run-end",
+            "case=a%2Cb,run=3,diff=10.25",
+        ),
+    ]
+    run = only(rows)
+    assert (run.label, run.start, run.length(Operation.RUN)) == ("a,b run 3", START, 10.25)
+
+
+def test_batches_of_any_length_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pool(3, 3)
+    rows[10:10] = [row("x", "a", "nodeprep:end")]
+    expected = graph_of(rows)
+    for many in (1, 7, 17, 40):
+        monkeypatch.setattr("benchyard.show.shipyard.intake._MANY", many)
+        graph = graph_of(rows)
+        assert graph.problems == expected.problems
+        assert [node.total(PULL) for node in graph.nodes] == [
+            node.total(PULL) for node in expected.nodes
+        ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=4,
+)
+KNOWN = st.sampled_from(
+    [
+        "cascade:pull-start",
+        "cascade:pull-end",
+        "cascade:load-start",
+        "nodeprep:start",
+        "x:y",
+        "benchyard:run-start",
+        "benchyard:attempt-end",
+    ]
+)
+ROWS = st.fixed_dictionaries(
+    {},
+    optional={
+        "PartitionKey": st.just("b$p") | JSON,
+        "RowKey": st.floats(0, 1e9).map(str) | JSON,
+        "NodeId": st.sampled_from(["a", "b"]) | JSON,
+        "Event": KNOWN | JSON,
+        "Message": st.sampled_from(["img=i", "img=i,diff=1,size=2"]) | JSON,
+        "at": st.just("2026-01-01T00:00:00.000000Z") | JSON,
+        "node": st.sampled_from(["a", "b"]) | JSON,
+        "event": KNOWN | JSON,
+        "message": st.fixed_dictionaries({"case": JSON, "run": JSON, "img": JSON}) | JSON,
+    },
+)
+
+
+@pytest.mark.slow
+@given(st.lists(ROWS | JSON, max_size=6))
+def test_nothing_that_json_can_hold_is_more_than_a_problem(rows: list[Any]) -> None:
+    intake = Intake()
+    intake.take(rows, "line")
+    graph = assemble(intake)
+    assert graph.taken == len(rows)
+    assert graph.unreadable <= len(rows)

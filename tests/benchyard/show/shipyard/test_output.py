@@ -1,0 +1,259 @@
+"""What is shown: columns for gnuplot, the document, tables, pictures."""
+
+import json
+import re
+import struct
+import zlib
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from benchmarks.peer_graph import put_together
+from benchyard.show.shipyard.assembling import Graph
+from benchyard.show.shipyard.dat import dat
+from benchyard.show.shipyard.document import document
+from benchyard.show.shipyard.nodes import Kind
+from benchyard.show.shipyard.picture import draw
+from benchyard.show.shipyard.totals import (
+    column_figures,
+    image_figures,
+    spread_of_ready,
+    spread_of_starts,
+)
+from benchyard.show.shipyard.wording import (
+    image_table,
+    node_table,
+    notes,
+    run_table,
+    summary,
+    total_table,
+)
+from tests.benchyard.show.shipyard.conftest import (
+    START,
+    Row,
+    graph_of,
+    pool,
+    prepared,
+    pulled,
+    row,
+    run_rows,
+)
+
+
+@pytest.fixture
+def torn() -> Graph:
+    """One whole node, one with a pull that is unfinished, one that is still prepared."""
+    rows = prepared("whole") + pulled("whole", "i", START + 200)
+    rows += prepared("pulling", START + 10) + pulled("pulling", "i", START + 220, 10)
+    rows += pulled("pulling", "j", START + 230)[:1]
+    rows += [row(START + 20, "young", "nodeprep:start", "offer=ubuntuserver,sku=16.04.0-lts")]
+    return graph_of([*rows, row(START, "whole", "my:event"), row("x", "whole", "my:event")])
+
+
+# -- columns
+
+
+def test_columns_are_the_originals_to_its_digits(whole_pool: list[Row]) -> None:
+    text = dat(graph_of(whole_pool).nodes)
+    header, *lines = text.splitlines()
+    assert header == (
+        "NodePrepStartTime NodeId NodePrep+DockerInstall PrivateRegistrySetup "
+        "ShipyardContainerPull GlobalResourcesLoad TotalPull TotalSave TotalLoad TotalTorrent"
+    )
+    expected, _ = put_together(whole_pool)
+    assert [line.split()[1] for line in lines] == sorted(expected)
+    for line in lines:
+        at, node, *cells = line.split()
+        assert re.fullmatch(r"2016-11-18-19:\d\d:\d\d\.\d{6}", at)
+        told = expected[node]
+        names = ("docker_install", "private_registry_setup", "docker_shipyard_container_pull")
+        own = [told[name] for name in (*names, "global_resources_loaded")]
+        own += [
+            sum(value for name, value in told.items() if name.startswith(f"{work}:"))
+            for work in ("pull", "save", "load", "torrent")
+        ]
+        assert list(map(float, cells)) == pytest.approx(own, abs=1e-5)
+        assert [len(cell.partition(".")[2]) for cell in cells[4:]] == [5] * 4
+
+
+def test_what_is_unfinished_is_no_number_in_the_columns(torn: Graph) -> None:
+    whole, pulling, young = (line.split()[2:] for line in dat(torn.nodes).splitlines()[1:])
+    assert "nan" not in whole
+    assert pulling == ["120.5", "0.0", "5.0", "1000.0", "nan", "9.50000", "5.25000", "8.00000"]
+    assert young == ["nan", "0.0", "0.0", "nan", *["0.00000"] * 4]
+
+
+def test_names_with_spaces_stay_one_column() -> None:
+    [line] = dat(graph_of(prepared('my "node"\t1')).nodes).splitlines()[1:]
+    assert line.split()[1] == "my_node_1"
+
+
+# -- the document
+
+
+def test_the_document_has_null_for_what_is_unfinished(torn: Graph) -> None:
+    made: Any = json.loads(json.dumps(document(torn, ["rows.jsonl"]), allow_nan=False))
+    whole, pulling, young = made["nodes"]
+    assert (whole["finished"], whole["pull"]["total_s"], whole["acquisition_s"]) == (
+        True,
+        30.0,
+        43.25,
+    )
+    assert pulling["pull"]["finished"] == pulling["pull"]["unfinished"] == 1
+    assert [one["duration_s"] for one in pulling["pull"]["images"]] == [10.0, None]
+    assert (pulling["unfinished"], pulling["acquisition_s"]) == (["pull j"], None)
+    assert (young["docker_install_s"], young["ready_at"]) == (None, None)
+    assert (whole["offer"], whole["sku"]) == ("ubuntuserver", "16.04.0-lts")
+    assert whole["ready_at"] == "2016-11-18T19:54:04.250000+00:00"
+    assert made["read"]["unknown"] == {"my:event": 1}
+    assert made["read"]["unreadable"] == 1
+
+
+def test_totals_are_over_the_nodes_that_have_a_value(torn: Graph) -> None:
+    figures = column_figures(torn.of(Kind.NODE))
+    assert (figures["docker_install"].count, figures["docker_install"].missing) == (2, 1)
+    assert (figures["docker_install"].total, figures["docker_install"].mean) == (241.0, 120.5)
+    assert (figures["pull"].count, figures["pull"].total) == (2, 30.0)
+
+
+def test_spreads_are_of_starts_and_of_being_ready(torn: Graph) -> None:
+    starts, ready = spread_of_starts(torn.nodes), spread_of_ready(torn.nodes)
+    assert (starts.count, starts.seconds, starts.variance) == (3, 20.0, 100.0)
+    assert (ready.count, ready.seconds, ready.variance) == (2, 10.0, 50.0)
+
+
+def test_images_have_their_figures_over_all_nodes(torn: Graph) -> None:
+    found = {(one.image, one.operation.value): one for one in image_figures(torn.nodes)}
+    one = found["i", "pull"]
+    assert (one.done, one.open, one.total, one.mean, one.least, one.most) == (2, 0, 40, 20, 10, 30)
+    assert one.bytes == 125_100_000
+    assert (found["j", "pull"].done, found["j", "pull"].open, found["j", "pull"].mean) == (
+        0,
+        1,
+        None,
+    )
+
+
+# -- tables
+
+
+def test_tables_say_what_is_unfinished(torn: Graph) -> None:
+    header, whole, pulling, young = node_table(torn.of(Kind.NODE))
+    assert header[3:] == [
+        "INSTALL",
+        "CONTAINER",
+        "RESOURCES",
+        "PULLS",
+        "SAVES",
+        "LOADS",
+        "TORRENTS",
+    ]
+    assert whole[1:3] == ["2016-11-18 19:35:23.2", "first"]
+    assert pulling[6] == "10.00 s, 1 unfinished"
+    assert young[2:6] == ["+20.00 s", "unfinished", "-", "-"]
+    assert summary(torn)[0] == "3 nodes, 2 unfinished"
+    assert notes(torn)[0] == "events that are not shown: my:event (1)"
+    assert "RowKey is x" in notes(torn)[2]
+
+
+def test_tables_of_one_length_have_rows_of_one_length(whole_pool: list[Row]) -> None:
+    graph = graph_of(whole_pool + run_rows())
+    nodes = graph.of(Kind.NODE)
+    for table in (
+        node_table(nodes),
+        run_table(graph.of(Kind.RUN)),
+        image_table(image_figures(nodes)),
+        total_table(column_figures(nodes)),
+    ):
+        assert {len(one) for one in table} == {len(table[0])}
+        assert all(cell.isprintable() for one in table for cell in one)
+
+
+# -- pictures
+
+
+def pixels(png: bytes) -> tuple[int, int]:
+    """Return width and height of a PNG whose checksums and pixels are all right."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    place, body, size = 8, b"", (0, 0)
+    while place < len(png):
+        length = struct.unpack(">I", png[place : place + 4])[0]
+        kind, content = png[place + 4 : place + 8], png[place + 8 : place + 8 + length]
+        [check] = struct.unpack(">I", png[place + 8 + length : place + 12 + length])
+        assert zlib.crc32(kind + content) == check
+        if kind == b"IHDR":
+            size = struct.unpack(">II", content[:8])
+        body += content if kind == b"IDAT" else b""
+        place += 12 + length
+    assert len(zlib.decompress(body)) == size[1] * (1 + 4 * size[0])
+    return size
+
+
+def texts(svg: bytes) -> list[str]:
+    root = ET.fromstring(svg)  # noqa: S314 - drawn here
+    return [text for element in root.iter() if (text := (element.text or "").strip())]
+
+
+@pytest.mark.slow
+def test_a_png_is_a_picture(torn: Graph) -> None:
+    width, height = pixels(draw(torn, "pool", "png"))
+    assert 600 < width < 2500
+    assert 100 < height < 1000
+
+
+@pytest.mark.slow
+def test_an_svg_names_every_node_also_those_that_start_at_once() -> None:
+    rows = prepared("one") + prepared("two") + prepared("three", START + 5, registry=True)
+    found = texts(draw(graph_of(rows), "batch$pool$1", "svg"))
+    assert {"one  first", "two  first", "three  +5.00 s", "batch$pool$1"} <= set(found)
+    assert {"node preparation", "private registry", "container pull", "global resources"} <= set(
+        found
+    )
+    assert "unfinished" not in found
+
+
+@pytest.mark.slow
+def test_what_is_unfinished_is_hatched_and_said(torn: Graph) -> None:
+    svg = draw(torn, "pool", "svg")
+    assert b"<pattern" in svg
+    assert {"unfinished", "1 unfinished"} <= set(texts(svg))
+
+
+@pytest.mark.slow
+def test_a_picture_of_runs_shows_their_phases() -> None:
+    graph = graph_of(run_rows() + run_rows(START + 60, run=2) + prepared("node"))
+    found = set(texts(draw(graph, "runs", "svg")))
+    assert {"words run 1  11-18 19:35:23", "node  first", "initialize", "steps", "ready"} <= found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nodes", [1, 100, 700])
+def test_labels_never_touch(nodes: int) -> None:
+    svg = draw(graph_of(pool(nodes, 1)), "pool", "svg")
+    places = sorted(
+        float(y)
+        for y, label in re.findall(r"translate\(\S+ ([\d.]+)\)[^>]*>([^<]*)</text>", svg.decode())
+        if label.startswith("tvm-")
+    ) or sorted(
+        float(y)
+        for y, label in re.findall(r'<text[^>]* y="([\d.]+)"[^>]*>([^<]*)</text>', svg.decode())
+        if label.startswith("tvm-")
+    )
+    assert places
+    assert all(lower - upper > 6.0 for upper, lower in pairwise(places))
+
+
+@pytest.mark.slow
+def test_the_same_nodes_are_the_same_picture(torn: Graph) -> None:
+    assert draw(torn, "pool", "svg") == draw(torn, "pool", "svg")
+    assert draw(torn, "pool", "png") == draw(torn, "pool", "png")
+
+
+@pytest.mark.slow
+def test_any_name_can_be_drawn() -> None:
+    rows = [
+        one for name in ("$x^2$", "節点", "a" * 300, "\x1b[31m", "<&>") for one in prepared(name)
+    ]
+    assert "$x^2$  first" in texts(draw(graph_of(rows), "$\\frac$", "svg"))

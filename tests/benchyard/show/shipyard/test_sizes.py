@@ -1,0 +1,63 @@
+"""Sizes in every form that was ever written."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.show.shipyard.sizes import NO_SIZE, Sizes, read_size
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("125.1 MB", 125_100_000),  # docker of 2016
+        ("123MB", 123_000_000),  # docker since 2017
+        ("ago 125MB", 125_000_000),  # the last two columns of a later listing
+        ("2 weeks ago 1.25GB", 1_250_000_000),
+        ("ago 125MB\n", 125_000_000),
+        ("222000111", 222_000_111),  # singularity, and what was saved
+        ("5.5 kB", 5_500),
+        ("3TB", 3_000_000_000_000),
+        ("0 B", 0),
+        ("0B", 0),
+        ("1e+03MB", 1_000_000_000),  # docker rounds 999.9 to three digits
+        ("1.5GiB", 1_610_612_736),
+        ("", NO_SIZE),
+        ("<none>", NO_SIZE),
+        ("MB", NO_SIZE),
+        ("-5", NO_SIZE),
+        ("12.5", NO_SIZE),
+        ("nan MB", NO_SIZE),
+        ("sha256:0a1b", NO_SIZE),
+        ("9e99GB", NO_SIZE),
+    ],
+)
+def test_a_size_is_read_in_each_form_and_units_are_decimal(text: str, size: int) -> None:
+    assert read_size(text) == size
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_size_or_none(text: str) -> None:
+    assert read_size(text) >= NO_SIZE
+
+
+@given(st.integers(0, 10**15))
+def test_a_number_of_bytes_is_itself(size: int) -> None:
+    assert read_size(str(size)) == size
+
+
+def test_what_a_message_tells_as_a_number_is_taken_as_it_is() -> None:
+    sizes = Sizes()
+    told: list[Any] = [5, "5 kB", None, True, -1, 2.5, [], "x"]
+    assert [sizes.of(value) for value in told] == [
+        5,
+        5000,
+        NO_SIZE,
+        NO_SIZE,
+        NO_SIZE,
+        NO_SIZE,
+        NO_SIZE,
+        NO_SIZE,
+    ]

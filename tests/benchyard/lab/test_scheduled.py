@@ -89,7 +89,7 @@ def make_place(base: Path) -> Shell:
     """Make a checkout with short windows, and a case that fails once."""
     shell = Shell(base / "home", make_checkout(base / "checkout"))
     (base / "home").mkdir()
-    automations = shell.checkout / "flows" / "lab" / "automations.py"
+    automations = shell.checkout / "benchyard" / "lab" / "automations.py"
     text = automations.read_text()
     assert "WITHIN_SECONDS = 95" in text
     automations.write_text(text.replace("WITHIN_SECONDS = 95", f"WITHIN_SECONDS = {WITHIN}"))

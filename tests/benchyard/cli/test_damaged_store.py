@@ -135,6 +135,16 @@ def test_no_damaged_byte_is_an_internal_error(
     assert swept(kept, tried, tmp_path / "store.sqlite", capsys) == []
 
 
+@pytest.mark.slow
+def test_a_page_that_has_lost_a_row_is_told(
+    closed: Kept, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An index may find a name that its table does not know any more, and SQLite says nothing."""
+    pages = range(0, len(closed.parts[""]), 4096)
+    tried = (("", page + at, 0xFF) for page in pages for at in range(25, 33, 2))
+    assert swept(closed, tried, tmp_path / "store.sqlite", capsys) == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("which", ["closed", "logged"])
 def test_not_one_of_all_bytes_is(

@@ -42,7 +42,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningLab]:
     shell = Shell(base / "home", make_checkout(base / "checkout"))
     (base / "home").mkdir()
     add_case(shell.checkout, "three", "sleep 1.2 & wait")
-    with shell.up("--name", "bench") as lab:
+    # Results lie outside of the checkout, where flow runs may write only if told so.
+    with shell.up("--name", "bench", "--allow", str(base)) as lab:
         yield lab
 
 

@@ -38,7 +38,10 @@ _MEND = (
 )
 _DAMAGED = f"the local store is damaged; {_MEND}"
 #: What reading a damaged store raises: SQLite gives back a value that is not what we have stored.
-_DAMAGES = (zlib.error, DocumentRejectedError, ValueError, TypeError, OverflowError, RecursionError)
+_DAMAGES = (
+    *(zlib.error, DocumentRejectedError, RecursionError),
+    *(ValueError, TypeError, LookupError, OverflowError),
+)
 #: What SQLite has beside a store, by the end of its name, and opens unasked.
 _PARTS = ("", "-wal", "-shm", "-journal")
 _REASONS = {

@@ -31,13 +31,14 @@ FINAL = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
 def make_checkout(folder: Path) -> Path:
     """Copy what a fresh clone has, with only a few small cases."""
-    ignored = shutil.ignore_patterns("__pycache__", "results", "lab-tests")
+    ignored = shutil.ignore_patterns("__pycache__", "lab-tests")
     for name in ("benchyard", "resources", "tasks", "flows"):
         shutil.copytree(SOURCE / name, folder / name, ignore=ignored)
     for name in ("prefect.yaml", "pyproject.toml"):
         shutil.copy(SOURCE / name, folder / name)
     for name in ("examples/first", "tpch/sqlite"):
-        shutil.copytree(SOURCE / "cases" / name, folder / "cases" / name, ignore=ignored)
+        results = shutil.ignore_patterns("results")
+        shutil.copytree(SOURCE / "cases" / name, folder / "cases" / name, ignore=results)
     return folder
 
 

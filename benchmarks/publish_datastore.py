@@ -26,8 +26,8 @@ from google.cloud import datastore
 
 from benchmarks.table import Figure, Size, run_program
 from benchyard.core.model import Json, JsonObject
-from benchyard.publish.opening import open_archive, route
 from benchyard.publish.publisher import publish
+from benchyard.publish.routes import open_archive, route
 from benchyard.publish.sinks.contract import Spooled
 from benchyard.publish.sinks.datastore.batches import batches
 from benchyard.publish.sinks.datastore.connection import INDEX_FILE, Connection

@@ -228,7 +228,7 @@ def service(found: Access) -> Tables:
     """Return a client of the storage account's tables; nothing is connected. Close it.
 
     No request waits longer than 4 s for a connection and 60 s for an answer; Azure's own library
-    would wait five minutes each. The library asks once: see ``benchyard.publish.sinks.patience``.
+    would wait five minutes each. The library asks once: see ``benchyard.publish.sinks.retry``.
     """
     from azure.data.tables import TableServiceClient  # noqa: PLC0415 - takes 0.4 s
 

@@ -16,7 +16,7 @@ from benchyard.publish.sinks.datastore import credentials
 from benchyard.publish.sinks.datastore.answers import asked, shown
 from benchyard.publish.sinks.datastore.settings import Settings
 from benchyard.publish.sinks.datastore.values import TYPES, Message
-from benchyard.publish.sinks.patience import READING, insisting
+from benchyard.publish.sinks.retry import READING, retried
 
 #: gRPC would wait up to two minutes before it looks again whether a server is back, and 20 s for a
 #: connection (``min_reconnect_backoff_ms``); it would try again by itself, and takes answers of at
@@ -161,7 +161,7 @@ class Connection:
             except BadRequest as error:
                 raise self._unanswerable(error) from error
 
-        answer = insisting(lambda: self._call(ask), READING)
+        answer = retried(lambda: self._call(ask), READING)
         return TYPES.RunQueryResponse.pb(answer).batch
 
     def _unanswerable(self, error: GoogleAPICallError) -> InputError:

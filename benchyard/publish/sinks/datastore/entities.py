@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from benchyard.publish.sinks.datastore.fitting import fitted
 from benchyard.publish.sinks.datastore.settings import Settings
 from benchyard.publish.sinks.datastore.values import TYPES, Message, indexed, set_moment
-from benchyard.publish.sinks.measured import subject_in
-from benchyard.publish.testresults.document import Document
+from benchyard.publish.testresults.document import Document, subject_in
 from benchyard.results.subject import commit_of
 
 TEST, ENTRY = "Test", "Entry"

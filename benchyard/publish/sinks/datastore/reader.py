@@ -14,8 +14,8 @@ from benchyard.publish.sinks.datastore.connection import Connection
 from benchyard.publish.sinks.datastore.entities import COMMIT, ENTRY, HOST, SUBJECT, TEST
 from benchyard.publish.sinks.datastore.queries import distinct, select
 from benchyard.publish.sinks.datastore.values import Message, moment, number
-from benchyard.publish.sinks.measured import known_of, subject_in, suspect_in
 from benchyard.publish.testresults import parse
+from benchyard.publish.testresults.document import known_of, subject_in, suspect_in
 from benchyard.results.subject import Subject
 
 

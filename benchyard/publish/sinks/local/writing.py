@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from benchyard.publish.sinks.local.schema import BLOCK
-from benchyard.publish.sinks.measured import subject_in, suspect_in
 from benchyard.publish.testresults import Document, Entry, parse
+from benchyard.publish.testresults.document import subject_in, suspect_in
 from benchyard.results.subject import Subject, commit_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -44,8 +44,12 @@ class Patience:
 
 #: Half a minute in all.
 PATIENT = Patience()
+
+
 #: After a case nobody likes to wait: what is not taken now waits for ``benchyard publish``.
 AFTER_A_CASE = Patience(retries=2)
+
+
 #: Somebody sits there and wants to see what was published.
 READING = Patience(retries=2)
 
@@ -58,7 +62,7 @@ def sleeping(error: SinkUnavailableError, seconds: float) -> bool:
     return True
 
 
-def insisting(attempt: Callable[[], T], patience: Patience, wait: Wait = sleeping) -> T:
+def retried(attempt: Callable[[], T], patience: Patience, wait: Wait = sleeping) -> T:
     """Return what ``attempt`` returns once it succeeds.
 
     Args:

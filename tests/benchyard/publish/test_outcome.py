@@ -2,8 +2,7 @@
 
 import pytest
 
-from benchyard.publish.outcome import Left, Outcome, Rejected
-from benchyard.publish.wording import advice, problems
+from benchyard.publish.outcome import Left, Outcome, Rejected, advice, problems
 
 DOWN = "nobody is there"
 

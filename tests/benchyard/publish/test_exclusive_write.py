@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.publish.placing import link_exclusively, make_folder, write_again, write_exclusively
+from benchyard.publish.exclusive_write import (
+    link_exclusively,
+    make_folder,
+    write_again,
+    write_exclusively,
+)
 from tests.benchyard.publish.conftest import names, write
 
 

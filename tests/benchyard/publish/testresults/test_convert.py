@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import RecordError
 from benchyard.core.model import JsonObject, Outcome
+from benchyard.host.facts import environment
 from benchyard.publish.testresults import document_of, file_name, parse, text_of
+from benchyard.publish.testresults.convert import machine_of
 from benchyard.results.record import RunRecord, StepRecord, read_record, write_record
 from tests.benchyard.publish.testresults.conftest import Make, Schema
 from tests.conftest import RunBenchyard
@@ -348,3 +350,63 @@ def test_an_older_record_makes_the_same_bytes_as_ever(make: Make) -> None:
     text = text_of(make.record(make.step(make.repetition(0.5))))
     assert file_name(parse(text.encode())) == "20261121T193000Z-tpch-scale=0.01-241766c16bb3.json"
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "8f3958345fac502f"
+
+
+def test_a_whole_testbed() -> None:
+    told = machine_of(
+        {
+            "host": "bench-01",
+            "kernel": "Linux-6.1.0-18-amd64-x86_64-with-glibc2.36",
+            "architecture": "x86_64",
+            "cpu": {
+                "model": "AMD EPYC 7763",
+                "logical_cores": 16,
+                "frequency_max_hz": 2_450_000_000,
+                "governor": "performance",
+                "affinity": "0-3,8",
+                "cache_bytes": {"L2": 524288},
+            },
+            "memory_bytes": 135077429248,
+        }
+    )
+    assert told == {
+        "hostname": "bench-01",
+        "platformInfo": {"machine": "x86_64", "release": "6.1.0-18-amd64", "system": "Linux"},
+        "cpuInfo": {
+            "numCores": "16",
+            "numCoresAllowed": "5",
+            "mhzPerCpu": 2450.0,
+            "cpuInfo": "AMD EPYC 7763",
+            "cpuGovernor": "performance",
+            "cacheSize": {"L2": "524288"},
+        },
+        "memoryInfo": {"total": "135077429248"},
+    }
+
+
+def test_this_testbed() -> None:
+    told: Any = machine_of(environment())
+    assert told["hostname"]
+    assert told["platformInfo"]["system"] == "Linux"
+    assert int(told["cpuInfo"]["numCoresAllowed"]) >= 1
+    assert int(told["memoryInfo"]["total"]) > 0
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"host": None, "cpu": None, "memory_bytes": None, "kernel": None, "architecture": None},
+        {"host": 1, "cpu": "fast", "memory_bytes": True, "kernel": [], "architecture": {}},
+        {"cpu": {"affinity": "all", "governor": None, "cache_bytes": {"L2": None}}},
+        {"cpu": {"affinity": "", "logical_cores": "two", "frequency_max_hz": "3 GHz"}},
+    ],
+)
+def test_what_is_not_known_is_absent(environment: Any) -> None:
+    assert machine_of(environment) == {}
+
+
+def test_a_strange_name_of_the_platform_gives_its_system_only() -> None:
+    assert machine_of({"kernel": "Darwin", "architecture": "arm64"}) == {
+        "platformInfo": {"machine": "arm64", "system": "Darwin"}
+    }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.publish.claiming import Claim, Missed, claimed
+from benchyard.publish.file_lock import Claim, Missed, claimed
 from tests.benchyard.publish.conftest import write
 from tests.conftest import open_below
 

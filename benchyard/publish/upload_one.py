@@ -1,7 +1,9 @@
-"""Carrying one file: from the spool to the sink, to the archive, out of the spool."""
+"""One file on its way: from the spool to the sink, to the archive, out of the spool."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -13,9 +15,8 @@ from benchyard.core.errors import (
     UnreachableError,
 )
 from benchyard.publish.archive import Archive
-from benchyard.publish.claiming import Claim, Missed, claimed
-from benchyard.publish.compression import split_name
-from benchyard.publish.halting import Halt
+from benchyard.publish.compression import LARGEST, Compression, split_name
+from benchyard.publish.file_lock import Claim, Missed, claimed
 from benchyard.publish.outcome import (
     Confirmed,
     Elsewhere,
@@ -26,10 +27,9 @@ from benchyard.publish.outcome import (
     Rejected,
     Retrying,
 )
-from benchyard.publish.room import Room, expected
-from benchyard.publish.secrecy import scrubbed
+from benchyard.publish.redact import scrubbed
 from benchyard.publish.sinks.contract import NotesArchiving, Sink, Spooled
-from benchyard.publish.sinks.patience import Patience, Wait, insisting
+from benchyard.publish.sinks.retry import Patience, Wait, retried
 from benchyard.publish.spool import Waiting, reject
 
 #: After so many seconds without a change, a document that cannot be read will not become readable.
@@ -38,11 +38,85 @@ SETTLED_S = 2.0
 #: After so many files in a row that went wrong in unforeseen ways, the next ones will too.
 _IN_A_ROW = 3
 _CHANGED = "it was written to while it was published; it is taken the next time"
+#: How often it is looked whether the user wants to stop, in seconds.
+_GLANCE = 0.05
+#: JSON is rarely compressed further. What is goes beside others all the same, and takes more.
+_RATIO = 100
+
+
+class StopSignal:
+    """Whether to go on: the user may want to stop, or it may be of no use.
+
+    Args:
+        asked: Set by whoever wants to stop.
+    """
+
+    def __init__(self, asked: threading.Event | None = None) -> None:
+        self._asked = asked or threading.Event()
+        self._given_up = threading.Event()
+        self._lock = threading.Lock()
+        self.reason: str | None = None
+
+    def give_up(self, reason: str) -> None:
+        """Stop, because of this; only the first reason is kept."""
+        with self._lock:
+            self.reason = self.reason or reason
+        self._given_up.set()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the user wants to stop."""
+        return self._asked.is_set()
+
+    def __bool__(self) -> bool:
+        return self.is_asked or self._given_up.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, at most until it is to stop; tell whether it is."""
+        end = time.monotonic() + seconds
+        while not self:
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            self._given_up.wait(min(left, _GLANCE))
+        return True
+
+
+class MemoryBudget:
+    """So many bytes of documents in memory at once, by all threads of a publication together.
+
+    Args:
+        size: That one document may have, or several together.
+    """
+
+    def __init__(self, size: int = LARGEST) -> None:
+        self._size = size
+        self._free = size
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def taken(self, wanted: int) -> Generator[None]:
+        """Wait until there is room, and take it while the block runs; all of it is enough."""
+        taken = min(wanted, self._size)
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= taken)
+            self._free -= taken
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += taken
+                self._changed.notify_all()
+
+
+def expected(size: int, how: Compression) -> int:
+    """Return how many bytes a file of this size holds, at a guess."""
+    return size if how is Compression.NONE else size * _RATIO
 
 
 @dataclass(slots=True)
-class Carrier:
-    """Carries files of one spool to one sink and one archive; may be used by several threads.
+class Uploader:
+    """Brings files of one spool to one sink and one archive; may be used by several threads.
 
     Args:
         tell: Hears of retries; called by the thread that waits.
@@ -51,11 +125,11 @@ class Carrier:
     sink: Sink
     archive: Archive
     patience: Patience
-    halt: Halt
+    stop: StopSignal
     tell: Listener
     _troubles: int = field(default=0, init=False)
     _answered: bool = field(default=False, init=False)
-    _room: Room = field(default_factory=Room, init=False)
+    _room: MemoryBudget = field(default_factory=MemoryBudget, init=False)
 
     def publish(self, waiting: Waiting) -> Ending:
         """Bring a file all the way."""
@@ -96,7 +170,7 @@ class Carrier:
             young = SETTLED_S - (time.time_ns() - held.modified_ns) / 1e9
             if not held.is_unchanged or not held.is_in_place:
                 return Left(held.name, _CHANGED)
-            if 0 < young <= SETTLED_S and self.halt.wait(young):
+            if 0 < young <= SETTLED_S and self.stop.wait(young):
                 return Left(held.name)
             if not held.is_unchanged or not held.is_in_place:
                 return Left(held.name, _CHANGED)
@@ -118,10 +192,10 @@ class Carrier:
 
     def _store(self, held: Claim, spooled: Spooled) -> Ending:
         try:
-            insisting(lambda: self._call(spooled), self.patience, self._waiting(held.name))
+            retried(lambda: self._call(spooled), self.patience, self._waiting(held.name))
         except SinkUnavailableError as error:
-            if not self.halt:
-                self.halt.give_up(str(error))
+            if not self.stop:
+                self.stop.give_up(str(error))
             return Left(held.name, str(error))
         return Confirmed(held.name, held.mark)
 
@@ -146,10 +220,10 @@ class Carrier:
         def wait(error: SinkUnavailableError, seconds: float) -> bool:
             nobody = isinstance(error, UnreachableError)
             self._answered = self._answered or not nobody
-            if self.halt or not self._answered:
+            if self.stop or not self._answered:
                 return False
             self.tell(Retrying(name, str(error), seconds))
-            return not self.halt.wait(seconds)
+            return not self.stop.wait(seconds)
 
         return wait
 
@@ -167,7 +241,7 @@ class Carrier:
         if not isinstance(sink, NotesArchiving):
             return ""
         try:
-            insisting(
+            retried(
                 lambda: sink.note_archived(spooled, began, ended),
                 self.patience,
                 self._waiting(spooled.name),
@@ -180,7 +254,7 @@ class Carrier:
         reason = _sentence(error)
         self._troubles += 1
         if self._troubles >= _IN_A_ROW or isinstance(error, InputError):
-            self.halt.give_up(reason)
+            self.stop.give_up(reason)
         return Left(name, reason)
 
 

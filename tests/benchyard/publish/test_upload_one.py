@@ -3,11 +3,11 @@
 import threading
 
 from benchyard.publish.compression import LARGEST, Compression
-from benchyard.publish.room import Room, expected
+from benchyard.publish.upload_one import MemoryBudget, expected
 
 
 def test_together_they_hold_no_more_than_there_is() -> None:
-    room, held, most = Room(10), 0, 0
+    room, held, most = MemoryBudget(10), 0, 0
     lock = threading.Lock()
 
     def take(wanted: int) -> None:
@@ -28,7 +28,7 @@ def test_together_they_hold_no_more_than_there_is() -> None:
 
 
 def test_what_is_larger_than_all_of_it_gets_all_of_it() -> None:
-    room = Room(10)
+    room = MemoryBudget(10)
     with room.taken(10**12):
         pass
     with room.taken(10):

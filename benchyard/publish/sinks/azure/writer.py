@@ -5,9 +5,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from benchyard.core.errors import InputError
-from benchyard.publish.sinks.azure.answers import FAILURES, Answer, Meaning, understood
-from benchyard.publish.sinks.azure.client import Table, Tables
-from benchyard.publish.sinks.azure.credentials import Access, refuse_silent, service
+from benchyard.publish.sinks.azure.client import (
+    FAILURES,
+    Answer,
+    Meaning,
+    Table,
+    Tables,
+    refuse_silent,
+    service,
+    understood,
+)
+from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.rows import Row, transactions
 
 T = TypeVar("T")

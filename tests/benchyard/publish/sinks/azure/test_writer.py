@@ -16,11 +16,11 @@ from benchyard.core.errors import (
     SinkUnavailableError,
     UnreachableError,
 )
-from benchyard.publish.sinks.azure import credentials
+from benchyard.publish.sinks.azure import client
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.reader import events, rows
 from benchyard.publish.sinks.azure.rows import rows_of
-from benchyard.publish.sinks.azure.writing import Writer
+from benchyard.publish.sinks.azure.writer import Writer
 from benchyard.results.events import Event
 from tests.benchyard.publish.sinks.azure.conftest import to_table
 from tests.benchyard.publish.sinks.azure.proxy import Answers, Drops, Proxy, Waits, between
@@ -28,7 +28,6 @@ from tests.emulators.azurite.server import ACCOUNT, Azurite, running
 from tests.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("azurite")]
-
 AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
 
 
@@ -56,8 +55,6 @@ def through(azurite: Azurite, proxy: Proxy) -> Access:
 
 
 # -- what reaches the table
-
-
 def test_the_table_is_made_and_rows_read_back(found: Access, impatient: Writer) -> None:
     told = some_events(3)
     impatient.upsert(rows_of(told, found.partition))
@@ -120,8 +117,6 @@ def test_partitions_of_one_table_are_apart(found: Access) -> None:
 
 
 # -- servers that fail
-
-
 BUSY = [
     Answers(429, {"Retry-After": "0"}),
     Answers(500, body=b"<html>oops</html>"),
@@ -220,8 +215,6 @@ def test_a_document_that_azure_will_never_take_is_rejected(
 
 
 # -- credentials
-
-
 @pytest.mark.parametrize("status", [401, 403])
 def test_refused_credentials_are_said_and_reject_nothing(
     through: Access, proxy: Proxy, status: int
@@ -257,8 +250,6 @@ def test_an_unknown_account(azurite: Azurite) -> None:
 
 
 # -- servers that are not there
-
-
 def test_nobody_listens() -> None:
     dead = to_table(Azurite(None, free_port()).connection_string)
     writer = Writer(dead)
@@ -286,7 +277,7 @@ def write_some(found: Access) -> None:
 def test_a_port_that_takes_connections_and_never_answers(
     ask: Callable[[Access], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(credentials, "_READ_SECONDS", 1000)
+    monkeypatch.setattr(client, "_READ_SECONDS", 1000)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/{ACCOUNT}"
         found = to_table(f"AccountName={ACCOUNT};AccountKey=a2V5;TableEndpoint={url}")

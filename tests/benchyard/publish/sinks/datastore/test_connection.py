@@ -7,7 +7,7 @@ import pytest
 from google.api_core import exceptions
 
 from benchyard.core.errors import InputError, SinkUnavailableError, UnreachableError
-from benchyard.publish.sinks.datastore.answers import asked, shown
+from benchyard.publish.sinks.datastore.connection import asked, shown
 
 PLACE = "Datastore at 127.0.0.1:8081"
 NOBODY = (

@@ -31,7 +31,6 @@ _GLANCE = 1.0
 _CHECKPOINT_PAGES = 4000
 #: Memory for pages, in KiB: a block of large documents fits.
 _CACHE_KIB = 16384
-
 _MEND = (
     "move it away and call benchyard publish, which fills a new one with what waits; what was "
     "published before lies in the archive"

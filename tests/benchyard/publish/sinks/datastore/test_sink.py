@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.publish.sinks.datastore.batches import batches
+from benchyard.publish.sinks.datastore.sink import batches
 
 
 @given(st.lists(st.integers(0, 120)), st.integers(1, 9), st.integers(1, 200))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
-from benchyard.publish.sinks.local import opening
-from benchyard.publish.sinks.local.opening import connect_to_write
+from benchyard.publish.sinks.local import connection as store
+from benchyard.publish.sinks.local.connection import connect_to_write
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.schema import VERSION
 from benchyard.publish.sinks.local.sink import LocalSink
@@ -201,7 +201,7 @@ def test_a_commit_is_on_disk_when_it_returns(file: Path) -> None:
 def test_a_store_that_another_keeps_locked(
     file: Path, sink: LocalSink, reader: LocalReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "PATIENCE", 0.05)
+    monkeypatch.setattr(store, "PATIENCE", 0.05)
     sink.store(spooled(ONE))
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")

@@ -12,7 +12,6 @@ from typing import TypeVar
 from benchyard.core.model import Json, JsonObject
 
 K = TypeVar("K")
-
 #: Member of every object that was cut: ``archive`` and ``bytes``, of the whole.
 MARKER = "benchyardCut"
 #: Ends a text that was cut.

@@ -17,9 +17,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Case, JsonObject, Outcome
 from benchyard.results.layout import DONE, run_folder
 from benchyard.results.record import RunRecord, write_record
-from benchyard.suite.choosing import Chooser, Entry
-from benchyard.suite.known import Known, done_since, known_of
-from benchyard.suite.planning import limits_of, make_suite_plan
+from benchyard.suite.course import limits_of
+from benchyard.suite.plan import Chooser, Entry, Known, done_since, known_of, make_suite_plan
 from benchyard.suite.wish import Wish
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -258,8 +257,6 @@ def test_wanted_runs_are_within_what_was_asked_for(
 
 
 # -- planning
-
-
 def write_cases(root: Path, *names: str) -> None:
     for name in names:
         folder = root / name

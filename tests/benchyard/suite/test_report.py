@@ -5,12 +5,11 @@ import pytest
 from benchyard.analysis.regressions import Looked, Regression
 from benchyard.case.testbeds import Testbed
 from benchyard.run.ordering import Turn
-from benchyard.suite.choosing import Entry
-from benchyard.suite.comparing import without_comparison
 from benchyard.suite.course import Course, End, Limits
 from benchyard.suite.places import Place
-from benchyard.suite.reporting import CaseReport, report_of
-from benchyard.suite.summing import Summary, summed
+from benchyard.suite.plan import Entry
+from benchyard.suite.report import CaseReport, report_of
+from benchyard.suite.summary import Summary, summed, without_comparison
 
 WORSE = Regression("tpch", "load", "Load", "it fails")
 LOOKED = Looked((WORSE,), "1 regression", "the campaign of yesterday")

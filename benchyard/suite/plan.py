@@ -1,18 +1,87 @@
-"""Which runs of which cases are to be executed, and why; and why the others are not."""
+"""From a wish to a plan: which runs of which cases are executed, in which order, and why."""
 
-from collections.abc import Callable, Iterable, Sequence
+import random
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchyard.case.loading import Loaded
+from benchyard.case.registry import Registry
+from benchyard.case.selection import find_cases
+from benchyard.case.subject.making import current_subject
+from benchyard.core.errors import InputError
 from benchyard.core.model import Case
 from benchyard.core.wording import printable, runs_and
-from benchyard.results.subject import Subject, differences, in_words
+from benchyard.results.campaigns import read_campaign
+from benchyard.results.layout import DONE, results_folder, run_folder
+from benchyard.results.record import RunRecord
+from benchyard.results.subject import Subject, differences, in_words, subject_of
 from benchyard.run.beginning import Campaigning
+from benchyard.run.ordering import Order, Turn, turns
+from benchyard.statistics import median
 from benchyard.statistics.figures import plain
-from benchyard.suite.known import Known, known_of
 from benchyard.suite.wish import Wish
+
+#: So many of the newest runs tell how long the next will take.
+_TELLING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The finished runs of a case.
+
+    Args:
+        ended: Number of a run to when it was done.
+        records: Their records, by number.
+    """
+
+    ended: Mapping[int, datetime]
+    records: Mapping[int, RunRecord] = field(default_factory=dict[int, RunRecord])
+
+    def before(self, moment: datetime) -> dict[int, datetime]:
+        """Return those that were done before a moment."""
+        return {run: ended for run, ended in self.ended.items() if ended < moment}
+
+    def subject(self) -> Subject | None:
+        """Return what the newest run measured; None if nobody knows."""
+        newest = self._newest_first()[:1]
+        return subject_of(newest[0]) if newest else None
+
+    def seconds(self) -> float | None:
+        """Return how long a run takes, from the newest ones (s); None if nobody knows."""
+        took = [record.duration_s for record in self._newest_first()[:_TELLING]]
+        return median(took) if took else None
+
+    def _newest_first(self) -> list[RunRecord]:
+        runs = sorted(self.records, key=self.ended.__getitem__, reverse=True)
+        return [self.records[run] for run in runs]
+
+
+def known_of(results: Path) -> Known:
+    """Read the finished runs in a folder; a run with an unreadable record does not count."""
+    records = read_campaign(results).records
+    return Known({run: _ended(run_folder(results, run)) for run in records}, records)
+
+
+def _ended(folder: Path) -> datetime:
+    """Return the time in the checkpoint, or else when its file was modified."""
+    done = folder / DONE
+    with suppress(ValueError, OSError):
+        moment = datetime.fromisoformat(done.read_text(encoding="utf-8").strip())
+        if moment.tzinfo is not None:
+            return moment
+    with suppress(OSError):
+        return datetime.fromtimestamp(done.stat().st_mtime, UTC)
+    return datetime.min.replace(tzinfo=UTC)
+
+
+def done_since(results: Path, runs: Collection[int], moment: str) -> tuple[int, ...]:
+    """Return those of some runs that were done after a moment, written as ISO 8601."""
+    ended = known_of(results).ended
+    since = datetime.fromisoformat(moment)
+    return tuple(run for run in sorted(runs) if run in ended and ended[run] >= since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +239,64 @@ def _invalid(item: Loaded) -> Entry:
     others = f" (and {more} more)" if more else ""
     why = f"it is not valid: {item.problems[0]}{others}"
     return Entry(printable(item.name), why, problems=problems)
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePlan:
+    """What a suite is going to do.
+
+    Args:
+        entries: All selected cases.
+        turns: Their runs, in order; they count the entries.
+        seed: Of the random order; None where the order is another.
+    """
+
+    entries: Sequence[Entry]
+    turns: Sequence[Turn]
+    seed: int | None
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are to execute."""
+        return sum(len(turn.runs) for turn in self.turns)
+
+
+def make_suite_plan(
+    wish: Wish,
+    registry: Registry,
+    began: datetime,
+    chance: Callable[[], int] = lambda: random.randrange(2**31),  # noqa: S311 - an order, no secret
+) -> SuitePlan:
+    """Select the cases, look up what is done of them, and order what is not.
+
+    Args:
+        registry: The resource classes that there are.
+        began: When the suite began at first.
+        chance: Gives a seed where the wish has none.
+
+    Raises:
+        InputError: If the wish selects nothing, or cannot be meant.
+    """
+    wish.check()
+    root = Path(wish.root)
+    elsewhere = Path(wish.results).resolve() if wish.results else None
+
+    def folder_of(case: Case) -> Path:
+        return results_folder(case, root, elsewhere)
+
+    loaded = find_cases(root, wish.cases, wish.tags, registry)
+    chooser = Chooser(wish, began, lambda case: current_subject(case, registry, folder_of(case)))
+    entries = chooser.choose(loaded, folder_of)
+    if not entries:
+        raise InputError(f"no cases below {root.resolve()}")
+    return SuitePlan(entries, *_ordered(wish, entries, chance))
+
+
+def _ordered(
+    wish: Wish, entries: Sequence[Entry], chance: Callable[[], int]
+) -> tuple[list[Turn], int | None]:
+    order = Order(wish.order)
+    if order is not Order.RANDOM:
+        return turns([entry.runs for entry in entries], order, 0), None
+    seed = chance() if wish.seed is None else wish.seed
+    return turns([entry.runs for entry in entries], order, seed), seed

@@ -1,18 +1,19 @@
 """What came of a suite, case by case: for people, for programs, and for the final state."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchyard.analysis.regressions import Looked, Regression
+from benchyard.analysis.regressions import Baseline, Looked, Regression
 from benchyard.core import places
 from benchyard.core.clock import now
 from benchyard.core.files import write_json
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import duration
+from benchyard.results.campaigns import read_campaign
 from benchyard.statistics.figures import plural
-from benchyard.suite.choosing import Entry
 from benchyard.suite.course import Course, End, Taken
+from benchyard.suite.plan import Entry
 from benchyard.suite.wish import Wish
 
 FORMAT = "benchyard-suite"
@@ -243,3 +244,39 @@ def write_summary(summary: Summary, wish: Wish, name: str, flow_run: Mapping[str
     head: JsonObject = {"ended_at": now(), "flow_run": dict(flow_run), "wish": given}
     write_json(file, {**summary.to_json(), **head})
     return file
+
+
+def with_comparisons(
+    summary: Summary,
+    entries: Sequence[Entry],
+    baseline: str,
+    flow_run: Mapping[str, Json] | None = None,
+) -> Summary:
+    """Return a summary that also tells what is worse than it was.
+
+    Only cases of which the suite has done runs are looked at, in an earlier attempt of it if need
+    be. What keeps one from being compared is told and fails nothing: its runs are good.
+
+    Args:
+        entries: The cases, one for each line.
+        baseline: A folder with results of these cases, ``FOLDER@1-5``, or "previous".
+        flow_run: The suite's, as its runs record it.
+    """
+    before, suite = Baseline(baseline), {"suite": (flow_run or {}).get("id")}
+    lines = [
+        replace(line, looked=before.look(entry.title, entry.results))
+        if entry.results is not None and (line.done or read_campaign(entry.results).runs_of(suite))
+        else line
+        for line, entry in zip(summary.lines, entries, strict=True)
+    ]
+    return replace(summary, lines=lines)
+
+
+def without_comparison(summary: Summary) -> Summary:
+    """Return a summary that says of which cases no testbed has compared what was done."""
+    said = Looked((), "not compared on its testbed")
+    lines = [
+        replace(line, looked=said) if line.done and line.looked is None else line
+        for line in summary.lines
+    ]
+    return replace(summary, lines=lines)

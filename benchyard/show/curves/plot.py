@@ -4,14 +4,15 @@ A library for plots takes some 60 MB and most of a second of CPU, in the process
 next; these few lines take neither. Nothing in the picture is active, and all texts are escaped.
 """
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
 from benchyard.core.model import Outcome
 from benchyard.core.wording import printable
-from benchyard.show.curves.reading import Bar, Curves, Line, Panel
-from benchyard.show.curves.scales import Scale, amount, seconds, ticks
+from benchyard.show.curves.panels import Bar, Curves, Line, Panel
 from benchyard.statistics.figures import plain
 
 WIDTH = 960
@@ -29,6 +30,62 @@ _MOST_LANES = 6
 _MOST_SHADED = 200
 #: Characters are about so wide, in pixels, at the size of the letters used here.
 _LETTER = 5.6
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A straight line from values to pixels.
+
+    Args:
+        first: The value at ``start``.
+        last: The value at ``end``.
+    """
+
+    first: float
+    last: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the place of a value."""
+        share = (value - self.first) / ((self.last - self.first) or 1.0)
+        return self.start + share * (self.end - self.start)
+
+
+def ticks(most: float, wanted: int) -> list[float]:
+    """Return round numbers from 0 to the first that is not below ``most``.
+
+    Args:
+        wanted: About so many steps.
+    """
+    if not (most > 0 and math.isfinite(most)):
+        return [0.0, 1.0]
+    rough = most / wanted
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
+    return [place * step for place in range(math.ceil(most / step - 1e-9) + 1)]
+
+
+def amount(value: float, unit: str) -> str:
+    """Write a value with the unit that suits it, as short as an axis wants it."""
+    if not value:
+        return "0"
+    if unit == "cores":
+        return f"{plain(value, 3)} {'core' if value == 1 else 'cores'}"
+    for factor, prefix in _PREFIXES:
+        if value >= factor * 0.9995:
+            return f"{plain(value / factor, 3)} {prefix}{unit}"
+    return f"{plain(value, 3)} {unit}"
+
+
+def seconds(value: float) -> str:
+    """Write a moment of a run: ``40 s``, ``1:30`` (minutes), ``2:00:00`` (hours)."""
+    if value < 120:
+        return f"{plain(value, 3)} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def draw(curves: Curves) -> str:
@@ -68,8 +125,6 @@ def _remark(curves: Curves, drawn: Sequence[Panel]) -> str:
 
 
 # -- steps
-
-
 def _lanes(bars: Sequence[Bar]) -> list[list[Bar]]:
     """Put bars that overlap below each other."""
     lanes: list[list[Bar]] = []
@@ -113,8 +168,6 @@ def _label(bar: Bar, x: float, width: float, y: float) -> str:
 
 
 # -- panels
-
-
 def _panel(panel: Panel, at_s: Sequence[float], across: Scale, top: float) -> Iterator[str]:
     bottom = top + _PANEL
     most = max(line.most for line in panel.lines)

@@ -16,9 +16,9 @@ Versions of the format:
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchyard.analysis.comparison.comparing import Rule, choose_metrics
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample, sample
-from benchyard.analysis.comparison.selecting import RunSet
+from benchyard.analysis.comparison.verdicts import Rule, choose_metrics
 from benchyard.analysis.comparison.wording import UNKNOWN, figure, probability
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject
@@ -138,8 +138,6 @@ def _ease(demand: Demand) -> tuple[int, float]:
 
 
 # -- in words
-
-
 def plan_table(plan: Plan) -> list[tuple[str, ...]]:
     """Return the table, header first."""
     header = ("CASE", "STEP", "METRIC", "N", "MEDIAN", "SPREAD", "SHOWS NOW", "RUNS NEEDED")

@@ -14,11 +14,9 @@ from benchyard.analysis.comparison.wording import change
 from benchyard.core.files import write_atomically
 from benchyard.core.wording import printable
 from benchyard.publish.sinks import Timing
-from benchyard.show.history.changes import Change
-from benchyard.show.history.series import Series, seconds, short_seconds
-from benchyard.show.history.sparkline import LEAST_RANGE
-from benchyard.show.history.wording import host_names, several_hosts, shortened
-from benchyard.show.pictures import format_of, picture
+from benchyard.show.history.series import Change, Series, seconds, short_seconds
+from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, shortened
+from benchyard.show.plot import format_of, picture
 
 #: Entries that one picture has room for.
 MOST = 24

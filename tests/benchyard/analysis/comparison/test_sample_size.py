@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from benchyard.analysis.comparison.comparing import Rule
-from benchyard.analysis.comparison.planning import (
+from benchyard.analysis.comparison.sample_size import (
     Plan,
     make_plan,
     plan_document,
     plan_summary,
     plan_table,
 )
+from benchyard.analysis.comparison.verdicts import Rule
 from benchyard.core.errors import InputError
 from benchyard.results.record import RunRecord
 from tests.benchyard.analysis.comparison.conftest import failed, run, run_set, runs, step

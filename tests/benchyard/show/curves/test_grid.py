@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.show.curves.gathering import Grid, Levels, Rates
+from benchyard.show.curves.grid import Grid, Levels, Rates
 
 GRID = Grid(10.0, 5)
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from benchyard.core.errors import InputError
-from benchyard.show.pictures import Format, check_picture, format_of, picture
+from benchyard.show.plot import Format, check_picture, format_of, picture
 
 
 def figure() -> Any:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchyard.core.errors import InputError
-from benchyard.show.history.reading import TestSummary, Window, read_entries, read_entry, read_tests
+from benchyard.show.history.query import TestSummary, Window, read_entries, read_entry, read_tests
 from tests.benchyard.show.history.conftest import FakeReader, day, series
 
 READER = {"words": {"sort": [1.0, 2.0, 3.0], "load": [4.0, 5.0]}, "tpch[scale=1]": {"q1": [1.0]}}

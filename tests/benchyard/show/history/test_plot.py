@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.show.history.drawing import MOST, draw
+from benchyard.show.history.plot import MOST, draw
 from tests.benchyard.show.history.conftest import series
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchyard.analysis.comparison.failing import Finding, findings
+from benchyard.analysis.comparison.findings import Finding, findings
 from benchyard.analysis.comparison.samples import sample
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord

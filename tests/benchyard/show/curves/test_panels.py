@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import RecordError
-from benchyard.show.curves import read_curves
-from benchyard.show.curves.reading import Panel
+from benchyard.show.curves import read_curves, run_to_draw
+from benchyard.show.curves.panels import Panel
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 
@@ -116,3 +116,33 @@ def test_empty_cells_are_gaps(make_run: MakeRun) -> None:
 def test_run_of_no_length_has_no_curves(make_run: MakeRun) -> None:
     with pytest.raises(RecordError, match="no curves"):
         read_curves(make_run(host_rows(1), length=0.0))
+
+
+def kept(results: Path, run: int, name: str) -> None:
+    folder = results / f"run_{run}"
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("{}")
+
+
+@pytest.mark.parametrize(
+    ("done", "failed", "summary", "expected"),
+    [
+        ((1, 2, 3), (4,), {"median_run": 2}, 2),
+        ((1, 2), (3,), {"median_run": None}, 2),
+        ((), (3, 5), {}, 5),
+        ((), (), {}, None),
+    ],
+)
+def test_the_median_run_or_else_the_last(
+    done: tuple[int, ...],
+    failed: tuple[int, ...],
+    summary: dict[str, object],
+    expected: int | None,
+    tmp_path: Path,
+) -> None:
+    for run in done:
+        kept(tmp_path, run, ".done")
+        kept(tmp_path, run, "run.json")
+    for run in failed:
+        kept(tmp_path, run, "run.json")
+    assert run_to_draw(tmp_path, summary) == expected

@@ -7,8 +7,8 @@ before has to be looked at, however often it still succeeds.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from benchyard.analysis.comparison.run_sets import RunSet, in_short
 from benchyard.analysis.comparison.samples import FAILURES, StepSample
-from benchyard.analysis.comparison.selecting import RunSet, in_short
 from benchyard.core.model import JsonObject
 from benchyard.core.wording import printable
 from benchyard.statistics.comparison import Verdict

@@ -16,7 +16,6 @@ from benchyard.core.errors import InputError
 
 Format = Literal["png", "svg"]
 SUFFIXES = (".png", ".svg")
-
 _DOTS_PER_INCH = 110
 #: What keeps the ids in an SVG the same, its labels texts, and names the texts that they are.
 _STYLE = {"svg.hashsalt": "benchyard", "svg.fonttype": "none", "text.parse_math": False}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.analysis.comparison.selecting import (
+from benchyard.analysis.comparison.run_sets import (
     Selection,
     in_short,
     parse_runs,

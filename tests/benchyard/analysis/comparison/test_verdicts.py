@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.analysis.comparison.comparing import Rule, compare
 from benchyard.analysis.comparison.document import document
-from benchyard.analysis.comparison.selecting import Pairs
+from benchyard.analysis.comparison.run_sets import Pairs
+from benchyard.analysis.comparison.verdicts import Rule, compare
 from benchyard.analysis.comparison.wording import notes, reason, summary, table, verdict_words
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
@@ -41,8 +41,6 @@ def words(one: Sequence[RunRecord], other: Sequence[RunRecord], **rule: Any) -> 
 
 
 # -- verdicts
-
-
 def test_a_slowdown_is_a_regression_and_its_undoing_an_improvement() -> None:
     slower = compared(scaled(1), scaled(1.05))
     assert slower.regressions == 1
@@ -116,8 +114,6 @@ def test_larger_may_be_better_or_nothing_at_all() -> None:
 
 
 # -- what is compared
-
-
 def test_only_the_duration_counts_unless_more_is_asked_for() -> None:
     records = [run(n, step(v, used={"host_cpu_user_s": v})) for n, v in enumerate(BASE, 1)]
     metrics = {

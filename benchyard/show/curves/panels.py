@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -11,8 +11,9 @@ from pathlib import Path
 from benchyard.core.errors import RecordError
 from benchyard.core.files import opened
 from benchyard.core.model import Outcome
+from benchyard.results.layout import done_runs, failed_runs
 from benchyard.results.record import RunRecord, read_record
-from benchyard.show.curves.gathering import Grid, Levels, Rates
+from benchyard.show.curves.grid import Grid, Levels, Rates
 
 METRICS_FILE, RESOURCES_FILE = "metrics.csv", "resources.csv"
 #: Fewer samples make no curve.
@@ -235,3 +236,17 @@ def _with_resources(host: dict[str, Panel], file: Path, grid: Grid) -> dict[str,
         name: Panel(panel.name, panel.unit, (*panel.lines, *added.get(name, ())))
         for name, panel in host.items()
     }
+
+
+def run_to_draw(results: Path, summary: Mapping[str, object]) -> int | None:
+    """Return the median run, or else the last one done, or else the last one that failed.
+
+    Args:
+        results: Folder with the runs.
+        summary: The document of summary.json; it has no median run where all runs are suspect.
+    """
+    median = summary.get("median_run")
+    if isinstance(median, int):
+        return median
+    runs = done_runs(results) or failed_runs(results)
+    return runs[-1] if runs else None

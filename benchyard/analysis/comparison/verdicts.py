@@ -7,9 +7,9 @@ from itertools import islice
 
 from benchyard.analysis.comparison.comparability import Mismatch, check
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.failing import Finding, findings
+from benchyard.analysis.comparison.findings import Finding, findings
+from benchyard.analysis.comparison.run_sets import Pairs, RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
-from benchyard.analysis.comparison.selecting import Pairs, RunSet
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
 from benchyard.results.summary import SMALLER, unit_and_direction

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
 from benchyard.show.curves import Bar, Curves, Line, Panel, draw, read_curves
-from benchyard.show.curves.scales import Scale, amount, seconds, ticks
+from benchyard.show.curves.plot import Scale, amount, seconds, ticks
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -98,8 +98,6 @@ def test_curves_of_hours_fit_on_a_page(make_run: MakeRun) -> None:
 
 
 # -- scales
-
-
 @given(st.floats(1e-6, 1e18), st.integers(1, 10))
 def test_ticks_are_few_round_and_reach_beyond(most: float, wanted: int) -> None:
     marks = ticks(most, wanted)

@@ -26,7 +26,7 @@ from benchyard.results.metrics_csv import COLUMNS
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord, write_record
 from benchyard.show.curves import Curves, draw, read_curves
 from benchyard.show.pages import board_of, retries_page
-from benchyard.show.pages.keeping import metadata_of, table_of
+from benchyard.show.pages.retries import metadata_of, table_of
 
 _NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -55,7 +55,7 @@ def measure(size: Size) -> list[Figure]:
             Figure("draw them, CPU", ours, "ms", limit=0.05),
             Figure("  peer: drawn with matplotlib, CPU", theirs, "ms"),
             Figure(
-                "import what draws, CPU", _imports("benchyard.show.curves.drawing"), "ms", limit=0.5
+                "import what draws, CPU", _imports("benchyard.show.curves.plot"), "ms", limit=0.5
             ),
             Figure("  peer: import matplotlib, CPU", _imports("matplotlib.figure"), "ms"),
         ]

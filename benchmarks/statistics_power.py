@@ -19,9 +19,9 @@ from benchmarks.table import Figure, Size, run_program
 from benchyard.statistics import Description, describe, mean, median, stdev
 from benchyard.statistics.advice import advise
 from benchyard.statistics.comparison import Difference, Verdict, compare_samples, judge
+from benchyard.statistics.diagnostics import outliers
 from benchyard.statistics.distributions import student_quantile, student_tail
 from benchyard.statistics.intervals import median_interval
-from benchyard.statistics.outliers import outliers
 from benchyard.statistics.ranks import rank_test
 from benchyard.statistics.resampling import mean_interval
 from benchyard.statistics.sensitivity import smallest_change

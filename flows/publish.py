@@ -7,8 +7,7 @@ from prefect import State, flow
 from pydantic import Field
 
 from benchyard.publish import Compression
-from benchyard.publish.backlog import routes
-from benchyard.publish.opening import local_archive
+from benchyard.publish.routes import local_archive, routes
 from tasks.end_event import announce_end
 from tasks.publish import publish as publish_to
 from tasks.publish import published_state

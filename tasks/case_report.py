@@ -4,7 +4,7 @@ from uuid import UUID
 
 from prefect.client.schemas.objects import FlowRun
 
-from benchyard.suite.reporting import CaseReport, report_of
+from benchyard.suite.report import CaseReport, report_of
 from tasks.artifacts import Showcase
 from tasks.flow_run import this_flow_run
 

@@ -18,7 +18,7 @@ from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.run.request import Request
 from benchyard.run.setting import Setting
 from benchyard.show.pages import key_of
-from benchyard.suite.reporting import CaseReport
+from benchyard.suite.report import CaseReport
 from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end
 from tasks.case_report import tell_suite

@@ -7,7 +7,7 @@ from prefect.states import Completed, Failed
 
 from benchyard.core.errors import SinkError
 from benchyard.publish import Manner, Outcome, Patience, Route, publish_all
-from benchyard.publish.wording import problems, summary
+from benchyard.publish.outcome import problems, summary
 from tasks.policy import UNCACHED
 
 

@@ -26,9 +26,8 @@ from benchyard.run.session import Session
 from benchyard.run.setting import Setting
 from benchyard.show.curves import draw, read_curves, run_to_draw
 from benchyard.show.pages import Board, board_of, cell, key_of, merged, result_page, retries_page
-from benchyard.show.pages.keeping import board_from, metadata_of, table_of
 from benchyard.show.pages.result import state_of
-from benchyard.show.pages.retries import DAYS, place_of
+from benchyard.show.pages.retries import DAYS, board_from, metadata_of, place_of, table_of
 from tasks.artifacts import LARGEST, Showcase
 from tasks.stages import PrefectStages
 

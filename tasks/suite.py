@@ -11,10 +11,9 @@ import resources
 from benchyard.analysis.regressions import check_baseline
 from benchyard.host.testbed import hold_testbed
 from benchyard.run.interrupts import insist
-from benchyard.suite.comparing import without_comparison
-from benchyard.suite.course import Course
-from benchyard.suite.planning import SuitePlan, limits_of, make_suite_plan
-from benchyard.suite.summing import summed
+from benchyard.suite.course import Course, limits_of
+from benchyard.suite.plan import SuitePlan, make_suite_plan
+from benchyard.suite.summary import summed, without_comparison
 from benchyard.suite.wish import Wish
 from tasks.caller import current_caller
 from tasks.flow_run import first_start

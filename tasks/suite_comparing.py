@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from prefect import get_run_logger, task
 
-from benchyard.suite.choosing import Entry
-from benchyard.suite.comparing import with_comparisons
-from benchyard.suite.summing import Summary
+from benchyard.suite.plan import Entry
+from benchyard.suite.summary import Summary, with_comparisons
 from tasks.events import announce_regression
 from tasks.flow_run import this_flow_run
 from tasks.policy import UNCACHED

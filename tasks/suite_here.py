@@ -12,8 +12,8 @@ from benchyard.core.model import point_suffix
 from benchyard.run.interrupts import graceful
 from benchyard.run.request import Request
 from benchyard.suite.course import Course, End, Taken
-from benchyard.suite.known import done_since
 from benchyard.suite.places import Place
+from benchyard.suite.plan import done_since
 from benchyard.suite.wish import Wish
 from tasks.caller import current_caller
 from tasks.flow_run import forget_results, this_flow_run

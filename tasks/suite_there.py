@@ -18,8 +18,8 @@ from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case
 from benchyard.run.interrupts import graceful
 from benchyard.suite.course import Course, End, Taken, known_places
-from benchyard.suite.known import done_since
 from benchyard.suite.places import Place
+from benchyard.suite.plan import done_since
 from benchyard.suite.wish import Wish
 from tasks.case_report import report_in
 from tasks.flow_run import this_flow_run

@@ -10,9 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.analysis.comparison.comparing import Comparison, Row, Rule, compare
 from benchyard.analysis.comparison.document import markdown
-from benchyard.analysis.comparison.selecting import (
+from benchyard.analysis.comparison.run_sets import (
     RunSet,
     Selection,
     pair,
@@ -20,6 +19,7 @@ from benchyard.analysis.comparison.selecting import (
     previous_of_host,
     read_run_sets,
 )
+from benchyard.analysis.comparison.verdicts import Comparison, Row, Rule, compare
 from benchyard.analysis.comparison.wording import (
     change,
     figure,

@@ -2,23 +2,23 @@
 
 import click
 
-from benchyard.analysis.comparison.comparing import CasePair, Comparison, Rule, compare
 from benchyard.analysis.comparison.document import document, markdown
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.planning import (
-    make_plan,
-    plan_document,
-    plan_summary,
-    plan_table,
-)
-from benchyard.analysis.comparison.samples import DURATION
-from benchyard.analysis.comparison.selecting import (
+from benchyard.analysis.comparison.run_sets import (
     RunSet,
     pair,
     parse_selection,
     read_before,
     read_run_sets,
 )
+from benchyard.analysis.comparison.sample_size import (
+    make_plan,
+    plan_document,
+    plan_summary,
+    plan_table,
+)
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Rule, compare
 from benchyard.analysis.comparison.wording import FIGURES, notes, remarks, summary, table
 from benchyard.cli.amounts import parse_percent
 from benchyard.cli.common import json_option

@@ -20,8 +20,8 @@ from benchyard.analysis.failures import (
     rates,
     troubled,
 )
-from benchyard.analysis.failures.collecting import results_below
 from benchyard.analysis.failures.document import Link, agreement_document, document
+from benchyard.analysis.failures.executions import results_below
 from benchyard.analysis.failures.rates import suiting
 from benchyard.analysis.failures.wording import (
     EXECUTION_FIGURES,

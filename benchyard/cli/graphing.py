@@ -13,7 +13,7 @@ from benchyard.cli.terminal import print_columns, print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import JsonObject
-from benchyard.show.pictures import format_of
+from benchyard.show.plot import format_of
 from benchyard.show.shipyard.assembling import Graph, assemble
 from benchyard.show.shipyard.dat import dat
 from benchyard.show.shipyard.document import document

@@ -15,10 +15,11 @@ from benchyard.core.wording import printable
 from benchyard.publish.sinks import Reader, open_reader
 from benchyard.show.history.dates import parse_since
 from benchyard.show.history.document import entries_document, tests_document
-from benchyard.show.history.reading import Window, read_entries, read_entry, read_tests
+from benchyard.show.history.query import Window, read_entries, read_entry, read_tests
 from benchyard.show.history.series import Series
-from benchyard.show.history.sparkline import ASCII, BLOCKS
 from benchyard.show.history.wording import (
+    ASCII,
+    BLOCKS,
     ENTRY_FIGURES,
     TEST_FIGURES,
     TIMING_FIGURES,
@@ -32,7 +33,7 @@ from benchyard.show.history.wording import (
     tests_table,
     timings_table,
 )
-from benchyard.show.pictures import check_picture
+from benchyard.show.plot import check_picture
 
 #: How many of the newest are looked at, unless the user says otherwise.
 LIMIT = 100
@@ -187,7 +188,7 @@ def _draw(found: list[Series], test: str, file: Path) -> None:
     shown = [series for series in found if series.timings]
     if not shown:
         raise InputError(f"{file}: nothing to draw, there are no timings in this time")
-    from benchyard.show.history.drawing import draw  # noqa: PLC0415 - matplotlib takes half a second
+    from benchyard.show.history.plot import draw  # noqa: PLC0415 - matplotlib takes half a second
 
     drawn = draw(shown, test, file)
     if drawn < len(shown):

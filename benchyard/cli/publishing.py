@@ -15,8 +15,6 @@ from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
 from benchyard.core.wording import printable
 from benchyard.publish import Compression, Manner, Outcome, Patience, publish_all
-from benchyard.publish.backlog import Backlog, backlog, routes
-from benchyard.publish.finished import finished_below
 from benchyard.publish.outcome import (
     Begun,
     Confirmed,
@@ -27,9 +25,12 @@ from benchyard.publish.outcome import (
     Published,
     Rejected,
     Retrying,
+    problems,
+    summary,
 )
+from benchyard.publish.routes import Backlog, backlog, routes
+from benchyard.publish.service import finished_below
 from benchyard.publish.sinks import NAMES
-from benchyard.publish.wording import problems, summary
 from benchyard.run.interrupts import graceful
 from benchyard.statistics.figures import plural
 

@@ -32,7 +32,7 @@ from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
 from benchyard.publish import archive_uploaded, check_sinks, upload_runs
-from benchyard.publish.wording import advice, problems
+from benchyard.publish.outcome import advice, problems
 from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
 from benchyard.run.adaptive import Adaptive, stored_rule

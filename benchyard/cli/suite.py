@@ -28,7 +28,7 @@ from benchyard.core.wording import duration, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.run.progress import listening
-from benchyard.suite.planning import SuitePlan, make_suite_plan
+from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.wish import Wish
 
 _HOURS = {"m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}

@@ -1,9 +1,9 @@
 """From finished runs to sinks and archives: spooled, uploaded, archived; nothing lost or twice."""
 
 from benchyard.publish.compression import Compression
-from benchyard.publish.opening import Route, route
 from benchyard.publish.outcome import Happening, Listener, Outcome
 from benchyard.publish.publisher import Manner
+from benchyard.publish.routes import Route, route
 from benchyard.publish.service import (
     Uploaded,
     archive_uploaded,
@@ -11,7 +11,7 @@ from benchyard.publish.service import (
     publish_all,
     upload_runs,
 )
-from benchyard.publish.sinks.patience import AFTER_A_CASE, Patience
+from benchyard.publish.sinks.retry import AFTER_A_CASE, Patience
 
 __all__ = [
     "AFTER_A_CASE",

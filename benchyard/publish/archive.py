@@ -10,9 +10,14 @@ from typing import TypeVar
 
 from benchyard.core.errors import DocumentRejectedError, InputError, SinkUnavailableError
 from benchyard.core.files import sync_folder
-from benchyard.publish.claiming import Claim
 from benchyard.publish.compression import Compression, compress, decompress, split_name
-from benchyard.publish.placing import beside_of, link_exclusively, make_folder, write_exclusively
+from benchyard.publish.exclusive_write import (
+    beside_of,
+    link_exclusively,
+    make_folder,
+    write_exclusively,
+)
+from benchyard.publish.file_lock import Claim
 from benchyard.publish.sinks.contract import Kind
 
 T = TypeVar("T")

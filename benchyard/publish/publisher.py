@@ -13,8 +13,6 @@ from pathlib import Path
 
 from benchyard.core.errors import SinkUnavailableError
 from benchyard.publish.archive import Archive
-from benchyard.publish.carrier import Carrier
-from benchyard.publish.halting import Halt
 from benchyard.publish.outcome import (
     Begun,
     Confirmed,
@@ -29,12 +27,12 @@ from benchyard.publish.outcome import (
     Retrying,
     silent,
 )
-from benchyard.publish.recognising import documents_of
 from benchyard.publish.sinks.contract import Kind, Sink
-from benchyard.publish.sinks.patience import PATIENT, Patience
-from benchyard.publish.spool import Listing, Waiting, listing
+from benchyard.publish.sinks.retry import PATIENT, Patience
+from benchyard.publish.spool import Listing, Waiting, documents_of, listing
+from benchyard.publish.upload_one import StopSignal, Uploader
 
-_Carry = Callable[[Waiting], Ending]
+_Act = Callable[[Waiting], Ending]
 #: None is the end of a thread; an exception is a mistake of ours.
 _Heard = Happening | Exception | None
 
@@ -83,7 +81,7 @@ def publish(
         OSError: If the spool cannot be read.
     """
     found = waiting_for(sink, spool, own=own)
-    return _carried(found, sink, archive, manner or Manner(), lambda carrier: carrier.publish)
+    return _uploaded(found, sink, archive, manner or Manner(), lambda uploader: uploader.publish)
 
 
 def upload(
@@ -106,7 +104,7 @@ def upload(
     if names is not None:
         wanted = frozenset(names)
         found = Listing(tuple(one for one in found.waiting if one.name in wanted), 0)
-    return _carried(found, sink, archive, manner or Manner(), lambda carrier: carrier.upload)
+    return _uploaded(found, sink, archive, manner or Manner(), lambda uploader: uploader.upload)
 
 
 def archive(
@@ -124,48 +122,48 @@ def archive(
     marks = {one.name: one.mark for one in confirmed}
     waiting = tuple(Waiting(spool / name, mark[2], mark[3]) for name, mark in marks.items())
 
-    def way(carrier: Carrier) -> _Carry:
-        return lambda one: carrier.keep(one, marks[one.name])
+    def way(uploader: Uploader) -> _Act:
+        return lambda one: uploader.keep(one, marks[one.name])
 
-    return _carried(Listing(waiting, 0), sink, to, manner or Manner(), way)
+    return _uploaded(Listing(waiting, 0), sink, to, manner or Manner(), way)
 
 
-def _carried(
-    found: Listing, sink: Sink, to: Archive, manner: Manner, way: Callable[[Carrier], _Carry]
+def _uploaded(
+    found: Listing, sink: Sink, to: Archive, manner: Manner, way: Callable[[Uploader], _Act]
 ) -> Outcome:
-    halt = Halt(manner.asked)
+    stop = StopSignal(manner.asked)
     heard: queue.Queue[_Heard] = queue.Queue()
-    carrier = Carrier(sink, to, manner.patience, halt, heard.put)
+    uploader = Uploader(sink, to, manner.patience, stop, heard.put)
     manner.listener(Begun(sink.name, len(found.waiting), sum(one.size for one in found.waiting)))
     if found.waiting:
-        _prepare(to, halt)
-    endings = _run(found.waiting, way(carrier), sink.parallel, halt, heard, manner.listener)
-    return _outcome(sink.name, found, endings, halt)
+        _prepare(to, stop)
+    endings = _run(found.waiting, way(uploader), sink.parallel, stop, heard, manner.listener)
+    return _outcome(sink.name, found, endings, stop)
 
 
-def _prepare(to: Archive, halt: Halt) -> None:
+def _prepare(to: Archive, stop: StopSignal) -> None:
     try:
         to.prepare()
     except SinkUnavailableError as error:
-        halt.give_up(str(error))
+        stop.give_up(str(error))
 
 
 def _run(
     waiting: Sequence[Waiting],
-    carry: _Carry,
+    act: _Act,
     parallel: int,
-    halt: Halt,
+    stop: StopSignal,
     heard: "queue.Queue[_Heard]",
     listener: Listener,
 ) -> list[Ending]:
-    """Carry files in so many threads, begun in order; return how it ended for each that was begun.
+    """Upload files in so many threads, begun in order; return how it ended for each that was begun.
 
     The first goes alone: what it shows of the sink and its settings is seen and told once.
     The threads die with the process: whoever presses Ctrl-C twice does not wait for a sink.
     """
-    todo, ended = _Todo(waiting, halt), threading.Event()
+    todo, ended = _Todo(waiting, stop), threading.Event()
     threads = [
-        threading.Thread(target=_work, args=(todo, carry, halt, heard, ended, number), daemon=True)
+        threading.Thread(target=_work, args=(todo, act, stop, heard, ended, number), daemon=True)
         for number in range(max(1, min(parallel, len(waiting))))
     ]
     for thread in threads:
@@ -177,7 +175,7 @@ def _run(
             if not isinstance(happening, Begun | Retrying):
                 endings.append(happening)
     except BaseException:
-        halt.give_up("interrupted")
+        stop.give_up("interrupted")
         raise
     return endings
 
@@ -185,9 +183,9 @@ def _run(
 class _Todo:
     """Hands files out in order, one to each thread that asks, until it is to stop."""
 
-    def __init__(self, waiting: Sequence[Waiting], halt: Halt) -> None:
+    def __init__(self, waiting: Sequence[Waiting], stop: StopSignal) -> None:
         self._left = iter(waiting)
-        self._halt = halt
+        self._stop = stop
         self._lock = threading.Lock()
 
     def __iter__(self) -> Iterator[Waiting]:
@@ -195,28 +193,28 @@ class _Todo:
 
     def __next__(self) -> Waiting:
         with self._lock:
-            if self._halt:
+            if self._stop:
                 raise StopIteration
             return next(self._left)
 
 
 def _work(
     todo: _Todo,
-    carry: _Carry,
-    halt: Halt,
+    act: _Act,
+    stop: StopSignal,
     heard: "queue.Queue[_Heard]",
     ended: threading.Event,
     number: int,
 ) -> None:
-    """Carry files until none is left; thread 0 begins, the others follow when its first ended."""
+    """Upload files until none is left; thread 0 begins, the others follow when its first ended."""
     try:
         if number:
             ended.wait()
         for waiting in todo:
-            heard.put(carry(waiting))
+            heard.put(act(waiting))
             ended.set()
     except Exception as error:  # noqa: BLE001 - raised again in the thread that called
-        halt.give_up("internal error")
+        stop.give_up("internal error")
         heard.put(error)
     finally:
         ended.set()
@@ -237,7 +235,7 @@ def _until_all_ended(heard: "queue.Queue[_Heard]", threads: int) -> Iterator[Hap
         raise mistake
 
 
-def _outcome(sink: str, found: Listing, endings: Sequence[Ending], halt: Halt) -> Outcome:
+def _outcome(sink: str, found: Listing, endings: Sequence[Ending], stop: StopSignal) -> Outcome:
     begun = {ending.name for ending in endings}
     left = [ending for ending in endings if isinstance(ending, Left)]
     left += [Left(one.name) for one in found.waiting if one.name not in begun]
@@ -249,6 +247,6 @@ def _outcome(sink: str, found: Listing, endings: Sequence[Ending], halt: Halt) -
         waiting=tuple(left),
         elsewhere=sum(1 for one in endings if isinstance(one, Elsewhere)),
         left_alone=found.left_alone,
-        error=halt.reason,
-        interrupted=halt.is_asked and bool(left),
+        error=stop.reason,
+        interrupted=stop.is_asked and bool(left),
     )

@@ -8,9 +8,9 @@ from typing import Protocol, cast
 
 from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
 from benchyard.publish.archive import Archive, T
-from benchyard.publish.claiming import Claim
 from benchyard.publish.compression import Compression
-from benchyard.publish.secrecy import scrubbed, without_credentials
+from benchyard.publish.file_lock import Claim
+from benchyard.publish.redact import scrubbed, without_credentials
 
 
 class FileSystem(Protocol):

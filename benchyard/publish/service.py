@@ -1,19 +1,31 @@
 """Publishing to several sinks: what waits anywhere, or the runs of a case."""
 
-from collections.abc import Generator, Iterable, Sequence
+import os
+import re
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 
 from benchyard.core.errors import BenchyardError, RecordError, SinkUnavailableError
-from benchyard.publish.again import offer_again
 from benchyard.publish.archive import Archive
-from benchyard.publish.finished import Lies, spool_run
-from benchyard.publish.opening import Route, open_archive, route
+from benchyard.publish.compression import Compression
 from benchyard.publish.outcome import Left, Listener, Outcome, silent
 from benchyard.publish.publisher import Manner, archive, publish, upload, waiting_for
-from benchyard.publish.sinks import Kind, Sink, open_sink
-from benchyard.publish.sinks.patience import AFTER_A_CASE, Patience
+from benchyard.publish.routes import Route, open_archive, route
+from benchyard.publish.sinks import open_sink
+from benchyard.publish.sinks.contract import Kind, Sink
+from benchyard.publish.sinks.retry import AFTER_A_CASE, Patience
+from benchyard.publish.spool import REJECTED, offer_again, put
+from benchyard.publish.testresults import file_name, parse, text_of
+from benchyard.results.events.lines import dump
+from benchyard.results.events.making import events_of
+from benchyard.results.record import RUN_FILE, read_record
+
+#: A run without this file did not happen. Written by ``benchyard.results.layout``.
+_DONE = ".done"
+_RUN = re.compile(r"run_[1-9][0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +221,92 @@ def _archived(line: Route, outcome: Outcome, listener: Listener) -> Outcome:
     finally:
         sink.close()
     return outcome.joined(replace(kept, sink=line.sink))
+
+
+class Lies(StrEnum):
+    """Where the document of a run is."""
+
+    PUT = "put"
+    WAITING = "waiting"
+    REJECTED = "rejected"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class SpooledRun:
+    """The document of a run.
+
+    Args:
+        name: Its name in the spool; the same whenever it is made.
+        lies: ``put`` if it was put there just now, else where it was already.
+    """
+
+    name: str
+    lies: Lies
+
+
+def spool_run(run: Path, kind: Kind, spool: Path, archive: Archive) -> SpooledRun | None:
+    """Put a finished run into the spool of a sink, unless it was there before.
+
+    Args:
+        run: Folder of the run.
+        kind: What the sink takes.
+
+    Returns:
+        None if the run is not finished.
+
+    Raises:
+        RecordError: If its record cannot be read.
+        SinkUnavailableError: If the archive does not answer.
+        OSError: If the disk is full or not writable.
+    """
+    if not (run / _DONE).is_file():
+        return None
+    name, content = document_of_run(run, kind)
+    # Before the archive: a publisher archives first and takes out of the spool then.
+    if _is_in(spool, name):
+        return SpooledRun(name, Lies.WAITING)
+    if _is_in(spool / REJECTED, name):
+        return SpooledRun(name, Lies.REJECTED)
+    if archive.has(name):
+        return SpooledRun(name, Lies.ARCHIVED)
+    return SpooledRun(name, Lies.PUT if put(spool, name, content) else Lies.WAITING)
+
+
+def finished_below(folder: Path) -> Iterator[Path]:
+    """Yield the finished runs anywhere below a folder, those of earlier campaigns included.
+
+    What KROWN made has no record, and is left. Hidden folders are, too: a lab is at work there.
+    """
+    for place, folders, _ in os.walk(folder):
+        runs = [name for name in folders if _RUN.fullmatch(name)]
+        for run in (Path(place, name) for name in sorted(runs, key=_by_number)):
+            if (run / _DONE).is_file() and os.path.lexists(run / RUN_FILE):
+                yield run
+        folders[:] = sorted(name for name in folders if _is_looked_into(name))
+
+
+def _is_looked_into(name: str) -> bool:
+    return not (name.startswith(".") or _RUN.fullmatch(name.removesuffix(".replaced")))
+
+
+def _by_number(name: str) -> int:
+    return int(name.removeprefix("run_"))
+
+
+def document_of_run(run: Path, kind: Kind) -> tuple[str, bytes]:
+    """Return the name and the content of a run's document.
+
+    Raises:
+        RecordError: If its record cannot be read.
+    """
+    record = read_record(run)
+    content = text_of(record).encode()
+    name = file_name(parse(content))
+    if kind is Kind.RESULTS:
+        return name, content
+    return name.removesuffix(Kind.RESULTS) + Kind.EVENTS, dump(events_of(record))
+
+
+def _is_in(folder: Path, name: str) -> bool:
+    return any((folder / (name + how.ending)).exists() for how in Compression)

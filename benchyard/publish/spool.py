@@ -1,29 +1,39 @@
 """The spool: a folder in which finished documents wait to be published."""
 
+import gzip
 import os
+import re
 import stat
 import threading
+import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
-from benchyard.core.errors import InputError, SinkUnavailableError
+from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
 from benchyard.publish.archive import LocalArchive, key_of
-from benchyard.publish.claiming import Claim
-from benchyard.publish.compression import LARGEST, split_name
-from benchyard.publish.placing import (
+from benchyard.publish.compression import LARGEST, Compression, split_name
+from benchyard.publish.exclusive_write import (
     link_exclusively,
     make_folder,
     rename_exclusively,
     write_again,
     write_exclusively,
 )
+from benchyard.publish.file_lock import Claim, Missed, claimed
+from benchyard.publish.outcome import Left
 from benchyard.publish.sinks.contract import Kind
 
 #: Folder of a spool for what can never be published.
 REJECTED = "rejected"
 #: What the name of a file that says why ends in.
 REASON = ".reason.txt"
+#: As ``testresults.file_name`` makes them.
+_OUR_NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z-.+-[0-9a-f]{12}\.(json|events\.jsonl)")
+#: What a document has near its beginning, whatever of its end is missing.
+_FORM = {Kind.RESULTS: (b'"entries"',), Kind.EVENTS: (b'"at"', b'"node"', b'"event"')}
+_BEGINNING = 1024**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +171,89 @@ def reject(held: Claim, reason: str) -> str:
         text = error.strerror or str(error)
         raise SinkUnavailableError(f"{folder.shown}: {text}") from error
     return kept.name
+
+
+def documents_of(found: Listing) -> Listing:
+    """Return a listing in which only documents wait; the other files are left alone."""
+    waiting = tuple(one for one in found.waiting if _is_document(one))
+    others = len(found.waiting) - len(waiting)
+    return replace(found, waiting=waiting, left_alone=found.left_alone + others)
+
+
+def _is_document(waiting: Waiting) -> bool:
+    name, how = split_name(waiting.name)
+    if _OUR_NAME.fullmatch(name):
+        return True
+    kind = kind_of(waiting.name)
+    beginning = _beginning(waiting, how)
+    return kind is not None and all(part in beginning for part in _FORM[kind])
+
+
+def _beginning(waiting: Waiting, how: Compression) -> bytes:
+    try:
+        with waiting.path.open("rb") as stream:
+            return _beginning_of(stream, how)
+    except (OSError, EOFError, zlib.error):
+        return b""
+
+
+def _beginning_of(stream: IO[bytes], how: Compression) -> bytes:
+    match how:
+        case Compression.NONE:
+            return stream.read(_BEGINNING)
+        case Compression.GZ:
+            with gzip.GzipFile(fileobj=stream) as plain:
+                return plain.read(_BEGINNING)
+        case Compression.ZST:
+            from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415 - only where needed
+
+            try:
+                with ZstdDecompressor().stream_reader(stream) as plain:
+                    return plain.read(_BEGINNING)
+            except ZstdError:
+                return b""
+
+
+def offer_again(spool: Path, only: Kind | None = None) -> tuple[Left, ...]:
+    """Move what was rejected back to where it waited; its reason goes.
+
+    A file has its name in the spool before it loses the one among the rejected, so a publisher that
+    is killed in between loses nothing, and the next one completes it.
+
+    Args:
+        only: Leave the other kind alone.
+
+    Returns:
+        What stays, because another file of that name waits, or the disk does not let it go.
+
+    Raises:
+        OSError: If the folder is there and cannot be read.
+    """
+    try:
+        found = listing(spool / REJECTED, only).waiting
+    except FileNotFoundError:
+        return ()
+    left = (_offered(one.path, spool) for one in found)
+    return tuple(one for one in left if one is not None)
+
+
+def _offered(path: Path, spool: Path) -> Left | None:
+    name = f"{REJECTED}/{path.name}"
+    try:
+        with claimed(path) as held:
+            if isinstance(held, Missed) or _moved(held, spool / path.name):
+                return None
+    except (BenchyardError, OSError) as error:
+        return Left(name, getattr(error, "strerror", None) or str(error))
+    return Left(name, "another file of that name waits; publish or remove that one first")
+
+
+def _moved(held: Claim, target: Path) -> bool:
+    placed = link_exclusively(held.descriptor, target)
+    if placed is None:
+        placed = rename_exclusively(held.path, target)
+    if not placed and not os.path.samestat(target.lstat(), os.fstat(held.descriptor)):
+        return False
+    held.path.with_name(held.name + REASON).unlink(missing_ok=True)
+    held.take_out()
+    return True

@@ -16,7 +16,7 @@ from benchyard.core.model import Case, Outcome, Step
 from benchyard.host.testbed import hold_both
 from benchyard.publish import Outcome as Published
 from benchyard.publish import Uploaded
-from benchyard.publish.wording import advice, problems
+from benchyard.publish.outcome import advice, problems
 from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import done_runs, refuse_foreign
 from benchyard.results.record import RunRecord

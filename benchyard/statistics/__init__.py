@@ -4,8 +4,8 @@ Every value is expected to be finite. Nothing is rounded, nothing is thrown away
 Each formula names its source. What is named here is what is asked of one sample; the rest is in
 
 comparison: two samples and a verdict, corrected for many comparisons.
-ranks: the exact test and the shift that it stands on. multiple: the correction.
-intervals, resampling: of the median and of the mean. outliers, trend: what is out of order.
+ranks: the exact test and the shift that it stands on.
+intervals, resampling: of the median and of the mean. diagnostics: what is out of order.
 sensitivity: how many runs a wanted change or precision takes. sequential: stopping early.
 advice: all this in words. measures, distributions: the formulas below.
 """

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 
+from benchyard.statistics.diagnostics import drift_p, first_p, outliers
 from benchyard.statistics.figures import percent
 from benchyard.statistics.intervals import LEVEL, median_interval
 from benchyard.statistics.measures import median
-from benchyard.statistics.outliers import outliers
 from benchyard.statistics.sensitivity import (
     MOST_RUNS,
     relative_spread,
     runs_for_precision,
 )
 from benchyard.statistics.sequential import relative_half_width
-from benchyard.statistics.trend import drift_p, first_p
 
 #: Probability of advice on runs that are in order; for each of the tests below.
 _ALARM = 0.01

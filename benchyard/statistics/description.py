@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from benchyard.statistics.diagnostics import fences, outliers
 from benchyard.statistics.intervals import LEVEL, Interval, median_interval_of_sorted
 from benchyard.statistics.measures import (
     mad_around,
@@ -12,7 +13,6 @@ from benchyard.statistics.measures import (
     quantile_of_sorted,
     stdev_of_sorted,
 )
-from benchyard.statistics.outliers import fences, outliers
 from benchyard.statistics.resampling import mean_interval_of_sorted
 from benchyard.statistics.sensitivity import smallest_change, spread_of_sorted
 

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from benchyard.statistics.diagnostics import drawn_in
 from benchyard.statistics.distributions import normal_quantile, student_quantile
 from benchyard.statistics.intervals import LEVEL, median_rank
 from benchyard.statistics.measures import median_of_sorted, stdev
-from benchyard.statistics.outliers import drawn_in
 from benchyard.statistics.ranks import pair_rank
 
 #: Level of the test that a change is to be shown by; that of comparisons.

@@ -14,9 +14,10 @@ from benchyard.core.model import Requires
 from benchyard.core.wording import duration
 from benchyard.run.ordering import Turn
 from benchyard.statistics.figures import plain
-from benchyard.suite.choosing import Entry
 from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room
-from benchyard.suite.reporting import CaseReport
+from benchyard.suite.plan import Entry
+from benchyard.suite.report import CaseReport
+from benchyard.suite.wish import Wish
 
 
 class End(StrEnum):
@@ -41,6 +42,12 @@ class Limits:
     budget_s: float | None = None
     cooldown_s: float = 0.0
     fail_fast: bool = False
+
+
+def limits_of(wish: Wish) -> Limits:
+    """Return when a suite that is wished for begins nothing more."""
+    budget = None if wish.budget is None else wish.budget * 3600
+    return Limits(budget, wish.cooldown, wish.fail_fast)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchyard.analysis.comparison.facts import FACTS, OTHER_WORK, Weight, doubts
-from benchyard.analysis.comparison.selecting import RunSet, in_short
+from benchyard.analysis.comparison.run_sets import RunSet, in_short
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import printable, quote
 from benchyard.results.record import RunRecord, StepRecord

@@ -29,10 +29,10 @@ Versions of the format:
 
 from collections.abc import Iterator
 
-from benchyard.analysis.comparison.comparing import CasePair, Comparison, Row
 from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample
-from benchyard.analysis.comparison.selecting import RunSet
+from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Row
 from benchyard.analysis.comparison.wording import (
     FIGURES,
     notes,

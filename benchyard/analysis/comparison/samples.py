@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from benchyard.analysis.comparison.comparability import steps_by_id
-from benchyard.analysis.comparison.selecting import RunSet
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import Repetition, StepRecord
 from benchyard.results.summary.counting import counting, left_out

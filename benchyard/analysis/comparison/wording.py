@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from benchyard.analysis.comparison.comparing import CasePair, Comparison, Row
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.samples import DURATION, StepSample
+from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Row
 from benchyard.core.wording import duration, printable
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.figures import plain

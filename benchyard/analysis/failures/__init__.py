@@ -5,10 +5,14 @@ that were made before that was kept. Prefect's history of the same can be compar
 """
 
 from benchyard.analysis.failures.agreeing import Agreement, Seen, agree
-from benchyard.analysis.failures.collecting import Collected, collect
-from benchyard.analysis.failures.executions import WHOLE_RUN, Execution, executions
-from benchyard.analysis.failures.fragility import Fragile, by_fragility, troubled
-from benchyard.analysis.failures.rates import Bucket, rates
+from benchyard.analysis.failures.executions import (
+    WHOLE_RUN,
+    Collected,
+    Execution,
+    collect,
+    executions,
+)
+from benchyard.analysis.failures.rates import Bucket, Fragile, by_fragility, rates, troubled
 
 __all__ = [
     "WHOLE_RUN",

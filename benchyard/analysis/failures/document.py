@@ -24,10 +24,16 @@ from dataclasses import asdict
 from typing import cast
 
 from benchyard.analysis.failures.agreeing import Agreement, Seen
-from benchyard.analysis.failures.collecting import Collected
-from benchyard.analysis.failures.executions import WHOLE_RUN, Execution, executions
-from benchyard.analysis.failures.fragility import Fragile, by_fragility, troubled
-from benchyard.analysis.failures.rates import DAY, WEEK, Bucket, rates
+from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, Execution, executions
+from benchyard.analysis.failures.rates import (
+    DAY,
+    WEEK,
+    Bucket,
+    Fragile,
+    by_fragility,
+    rates,
+    troubled,
+)
 from benchyard.core.model import Json, JsonObject
 from benchyard.results.record import ErrorRecord
 

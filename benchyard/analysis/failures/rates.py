@@ -1,17 +1,115 @@
-"""How much failed, over time: by the day, or by the week."""
+"""How much failed: step by step, the most fragile first, and over time."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
+from math import sqrt
 
-from benchyard.analysis.failures.executions import Execution
+from benchyard.analysis.failures.executions import WHOLE_RUN, Execution
+from benchyard.core.model import Outcome
 
+#: Two-sided 95 % of the normal distribution.
+_Z = 1.96
 DAY, WEEK = "day", "week"
 _LENGTHS = {DAY: timedelta(days=1), WEEK: timedelta(days=7)}
 #: Longer times are told by the week.
 _MOST_DAYS = 21
 #: So many are listed, the newest.
 _MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Fragile:
+    """One step of one case, over all its executions.
+
+    Args:
+        step: Its newest label.
+        executions: How often it was executed; each with all its attempts counts once. For the
+            whole run: how often a run was tried.
+        troubled: Those in which anything failed, oldest first.
+        attempts: All of its attempts.
+    """
+
+    case: str
+    step: str
+    executions: int
+    troubled: tuple[Execution, ...]
+    attempts: int
+
+    @property
+    def failed_attempts(self) -> int:
+        """How many of the attempts failed."""
+        return sum(len(one.failed) for one in self.troubled)
+
+    @property
+    def rate(self) -> float:
+        """The share of its executions in which anything failed."""
+        return len(self.troubled) / self.executions
+
+    @property
+    def fragility(self) -> float:
+        """The least rate that its executions leave likely; see ``least_rate``."""
+        return least_rate(len(self.troubled), self.executions)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How the troubled executions ended: ``recovered``, an outcome, or ``no_end``."""
+        return dict(Counter(_ending(one) for one in self.troubled))
+
+
+def least_rate(some: int, of_all: int) -> float:
+    """Return the least rate that ``some`` of ``of_all`` leave likely: 1 of 1 less than 9 of 10.
+
+    The lower end of a 95 % interval.
+    Source: E. B. Wilson, Probable Inference, JASA 22 (1927), 209-212.
+    """
+    rate, square = some / of_all, _Z * _Z
+    spread = _Z * sqrt(rate * (1 - rate) / of_all + square / (4 * of_all * of_all))
+    least = (rate + square / (2 * of_all) - spread) / (1 + square / of_all)
+    return min(max(0.0, least), rate)  # what is beyond is rounding
+
+
+def _ending(execution: Execution) -> str:
+    if execution.outcome is None:
+        return "no_end"
+    recovered = execution.outcome is Outcome.COMPLETED
+    return "recovered" if recovered else execution.outcome.value
+
+
+def by_fragility(found: Iterable[Execution]) -> list[Fragile]:
+    """Return every step that was executed, the most fragile first."""
+    grouped: dict[tuple[str, str], list[Execution]] = {}
+    runs: dict[str, set[tuple[int, str]]] = {}
+    for one in found:
+        grouped.setdefault((one.case, one.id), []).append(one)
+        runs.setdefault(one.case, set()).add((one.run, one.started_at))
+    steps = [
+        _fragile(several, len(runs[case]) if step == "" else len(several))
+        for (case, step), several in grouped.items()
+    ]
+    return sorted(steps, key=_order)
+
+
+def _fragile(several: Sequence[Execution], count: int) -> Fragile:
+    newest = max(several, key=lambda one: one.began)
+    return Fragile(
+        case=newest.case,
+        step=newest.step,
+        executions=count,
+        troubled=tuple(one for one in several if one.in_trouble),
+        attempts=sum(one.attempts for one in several),
+    )
+
+
+def _order(step: Fragile) -> tuple[float, int, str, bool, str]:
+    whole = step.step != WHOLE_RUN
+    return (-step.fragility, -len(step.troubled), step.case, whole, step.step)
+
+
+def troubled(steps: Iterable[Fragile]) -> list[Execution]:
+    """Return the executions in which anything failed: of the most fragile step, newest first."""
+    return [one for step in steps for one in reversed(step.troubled)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from benchyard.analysis.failures.executions import WHOLE_RUN, Execution
-from benchyard.analysis.failures.fragility import Fragile
-from benchyard.analysis.failures.rates import WEEK, Bucket
+from benchyard.analysis.failures.rates import WEEK, Bucket, Fragile
 from benchyard.core.wording import duration, printable
 from benchyard.results.reasons import reason, shortened
 from benchyard.results.record import ErrorRecord

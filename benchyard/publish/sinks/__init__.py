@@ -1,5 +1,6 @@
-"""Where results are published, and how they are read back."""
+"""Where results are published, and how they are read back; a sink's library is imported last."""
 
+from benchyard.core.errors import InputError
 from benchyard.publish.sinks.contract import (
     Kind,
     NotesArchiving,
@@ -9,7 +10,6 @@ from benchyard.publish.sinks.contract import (
     Stored,
     Timing,
 )
-from benchyard.publish.sinks.opening import NAMES, open_reader, open_sink
 
 __all__ = [
     "NAMES",
@@ -23,3 +23,59 @@ __all__ = [
     "open_reader",
     "open_sink",
 ]
+
+#: All sinks by name; ``local:FILE`` names another file of the local store, and
+#: ``azure-tables:shipyard`` writes Batch Shipyard's own rows.
+NAMES = ("local", "datastore", "azure-tables")
+
+
+def open_sink(wanted: str) -> Sink:
+    """Return the sink of a name, such as ``datastore`` or ``local:FILE``; nothing is connected.
+
+    Raises:
+        InputError: If there is no such sink.
+    """
+    name, _, detail = wanted.partition(":")
+    match name:
+        case "local":
+            from benchyard.publish.sinks.local.sink import LocalSink  # noqa: PLC0415
+
+            return LocalSink.at(detail)
+        case "datastore":
+            from benchyard.publish.sinks.datastore.sink import DatastoreSink  # noqa: PLC0415
+
+            return DatastoreSink.from_environment()
+        case "azure-tables":
+            from benchyard.publish.sinks.azure.sink import AzureTablesSink  # noqa: PLC0415
+
+            return AzureTablesSink.from_environment(detail)
+        case _:
+            raise _unknown(wanted)
+
+
+def open_reader(wanted: str) -> Reader:
+    """Return a reader of what was published to a sink; nothing is connected.
+
+    Raises:
+        InputError: If there is no such sink, or it holds no timings.
+    """
+    name, _, detail = wanted.partition(":")
+    match name:
+        case "local":
+            from benchyard.publish.sinks.local.reader import LocalReader  # noqa: PLC0415
+
+            return LocalReader.at(detail)
+        case "datastore":
+            from benchyard.publish.sinks.datastore.reader import DatastoreReader  # noqa: PLC0415
+
+            return DatastoreReader.from_environment()
+        case "azure-tables":
+            from benchyard.publish.sinks.azure.reader import AzureTablesReader  # noqa: PLC0415
+
+            return AzureTablesReader.from_environment()
+        case _:
+            raise _unknown(wanted)
+
+
+def _unknown(wanted: str) -> InputError:
+    return InputError(f"there is no sink '{wanted}'; there are {', '.join(NAMES)}")

@@ -15,7 +15,7 @@ from typing import Any, cast
 import orjson
 
 from benchyard.core.errors import DocumentRejectedError
-from benchyard.core.model import JsonObject
+from benchyard.core.model import Json, JsonObject
 from benchyard.publish.testresults.fields import (
     Message,
     field,
@@ -26,6 +26,7 @@ from benchyard.publish.testresults.fields import (
     refused,
     text,
 )
+from benchyard.results.subject import Subject
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: The first second that no date can name: years have four digits.
@@ -228,3 +229,57 @@ def _identified(found: Sequence[_Found], identity: str) -> tuple[Entry, ...]:
         Entry(name, wall_time, body, f"{document}{place:08x}")
         for place, (name, wall_time, body) in enumerate(found)
     )
+
+
+def subject_in(document: Document) -> Subject:
+    """Return the subject of a document.
+
+    What other programs wrote, and an older Benchyard, says less: the host; the digest of the case
+    or, where there is no case, the commit. Such a subject has no digest.
+    """
+    told = document.arguments
+    whole = subject_of_text(told.get(SUBJECT, ""))
+    if whole:
+        return whole
+    host = _inside(document.body, "machineConfiguration", "hostname")
+    if told.get("case-hash"):
+        return {**known_of(document.test, host, None), "case": {"hash": told["case-hash"]}}
+    return known_of(document.test, host, _inside(document.body, "commitId", "hash"))
+
+
+def known_of(test: str, host: str | None, commit: str | None) -> Subject:
+    """Return the subject of a test of which only host and commit are known, if they are."""
+    found: JsonObject = {"host": host} if host else {}
+    return {**found, "repositories": {test: {"commit": commit}}} if commit else found
+
+
+def subject_of_text(text: Json) -> Subject:
+    """Read a subject that was written as JSON; empty if it was cut, or is none."""
+    try:
+        # Not orjson: names of programs may be no Unicode.
+        found: Any = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return {}
+    return cast("JsonObject", found) if isinstance(found, dict) else {}
+
+
+def suspect_in(entry: JsonObject) -> str:
+    """Return why the numbers of an entry are not to be trusted; empty is right."""
+    extras = entry.get("extras")
+    told = extras.get("suspect") if isinstance(extras, dict) else None
+    if not isinstance(told, dict):
+        return ""
+    reason = told.get("stringValue", told.get("string_value"))
+    return reason if isinstance(reason, str) else ""
+
+
+def _inside(body: JsonObject, name: str, member: str) -> str | None:
+    for spelling in (name, _SNAKE[name]):
+        found = body.get(spelling)
+        value = found.get(member) if isinstance(found, dict) else None
+        if isinstance(value, str) and value:
+            return value
+    return None
+
+
+_SNAKE = {"machineConfiguration": "machine_configuration", "commitId": "commit_id"}

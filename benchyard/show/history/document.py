@@ -27,10 +27,9 @@ from collections.abc import Iterable, Sequence
 from benchyard.core.model import Json, JsonObject
 from benchyard.publish.sinks import Timing
 from benchyard.results.subject import commit_of
-from benchyard.show.history.changes import Change
 from benchyard.show.history.dates import iso
-from benchyard.show.history.reading import TestSummary, Window
-from benchyard.show.history.series import Series
+from benchyard.show.history.query import TestSummary, Window
+from benchyard.show.history.series import Change, Series
 
 FORMAT = "benchyard-history"
 VERSION = 2

@@ -4,11 +4,9 @@ Files store, the UI shows: every number here is in a file, too. Texts that come 
 and commands are escaped, since the UI renders Markdown and raw HTML alike.
 """
 
-from benchyard.show.pages.keys import key_of
-from benchyard.show.pages.markdown import cell, embedded, table
-from benchyard.show.pages.result import result_page
+from benchyard.show.pages.markdown import cell, embedded, key_of, table
+from benchyard.show.pages.result import result_page, suite_table
 from benchyard.show.pages.retries import Board, board_of, merged, retries_page
-from benchyard.show.pages.suite import suite_table
 
 __all__ = [
     "Board",

@@ -5,6 +5,7 @@ outside must not be able to become either.
 """
 
 import base64
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
@@ -19,6 +20,9 @@ _WWW = re.compile(r"(?i)www(?=\.)")
 _INSIDE = re.compile(r"(?<=[A-Za-z0-9])\\_(?=[A-Za-z0-9])")
 #: Longest text of one cell.
 LONGEST = 300
+_CLEAN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_DIGEST = re.compile(r"-[0-9a-f]{8}$")
+_LONGEST_KEY = 100
 
 
 def cell(text: object, longest: int = LONGEST) -> str:
@@ -75,3 +79,20 @@ def embedded(svg: str, what: str) -> str:
     """
     data = base64.b64encode(svg.encode()).decode()
     return f"![{cell(what)}](data:image/svg+xml;base64,{data})\n"
+
+
+def key_of(kind: str, title: str) -> str:
+    """Return the key of a case's artifact: lower-case letters, digits and dashes.
+
+    Two titles never share one: what is not written so anyway gets a piece of its digest.
+
+    Args:
+        kind: What it shows, such as ``result``; a word.
+        title: Of the case.
+    """
+    clean = _CLEAN.fullmatch(title) and not _DIGEST.search(title) and len(title) <= _LONGEST_KEY
+    if clean:
+        return f"{kind}-{title}"
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_LONGEST_KEY]
+    digest = hashlib.sha256(title.encode(errors="surrogateescape")).hexdigest()[:8]
+    return "-".join(part for part in (kind, words.strip("-"), digest) if part)

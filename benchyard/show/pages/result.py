@@ -1,9 +1,10 @@
-"""The result of a case: its runs and steps as the summary tells them, and the curves."""
+"""The result of a case, and of the cases of a suite, as their summaries tell them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchyard.core.model import Json
 from benchyard.core.wording import duration
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
@@ -134,3 +135,22 @@ def _variation(described: Document) -> str:
 
 def _counts(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {cell(word.replace('_', ' '))}" for word, n in numbers.items() if n)
+
+
+def suite_table(rows: Iterable[Mapping[str, object]]) -> list[Json]:
+    """Return the rows of a suite as a table artifact holds them: escaped, floats rounded.
+
+    Args:
+        rows: One for each case; a row's keys are the columns, the same in all of them.
+    """
+    return [{cell(name): _shown(value) for name, value in row.items()} for row in rows]
+
+
+def _shown(value: object) -> Json:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return value
+    return f"{value:.4g}" if isinstance(value, float) else cell(value)

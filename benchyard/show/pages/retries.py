@@ -1,19 +1,24 @@
 """The retry dashboard: of a case, and of all cases and testbeds of a lab together.
 
 A board is what such a page is made of. It is kept in the table artifact of each case, so that the
-lab's page can be made from the newest boards of all cases, whichever testbeds they come from.
+lab's page can be made from the newest boards of all cases, whichever testbeds they come from. The
+table's rows are for people. What they do not tell, how often each step was executed and how much
+failed each day, is kept in the artifact's metadata: texts, of which none may be longer than 500
+characters. What cannot be read back is left out: somebody else may have written it.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, cast
 
-from benchyard.analysis.failures.collecting import Collected
 from benchyard.analysis.failures.document import Link
-from benchyard.analysis.failures.executions import WHOLE_RUN, Execution, executions
-from benchyard.analysis.failures.fragility import by_fragility, least_rate, troubled
+from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, Execution, executions
+from benchyard.analysis.failures.rates import by_fragility, least_rate, troubled
 from benchyard.analysis.failures.wording import first_and_last, outcome_word, took
+from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
 from benchyard.show.pages.markdown import cell, link, table
 from benchyard.statistics.figures import percent, plural
@@ -32,6 +37,8 @@ HEAD = (
 )
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Row = Mapping[str, str]
+#: Longest cell that is taken over from what is kept.
+_LONGEST_CELL = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +184,6 @@ def _fragility(counts: Counts) -> float:
 
 
 # -- the page
-
-
 def retries_page(board: Board, whose: str) -> str:
     """Return the page of a board.
 
@@ -241,3 +246,55 @@ def _days_table(days: Mapping[tuple[str, str], Counts]) -> str:
     ]
     heads = ("Day (UTC)", "Executed", "Trouble", "Rate", "Attempts failed")
     return table(heads, rows, right=(1, 2, 3, 4))
+
+
+def table_of(board: Board) -> list[Json]:
+    """Return the rows of the table artifact."""
+    return [dict[str, Json](row) for row in board.rows]
+
+
+def metadata_of(board: Board) -> dict[str, str]:
+    """Return the metadata of the table artifact."""
+    steps = {encoded(["step", *key]): _text(counts) for key, counts in board.steps.items()}
+    days = {encoded(["day", *key]): _text(counts) for key, counts in board.days.items()}
+    return steps | days
+
+
+def _text(counts: Counts) -> str:
+    numbers = (counts.executions, counts.troubled, counts.attempts, counts.failed)
+    return " ".join(map(str, numbers))
+
+
+def board_from(rows: object, metadata: Mapping[str, str] | None, since: date) -> Board:
+    """Return the board that an artifact holds.
+
+    Args:
+        rows: Its data: a list of rows, or the same as JSON.
+        since: What is of days before it is left out.
+    """
+    steps: dict[tuple[str, str, str], Counts] = {}
+    days: dict[tuple[str, str], Counts] = {}
+    for name, value in (metadata or {}).items():
+        try:
+            kind, *key = map(str, json.loads(name))
+            counts = Counts(*(max(0, int(number)) for number in value.split()))
+        except (ValueError, TypeError):
+            continue
+        if kind == "step" and len(key) == 3:
+            steps[key[0], key[1], key[2]] = counts
+        elif kind == "day" and len(key) == 2 and key[1] >= since.isoformat():
+            days[key[0], key[1]] = counts
+    kept = tuple(row for row in _rows(rows) if row["Started (UTC)"] >= since.isoformat())
+    return Board(kept, steps, days)
+
+
+def _rows(data: object) -> list[Row]:
+    try:
+        found = json.loads(data) if isinstance(data, str) else data
+    except ValueError:
+        return []
+    listed = cast("list[Any]", found) if isinstance(found, list) else []
+    return [
+        {name: str(row.get(name, ""))[:_LONGEST_CELL] for name in HEAD}
+        for row in (cast("dict[str, Any]", one) for one in listed if isinstance(one, dict))
+    ]

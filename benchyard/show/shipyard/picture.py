@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from benchyard.core.wording import printable
-from benchyard.show.pictures import Format, picture
+from benchyard.show.plot import Format, picture
 from benchyard.show.shipyard.assembling import Graph
 from benchyard.show.shipyard.nodes import IMAGE_WORK, Kind, Node, Segment
 from benchyard.show.shipyard.spans import Operation

@@ -16,7 +16,7 @@ import pytest
 from benchyard.cli import call
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.core.places import archive_of, spool_of
-from benchyard.publish import carrier, service
+from benchyard.publish import service, upload_one
 from benchyard.publish.sinks import Sink, open_reader
 from benchyard.publish.spool import put
 from benchyard.run.interrupts import hearing
@@ -35,7 +35,7 @@ Publish = Callable[..., tuple[int, str, str]]
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(carrier, "SETTLED_S", 0.05)
+    monkeypatch.setattr(upload_one, "SETTLED_S", 0.05)
     return tmp_path / "home"
 
 

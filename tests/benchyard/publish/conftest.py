@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.publish.claiming import Claim, claimed
+from benchyard.publish.file_lock import Claim, claimed
 from tests.benchyard.publish.fake_sinks import FolderSink
 
 Fill = Callable[..., list[str]]

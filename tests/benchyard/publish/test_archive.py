@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.publish.archive import Kept, LocalArchive
-from benchyard.publish.claiming import Claim, claimed
 from benchyard.publish.compression import Compression, compress, decompress
-from benchyard.publish.opening import Route, open_archive
+from benchyard.publish.file_lock import Claim, claimed
+from benchyard.publish.routes import Route, open_archive
 from tests.benchyard.publish.conftest import names, write
 
 Hold = Callable[..., Claim]

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import InputError, SinkError, SinkUnavailableError, UnreachableError
-from benchyard.publish import carrier
+from benchyard.publish import upload_one
 from benchyard.publish.archive import LocalArchive
-from benchyard.publish.claiming import claimed
 from benchyard.publish.compression import Compression, compress
-from benchyard.publish.halting import Halt
+from benchyard.publish.file_lock import claimed
 from benchyard.publish.outcome import Begun, Happening, Left, Outcome, Published, Retrying
 from benchyard.publish.publisher import Manner, archive, publish, upload
 from benchyard.publish.sinks.contract import Kind, Spooled
-from benchyard.publish.sinks.patience import Patience
+from benchyard.publish.sinks.retry import Patience
+from benchyard.publish.upload_one import StopSignal
 from tests.benchyard.publish.conftest import Fill, names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 
@@ -518,15 +518,15 @@ def test_a_file_that_is_replaced_while_it_is_stored_is_not_lost(
 def test_a_test_that_is_still_writing_its_result_is_not_rejected(
     run: Publish, spool: Path, sink: FolderSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(carrier, "SETTLED_S", 3600)
+    monkeypatch.setattr(upload_one, "SETTLED_S", 3600)
     path = write(spool / "a.json", "reject me")
 
-    def written_meanwhile(_halt: Halt, _seconds: float) -> bool:
+    def written_meanwhile(_stop: StopSignal, _seconds: float) -> bool:
         write(path, '{"whole": 1}')
         return False
 
     with monkeypatch.context() as patch:
-        patch.setattr(Halt, "wait", written_meanwhile)
+        patch.setattr(StopSignal, "wait", written_meanwhile)
         outcome = run()
     assert "written to while" in outcome.waiting[0].reason
     assert run().is_clean
@@ -536,7 +536,7 @@ def test_a_test_that_is_still_writing_its_result_is_not_rejected(
 def test_a_fresh_file_is_rejected_once_it_has_settled(
     run: Publish, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(carrier, "SETTLED_S", 0.1)
+    monkeypatch.setattr(upload_one, "SETTLED_S", 0.1)
     write(spool / "a.json", "reject me")
     assert run().rejected[0].name == "a.json"
 

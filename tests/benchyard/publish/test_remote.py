@@ -10,10 +10,10 @@ import pytest
 
 from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
 from benchyard.publish.archive import Archive, Kept
-from benchyard.publish.claiming import Claim
 from benchyard.publish.compression import Compression, compress
-from benchyard.publish.opening import Route, open_archive
+from benchyard.publish.file_lock import Claim
 from benchyard.publish.remote import RemoteArchive
+from benchyard.publish.routes import Route, open_archive
 from tests.benchyard.publish.conftest import names
 
 Hold = Callable[..., Claim]

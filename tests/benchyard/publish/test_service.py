@@ -1,11 +1,12 @@
 """Publishing to several sinks by their names, and the two steps after a case."""
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from benchyard.core.errors import InputError, SinkUnavailableError
+from benchyard.core.errors import InputError, RecordError, SinkUnavailableError
 from benchyard.core.places import archive_of, spool_of
 from benchyard.publish import (
     archive_uploaded,
@@ -15,17 +16,24 @@ from benchyard.publish import (
     service,
     upload_runs,
 )
-from benchyard.publish.backlog import backlog, routes, with_backlog
+from benchyard.publish.archive import LocalArchive
 from benchyard.publish.compression import Compression
-from benchyard.publish.opening import folder_name
-from benchyard.publish.publisher import Manner
+from benchyard.publish.publisher import Manner, publish
+from benchyard.publish.routes import backlog, folder_name, routes, with_backlog
+from benchyard.publish.service import Lies, SpooledRun, document_of_run, spool_run
 from benchyard.publish.sinks import Sink, open_reader
-from benchyard.publish.sinks.patience import Patience
+from benchyard.publish.sinks.contract import Kind
+from benchyard.publish.sinks.retry import Patience
+from benchyard.publish.spool import kind_of
+from benchyard.publish.testresults import parse
+from benchyard.results import layout
+from benchyard.results.events.lines import load
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 from tests.benchyard.publish.runs import finished_run
 
 HASTY = Patience(retries=1, first_s=0.001)
+Spool = Callable[[Path], SpooledRun | None]
 
 
 @pytest.fixture(autouse=True)
@@ -57,8 +65,6 @@ def run(tmp_path: Path) -> Path:
 
 
 # -- after a case
-
-
 def test_runs_go_to_every_sink_and_to_its_archive(
     fakes: dict[str, FolderSink], run: Path, tmp_path: Path
 ) -> None:
@@ -224,8 +230,6 @@ def test_a_sink_that_takes_nothing_now_does_not_stop_the_others(
 
 
 # -- with the real local store
-
-
 def test_into_the_real_local_store(run: Path) -> None:
     for _ in range(2):
         (outcome,) = archive_uploaded(upload_runs([run], ["local"]))
@@ -237,8 +241,6 @@ def test_into_the_real_local_store(run: Path) -> None:
 
 
 # -- routes
-
-
 def test_where_files_lie_by_default(tmp_path: Path, home: Path) -> None:
     assert route("local").spool == home / "spool" / "local"
     assert route("local").archive == str(home / "archive" / "local")
@@ -286,3 +288,86 @@ def test_the_backlog_is_told_without_touching_it(tmp_path: Path, home: Path) -> 
     assert found.to_json()["waiting"] == [{"name": "a.json", "bytes": 14}]
     assert found.archive == "memory://bucket"
     assert not home.exists()
+
+
+@pytest.fixture
+def to(tmp_path: Path) -> LocalArchive:
+    return LocalArchive(tmp_path / "archive")
+
+
+@pytest.fixture
+def put_run(spool: Path, to: LocalArchive) -> Spool:
+    return lambda run: spool_run(run, Kind.RESULTS, spool, to)
+
+
+def test_the_checkpoint_is_called_the_same_where_it_is_written() -> None:
+    assert service._DONE == layout.DONE  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_finished_run_is_put_once(put_run: Spool, spool: Path, tmp_path: Path) -> None:
+    run = finished_run(tmp_path / "results")
+    first = put_run(run)
+    assert first is not None
+    assert first.lies is Lies.PUT
+    assert names(spool) == [first.name]
+    assert put_run(run) == SpooledRun(first.name, Lies.WAITING)
+    assert parse((spool / first.name).read_bytes()).test == "words"
+
+
+def test_a_run_that_is_not_finished_is_not_put(put_run: Spool, spool: Path, tmp_path: Path) -> None:
+    assert put_run(finished_run(tmp_path / "results", done=False)) is None
+    assert put_run(tmp_path / "absent") is None
+    assert names(spool) == []
+
+
+def test_two_runs_are_two_documents(put_run: Spool, spool: Path, tmp_path: Path) -> None:
+    for number in (1, 2, 1):
+        put_run(finished_run(tmp_path / f"results{len(names(tmp_path))}", number))
+    assert len(names(spool)) == 2
+
+
+@pytest.mark.parametrize("how", Compression)
+def test_what_was_archived_or_rejected_is_not_put_again(
+    put_run: Spool, spool: Path, tmp_path: Path, to: LocalArchive, how: Compression
+) -> None:
+    run = finished_run(tmp_path / "results")
+    name, _ = document_of_run(run, Kind.RESULTS)
+    (spool / "rejected").mkdir()
+    rejected = write(spool / "rejected" / f"{name}{how.ending}", "broken")
+    assert put_run(run) == SpooledRun(name, Lies.REJECTED)
+    rejected.unlink()
+    to.prepare()
+    write(to.folder / f"{name}{how.ending}", "archived")
+    assert put_run(run) == SpooledRun(name, Lies.ARCHIVED)
+    assert names(spool) == ["rejected"]
+
+
+def test_published_and_put_again_adds_nothing(
+    put_run: Spool, spool: Path, tmp_path: Path, to: LocalArchive, sink: FolderSink
+) -> None:
+    run = finished_run(tmp_path / "results")
+    put_run(run)
+    assert publish(spool, sink, to).is_clean
+    again = put_run(run)
+    assert again is not None
+    assert again.lies is Lies.ARCHIVED
+    assert names(spool) == []
+
+
+def test_a_sink_of_events_gets_events(spool: Path, tmp_path: Path, to: LocalArchive) -> None:
+    run = finished_run(tmp_path / "results")
+    put = spool_run(run, Kind.EVENTS, spool, to)
+    assert put is not None
+    assert kind_of(put.name) is Kind.EVENTS
+    results, _ = document_of_run(run, Kind.RESULTS)
+    assert put.name == results.removesuffix(".json") + ".events.jsonl"
+    events = [event.name for event in load((spool / put.name).read_bytes())]
+    assert "run-start" in events
+    assert "attempt-end" in events
+
+
+def test_a_damaged_record_is_an_error(put_run: Spool, tmp_path: Path) -> None:
+    run = finished_run(tmp_path / "results")
+    write(run / "run.json", "{")
+    with pytest.raises(RecordError, match="not a readable record"):
+        put_run(run)

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError, SinkUnavailableError
-from benchyard.publish.claiming import Claim
+from benchyard.publish import spool as spools
+from benchyard.publish.file_lock import Claim, claimed
 from benchyard.publish.sinks.contract import Kind
-from benchyard.publish.spool import kind_of, listing, put, reject
+from benchyard.publish.spool import kind_of, listing, offer_again, put, reject
 from tests.benchyard.publish.conftest import Fill, names, write
 
 
@@ -24,8 +25,6 @@ def waiting(folder: Path, only: Kind | None = None) -> list[str]:
 
 
 # -- putting
-
-
 def test_a_document_is_put_once(tmp_path: Path) -> None:
     folder = tmp_path / "not" / "there" / "yet"
     assert put(folder, "a.json", b"first")
@@ -102,8 +101,6 @@ def test_a_full_disk_leaves_nothing_half(small_disk: Path) -> None:
 
 
 # -- listing
-
-
 def test_the_oldest_is_first_then_the_name(spool: Path, fill: Fill) -> None:
     fill("c.json", "a.json", "b.json.gz", "e.events.jsonl.zst")
     for name in ("a.json", "b.json.gz"):
@@ -158,8 +155,6 @@ def test_a_name_that_is_no_unicode(spool: Path) -> None:
 
 
 # -- rejecting
-
-
 def test_what_is_rejected_has_its_reason_beside_it(spool: Path, hold: Callable[..., Claim]) -> None:
     assert reject(hold("a.json", "broken"), "it is broken") == "a.json"
     assert names(spool) == ["rejected"]
@@ -201,9 +196,75 @@ def test_a_name_too_long_for_a_reason_loses_nothing(
 
 def test_reading_and_writing_need_no_library_of_a_sink() -> None:
     script = (
-        "import sys; import benchyard.publish; import benchyard.publish.backlog;"
+        "import sys; import benchyard.publish; import benchyard.publish.routes;"
         "wrong = {'fsspec', 'zstandard', 'google.cloud', 'azure', 'prefect', 'matplotlib'};"
         "print(__import__('json').dumps(sorted(wrong & set(sys.modules))))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert json.loads(done.stdout) == []
+
+
+def rejected(spool: Path, name: str, content: str = "{}") -> Path:
+    with claimed(write(spool / name, content)) as held:
+        assert isinstance(held, Claim)
+        return spool / "rejected" / reject(held, "for once")
+
+
+def test_they_wait_again_and_their_reasons_go(spool: Path) -> None:
+    rejected(spool, "a.json")
+    rejected(spool, "b.json.gz")
+    assert offer_again(spool) == ()
+    assert names(spool) == ["a.json", "b.json.gz", "rejected"]
+    assert names(spool / "rejected") == []
+
+
+def test_nothing_was_rejected(spool: Path) -> None:
+    assert offer_again(spool) == ()
+    assert offer_again(spool / "absent") == ()
+
+
+def test_another_file_of_that_name_that_waits_stays(spool: Path) -> None:
+    path = rejected(spool, "a.json", "old")
+    write(spool / "a.json", "new")
+    [left] = offer_again(spool)
+    assert left.name == "rejected/a.json"
+    assert "another file of that name waits" in left.reason
+    assert (spool / "a.json").read_text() == "new"
+    assert path.read_text() == "old"
+
+
+def test_who_was_killed_in_between_loses_nothing(spool: Path) -> None:
+    path = rejected(spool, "a.json", "mine")
+    os.link(path, spool / "a.json")
+    assert offer_again(spool) == ()
+    assert (spool / "a.json").read_text() == "mine"
+    assert names(spool / "rejected") == []
+
+
+def test_where_there_are_no_links_a_rejected_file_is_renamed(
+    spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(_descriptor: int, _target: Path) -> None:
+        return None
+
+    rejected(spool, "a.json", "mine")
+    monkeypatch.setattr(spools, "link_exclusively", none)
+    assert offer_again(spool) == ()
+    assert (spool / "a.json").read_text() == "mine"
+    assert names(spool / "rejected") == []
+
+
+def test_the_other_kind_and_what_is_no_document_stay(spool: Path) -> None:
+    rejected(spool, "a.json")
+    rejected(spool, "a.events.jsonl")
+    write(spool / "rejected" / "notes.txt", "mine")
+    assert offer_again(spool, Kind.RESULTS) == ()
+    assert "a.json" in names(spool)
+    assert {"a.events.jsonl", "notes.txt"} <= set(names(spool / "rejected"))
+
+
+def test_what_another_publisher_has_is_left_to_it(spool: Path) -> None:
+    path = rejected(spool, "a.json")
+    with claimed(path):
+        assert offer_again(spool) == ()
+    assert path.exists()

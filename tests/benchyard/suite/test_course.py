@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case, Requires
 from benchyard.run.ordering import Order, turns
-from benchyard.suite.choosing import Entry
 from benchyard.suite.course import Course, End, Limits, Taken, known_places
 from benchyard.suite.places import MOST_OUTSTANDING, Place, with_room
-from benchyard.suite.summing import summed
+from benchyard.suite.plan import Entry
+from benchyard.suite.summary import summed
 
 
 def entry(name: str, runs: int = 1, requires: Requires | None = None, **more: Any) -> Entry:

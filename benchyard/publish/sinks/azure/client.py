@@ -1,7 +1,53 @@
-"""What is used of Azure's library, with types; its own leave the keyword arguments unknown."""
+"""Azure's client: made with a bounded patience, typed, and what its answers mean."""
 
+import errno
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from enum import Enum
+from http.client import HTTPException
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from azure.core.exceptions import (
+    AzureError,
+    ClientAuthenticationError,
+    HttpResponseError,
+    ResourceExistsError,
+    ServiceRequestError,
+)
+
+from benchyard.core.errors import (
+    BenchyardError,
+    DocumentRejectedError,
+    InputError,
+    SinkError,
+    SinkUnavailableError,
+    UnreachableError,
+)
+from benchyard.publish.sinks.azure.credentials import Access
+
+#: In which a living server answers a question that costs it nothing.
+_CONNECT_SECONDS = 4
+_READ_SECONDS = 60
+#: What a call can raise. An answer that the library cannot read is an HTTPException.
+FAILURES = (AzureError, HTTPException, OSError, ValueError)
+#: Source: Azure Tables, "Status and error codes"; azure-core's own policy of trying again.
+_LATER = (408, 429, 500, 502, 503, 504)
+#: What is the document's fault: each names a row or a request. Any other refusal is more likely one
+#: of the settings, or of what stands between, and must not send all that waits among the rejected.
+_NEVER = (
+    "EntityTooLarge",
+    "PropertyValueTooLarge",
+    "TooManyProperties",
+    "RequestBodyTooLarge",
+    "InvalidDuplicateRow",
+)
+_REFUSED = (401, 403)
+#: The document's fault, or the settings', or a proxy's.
+_DOUBTFUL = (400, 413)
+#: Longest time that a server may ask to wait for within one call.
+_LONGEST_PAUSE_SECONDS = 30.0
 
 
 class Found(Protocol):
@@ -47,3 +93,174 @@ class Tables(Protocol):
     def close(self) -> None:
         """Give connections back."""
         ...
+
+
+def service(found: Access) -> Tables:
+    """Return a client of the storage account's tables; nothing is connected. Close it.
+
+    No request waits longer than 4 s for a connection and 60 s for an answer; Azure's own library
+    would wait five minutes each. The library asks once: see ``benchyard.publish.sinks.retry``.
+    """
+    from azure.data.tables import TableServiceClient  # noqa: PLC0415 - takes 0.4 s
+
+    client = TableServiceClient(
+        endpoint=found.url,
+        credential=_credential(found),
+        retry_total=0,
+        connection_timeout=_CONNECT_SECONDS,
+        read_timeout=_READ_SECONDS,
+    )
+    return cast("Tables", client)
+
+
+def refuse_silent(found: Access, seconds: float = _CONNECT_SECONDS) -> None:
+    """Refuse a server that takes connections and says nothing: a stopped one, or none of Azure's.
+
+    The question needs no rights and no table, so that one which is slow to write is not refused.
+
+    Raises:
+        ServiceRequestError: If it does not answer.
+    """
+    import requests  # noqa: PLC0415 - takes 0.2 s
+
+    try:
+        requests.head(found.url, timeout=seconds, allow_redirects=False).close()
+    except requests.exceptions.Timeout:
+        late = TimeoutError(errno.ETIMEDOUT, f"nothing within {seconds:g} s")
+        raise ServiceRequestError(str(late), error=late) from None
+    except requests.RequestException:
+        pass  # what is wrong, the first real request tells
+
+
+def _credential(found: Access) -> Any:
+    from azure.core.credentials import (  # noqa: PLC0415
+        AzureNamedKeyCredential,
+        AzureSasCredential,
+    )
+
+    if found.key:
+        return AzureNamedKeyCredential(found.storage_account, found.key)
+    if found.sas:
+        # At this level it tells of every request with its URL, and there the signature stands.
+        logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
+        return AzureSasCredential(found.sas)
+    # By its name: it is not among what the project installs.
+    identity: Any = import_module("azure.identity")
+    return identity.DefaultAzureCredential()
+
+
+class Meaning(Enum):
+    """What to do after an answer."""
+
+    AGAIN = "the same may succeed soon"
+    NOBODY = "nobody is there"
+    NEVER = "it can never succeed"
+    DOUBT = "it is refused, whosever fault that is"
+    SETTINGS = "nothing succeeds with these settings"
+    NO_TABLE = "the table is not there"
+    EXISTS = "the row or table is there already"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An error, understood.
+
+    Args:
+        sentence: For people; holds nothing of a request, and so no secret.
+        pause: Seconds that the server asked to wait, if it did.
+    """
+
+    meaning: Meaning
+    sentence: str
+    pause: float | None = None
+
+    def to_error(self) -> BenchyardError:
+        """Return what a sink or a reader raises of it."""
+        match self.meaning:
+            case Meaning.NEVER:
+                return DocumentRejectedError(self.sentence)
+            case Meaning.NOBODY:
+                return UnreachableError(self.sentence)
+            case Meaning.AGAIN:
+                return SinkUnavailableError(self.sentence, self.pause)
+            case Meaning.DOUBT:
+                return SinkError(self.sentence)
+            case Meaning.SETTINGS | Meaning.NO_TABLE | Meaning.EXISTS:
+                return InputError(self.sentence)
+
+
+def understood(error: Exception, access: Access) -> Answer:
+    """Return what an error of the library means.
+
+    The library's own text is not passed on: it can quote a request with its signature.
+    """
+    where = f"Azure Tables at {access.host}"
+    if isinstance(error, HttpResponseError) and error.status_code is not None:
+        return _of_status(error, where, access)
+    if isinstance(error, ClientAuthenticationError):
+        return Answer(Meaning.SETTINGS, f"{where} cannot be asked: {_bad_credentials(access)}")
+    if isinstance(error, ValueError | HTTPException):
+        # Somebody else listens there, unless it was Azure before.
+        return Answer(Meaning.NOBODY, f"{where} answers what cannot be read")
+    nobody = isinstance(error, ServiceRequestError)
+    meaning = Meaning.NOBODY if nobody else Meaning.AGAIN
+    return Answer(meaning, f"{where} does not answer ({_reason(error)})")
+
+
+def _of_status(error: HttpResponseError, where: str, access: Access) -> Answer:
+    status, code = error.status_code or 0, _code(error)
+    said = f"({status} {code})" if code else f"({status})"
+    if status in _REFUSED:
+        return Answer(Meaning.SETTINGS, f"{where} {_refusal(said, access)}")
+    if status == 404:
+        return _missing(code, where, access)
+    if isinstance(error, ResourceExistsError) or code.endswith("AlreadyExists"):
+        return Answer(Meaning.EXISTS, f"{where} has it already {said}")
+    if status in _LATER:
+        return Answer(Meaning.AGAIN, f"{where} asks to come back later {said}", _pause(error))
+    if code in _NEVER:
+        return Answer(Meaning.NEVER, f"{where} refuses what it is sent {said}")
+    meaning = Meaning.DOUBT if status in _DOUBTFUL else Meaning.SETTINGS
+    return Answer(meaning, f"{where} refuses {said}; check {access.origin}")
+
+
+def _missing(code: str, where: str, access: Access) -> Answer:
+    if code == "TableNotFound":
+        return Answer(Meaning.NO_TABLE, f"{where} has no table '{access.table}'")
+    return Answer(
+        Meaning.SETTINGS,
+        f"{where} knows no account '{access.storage_account}' (404); check {access.origin}",
+    )
+
+
+def _refusal(said: str, access: Access) -> str:
+    return f"refuses the credentials {said}: {_bad_credentials(access)}"
+
+
+def _bad_credentials(access: Access) -> str:
+    return f"check {access.origin}, and that it may read and write table '{access.table}'"
+
+
+def _code(error: HttpResponseError) -> str:
+    code: Any = getattr(error, "error_code", None)
+    return str(code.value if isinstance(code, Enum) else code or "")
+
+
+def _pause(error: HttpResponseError) -> float | None:
+    headers: Any = getattr(error.response, "headers", None) or {}
+    try:
+        return min(max(float(headers.get("Retry-After")), 0.0), _LONGEST_PAUSE_SECONDS)
+    except (TypeError, ValueError):
+        return None
+
+
+def _reason(error: BaseException | None) -> str:
+    """Say what the operating system said, if it did; it knows of no secret."""
+    outermost = type(error).__name__
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        if isinstance(error, OSError) and error.strerror:
+            return error.strerror
+        seen.append(error)
+        error = getattr(error, "inner_exception", None) or error.__cause__ or error.__context__
+    return outermost

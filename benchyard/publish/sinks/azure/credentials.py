@@ -1,22 +1,18 @@
 """Where the events' table is, and who may use it: Azure's usual ways, or a folder."""
 
 import base64
-import errno
-import logging
+import json
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from benchyard.core.errors import InputError
-from benchyard.publish.sinks.azure.client import Tables
-from benchyard.publish.sinks.azure.configuration import SUFFIX, read_configuration
-from benchyard.publish.sinks.azure.keys import LONGEST, partition_key
+from benchyard.publish.sinks.azure.rows import LONGEST, partition_key
 
 #: Names a configuration folder as Batch Shipyard has it.
 CONFIG = "BENCHYARD_AZURE_CONFIG"
@@ -24,7 +20,6 @@ CONFIG = "BENCHYARD_AZURE_CONFIG"
 PREFIX, ACCOUNT, POOL = "BENCHYARD_AZURE_PREFIX", "BENCHYARD_AZURE_ACCOUNT", "BENCHYARD_AZURE_POOL"
 #: The account's URL, or the suffix of its host's name where that is not the public cloud's.
 ENDPOINT = "BENCHYARD_AZURE_ENDPOINT"
-
 _DEFAULT = "benchyard"
 #: Source: Azure Tables, "Understanding the Table service data model", table names.
 _TABLE = re.compile(r"[A-Za-z][A-Za-z0-9]{2,62}")
@@ -35,9 +30,10 @@ _EMULATED = (
     "AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
     "TableEndpoint=http://127.0.0.1:10002/devstoreaccount1"
 )
-#: In which a living server answers a question that costs it nothing.
-_CONNECT_SECONDS = 4
-_READ_SECONDS = 60
+#: Batch Shipyard's own, where config.json names none.
+_PREFIX = "shipyard"
+#: Azure's public cloud.
+SUFFIX = "core.windows.net"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,56 +220,97 @@ def _sound(key: str, origin: str) -> str:
     return key
 
 
-def service(found: Access) -> Tables:
-    """Return a client of the storage account's tables; nothing is connected. Close it.
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What a folder says.
 
-    No request waits longer than 4 s for a connection and 60 s for an answer; Azure's own library
-    would wait five minutes each. The library asks once: see ``benchyard.publish.sinks.patience``.
+    Args:
+        account: Name of the Batch account; None if the folder does not say it.
+        pool: Name of the pool; None if the folder does not say it.
+        storage_account: Name of the storage account.
+        endpoint: Suffix of its host's name, or a whole URL.
+        prefix: What the names of the tables begin with.
     """
-    from azure.data.tables import TableServiceClient  # noqa: PLC0415 - takes 0.4 s
 
-    client = TableServiceClient(
-        endpoint=found.url,
-        credential=_credential(found),
-        retry_total=0,
-        connection_timeout=_CONNECT_SECONDS,
-        read_timeout=_READ_SECONDS,
-    )
-    return cast("Tables", client)
+    account: str | None
+    pool: str | None
+    storage_account: str
+    key: str = field(repr=False)
+    endpoint: str
+    prefix: str
 
 
-def refuse_silent(found: Access, seconds: float = _CONNECT_SECONDS) -> None:
-    """Refuse a server that takes connections and says nothing: a stopped one, or none of Azure's.
+def read_configuration(folder: Path) -> Configuration:
+    """Read the folder; pool.json may be missing.
 
-    The question needs no rights and no table, so that one which is slow to write is not refused.
+    Source: Azure/batch-shipyard, config_templates and cascade/graph.py, 2016 to 2018.
 
     Raises:
-        ServiceRequestError: If it does not answer.
+        InputError: If a file or what is needed of it is missing; no secret is told.
     """
-    import requests  # noqa: PLC0415 - takes 0.2 s
-    from azure.core.exceptions import ServiceRequestError  # noqa: PLC0415
-
-    try:
-        requests.head(found.url, timeout=seconds, allow_redirects=False).close()
-    except requests.exceptions.Timeout:
-        late = TimeoutError(errno.ETIMEDOUT, f"nothing within {seconds:g} s")
-        raise ServiceRequestError(str(late), error=late) from None
-    except requests.RequestException:
-        pass  # what is wrong, the first real request tells
-
-
-def _credential(found: Access) -> Any:
-    from azure.core.credentials import (  # noqa: PLC0415
-        AzureNamedKeyCredential,
-        AzureSasCredential,
+    credentials = _Members(folder / "credentials.json").below("credentials")
+    config = _Members(folder / "config.json").below("batch_shipyard")
+    named = config.needed("storage_account_settings")
+    storage = credentials.below("storage").below(named)
+    return Configuration(
+        account=_batch_account(credentials.below("batch")),
+        pool=_pool(folder / "pool.json"),
+        storage_account=storage.needed("account"),
+        key=_key(storage),
+        endpoint=storage.text("endpoint") or SUFFIX,
+        prefix=config.text("storage_entity_prefix") or _PREFIX,
     )
 
-    if found.key:
-        return AzureNamedKeyCredential(found.storage_account, found.key)
-    if found.sas:
-        # At this level it tells of every request with its URL, and there the signature stands.
-        logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
-        return AzureSasCredential(found.sas)
-    # By its name: it is not among what the project installs.
-    identity: Any = import_module("azure.identity")
-    return identity.DefaultAzureCredential()
+
+class _Members:
+    """The members of an object in a file, with the way to them for texts of errors."""
+
+    def __init__(self, file: Path, way: str = "", found: Any = None) -> None:
+        self._file = file
+        self._way = way
+        members = found if way else _load(file)
+        self._members = cast("Mapping[str, Any]", members if isinstance(members, dict) else {})
+
+    def below(self, name: str) -> "_Members":
+        return _Members(self._file, f"{self._way}{name}.", self._members.get(name))
+
+    def text(self, name: str) -> str | None:
+        value = self._members.get(name)
+        return value if isinstance(value, str) and value else None
+
+    def needed(self, name: str) -> str:
+        value = self.text(name)
+        if value is None:
+            raise InputError(f"{self._file}: there is no text '{self._way}{name}'; write it there")
+        return value
+
+
+def _load(file: Path) -> Any:
+    try:
+        return json.loads(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{file}: it cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError):
+        # The text of the error could show a piece of a key.
+        raise InputError(f"{file}: it is no JSON") from None
+
+
+def _key(storage: _Members) -> str:
+    if storage.text("account_key") is None and storage.text("account_key_keyvault_secret_id"):
+        # Said apart: somebody who has it in a vault would look for the fault elsewhere.
+        raise InputError(
+            "the storage account's key is in a key vault, which is not looked into; write it as "
+            "account_key into credentials.json, or set AZURE_STORAGE_CONNECTION_STRING instead"
+        )
+    return storage.needed("account_key")
+
+
+def _batch_account(batch: _Members) -> str | None:
+    """Return the account's name; later folders say it only in the service's URL."""
+    url = batch.text("account_service_url")
+    host = urlsplit(url).hostname if url else None
+    return batch.text("account") or (host.partition(".")[0] if host else None)
+
+
+def _pool(file: Path) -> str | None:
+    return _Members(file).below("pool_specification").text("id") if file.exists() else None

@@ -9,9 +9,8 @@ from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import Json
 from benchyard.publish.sinks.azure.rows import Row, fitting, row
 from benchyard.publish.sinks.contract import Kind, Spooled
-from benchyard.publish.sinks.measured import subject_in, suspect_in
 from benchyard.publish.testresults import Document, parse
-from benchyard.publish.testresults.document import SUBJECT
+from benchyard.publish.testresults.document import SUBJECT, subject_in, suspect_in
 from benchyard.results.events import Event, load
 from benchyard.results.events.lines import stamp
 from benchyard.results.events.making import SOURCE

@@ -9,14 +9,13 @@ from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 from benchyard.core.model import Json
-from benchyard.publish.sinks.azure.answers import FAILURES, understood
-from benchyard.publish.sinks.azure.credentials import Access, access, refuse_silent, service
+from benchyard.publish.sinks.azure.client import FAILURES, refuse_silent, service, understood
+from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.documents import TESTRESULTS, UNKNOWN
-from benchyard.publish.sinks.azure.keys import seconds
-from benchyard.publish.sinks.azure.rows import event_of
+from benchyard.publish.sinks.azure.rows import event_of, seconds
 from benchyard.publish.sinks.contract import Stored, Timing
-from benchyard.publish.sinks.measured import subject_of_text
-from benchyard.publish.sinks.patience import READING, insisting
+from benchyard.publish.sinks.retry import READING, retried
+from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.events import Event
 from benchyard.results.events.making import MEASURED, SOURCE
 from benchyard.results.subject import Subject
@@ -81,7 +80,7 @@ def rows(
             except FAILURES as error:
                 raise understood(error, found).to_error() from None
 
-        while (read := insisting(page, READING)) is not None:
+        while (read := retried(page, READING)) is not None:
             yield from read
 
 

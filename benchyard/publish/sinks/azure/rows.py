@@ -1,21 +1,25 @@
-"""An event as a row of the table, a row as an event, and rows as transactions."""
+r"""An event as a row of the table, a row as an event, rows as transactions, and the keys of rows.
+
+A key is made of any text, sorted by time, the same each time. It must not hold ``/ \ # ?`` or a
+control character, and 1 KiB of UTF-16 is its limit.
+Source: Azure Tables, "Understanding the Table service data model".
+"""
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 from benchyard.core.model import Json
-from benchyard.publish.sinks.azure.keys import is_ours, row_key, time_of
 from benchyard.results.events import Event
 from benchyard.results.events.lines import unstamp
 from benchyard.results.events.making import SOURCE
 from benchyard.results.events.message import pairs, read, read_plain, write
 
 Row: TypeAlias = dict[str, str]
-
 #: A text's largest length in characters of UTF-16: 64 KiB.
 #: Source: Azure Tables, "Understanding the Table service data model", property types.
 _LONGEST = 32_768
@@ -24,7 +28,6 @@ _LONGEST_VALUE = 4_000
 #: The same for a node's and an event's name.
 _LONGEST_NAME = 1_000
 CUT = "…[cut]"
-
 #: Source: Azure Tables, "Performing entity group transactions": 100 entities, 4 MiB.
 MOST_ROWS = 100
 MOST_BYTES = 4 * 1024 * 1024
@@ -32,10 +35,18 @@ MOST_BYTES = 4 * 1024 * 1024
 _FRAME_BYTES = 1_000
 #: The same for a transaction itself, and a reserve.
 _WRAPPING_BYTES = 64 * 1024
-
 #: Events of a document's publishing: their rows stand at its last event, so that publishing
 #: twice leaves one row. When they happened is in the message.
 PUBLISHING = ("upload-start", "upload-end", "archive-start", "archive-end")
+#: With our own separators, the sign of our escapes, and what has a meaning in a URL or a filter.
+_FORBIDDEN = re.compile(r"[/\\#?%'|$~\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: From then on seconds have eleven digits, and no text of them sorts by time any more.
+_LAST = 10_000_000_000 * 1_000_000
+#: Longest key in characters of UTF-16.
+LONGEST = 512
+#: So much of a node's or an event's name goes into a key; the row has the whole of it.
+_NAME = 100
 
 
 def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
@@ -156,3 +167,71 @@ def _sound(text: str) -> str:
 
 def _length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def partition_key(account: str, pool: str) -> str:
+    """Return the key of a pool's events, ``account$pool``, as Batch Shipyard has it."""
+    return f"{escape(account)}${escape(pool)}"
+
+
+def row_key(at: datetime, node: str, event: str, sequence: str) -> str:
+    """Return a row's key, ``seconds|node|event|sequence``: as text it sorts by time.
+
+    Raises:
+        ValueError: If the time is before 1970 or after 2286, where texts do not sort by time.
+    """
+    return f"{seconds(at)}|{_short(node)}|{_short(event)}|{sequence}"
+
+
+def seconds(at: datetime) -> str:
+    """Return seconds since 1970 with microseconds, ten digits before the point.
+
+    Raises:
+        ValueError: If the time is before 1970 or after 2286.
+    """
+    passed = microseconds(at)
+    if not 0 <= passed < _LAST:
+        raise ValueError(f"{at.isoformat()} is not between 1970 and 2286")
+    return f"{passed // 1_000_000:010d}.{passed % 1_000_000:06d}"
+
+
+def microseconds(at: datetime) -> int:
+    """Return whole microseconds since 1970."""
+    return (at - _EPOCH) // timedelta(microseconds=1)
+
+
+def time_of(key: str) -> datetime:
+    """Return the time in a row's key, ours or Batch Shipyard's, which is seconds alone.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    text = key.partition("|")[0]
+    try:
+        if "|" not in key:
+            return datetime.fromtimestamp(float(text), UTC)
+        whole, _, part = text.partition(".")
+        return _EPOCH + timedelta(seconds=int(whole), microseconds=int(part))
+    except (ValueError, OverflowError, OSError) as error:
+        raise ValueError(f"'{key[:60]}' is no key with a time") from error
+
+
+def is_ours(key: str) -> bool:
+    """Whether a row's key is of our form; Batch Shipyard's is a number alone."""
+    return "|" in key
+
+
+def escape(text: str) -> str:
+    """Return a text with what no key may hold as ``~`` and two hexadecimal digits a byte."""
+    return _FORBIDDEN.sub(
+        lambda match: "".join(f"~{byte:02x}" for byte in match[0].encode(errors="surrogatepass")),
+        text,
+    )
+
+
+def _short(name: str) -> str:
+    escaped = escape(name)
+    if len(escaped) <= _NAME:
+        return escaped
+    digest = hashlib.sha256(escaped.encode()).hexdigest()[:16]
+    return f"{escaped[: _NAME - 17]}-{digest}"

@@ -23,7 +23,6 @@ its end is left out, for graph.py would lose all nodes by it.
 Source: Azure/batch-shipyard, cascade/perf.py and cascade/graph.py.
 """
 
-import json
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,9 +32,8 @@ from typing import Any
 from benchyard.core.errors import SinkUnavailableError
 from benchyard.core.model import Json, plain, slug
 from benchyard.publish.sinks.azure.credentials import Access
-from benchyard.publish.sinks.azure.keys import is_ours, microseconds
-from benchyard.publish.sinks.azure.rows import Row, cut
-from benchyard.publish.sinks.azure.writing import Writer
+from benchyard.publish.sinks.azure.rows import Row, cut, is_ours, microseconds
+from benchyard.publish.sinks.azure.writer import Writer
 from benchyard.results.events import Event
 from benchyard.results.events.making import MEASURED
 
@@ -168,11 +166,6 @@ def _plain(value: Json) -> str:
 
 def _key(at: int) -> str:
     return str(at / 1e6)
-
-
-def lines_of(rows: Iterable[Row]) -> bytes:
-    """Return rows as JSON lines."""
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 class Exporter:

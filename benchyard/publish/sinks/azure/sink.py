@@ -9,7 +9,7 @@ from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.documents import events_in, publishing_rows, rejected
 from benchyard.publish.sinks.azure.rows import rows_of
 from benchyard.publish.sinks.azure.shipyard import Exporter
-from benchyard.publish.sinks.azure.writing import Writer
+from benchyard.publish.sinks.azure.writer import Writer
 from benchyard.publish.sinks.contract import Kind, Spooled
 from benchyard.results.events import Event
 

@@ -4,19 +4,24 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self, TypeVar, cast
 
 import grpc
 from google.api_core.exceptions import BadRequest, Cancelled, GoogleAPICallError
 from google.cloud.datastore_v1 import DatastoreClient
 from google.cloud.datastore_v1.services.datastore.transports import DatastoreGrpcTransport
+from grpc import StatusCode
 
-from benchyard.core.errors import DocumentRejectedError, InputError
-from benchyard.publish.sinks.datastore import credentials
-from benchyard.publish.sinks.datastore.answers import asked, shown
-from benchyard.publish.sinks.datastore.settings import Settings
-from benchyard.publish.sinks.datastore.values import TYPES, Message
-from benchyard.publish.sinks.patience import READING, insisting
+from benchyard.core.errors import (
+    BenchyardError,
+    DocumentRejectedError,
+    InputError,
+    SinkUnavailableError,
+    UnreachableError,
+)
+from benchyard.publish.sinks.datastore.entities import TYPES, Message
+from benchyard.publish.sinks.datastore.settings import Credentials, Settings, find_credentials
+from benchyard.publish.sinks.retry import READING, retried
 
 #: gRPC would wait up to two minutes before it looks again whether a server is back, and 20 s for a
 #: connection (``min_reconnect_backoff_ms``); it would try again by itself, and takes answers of at
@@ -35,6 +40,25 @@ ATTEMPT_S = 15.0
 INDEX_FILE = Path(__file__).with_name("index.yaml")
 #: A proxy that reaches the world does not reach this host's own servers.
 _LOCAL = (*_CHANNEL, ("grpc.enable_http_proxy", 0))
+T = TypeVar("T")
+#: Source: https://cloud.google.com/datastore/docs/concepts/errors; UNKNOWN and CANCELLED are what
+#: gRPC makes of a connection that broke on the way.
+_LATER = {
+    StatusCode.UNAVAILABLE,
+    StatusCode.ABORTED,
+    StatusCode.DEADLINE_EXCEEDED,
+    StatusCode.RESOURCE_EXHAUSTED,
+    StatusCode.INTERNAL,
+    StatusCode.UNKNOWN,
+    StatusCode.CANCELLED,
+}
+_ACCESS = {StatusCode.PERMISSION_DENIED, StatusCode.UNAUTHENTICATED}
+#: Perhaps the document's fault; as often the project's id, or the database's.
+REFUSED = {StatusCode.INVALID_ARGUMENT, StatusCode.OUT_OF_RANGE}
+#: What gRPC itself says where no connection came about; no server says so.
+_NOBODY = ("failed to connect to all addresses", "DNS resolution failed")
+#: The same where Google's credentials could not be turned into a token.
+_NO_TOKEN = "metadata from plugin failed"  # noqa: S105 - a text of an error
 
 
 class Connection:
@@ -48,7 +72,7 @@ class Connection:
     def __init__(self, wanted: Settings, attempt_s: float = ATTEMPT_S) -> None:
         self._wanted = wanted
         self._settings: Settings | None = None
-        self._credentials: credentials.Credentials = None
+        self._credentials: Credentials = None
         self._client: Any = None
         self._attempt_s = attempt_s
         self._opening = threading.RLock()
@@ -161,7 +185,7 @@ class Connection:
             except BadRequest as error:
                 raise self._unanswerable(error) from error
 
-        answer = insisting(lambda: self._call(ask), READING)
+        answer = retried(lambda: self._call(ask), READING)
         return TYPES.RunQueryResponse.pb(answer).batch
 
     def _unanswerable(self, error: GoogleAPICallError) -> InputError:
@@ -196,7 +220,7 @@ class Connection:
         self._wanted.check()
         project = self._wanted.project
         if not self._wanted.emulator:
-            self._credentials, found = credentials.find()
+            self._credentials, found = find_credentials()
             project = project or found
         if not project:
             raise InputError(
@@ -221,3 +245,51 @@ class Connection:
 def _secure_channel(host: str, *, options: Sequence[tuple[str, int]], **others: Any) -> Any:
     transport = cast("Any", DatastoreGrpcTransport)
     return transport.create_channel(host, options=[*options, *_CHANNEL], **others)
+
+
+def asked(place: str, attempt: Callable[[], T]) -> T:
+    """Return what a call returns; it is made once.
+
+    Args:
+        place: What the other side is called in a sentence.
+
+    Raises:
+        UnreachableError: If nobody is there.
+        SinkUnavailableError: If it may succeed later.
+        InputError: If it cannot without other settings, or somebody's help.
+        GoogleAPICallError: If the request was refused as such: see ``REFUSED``.
+    """
+    try:
+        return attempt()
+    except GoogleAPICallError as error:
+        if status(error) in REFUSED:
+            raise
+        raise _meaning(place, error) from error
+
+
+def _meaning(place: str, error: GoogleAPICallError) -> BenchyardError:
+    code, told = status(error), shown(error)
+    if code in _ACCESS or _NO_TOKEN in told:
+        return InputError(
+            f"{place} does not let these credentials in: {told}; give their account the role "
+            "Cloud Datastore User (roles/datastore.user) in that project, or use others"
+        )
+    if any(text in told for text in _NOBODY):
+        return UnreachableError(f"nobody answers at {place}: {told}")
+    if code in _LATER:
+        return SinkUnavailableError(
+            f"{place} does not answer as it should: {told}; it may answer later"
+        )
+    return InputError(f"{place} cannot be used: {told}; look at project and database")
+
+
+def status(error: GoogleAPICallError) -> StatusCode:
+    """Return the code of an error; UNKNOWN if it has none."""
+    code = cast("object", error.grpc_status_code)  # pyright: ignore[reportUnknownMemberType] # not typed
+    return code if isinstance(code, StatusCode) else StatusCode.UNKNOWN
+
+
+def shown(error: GoogleAPICallError) -> str:
+    """Return code and text of an error in one line that is not too long."""
+    text = " ".join(str(cast("object", error.message)).split())
+    return f"{status(error).name}: {text if len(text) <= 300 else text[:299] + '…'}"

@@ -1,7 +1,7 @@
 """Reading back what was published to Google Cloud Datastore, by us or by TensorFlow's uploader."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from operator import attrgetter
@@ -11,12 +11,25 @@ from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import JsonObject
 from benchyard.publish.sinks.contract import Stored, Timing
 from benchyard.publish.sinks.datastore.connection import Connection
-from benchyard.publish.sinks.datastore.entities import COMMIT, ENTRY, HOST, SUBJECT, TEST
-from benchyard.publish.sinks.datastore.queries import distinct, select
-from benchyard.publish.sinks.datastore.values import Message, moment, number
-from benchyard.publish.sinks.measured import known_of, subject_in, suspect_in
+from benchyard.publish.sinks.datastore.entities import (
+    COMMIT,
+    ENTRY,
+    HOST,
+    SUBJECT,
+    TEST,
+    TYPES,
+    Message,
+    indexed,
+    moment,
+    number,
+    set_moment,
+)
 from benchyard.publish.testresults import parse
+from benchyard.publish.testresults.document import known_of, subject_in, suspect_in
 from benchyard.results.subject import Subject
+
+_EQUAL: int = TYPES.PropertyFilter.Operator.EQUAL
+_FROM: int = TYPES.PropertyFilter.Operator.GREATER_THAN_OR_EQUAL
 
 
 class DatastoreReader:
@@ -141,3 +154,61 @@ def _object(text: str) -> JsonObject:
     except (ValueError, RecursionError):
         return {}
     return cast("JsonObject", body) if isinstance(body, dict) else {}
+
+
+def select(
+    kind: str,
+    equal: Mapping[str, str | datetime],
+    *,
+    properties: Sequence[str] = (),
+    since: datetime | None = None,
+    newest_first: bool | None = None,
+    limit: int | None = None,
+) -> Message:
+    """Return a query for the entities of a kind.
+
+    Args:
+        equal: Property to value.
+        properties: What is wanted of each; empty means all of it.
+        newest_first: Order by ``start``, descending or ascending; None leaves the order open.
+    """
+    query = TYPES.Query.pb()()
+    query.kind.add().name = kind
+    for name, value in equal.items():
+        _add_filter(query, name, _EQUAL, value)
+    if since is not None:
+        _add_filter(query, "start", _FROM, since)
+    if newest_first is not None:
+        order = query.order.add()
+        order.property.name = "start"
+        order.direction = _direction(newest_first)
+    for name in properties:
+        query.projection.add().property.name = name
+    if limit is not None:
+        query.limit.value = limit
+    return query
+
+
+def distinct(kind: str, name: str, equal: Mapping[str, str | datetime]) -> Message:
+    """Return a query for the different values of a property, in their order."""
+    query = select(kind, equal, properties=[name])
+    query.distinct_on.add().name = name
+    query.order.add().property.name = name
+    query.order[0].direction = TYPES.PropertyOrder.Direction.ASCENDING
+    return query
+
+
+def _direction(newest_first: bool) -> int:  # noqa: FBT001
+    directions = TYPES.PropertyOrder.Direction
+    return directions.DESCENDING if newest_first else directions.ASCENDING
+
+
+def _add_filter(query: Message, name: str, operator: int, value: str | datetime) -> None:
+    query.filter.composite_filter.op = TYPES.CompositeFilter.Operator.AND
+    added = query.filter.composite_filter.filters.add().property_filter
+    added.property.name = name
+    added.op = operator
+    if isinstance(value, datetime):
+        set_moment(added.value.timestamp_value, value)
+    else:
+        added.value.string_value = indexed(value)

@@ -1,9 +1,15 @@
-"""Which Datastore: project, database and namespace, by the environment."""
+"""Which Datastore, by the environment; Google's credentials for it, by Google's usual ways."""
 
 import os
 import re
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self, TypeAlias, cast
+
+import google.auth
+import google.auth.transport.requests
+from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError
 
 from benchyard.core.errors import InputError
 
@@ -18,12 +24,19 @@ EMULATOR_VARIABLE = "DATASTORE_EMULATOR_HOST"
 #: Ours: Google has none for these two.
 DATABASE_VARIABLE = "BENCHYARD_DATASTORE_DATABASE"
 NAMESPACE_VARIABLE = "BENCHYARD_DATASTORE_NAMESPACE"
-
 #: Source: reference of google.datastore.v1.PartitionId, "Partition dimensions".
 _NAMESPACE = re.compile(r"(?!__.*__$)[0-9A-Za-z._-]{0,100}")
 #: Source: reference of Firestore's databases.create, "databaseId".
 _DATABASE = re.compile(r"(\(default\)|[a-z][a-z0-9-]{2,61}[a-z0-9])?")
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
+#: The narrowest scope that reads and writes entities.
+SCOPE = "https://www.googleapis.com/auth/datastore"
+KEY_VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"
+Credentials: TypeAlias = Any
+#: The library has no types that a checker could follow.
+_AUTH: Any = google.auth
+#: What the library raises for files that are JSON and of another shape.
+_MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +94,72 @@ class Settings:
                 f"{NAMESPACE_VARIABLE} is '{self.namespace}'; a namespace is named with at most "
                 "100 letters, digits, dots, hyphens and underscores"
             )
+
+
+class BoundedRequest(google.auth.transport.requests.Request):
+    """Requests that together take no longer than a given time.
+
+    Google's library asks the metadata server of Compute Engine when nothing else is found, three
+    times with three seconds each and pauses between; everywhere else nobody answers.
+
+    Args:
+        seconds: For all requests from now on.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()  # pyright: ignore[reportUnknownMemberType] # google-auth has no types
+        self._deadline = time.monotonic() + seconds
+
+    def __call__(
+        self,
+        url: str,
+        method: str = "GET",
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        **more: Any,
+    ) -> Any:
+        """Send one request, as the base class does, if there is time left.
+
+        Raises:
+            DefaultCredentialsError: If no time is left; the library tries nothing more after it.
+        """
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise DefaultCredentialsError("nobody answered in time")
+        wanted = left if timeout is None else min(left, timeout)
+        send = cast("Any", super())
+        return send.__call__(url, method, body, headers, timeout=wanted, **more)
+
+
+def find_credentials(seconds: float = 5.0) -> tuple[Credentials, str | None]:
+    """Return the application default credentials, and the project that they are of.
+
+    A key file or gcloud's own are read without the network.
+
+    Args:
+        seconds: How long the metadata server of Google's machines may take to answer.
+
+    Raises:
+        InputError: If there are none, or what is named is not usable.
+    """
+    try:
+        return _AUTH.default(scopes=[SCOPE], request=BoundedRequest(seconds))
+    except (GoogleAuthError, OSError, *_MALFORMED) as error:
+        raise InputError(_sentence()) from error
+
+
+def _sentence() -> str:
+    path = os.environ.get(KEY_VARIABLE)
+    if path and not os.path.isfile(path):  # noqa: PTH113
+        return f"{KEY_VARIABLE} names {path}, and there is no such file"
+    if path:
+        return (
+            f"{KEY_VARIABLE} names {path}, and that is no usable credentials file of Google; "
+            "make a new key, or unset the variable"
+        )
+    return (
+        "there are no credentials for Google Cloud Datastore; set "
+        f"{KEY_VARIABLE} to a key file, run 'gcloud auth application-default login', or set "
+        "DATASTORE_EMULATOR_HOST to use a local server"
+    )

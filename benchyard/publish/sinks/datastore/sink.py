@@ -1,13 +1,12 @@
 """Publishing to Google Cloud Datastore."""
 
-from typing import Self
+from collections.abc import Callable, Iterable, Iterator
+from typing import Self, TypeVar
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.publish.sinks.contract import Kind, Spooled
-from benchyard.publish.sinks.datastore.batches import batches
 from benchyard.publish.sinks.datastore.connection import Connection
-from benchyard.publish.sinks.datastore.entities import document_mutation, entry_mutations
-from benchyard.publish.sinks.datastore.values import Message
+from benchyard.publish.sinks.datastore.entities import Message, document_mutation, entry_mutations
 from benchyard.publish.testresults.document import parse
 
 #: Mutations of a commit. Google no longer enforces it; older databases and servers do.
@@ -18,6 +17,7 @@ MOST_MUTATIONS = 500
 MOST_BYTES = 4 * 1024 * 1024
 #: What a message takes around its own bytes in the list that it is in, at most.
 _FRAME_BYTES = 8
+T = TypeVar("T")
 
 
 class DatastoreSink:
@@ -76,3 +76,26 @@ class DatastoreSink:
 
 def _size(mutation: Message) -> int:
     return mutation.ByteSize() + _FRAME_BYTES
+
+
+def batches(
+    things: Iterable[T], size: Callable[[T], int], most: int, most_bytes: int
+) -> Iterator[list[T]]:
+    """Yield all things in order; one that is too large by itself gets a batch of its own.
+
+    Args:
+        size: Bytes of one thing.
+        most: Things in a batch.
+        most_bytes: Bytes of a batch.
+    """
+    batch: list[T] = []
+    filled = 0
+    for thing in things:
+        needed = size(thing)
+        if batch and (len(batch) >= most or filled + needed > most_bytes):
+            yield batch
+            batch, filled = [], 0
+        batch.append(thing)
+        filled += needed
+    if batch:
+        yield batch

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from benchyard.publish.sinks.contract import Stored, Timing
-from benchyard.publish.sinks.local.opening import connect_to_read, explaining, file_of
-from benchyard.publish.sinks.local.schema import BLOCK
-from benchyard.publish.sinks.local.writing import document_in, microseconds, moment_of
-from benchyard.publish.sinks.measured import subject_in, subject_of_text, suspect_in
+from benchyard.publish.sinks.local.connection import connect_to_read, explaining, file_of
+from benchyard.publish.sinks.local.schema import BLOCK, document_in, microseconds, moment_of
 from benchyard.publish.testresults import Entry
+from benchyard.publish.testresults.document import subject_in, subject_of_text, suspect_in
 from benchyard.results.subject import Subject
 
 #: Microseconds since 1970 before every moment that Python has.

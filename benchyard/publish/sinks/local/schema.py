@@ -7,6 +7,10 @@ as many places as there are documents; ordered by entry alone, it is the other w
 """
 
 import sqlite3
+import zlib
+from datetime import UTC, datetime, timedelta
+
+from benchyard.publish.testresults import Document, parse
 
 #: Documents of a test whose timings lie together.
 BLOCK = 16
@@ -20,6 +24,9 @@ APPLICATION_ID = 0x62796C73
 #: 1: the first.
 #: 2: ``origins``, ``origin`` of a document, ``suspect`` of a timing.
 VERSION = 2
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 #: ``number``: how many documents of its test were there before. ``info``: its JSON, zlib.
 #: ``ordinal``: how many entries of this name are before it in the document.
@@ -147,3 +154,22 @@ def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
 def _value(connection: sqlite3.Connection, statement: str) -> int:
     [value] = connection.execute(statement).fetchone()
     return value
+
+
+def microseconds(moment: datetime) -> int:
+    """Return a moment as microseconds since 1970; one without an offset is taken as UTC."""
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+
+
+def moment_of(start: int) -> datetime:
+    """Return a moment from its microseconds since 1970, UTC."""
+    return _EPOCH + timedelta(0, 0, start)  # by position: this is done for each timing
+
+
+def document_in(info: bytes) -> Document:
+    """Return a stored document.
+
+    Raises:
+        zlib.error: If it is damaged; likewise ``DocumentRejectedError``.
+    """
+    return parse(zlib.decompress(info))

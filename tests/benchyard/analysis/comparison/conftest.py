@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchyard.analysis.comparison.comparing import Comparison, Rule, compare
-from benchyard.analysis.comparison.selecting import (
+from benchyard.analysis.comparison.run_sets import (
     Pairs,
     RunSet,
     pair,
     parse_selection,
     read_run_sets,
 )
+from benchyard.analysis.comparison.verdicts import Comparison, Rule, compare
 from benchyard.core.model import Json, Outcome
 from benchyard.results.layout import run_folder
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record

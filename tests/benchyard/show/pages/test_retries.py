@@ -9,8 +9,7 @@ import pytest
 from benchyard.analysis.failures import Collected
 from benchyard.core.model import Json, Outcome
 from benchyard.show.pages import Board, board_of, merged, retries_page
-from benchyard.show.pages.keeping import board_from, metadata_of, table_of
-from benchyard.show.pages.retries import HEAD, Counts, place_of
+from benchyard.show.pages.retries import HEAD, Counts, board_from, metadata_of, place_of, table_of
 from tests.benchyard.analysis.failures.conftest import START, MakeTry, step
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

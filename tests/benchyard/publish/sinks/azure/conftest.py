@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from benchyard.publish.sinks.azure.credentials import Access, access
-from benchyard.publish.sinks.azure.writing import Writer
+from benchyard.publish.sinks.azure.writer import Writer
 from tests.emulators.azurite.server import Azurite, running
 
 _tables = count(1)

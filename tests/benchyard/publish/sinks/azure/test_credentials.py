@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from benchyard.core.errors import InputError
-from benchyard.publish.sinks.azure.credentials import Access, access, service
+from benchyard.publish.sinks.azure.client import service
+from benchyard.publish.sinks.azure.credentials import Access, access
 
 KEY = base64.b64encode(b"a key that nobody must see, at all").decode()
 SAS = "?sv=2019-02-02&sig=a-signature-that-nobody-must-see"

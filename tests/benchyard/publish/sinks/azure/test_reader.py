@@ -8,7 +8,8 @@ import pytest
 
 from benchyard.core.model import Json
 from benchyard.publish.sinks import Reader, Spooled, Timing
-from benchyard.publish.sinks.azure.credentials import Access, service
+from benchyard.publish.sinks.azure.client import service
+from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.reader import AzureTablesReader, events, rows
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
 from benchyard.results.events import Event, dump

@@ -1,6 +1,5 @@
 """Our runs in Batch Shipyard's form: what its graph.py asks of every node is there."""
 
-import json
 from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,7 +14,7 @@ from benchyard.publish.sinks import Spooled
 from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.reader import rows
 from benchyard.publish.sinks.azure.rows import Row
-from benchyard.publish.sinks.azure.shipyard import lines_of, placed, rows_of
+from benchyard.publish.sinks.azure.shipyard import placed, rows_of
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
 from benchyard.results.events import Event, dump
 from benchyard.results.events.making import MEASURED
@@ -163,11 +162,6 @@ def test_no_message_parts_wrongly(message: dict[str, str]) -> None:
         assert row["Message"].count("=") == len(message)
         assert row["Message"].count(",") == len(message) - 1
         assert row["Message"].isprintable() or "\n" not in row["Message"]
-
-
-def test_rows_as_lines() -> None:
-    found = rows_of(run(), "a$b")
-    assert [json.loads(line) for line in lines_of(found).splitlines()] == found
 
 
 # -- in a table

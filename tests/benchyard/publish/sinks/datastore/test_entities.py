@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 
 from benchyard.publish.sinks.datastore.entities import (
     INFO_BYTES,
+    TYPES,
     document_mutation,
     entry_mutations,
+    indexed,
+    moment,
+    number,
+    set_moment,
 )
-from benchyard.publish.sinks.datastore.fitting import MARKER
 from benchyard.publish.sinks.datastore.settings import Settings
-from benchyard.publish.sinks.datastore.values import TYPES, indexed, moment, number, set_moment
+from benchyard.publish.sinks.datastore.truncation import MARKER
 from benchyard.publish.testresults import Document, parse
 
 #: The library has no types.

@@ -15,7 +15,7 @@ from benchyard.publish.sinks.datastore.connection import INDEX_FILE, Connection
 from benchyard.publish.sinks.datastore.reader import DatastoreReader
 from benchyard.publish.sinks.datastore.settings import Settings
 from benchyard.publish.sinks.datastore.sink import DatastoreSink
-from benchyard.publish.sinks.patience import Patience, insisting
+from benchyard.publish.sinks.retry import Patience, retried
 from tests.benchyard.publish.sinks.datastore.conftest import Connect, MakeSpooled
 from tests.emulators.datastore.faults import When
 from tests.emulators.datastore.fixture import Emulator, running
@@ -28,7 +28,7 @@ QUICK = Patience(retries=20, first_s=0.01, longest_s=0.05)
 
 def insist(sink: DatastoreSink, one: Spooled) -> None:
     """Store a document as a publisher does."""
-    insisting(lambda: sink.store(one), QUICK)
+    retried(lambda: sink.store(one), QUICK)
 
 
 def wait_anyhow(_: SinkUnavailableError, seconds: float) -> bool:
@@ -71,7 +71,7 @@ def test_a_connection_that_breaks_leaves_one_copy(
     emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled, when: When
 ) -> None:
     emulator.faults.drop(times=1, methods=["Commit"], when=when)
-    insisting(lambda: sink.store(spooled()), QUICK, wait_anyhow)
+    retried(lambda: sink.store(spooled()), QUICK, wait_anyhow)
     assert stored(emulator) == (1, 3)
 
 
@@ -200,7 +200,7 @@ def test_a_server_that_starts_again_is_found(
         emulator.kill()
         threading.Timer(0.5, emulator.restart).start()
         patient = Patience(retries=600, first_s=0.1, longest_s=0.1)
-        insisting(lambda: sink.store(spooled(start=5)), patient, wait_anyhow)
+        retried(lambda: sink.store(spooled(start=5)), patient, wait_anyhow)
         assert stored(emulator) == (2, 6)
 
 

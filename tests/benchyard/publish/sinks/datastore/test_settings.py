@@ -1,7 +1,17 @@
+import json
+import socket
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
 import pytest
+from google.auth.compute_engine import _metadata
+from google.oauth2.service_account import Credentials as ServiceAccount
 
 from benchyard.core.errors import InputError
-from benchyard.publish.sinks.datastore.settings import Settings
+from benchyard.publish.sinks.datastore.connection import Connection
+from benchyard.publish.sinks.datastore.settings import Settings, find_credentials
+from tests.answering import Quiet, serving
 
 VARIABLES = [
     "DATASTORE_DATASET",
@@ -81,3 +91,135 @@ def test_a_namespace_that_can_not_be_is_said(name: str) -> None:
 def test_a_database_that_can_not_be_is_said(name: str) -> None:
     with pytest.raises(InputError, match="BENCHYARD_DATASTORE_DATABASE"):
         Settings("p", database=name).check()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path / "gcloud"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(_metadata, "_GCE_PRODUCT_NAME_FILE", str(tmp_path / "no-product"))
+
+
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put a metadata server there that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        place(monkeypatch, server.getsockname()[1])
+        yield
+
+
+def place(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+    monkeypatch.setenv("GCE_METADATA_IP", f"127.0.0.1:{port}")
+    monkeypatch.setattr(_metadata, "_GCE_METADATA_HOST", f"127.0.0.1:{port}")
+
+
+class Metadata(Quiet, BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("metadata-flavor", "Google")
+        self.send_header("content-type", "application/text")
+        self.end_headers()
+        self.wfile.write(b"project-of-the-machine")
+
+
+def key_file(folder: Path) -> Path:
+    """Write a key that Google never saw; its private part is made here."""
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415
+
+    private = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    path = folder / "key.json"
+    key = {
+        "type": "service_account",
+        "project_id": "project-of-the-key",
+        "private_key_id": "1",
+        "private_key": private.decode(),
+        "client_email": "lab@project-of-the-key.iam.gserviceaccount.com",
+        "token_uri": "http://127.0.0.1:9/token",
+    }
+    path.write_text(json.dumps(key))
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("silent")
+def test_without_any_it_is_said_what_to_do_and_nobody_is_waited_for() -> None:
+    with pytest.raises(InputError) as caught:
+        find_credentials(0.2)
+    assert "gcloud auth application-default login" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_machines_own_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(Metadata) as port:
+        place(monkeypatch, port)
+        found, project = find_credentials(30.0)
+    assert found is not None
+    assert project == "project-of-the-machine"
+
+
+def test_a_key_file_is_read_and_names_the_project(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(key_file(tmp_path)))
+    found, project = find_credentials(0.0)
+    assert isinstance(found, ServiceAccount)
+    assert project == "project-of-the-key"
+    connection = Connection(Settings(None, "bench"))
+    assert connection.settings == Settings("project-of-the-key", "bench")
+    connection.close()
+
+
+def test_the_named_project_counts_more_than_the_keys(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(key_file(tmp_path)))
+    assert Connection(Settings("named")).settings.project == "named"
+
+
+def test_a_missing_file_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "missing.json"))
+    with pytest.raises(InputError, match=r"names .*missing\.json, and there is no such file"):
+        find_credentials(0.0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "hunter2 is no JSON",
+        "{}",
+        '{"type": "hunter2"}',
+        '{"type": "service_account", "private_key": "hunter2"}',
+        '{"type": "service_account", "project_id": "p", "private_key": "hunter2",'
+        ' "client_email": "a@b", "token_uri": "http://127.0.0.1:9"}',
+        "[]",
+    ],
+)
+def test_an_unusable_file_is_said_without_what_is_in_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "key.json"
+    path.write_text(content)
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    with pytest.raises(InputError, match="no usable credentials file") as caught:
+        find_credentials(0.0)
+    assert "hunter2" not in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_an_emulator_needs_none_but_a_project() -> None:
+    local = Settings("p", emulator="127.0.0.1:1")
+    assert Connection(local).settings == local
+    with pytest.raises(InputError, match="set GOOGLE_CLOUD_PROJECT"):
+        _ = Connection(Settings(None, emulator="127.0.0.1:1")).settings
+
+
+def test_a_wrong_setting_is_said_before_credentials_are_looked_for() -> None:
+    with pytest.raises(InputError, match="NAMESPACE"):
+        _ = Connection(Settings("p", namespace="a/b")).settings

@@ -1,0 +1,181 @@
+"""From what the user says to the folders and archives of a publication."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from benchyard.core.errors import InputError
+from benchyard.core.model import JsonObject
+from benchyard.core.places import archive_of, spool_of
+from benchyard.publish.archive import Archive, LocalArchive
+from benchyard.publish.compression import Compression
+from benchyard.publish.publisher import waiting_for
+from benchyard.publish.remote import RemoteArchive
+from benchyard.publish.sinks import NAMES, open_sink
+from benchyard.publish.spool import REJECTED, Listing, listing
+
+_HERE = ("file", "local")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where documents come from, and where they go.
+
+    Args:
+        sink: As on the command line: ``datastore``, ``local:FILE``.
+        spool: Folder in which they wait.
+        archive: Folder or address that they go to when the sink has confirmed them.
+        own: Whether the spool is the lab's; in another folder, other files may lie too.
+    """
+
+    sink: str
+    spool: Path
+    archive: str
+    compression: Compression = Compression.NONE
+    own: bool = True
+
+
+def route(
+    sink: str,
+    datadir: Path | None = None,
+    archivedir: str | None = None,
+    compression: Compression = Compression.NONE,
+) -> Route:
+    """Return a route; what is not said is the lab's own folder for that sink.
+
+    Raises:
+        InputError: If there is no such folder as ``datadir``.
+    """
+    if datadir is not None and not datadir.is_dir():
+        raise InputError(f"{datadir}: there is no such folder; --datadir is where results wait")
+    own = folder_name(sink)
+    archive = archivedir or str(archive_of(own))
+    return Route(sink, datadir or spool_of(own), archive, compression, own=datadir is None)
+
+
+def folder_name(sink: str) -> str:
+    """Return the name of a sink's own folders; ``local:FILE`` has others than ``local``."""
+    name, _, detail = sink.partition(":")
+    if not detail:
+        return name
+    return f"{name}-{hashlib.sha256(str(Path(detail).absolute()).encode()).hexdigest()[:12]}"
+
+
+def open_archive(wanted: Route) -> Archive:
+    """Return the archive of a route; nothing is made yet.
+
+    Raises:
+        InputError: If there is no such kind of storage, or it is the spool itself.
+        SinkUnavailableError: If it does not answer.
+    """
+    local = local_archive(wanted.archive)
+    if local is None:
+        return RemoteArchive(wanted.archive, wanted.compression)
+    for taken in (wanted.spool, wanted.spool / REJECTED):
+        if local.resolve() == taken.resolve() or (local.exists() and _is_one(local, taken)):
+            raise InputError(
+                f"{local} cannot be the archive of {wanted.spool}; name another folder"
+            )
+    return LocalArchive(local, wanted.compression)
+
+
+def _is_one(one: Path, other: Path) -> bool:
+    return other.exists() and one.samefile(other)
+
+
+def local_archive(archive: str) -> Path | None:
+    """Return the folder of an archive on this host, given as a path or URL; None for others."""
+    scheme, separator, rest = archive.partition("://")
+    if not separator:
+        return Path(archive).absolute()
+    if scheme not in _HERE:
+        return None
+    return Path(unquote(urlsplit(archive).path) if rest.startswith("/") else rest).absolute()
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What would be published.
+
+    Args:
+        archive: Where it would go.
+    """
+
+    route: Route
+    listing: Listing
+    archive: str
+
+    def to_json(self) -> JsonObject:
+        """Return a document of it."""
+        return {
+            "sink": self.route.sink,
+            "datadir": str(self.route.spool),
+            "archivedir": self.archive,
+            "waiting": [{"name": one.name, "bytes": one.size} for one in self.listing.waiting],
+            "left_alone": self.listing.left_alone,
+        }
+
+
+def backlog(wanted: Route) -> Backlog:
+    """List what waits on a route.
+
+    Raises:
+        InputError: If there is no such sink or archive.
+        SinkUnavailableError: If the archive does not answer.
+        OSError: If the spool cannot be read.
+    """
+    sink = open_sink(wanted.sink)
+    try:
+        return Backlog(
+            wanted, waiting_for(sink, wanted.spool, own=wanted.own), open_archive(wanted).shown
+        )
+    finally:
+        sink.close()
+
+
+def routes(
+    sinks: Sequence[str] = (),
+    datadir: Path | None = None,
+    archivedir: str | None = None,
+    compression: Compression = Compression.NONE,
+    *,
+    again: bool = False,
+) -> tuple[Route, ...]:
+    """Return the routes to publish on.
+
+    Args:
+        sinks: None of them means those for which something waits in the lab's own spools, or
+            ``local``; with a ``datadir`` it means ``local``.
+        again: Whether what was rejected counts as waiting.
+
+    Raises:
+        InputError: If there is no such folder, or several sinks are to share one.
+    """
+    if len(sinks) > 1 and (datadir or archivedir):
+        raise InputError("--datadir and --archivedir go with one --sink: a file is moved once")
+    wanted = tuple(dict.fromkeys(sinks)) or (("local",) if datadir else with_backlog(again=again))
+    if archivedir and len(wanted) > 1:
+        raise InputError(
+            f"--archivedir goes with one --sink; something waits for {', '.join(wanted)}"
+        )
+    return tuple(route(sink, datadir, archivedir, compression) for sink in wanted)
+
+
+def with_backlog(*, again: bool = False) -> tuple[str, ...]:
+    """Return the sinks for which something waits in the lab's own spools; if none, ``local``."""
+    return tuple(name for name in NAMES if any(map(_waits, _places(name, again)))) or ("local",)
+
+
+def _places(sink: str, again: bool) -> Iterator[Path]:  # noqa: FBT001
+    yield spool_of(sink)
+    if again:
+        yield spool_of(sink) / REJECTED
+
+
+def _waits(folder: Path) -> bool:
+    try:
+        return bool(listing(folder).waiting)
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,272 @@
+"""The store's file: opened, made, and what is wrong with it in a sentence."""
+
+import os
+import sqlite3
+import stat
+import time
+import zlib
+from collections.abc import Generator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from benchyard.core.errors import DocumentRejectedError, InputError, SinkUnavailableError
+from benchyard.core.files import shown, sync_folder
+from benchyard.core.places import local_store
+from benchyard.publish.sinks.local.schema import (
+    VERSION,
+    create,
+    is_empty,
+    problem,
+    upgrade,
+    version_of,
+)
+
+#: How long to wait for other writers, in seconds; each needs milliseconds.
+PATIENCE = 10.0
+#: How long to look whether the store can be used, in seconds: nobody is to wait for that.
+_GLANCE = 1.0
+#: Pages of the log that are moved into the file at once; more makes writing faster, and the log
+#: larger (16 MB).
+_CHECKPOINT_PAGES = 4000
+#: Memory for pages, in KiB: a block of large documents fits.
+_CACHE_KIB = 16384
+_MEND = (
+    "move it away and call benchyard publish, which fills a new one with what waits; what was "
+    "published before lies in the archive"
+)
+_DAMAGED = f"the local store is damaged; {_MEND}"
+#: What reading a damaged store raises: SQLite gives back a value that is not what we have stored.
+_DAMAGES = (
+    *(zlib.error, DocumentRejectedError, RecursionError),
+    *(ValueError, TypeError, LookupError, OverflowError),
+)
+#: What SQLite has beside a store, by the end of its name, and opens unasked.
+_PARTS = ("", "-wal", "-shm", "-journal")
+_REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full; make room and publish again",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: "this is no SQLite database; move it away, or name another file",
+    sqlite3.SQLITE_READONLY: "the local store cannot be written to; give yourself the right to, "
+    "or name another file",
+    sqlite3.SQLITE_CANTOPEN: "the local store cannot be opened; look at the rights of the file "
+    "and of its folder",
+}
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def file_of(detail: str) -> Path:
+    """Return the file that ``local:DETAIL`` names; the usual one for an empty detail."""
+    return Path(detail).absolute() if detail else local_store()
+
+
+@contextmanager
+def explaining(file: Path) -> Generator[None]:
+    """Turn what SQLite and the system say into a sentence that names the file, and how to mend it.
+
+    Whatever is read from a store, or written to it, is so within this.
+
+    Raises:
+        SinkUnavailableError: Instead of their errors.
+    """
+    try:
+        yield
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise SinkUnavailableError(f"{shown(file)}: {_reason(error)}") from error
+    except UnicodeEncodeError:  # of a new document
+        raise
+    except _DAMAGES as error:  # of what is stored: the new is parsed before
+        raise SinkUnavailableError(f"{shown(file)}: {_DAMAGED}") from error
+    except OSError as error:
+        text = f"{shown(file)}: the local store cannot be used: {error.strerror or error}"
+        raise SinkUnavailableError(text) from error
+
+
+def _reason(error: Exception) -> str:
+    # The lower eight bits are the kind, the others details (SQLite, "Result and Error Codes", 2).
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if kind in _BUSY:
+        return (
+            "another program has kept the local store locked for too long; call benchyard publish "
+            "when it is done"
+        )
+    return _REASONS.get(kind, f"the local store does not work ({error}); {_MEND}")
+
+
+def connect_to_write(file: Path) -> sqlite3.Connection:
+    """Open the store, made before if it is not there; every commit is on disk.
+
+    Raises:
+        SinkUnavailableError: If that is not possible, or the file is no store of ours.
+    """
+    with explaining(file):
+        _make_folder(file.parent)
+        connection = _connect(file, "rwc")
+        try:
+            wrong = _prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+    if wrong:
+        connection.close()
+        raise SinkUnavailableError(f"{shown(file)} {wrong}")
+    return connection
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def _connect(file: Path, mode: str, patience: float | None = None) -> sqlite3.Connection:
+    _refuse_others(file)
+    # A name may hold what a URI gives a meaning to, and bytes that are no text.
+    uri = f"file:{quote(os.fsencode(file))}?mode={mode}"
+    return sqlite3.connect(
+        uri,
+        uri=True,
+        timeout=PATIENCE if patience is None else patience,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+
+
+def _refuse_others(file: Path) -> None:
+    """Refuse what is no file: to open a pipe waits for whoever writes to it, without an end."""
+    for part in _PARTS:
+        beside = Path(f"{os.path.realpath(file)}{part}")
+        try:
+            is_file = stat.S_ISREG(beside.stat().st_mode)
+        except FileNotFoundError:
+            continue
+        if not is_file:
+            raise SinkUnavailableError(
+                f"{shown(beside)}: there is something else than a file where the local store has "
+                f"one; {_MEND}"
+            )
+
+
+def _prepare(connection: sqlite3.Connection) -> str | None:
+    """Make the tables if the file is new; say why it cannot be used, or nothing if it can."""
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    if is_empty(connection):
+        _write_ahead(connection)
+        with writing(connection):
+            if is_empty(connection):
+                create(connection)
+    wrong = problem(connection)
+    if wrong is None and version_of(connection) < VERSION:
+        with writing(connection):
+            if version_of(connection) < VERSION:  # else another program was faster
+                upgrade(connection)
+    return wrong
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn the write-ahead log on; whoever else does so at this moment is waited for.
+
+    SQLite does not wait here by itself (sqlite3_busy_handler: it may return SQLITE_BUSY at once
+    where waiting could lead to a deadlock).
+    """
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection) -> Generator[None]:
+    """Make one transaction of the block; the right to write is waited for first."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # a full disk has undone everything already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def connect_to_read(file: Path) -> sqlite3.Connection:
+    """Open the store; nothing in it is changed.
+
+    Raises:
+        InputError: If there is no such file, or it is no store of ours.
+        SinkUnavailableError: If it cannot be read.
+    """
+    with explaining(file):
+        if not file.exists():
+            raise InputError(f"there is no local store {shown(file)} yet; publishing makes it")
+        connection = _readable(file)
+        try:
+            wrong = _unusable(connection)
+        except BaseException:
+            connection.close()
+            raise
+    if wrong:
+        connection.close()
+        raise InputError(f"{shown(file)} {wrong}")
+    return connection
+
+
+def _readable(file: Path, patience: float | None = None) -> sqlite3.Connection:
+    connection = _connect(file, "ro", patience)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or _has_log(file):
+            raise
+        # Reading needs a file beside the store, to agree with writers (SQLite, "Write-Ahead
+        # Logging", 5). Where none can be made, on a read-only disk, there are no writers.
+        return _connect(file, "ro&immutable=1", patience)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _has_log(file: Path) -> bool:
+    log = Path(f"{file.resolve()}-wal")  # SQLite puts it beside what a link leads to
+    return log.exists() and log.stat().st_size > 0
+
+
+def _unusable(connection: sqlite3.Connection) -> str | None:
+    if is_empty(connection):
+        return "is empty: nothing was published to it yet"
+    return problem(connection)
+
+
+def check(file: Path) -> None:
+    """Look whether documents can be written to the store, and write nothing.
+
+    Raises:
+        SinkUnavailableError: If they cannot.
+    """
+    with explaining(file):
+        if file.exists():
+            with closing(_readable(file, _GLANCE)) as connection:
+                wrong = None if is_empty(connection) else problem(connection)
+            if wrong:
+                raise SinkUnavailableError(f"{shown(file)} {wrong}")
+        nearest = next(path for path in (file, *file.parents) if path.exists())
+    if nearest != file and not nearest.is_dir():
+        text = f"{shown(file)}: {shown(nearest)} is no folder; name another file"
+        raise SinkUnavailableError(text)
+    if not all(os.access(path, os.W_OK) for path in {nearest, _folder_of(file, nearest)}):
+        raise SinkUnavailableError(f"{shown(file)} cannot be written to; name another file")
+
+
+def _folder_of(file: Path, nearest: Path) -> Path:
+    return file.parent if nearest == file else nearest

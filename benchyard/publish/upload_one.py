@@ -1,0 +1,268 @@
+"""One file on its way: from the spool to the sink, to the archive, out of the spool."""
+
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from benchyard.core.errors import (
+    BenchyardError,
+    DocumentRejectedError,
+    InputError,
+    SinkUnavailableError,
+    UnreachableError,
+)
+from benchyard.publish.archive import Archive
+from benchyard.publish.compression import LARGEST, Compression, split_name
+from benchyard.publish.file_lock import Claim, Missed, claimed
+from benchyard.publish.outcome import (
+    Confirmed,
+    Elsewhere,
+    Ending,
+    Left,
+    Listener,
+    Published,
+    Rejected,
+    Retrying,
+)
+from benchyard.publish.redact import scrubbed
+from benchyard.publish.sinks.contract import NotesArchiving, Sink, Spooled
+from benchyard.publish.sinks.retry import Patience, Wait, retried
+from benchyard.publish.spool import Waiting, reject
+
+#: After so many seconds without a change, a document that cannot be read will not become readable.
+#: Tests write into their result folders in place, and a publisher may come while they do.
+SETTLED_S = 2.0
+#: After so many files in a row that went wrong in unforeseen ways, the next ones will too.
+_IN_A_ROW = 3
+_CHANGED = "it was written to while it was published; it is taken the next time"
+#: How often it is looked whether the user wants to stop, in seconds.
+_GLANCE = 0.05
+#: JSON is rarely compressed further. What is goes beside others all the same, and takes more.
+_RATIO = 100
+
+
+class StopSignal:
+    """Whether to go on: the user may want to stop, or it may be of no use.
+
+    Args:
+        asked: Set by whoever wants to stop.
+    """
+
+    def __init__(self, asked: threading.Event | None = None) -> None:
+        self._asked = asked or threading.Event()
+        self._given_up = threading.Event()
+        self._lock = threading.Lock()
+        self.reason: str | None = None
+
+    def give_up(self, reason: str) -> None:
+        """Stop, because of this; only the first reason is kept."""
+        with self._lock:
+            self.reason = self.reason or reason
+        self._given_up.set()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the user wants to stop."""
+        return self._asked.is_set()
+
+    def __bool__(self) -> bool:
+        return self.is_asked or self._given_up.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, at most until it is to stop; tell whether it is."""
+        end = time.monotonic() + seconds
+        while not self:
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            self._given_up.wait(min(left, _GLANCE))
+        return True
+
+
+class MemoryBudget:
+    """So many bytes of documents in memory at once, by all threads of a publication together.
+
+    Args:
+        size: That one document may have, or several together.
+    """
+
+    def __init__(self, size: int = LARGEST) -> None:
+        self._size = size
+        self._free = size
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def taken(self, wanted: int) -> Generator[None]:
+        """Wait until there is room, and take it while the block runs; all of it is enough."""
+        taken = min(wanted, self._size)
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= taken)
+            self._free -= taken
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += taken
+                self._changed.notify_all()
+
+
+def expected(size: int, how: Compression) -> int:
+    """Return how many bytes a file of this size holds, at a guess."""
+    return size if how is Compression.NONE else size * _RATIO
+
+
+@dataclass(slots=True)
+class Uploader:
+    """Brings files of one spool to one sink and one archive; may be used by several threads.
+
+    Args:
+        tell: Hears of retries; called by the thread that waits.
+    """
+
+    sink: Sink
+    archive: Archive
+    patience: Patience
+    stop: StopSignal
+    tell: Listener
+    _troubles: int = field(default=0, init=False)
+    _answered: bool = field(default=False, init=False)
+    _room: MemoryBudget = field(default_factory=MemoryBudget, init=False)
+
+    def publish(self, waiting: Waiting) -> Ending:
+        """Bring a file all the way."""
+        return self._with(waiting, self._publish)
+
+    def upload(self, waiting: Waiting) -> Ending:
+        """Bring a file to the sink; it stays in the spool."""
+        return self._with(waiting, self._upload)
+
+    def keep(self, waiting: Waiting, mark: tuple[int, int, int, int]) -> Ending:
+        """Archive a file that the sink has confirmed, if it still is that file."""
+
+        def act(held: Claim) -> Ending:
+            if held.mark != mark:
+                return Left(held.name, _CHANGED)
+            return self._archive(held, self._spooled(held))
+
+        return self._with(waiting, act)
+
+    def _with(self, waiting: Waiting, act: Callable[[Claim], Ending]) -> Ending:
+        """Act on a file under its lock; whatever goes wrong, it stays in the spool."""
+        try:
+            with claimed(waiting.path) as held:
+                if isinstance(held, Missed):
+                    return Elsewhere(waiting.name)
+                with self._room.taken(expected(held.size, held.compression)):
+                    ending = self._settled(held, act)
+        except (BenchyardError, OSError) as error:
+            return self._trouble(waiting.name, error)
+        self._troubles = 0
+        return ending
+
+    def _settled(self, held: Claim, act: Callable[[Claim], Ending]) -> Ending:
+        """Reject what cannot be read, once it is sure that nobody is still writing it."""
+        try:
+            return act(held)
+        except DocumentRejectedError as error:
+            young = SETTLED_S - (time.time_ns() - held.modified_ns) / 1e9
+            if not held.is_unchanged or not held.is_in_place:
+                return Left(held.name, _CHANGED)
+            if 0 < young <= SETTLED_S and self.stop.wait(young):
+                return Left(held.name)
+            if not held.is_unchanged or not held.is_in_place:
+                return Left(held.name, _CHANGED)
+            reject(held, str(error))
+            return Rejected(held.name, str(error))
+
+    def _publish(self, held: Claim) -> Ending:
+        spooled = self._spooled(held)
+        stored = self._store(held, spooled)
+        return self._archive(held, spooled) if isinstance(stored, Confirmed) else stored
+
+    def _upload(self, held: Claim) -> Ending:
+        return self._store(held, self._spooled(held))
+
+    def _spooled(self, held: Claim) -> Spooled:
+        content = held.content()
+        name, _ = split_name(held.name)
+        return Spooled(name, content, self.archive.planned(held, content))
+
+    def _store(self, held: Claim, spooled: Spooled) -> Ending:
+        try:
+            retried(lambda: self._call(spooled), self.patience, self._waiting(held.name))
+        except SinkUnavailableError as error:
+            if not self.stop:
+                self.stop.give_up(str(error))
+            return Left(held.name, str(error))
+        return Confirmed(held.name, held.mark)
+
+    def _call(self, spooled: Spooled) -> None:
+        try:
+            self.sink.store(spooled)
+            self._answered = True
+        except BenchyardError:
+            raise
+        except Exception as error:
+            # A sink's library may raise what nobody foresaw; the file must not be lost by that.
+            what = scrubbed(f"{type(error).__name__}: {error}")
+            raise _UnforeseenError(f"sink {self.sink.name}: unexpected {what}") from error
+
+    def _waiting(self, name: str) -> Wait:
+        """Return what waits before a sink is asked again for a file, and tells whether to.
+
+        One that was never reached is not waited for: its address is wrong, or it is down. One that
+        goes away in the middle comes back, as a rule.
+        """
+
+        def wait(error: SinkUnavailableError, seconds: float) -> bool:
+            nobody = isinstance(error, UnreachableError)
+            self._answered = self._answered or not nobody
+            if self.stop or not self._answered:
+                return False
+            self.tell(Retrying(name, str(error), seconds))
+            return not self.stop.wait(seconds)
+
+        return wait
+
+    def _archive(self, held: Claim, spooled: Spooled) -> Ending:
+        if not held.is_unchanged or not held.is_in_place:
+            return Left(held.name, _CHANGED)
+        began = datetime.now(UTC)
+        kept = self.archive.keep(held, spooled.content)
+        held.take_out()
+        warning = self._note(spooled, began)
+        return Published(held.name, kept.where, kept.new, warning)
+
+    def _note(self, spooled: Spooled, began: datetime) -> str:
+        sink, ended = self.sink, datetime.now(UTC)
+        if not isinstance(sink, NotesArchiving):
+            return ""
+        try:
+            retried(
+                lambda: sink.note_archived(spooled, began, ended),
+                self.patience,
+                self._waiting(spooled.name),
+            )
+        except BenchyardError as error:  # also of settings: the file is archived all the same
+            return str(error)
+        return ""
+
+    def _trouble(self, name: str, error: BenchyardError | OSError) -> Left:
+        reason = _sentence(error)
+        self._troubles += 1
+        if self._troubles >= _IN_A_ROW or isinstance(error, InputError):
+            self.stop.give_up(reason)
+        return Left(name, reason)
+
+
+class _UnforeseenError(BenchyardError):
+    """A sink raised what it must not; said, and tried again by the next publisher."""
+
+
+def _sentence(error: BenchyardError | OSError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error)

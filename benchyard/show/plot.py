@@ -1,0 +1,66 @@
+"""Figures of matplotlib as bytes, the same whenever they are drawn from the same.
+
+matplotlib takes half a second to import, so a module that draws is imported when something is
+drawn. Only its object-oriented interface is used: no window, no state that outlives a call. Its
+keyword arguments have no types, hence ``Any``.
+"""
+
+import io
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from benchyard.core.errors import InputError
+
+Format = Literal["png", "svg"]
+SUFFIXES = (".png", ".svg")
+_DOTS_PER_INCH = 110
+#: What keeps the ids in an SVG the same, its labels texts, and names the texts that they are.
+_STYLE = {"svg.hashsalt": "benchyard", "svg.fonttype": "none", "text.parse_math": False}
+#: matplotlib dates its pictures and writes its version into them.
+_UNDATED = {"svg": {"Date": None}, "png": {"Software": None}}
+#: A name may have characters that the font lacks; they are boxes then. Of some lengths of time
+#: there are no good parts; those that are taken then will do.
+_HARMLESS = ("Glyph .* missing from font", "AutoDateLocator was unable to pick")
+
+
+def format_of(file: Path) -> Format:
+    """Return the format that a file's ending asks for: SVG, or else PNG."""
+    return "svg" if file.suffix.lower() == ".svg" else "png"
+
+
+def check_picture(file: Path) -> None:
+    """Look whether a picture of that name can be drawn.
+
+    Raises:
+        InputError: If its ending is unknown, or its folder is not there.
+    """
+    if file.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{file}: a picture ends in {' or '.join(SUFFIXES)}")
+    if not file.absolute().parent.is_dir():
+        raise InputError(f"{file}: there is no folder {file.absolute().parent}")
+
+
+def picture(make_figure: Callable[[], Any], kind: Format, style: Mapping[str, Any]) -> bytes:
+    """Return a figure as a file's content.
+
+    Args:
+        make_figure: Returns a ``matplotlib.figure.Figure``; called under the style.
+        kind: The format.
+        style: ``rcParams`` beside those that all pictures have.
+    """
+    # Who only looks at a file's name, before there is anything to draw, does not wait for it.
+    matplotlib: Any = import_module("matplotlib")
+
+    buffer = io.BytesIO()
+    # A matplotlibrc of the current folder may ask for LaTeX, with commands of its own.
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({**_STYLE, **style})
+        for message in _HARMLESS:
+            warnings.filterwarnings("ignore", message=message)
+        figure = make_figure()
+        figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=_UNDATED[kind])
+    return buffer.getvalue()

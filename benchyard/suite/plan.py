@@ -1,0 +1,302 @@
+"""From a wish to a plan: which runs of which cases are executed, in which order, and why."""
+
+import random
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from benchyard.case.loading import Loaded
+from benchyard.case.registry import Registry
+from benchyard.case.selection import find_cases
+from benchyard.case.subject.making import current_subject
+from benchyard.core.errors import InputError
+from benchyard.core.model import Case
+from benchyard.core.wording import printable, runs_and
+from benchyard.results.campaigns import read_campaign
+from benchyard.results.layout import DONE, results_folder, run_folder
+from benchyard.results.record import RunRecord
+from benchyard.results.subject import Subject, differences, in_words, subject_of
+from benchyard.run.beginning import Campaigning
+from benchyard.run.ordering import Order, Turn, turns
+from benchyard.statistics import median
+from benchyard.statistics.figures import plain
+from benchyard.suite.wish import Wish
+
+#: So many of the newest runs tell how long the next will take.
+_TELLING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The finished runs of a case.
+
+    Args:
+        ended: Number of a run to when it was done.
+        records: Their records, by number.
+    """
+
+    ended: Mapping[int, datetime]
+    records: Mapping[int, RunRecord] = field(default_factory=dict[int, RunRecord])
+
+    def before(self, moment: datetime) -> dict[int, datetime]:
+        """Return those that were done before a moment."""
+        return {run: ended for run, ended in self.ended.items() if ended < moment}
+
+    def subject(self) -> Subject | None:
+        """Return what the newest run measured; None if nobody knows."""
+        newest = self._newest_first()[:1]
+        return subject_of(newest[0]) if newest else None
+
+    def seconds(self) -> float | None:
+        """Return how long a run takes, from the newest ones (s); None if nobody knows."""
+        took = [record.duration_s for record in self._newest_first()[:_TELLING]]
+        return median(took) if took else None
+
+    def _newest_first(self) -> list[RunRecord]:
+        runs = sorted(self.records, key=self.ended.__getitem__, reverse=True)
+        return [self.records[run] for run in runs]
+
+
+def known_of(results: Path) -> Known:
+    """Read the finished runs in a folder; a run with an unreadable record does not count."""
+    records = read_campaign(results).records
+    return Known({run: _ended(run_folder(results, run)) for run in records}, records)
+
+
+def _ended(folder: Path) -> datetime:
+    """Return the time in the checkpoint, or else when its file was modified."""
+    done = folder / DONE
+    with suppress(ValueError, OSError):
+        moment = datetime.fromisoformat(done.read_text(encoding="utf-8").strip())
+        if moment.tzinfo is not None:
+            return moment
+    with suppress(OSError):
+        return datetime.fromtimestamp(done.stat().st_mtime, UTC)
+    return datetime.min.replace(tzinfo=UTC)
+
+
+def done_since(results: Path, runs: Collection[int], moment: str) -> tuple[int, ...]:
+    """Return those of some runs that were done after a moment, written as ISO 8601."""
+    ended = known_of(results).ended
+    since = datetime.fromisoformat(moment)
+    return tuple(run for run in sorted(runs) if run in ended and ended[run] >= since)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One case of the selection.
+
+    Args:
+        title: Of the case, or the name of a file that is no valid case.
+        why: Why these runs are executed; if there are none, why not.
+        case: None if it is not valid.
+        results: Folder with its runs.
+        runs: Numbers of the runs to execute.
+        again: Whether finished ones among them are done again in their place.
+        campaign: Which campaign they belong to.
+        seconds: How long one run takes, by earlier ones; None if nobody knows.
+        problems: What is wrong with it.
+    """
+
+    title: str
+    why: str
+    case: Case | None = None
+    results: Path | None = None
+    runs: tuple[int, ...] = ()
+    again: bool = False
+    campaign: str = Campaigning.AUTO.value
+    seconds: float | None = None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """Decides case by case.
+
+    Args:
+        began: When the suite began at first: a run that was done later is its own, and is not
+            done again when the suite is retried.
+        subject_now: Returns what a run of a case would measure now.
+        know: What is known of the runs in a folder.
+    """
+
+    wish: Wish
+    began: datetime
+    subject_now: Callable[[Case], Subject]
+    know: Callable[[Path], Known] = field(default=known_of)
+
+    def choose(self, loaded: Iterable[Loaded], folder_of: Callable[[Case], Path]) -> list[Entry]:
+        """Return an entry for each case, and one for each file that is no valid case.
+
+        Args:
+            folder_of: Where the results of a case lie.
+        """
+        return [
+            entry
+            for item in loaded
+            for entry in (
+                [_invalid(item)]
+                if item.problems
+                else [self._entry(case, folder_of(case)) for case in item.cases]
+            )
+        ]
+
+    def _entry(self, case: Case, results: Path) -> Entry:
+        known = self.know(results)
+        wanted = range(1, self.wish.runs + 1)
+        if self.wish.pool and self.wish.campaign == Campaigning.NEW:
+            # Its testbed knows what of it this suite has done; results here may be of another one.
+            seconds, campaign = known.seconds(), self.wish.campaign
+            return Entry(
+                case.title,
+                "a new campaign",
+                case,
+                results,
+                tuple(wanted),
+                campaign=campaign,
+                seconds=seconds,
+            )
+        missing = [run for run in wanted if run not in known.ended]
+        changes = self._changes(case, known)
+        decided = self._again(known, wanted, missing, changes)
+        reasons = [decided.why] if decided.why else []
+        if missing and known.ended:
+            reasons.append(runs_and(missing, "is missing", "are missing"))
+        elif missing:
+            reasons.append("no finished run")
+        runs = tuple(sorted({*missing, *decided.runs}))
+        why = "; ".join(reasons) if runs else self._why_not(known, changes)
+        again = bool(decided.runs) and not (decided.begins or decided.asks)
+        campaign = Campaigning.NEW.value if decided.begins else self.wish.campaign
+        seconds = known.seconds() if runs else None
+        return Entry(case.title, why, case, results, runs, again, campaign, seconds)
+
+    def _changes(self, case: Case, known: Known) -> str:
+        """Say in what the newest run differs from what would be measured now.
+
+        Of testbeds elsewhere they alone know.
+        """
+        wish = self.wish
+        before = known.subject() if known.ended and not wish.pool else None
+        if before is None or wish.campaign == Campaigning.KEEP:
+            return ""
+        return in_words(differences(before, self.subject_now(case)))
+
+    def _again(
+        self, known: Known, wanted: Sequence[int], missing: Sequence[int], changes: str
+    ) -> "_Again":
+        """Return the finished runs that are to be done again, and why."""
+        before = known.before(self.began)
+        candidates = [run for run in wanted if run in before]
+        if not candidates:
+            return _Again()
+        begun = len(before) < len(known.ended)
+        if self.wish.campaign == Campaigning.NEW and not begun:
+            return _Again(wanted, "a new campaign", begins=True)
+        if self.wish.force:
+            return _Again(candidates, "all are done again")
+        if begun:
+            return _Again()
+        newest = max(before.values())
+        if self.wish.pool and self.wish.changed:
+            return _Again(wanted, "its testbed tells whether it has changed", asks=True)
+        if self.wish.stale is not None and newest < self.began - timedelta(days=self.wish.stale):
+            days = (self.began - newest).total_seconds() / 86_400
+            return _Again(wanted, f"the last run is {plain(days)} days old", begins=True)
+        if changes and (self.wish.changed or missing):
+            return _Again(wanted, f"changed since the runs were done: {changes}", begins=True)
+        return _Again()
+
+    def _why_not(self, known: Known, changes: str) -> str:
+        newest = max(known.ended.values())
+        filters = ["not changed"] * self.wish.changed
+        filters += ["not stale"] * (self.wish.stale is not None)
+        what = " and ".join(filters) or "all runs are done"
+        but = f", but of something else ({changes}): --changed measures anew" if changes else ""
+        return f"{what}; the last run is of {newest:%Y-%m-%d %H:%M}{but}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """Finished runs that are to be done again, and why.
+
+    Args:
+        begins: In a new campaign, not in their place.
+        asks: Only if their testbed finds that something else would be measured now.
+    """
+
+    runs: Sequence[int] = ()
+    why: str = ""
+    begins: bool = False
+    asks: bool = False
+
+
+def _invalid(item: Loaded) -> Entry:
+    problems = tuple(str(problem) for problem in item.problems)
+    more = len(problems) - 1
+    others = f" (and {more} more)" if more else ""
+    why = f"it is not valid: {item.problems[0]}{others}"
+    return Entry(printable(item.name), why, problems=problems)
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePlan:
+    """What a suite is going to do.
+
+    Args:
+        entries: All selected cases.
+        turns: Their runs, in order; they count the entries.
+        seed: Of the random order; None where the order is another.
+    """
+
+    entries: Sequence[Entry]
+    turns: Sequence[Turn]
+    seed: int | None
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are to execute."""
+        return sum(len(turn.runs) for turn in self.turns)
+
+
+def make_suite_plan(
+    wish: Wish,
+    registry: Registry,
+    began: datetime,
+    chance: Callable[[], int] = lambda: random.randrange(2**31),  # noqa: S311 - an order, no secret
+) -> SuitePlan:
+    """Select the cases, look up what is done of them, and order what is not.
+
+    Args:
+        registry: The resource classes that there are.
+        began: When the suite began at first.
+        chance: Gives a seed where the wish has none.
+
+    Raises:
+        InputError: If the wish selects nothing, or cannot be meant.
+    """
+    wish.check()
+    root = Path(wish.root)
+    elsewhere = Path(wish.results).resolve() if wish.results else None
+
+    def folder_of(case: Case) -> Path:
+        return results_folder(case, root, elsewhere)
+
+    loaded = find_cases(root, wish.cases, wish.tags, registry)
+    chooser = Chooser(wish, began, lambda case: current_subject(case, registry, folder_of(case)))
+    entries = chooser.choose(loaded, folder_of)
+    if not entries:
+        raise InputError(f"no cases below {root.resolve()}")
+    return SuitePlan(entries, *_ordered(wish, entries, chance))
+
+
+def _ordered(
+    wish: Wish, entries: Sequence[Entry], chance: Callable[[], int]
+) -> tuple[list[Turn], int | None]:
+    order = Order(wish.order)
+    if order is not Order.RANDOM:
+        return turns([entry.runs for entry in entries], order, 0), None
+    seed = chance() if wish.seed is None else wish.seed
+    return turns([entry.runs for entry in entries], order, seed), seed

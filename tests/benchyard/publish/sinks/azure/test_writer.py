@@ -1,0 +1,324 @@
+"""What reaches the table, and what does not, when the server does not always do as it is asked."""
+
+import pickle
+import socket
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import (
+    DocumentRejectedError,
+    InputError,
+    SinkError,
+    SinkUnavailableError,
+    UnreachableError,
+)
+from benchyard.publish.sinks.azure import client
+from benchyard.publish.sinks.azure.credentials import Access, access
+from benchyard.publish.sinks.azure.reader import events, rows
+from benchyard.publish.sinks.azure.rows import rows_of
+from benchyard.publish.sinks.azure.writer import Writer
+from benchyard.results.events import Event
+from tests.benchyard.publish.sinks.azure.conftest import to_table
+from tests.benchyard.publish.sinks.azure.proxy import Answers, Drops, Proxy, Waits, between
+from tests.emulators.azurite.server import ACCOUNT, Azurite, running
+from tests.ports import free_port
+
+pytestmark = [pytest.mark.slow, pytest.mark.requires("azurite")]
+AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
+
+
+def some_events(count: int, apart_s: float = 1.0, text: str = "") -> list[Event]:
+    return [
+        Event(AT + timedelta(seconds=number * apart_s), "vm", "benchyard", "attempt-end",
+              {"number": number, "text": text})
+        for number in range(count)
+    ]  # fmt: skip
+
+
+def write(writer: Writer, found: Access, count: int = 3) -> None:
+    writer.upsert(rows_of(some_events(count), found.partition))
+
+
+@pytest.fixture
+def proxy(azurite: Azurite) -> Generator[Proxy]:
+    with between(azurite.port) as made:
+        yield made
+
+
+@pytest.fixture
+def through(azurite: Azurite, proxy: Proxy) -> Access:
+    return to_table(azurite.through(proxy.port))
+
+
+# -- what reaches the table
+def test_the_table_is_made_and_rows_read_back(found: Access, impatient: Writer) -> None:
+    told = some_events(3)
+    impatient.upsert(rows_of(told, found.partition))
+    assert list(events(found)) == told
+
+
+def test_twice_leaves_the_same_rows(found: Access, impatient: Writer) -> None:
+    for _ in range(2):
+        impatient.upsert(rows_of(some_events(120), found.partition))
+    assert list(events(found)) == some_events(120)
+
+
+def test_more_rows_of_one_instant_than_a_transaction_takes(
+    found: Access, impatient: Writer
+) -> None:
+    told = some_events(250, apart_s=0.0)
+    impatient.upsert(rows_of(told, found.partition))
+    assert list(events(found)) == told
+
+
+def test_more_than_a_page_is_read(found: Access, impatient: Writer) -> None:
+    impatient.upsert(rows_of(some_events(2300, apart_s=0.001), found.partition))
+    assert sum(1 for _ in events(found)) == 2300
+
+
+@pytest.mark.parametrize("text", ["x" * 32_000, "é" * 30_000, "😀" * 15_000], ids="xé😀")
+def test_messages_that_fill_a_transaction_by_their_bytes(
+    found: Access, impatient: Writer, text: str
+) -> None:
+    told = some_events(100, text=text)
+    impatient.upsert(rows_of(told, found.partition))
+    assert list(events(found)) == told
+
+
+def test_messages_that_are_too_long_are_cut(found: Access, impatient: Writer) -> None:
+    impatient.upsert(rows_of(some_events(2, text="x" * 100_000), found.partition))
+    assert [event.message["text"] for event in events(found)] == ["x" * 4000 + "…[cut]"] * 2
+
+
+@pytest.mark.parametrize(
+    "name", ["a/b\\c#d?e", "%2F~2f 'x' \"y\" $|&+;", "\x00\x1f\x7f\x85", "é😀"]
+)
+def test_names_with_any_character(azurite: Azurite, name: str) -> None:
+    known = {"AZURE_STORAGE_CONNECTION_STRING": azurite.connection_string}
+    found = access(prefix="names", account=name, pool=name, environment=known)
+    told = [Event(AT, name, name.replace(":", ""), name, {name: name})]
+    writer = Writer(found)
+    writer.upsert(rows_of(told, found.partition))
+    writer.close()
+    assert list(events(found)) == told
+
+
+def test_partitions_of_one_table_are_apart(found: Access) -> None:
+    other = replace(found, partition="other$pool")
+    writer = Writer(found)
+    for place, count in ((found, 2), (other, 3)):
+        writer.upsert(rows_of(some_events(count), place.partition))
+    writer.close()
+    assert (len(list(rows(found))), len(list(rows(other)))) == (2, 3)
+
+
+# -- servers that fail
+BUSY = [
+    Answers(429, {"Retry-After": "0"}),
+    Answers(500, body=b"<html>oops</html>"),
+    Answers(503, {"x-ms-error-code": "ServerBusy"}, b'{"odata.error": {"code": "ServerBusy"}}'),
+    Answers(504),
+    Answers(408),
+    Answers(202, body=b"this is no answer to a transaction"),
+    Drops(),
+]
+
+
+@pytest.mark.parametrize("fault", BUSY, ids=str)
+def test_what_may_succeed_is_asked_once_and_told(
+    through: Access, proxy: Proxy, fault: Answers | Drops
+) -> None:
+    writer = Writer(through)
+    write(writer, through)
+    before = len(proxy.requests)
+    proxy.faults.append(fault)
+    with pytest.raises(SinkUnavailableError, match=r"^Azure Tables at 127\.0\.0\.1:\d+ "):
+        write(writer, through, 5)
+    assert len(proxy.requests) == before + 1
+    write(writer, through, 5)
+    writer.close()
+    assert len(list(events(through))) == 5
+
+
+@pytest.mark.parametrize(("wish", "seconds"), [("7", 7.0), ("9999", 30.0), ("soon", None)])
+def test_the_server_says_how_long_to_wait(
+    through: Access, proxy: Proxy, wish: str, seconds: float | None
+) -> None:
+    writer = Writer(through)
+    proxy.faults.append(Answers(503, {"Retry-After": wish}))
+    with pytest.raises(SinkUnavailableError) as caught:
+        write(writer, through)
+    writer.close()
+    assert caught.value.after_s == seconds
+
+
+def test_a_reader_asks_again(through: Access, proxy: Proxy) -> None:
+    writer = Writer(through)
+    write(writer, through)
+    writer.close()
+    proxy.faults.append(Answers(503, {"Retry-After": "0"}))
+    assert len(list(events(through))) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Answers(404), "knows no account"),
+        (Answers(409, {"x-ms-error-code": "TableBeingDeleted"}), r"\(409"),
+        (Answers(501), r"\(501"),
+    ],
+    ids=str,
+)
+def test_a_refusal_that_is_not_the_documents_fault_rejects_nothing(
+    through: Access, proxy: Proxy, answer: Answers, words: str
+) -> None:
+    writer = Writer(through)
+    proxy.faults.append(answer)
+    with pytest.raises(InputError, match=words):
+        write(writer, through)
+    writer.close()
+    assert len(proxy.requests) == 1
+
+
+DOUBTFUL = [
+    Answers(400, {"x-ms-error-code": "InvalidInput"}),
+    Answers(413, body=b"<html>nginx</html>"),
+]
+
+
+@pytest.mark.parametrize("answer", DOUBTFUL, ids=str)
+def test_a_refusal_of_which_nobody_knows_whose_fault_it_is_rejects_nothing(
+    through: Access, proxy: Proxy, answer: Answers
+) -> None:
+    writer = Writer(through)
+    write(writer, through)
+    proxy.faults.append(answer)
+    with pytest.raises(SinkError, match=rf"refuses \({answer.status}") as caught:
+        write(writer, through)
+    assert type(caught.value) is SinkError
+    proxy.faults += [answer] * 2
+    with pytest.raises(InputError, match=rf"refuses \({answer.status}"):
+        write(writer, through)
+    writer.close()
+
+
+def test_a_document_that_azure_will_never_take_is_rejected(
+    found: Access, impatient: Writer
+) -> None:
+    long = {"PartitionKey": found.partition, "RowKey": "1", "Message": "x" * 40_000}
+    with pytest.raises(DocumentRejectedError, match=r"\(400 PropertyValueTooLarge\)"):
+        impatient.upsert([long])
+
+
+# -- credentials
+@pytest.mark.parametrize("status", [401, 403])
+def test_refused_credentials_are_said_and_reject_nothing(
+    through: Access, proxy: Proxy, status: int
+) -> None:
+    writer = Writer(through)
+    proxy.faults.append(Answers(status))
+    with pytest.raises(InputError, match=r"refuses the credentials.*check AZURE_"):
+        write(writer, through)
+    writer.close()
+
+
+def test_a_wrong_key(azurite: Azurite) -> None:
+    wrong = to_table(azurite.connection_string.replace(azurite.key, "d3Jvbmc="), "wrong")
+    right = to_table(azurite.connection_string, "wrong")
+    write(Writer(right), right)
+    writer = Writer(wrong)
+    with pytest.raises(InputError, match=r"refuses the credentials \(403") as raised:
+        write(writer, wrong)
+    with pytest.raises(InputError, match=r"refuses the credentials \(403") as read:
+        list(events(wrong))
+    writer.close()
+    for text in (str(raised.value), str(read.value)):
+        assert "d3Jvbmc" not in text
+        assert "AZURE_STORAGE_CONNECTION_STRING" in text
+
+
+def test_an_unknown_account(azurite: Azurite) -> None:
+    other = to_table(azurite.connection_string.replace(ACCOUNT, "nobody"))
+    writer = Writer(other)
+    with pytest.raises(InputError, match="knows no account 'nobody'"):
+        write(writer, other)
+    writer.close()
+
+
+# -- servers that are not there
+def test_nobody_listens() -> None:
+    dead = to_table(Azurite(None, free_port()).connection_string)
+    writer = Writer(dead)
+    with pytest.raises(UnreachableError, match=r"does not answer \(Connection refused\)") as e:
+        write(writer, dead)
+    writer.close()
+    assert str(pickle.loads(pickle.dumps(e.value))) == str(e.value)  # noqa: S301
+
+
+def test_nobody_listens_to_a_reader() -> None:
+    dead = to_table(Azurite(None, free_port()).connection_string)
+    with pytest.raises(SinkUnavailableError, match="does not answer"):
+        list(events(dead))
+
+
+def read_all(found: Access) -> None:
+    list(rows(found))
+
+
+def write_some(found: Access) -> None:
+    write(Writer(found), found)
+
+
+@pytest.mark.parametrize("ask", [read_all, write_some])
+def test_a_port_that_takes_connections_and_never_answers(
+    ask: Callable[[Access], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_READ_SECONDS", 1000)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/{ACCOUNT}"
+        found = to_table(f"AccountName={ACCOUNT};AccountKey=a2V5;TableEndpoint={url}")
+        with pytest.raises(UnreachableError, match=r"does not answer \(nothing within 4 s\)"):
+            ask(found)
+
+
+def test_one_that_is_slow_to_write_is_waited_for(through: Access, proxy: Proxy) -> None:
+    proxy.faults = [Waits(6)]
+    writer = Writer(through)
+    write(writer, through)
+    writer.close()
+    assert len(list(rows(through))) == 3
+
+
+def test_a_host_that_does_not_exist() -> None:
+    string = "AccountName=a;AccountKey=YQ==;TableEndpoint=http://nowhere.invalid/a"
+    nowhere = to_table(string)
+    writer = Writer(nowhere)
+    with pytest.raises(SinkUnavailableError, match=r"at nowhere\.invalid does not"):
+        write(writer, nowhere)
+    writer.close()
+
+
+def test_a_table_that_is_not_there_is_told_to_a_reader(found: Access) -> None:
+    with pytest.raises(InputError, match=f"has no table '{found.table}'"):
+        list(events(found))
+
+
+def test_a_killed_server_that_comes_back(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        found = to_table(server.connection_string)
+        writer = Writer(found)
+        write(writer, found, 2)
+        server.kill()
+        with pytest.raises(SinkUnavailableError, match="does not answer"):
+            write(writer, found, 4)
+        server.start()
+        write(writer, found, 4)
+        assert len(list(events(found))) == 4
+        writer.close()
+        server.stop()
+        server.start()
+        assert len(list(events(found))) == 4

@@ -1,0 +1,88 @@
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchyard.publish.sinks.datastore.truncation import MARKER, fitted
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(), inner, max_size=8),
+    max_leaves=40,
+)
+BODIES: st.SearchStrategy[dict[str, Any]] = st.dictionaries(st.text(), VALUES, max_size=12)
+
+
+def document(entries: int, extra: str) -> dict[str, Any]:
+    made = [
+        {"name": f"BM_{n}", "wallTime": n / 7, "extras": {"log": {"stringValue": extra}}}
+        for n in range(entries)
+    ]
+    return {"name": "//t:x", "startTime": "1700000000", "entries": {"entry": made}}
+
+
+@settings(deadline=None)
+@given(BODIES, st.integers(300, 1500), st.text(max_size=400))
+def test_is_json_and_never_longer_than_the_limit(
+    body: dict[str, Any], limit: int, archived_as: str
+) -> None:
+    text = fitted(body, limit, archived_as)
+    assert len(text.encode()) <= limit
+    if len(json.dumps(body)) <= limit:
+        assert json.loads(text) == body
+    else:
+        assert json.loads(text)[MARKER]["bytes"] == len(json.dumps(body))
+
+
+def test_what_fits_is_whole_and_unmarked() -> None:
+    body = document(3, "x")
+    assert json.loads(fitted(body, 10_000, "archive/a.json")) == body
+
+
+def test_says_where_the_whole_is() -> None:
+    cut = json.loads(fitted(document(1, "x" * 5000), 2000, "gs://archive/a.json"))
+    assert cut[MARKER]["archive"] == "gs://archive/a.json"
+    assert cut[MARKER]["bytes"] > 5000
+
+
+def test_keeps_names_and_times_of_all_entries_before_any_of_their_details() -> None:
+    cut = json.loads(fitted(document(5000, "x" * 300), 1_000_000, "a"))
+    assert cut["name"] == "//t:x"
+    entries = cut["entries"]["entry"]
+    assert [(e["name"], e["wallTime"]) for e in entries] == [
+        (f"BM_{n}", n / 7) for n in range(5000)
+    ]
+    assert entries[0]["extras"]["log"]["stringValue"].endswith("…")
+
+
+def test_uses_most_of_the_room() -> None:
+    assert len(fitted(document(1, "x" * 2_000_000), 1_000_000, "a")) > 700_000
+    assert len(fitted(document(5000, "x" * 300), 1_000_000, "a")) > 700_000
+
+
+def test_of_far_too_many_elements_the_first_are_kept() -> None:
+    cut = json.loads(fitted(document(10_000, "x" * 100), 10_000, "a"))
+    names = [entry["name"] for entry in cut["entries"]["entry"] if "name" in entry]
+    assert len(names) > 100
+    assert names == [f"BM_{n}" for n in range(len(names))]
+
+
+def test_a_long_list_of_numbers_loses_its_end() -> None:
+    body: dict[str, Any] = {"name": "a", "values": list(range(10_000))}
+    values = json.loads(fitted(body, 4_000, "a"))["values"]
+    assert values == list(range(len(values)))
+    assert len(values) > 500
+
+
+def test_a_marker_of_an_earlier_cut_is_replaced() -> None:
+    once = json.loads(fitted(document(1, "x" * 5000), 3000, "first"))
+    assert json.loads(fitted(once, 1000, "second"))[MARKER]["archive"] == "second"
+
+
+def test_nesting_does_not_exhaust_the_stack() -> None:
+    deep: Any = "x" * 1000
+    for _ in range(300):
+        deep = {"a": deep, "b": "y" * 10}
+    cut = json.loads(fitted({"name": "n", "deep": deep}, 800, "a"))
+    assert cut["name"] == "n"

@@ -1,0 +1,275 @@
+"""A store that cannot be used: one sentence each, and nothing lost."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import zlib
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
+from benchyard.publish.sinks.local import connection as store
+from benchyard.publish.sinks.local.connection import connect_to_write
+from benchyard.publish.sinks.local.reader import LocalReader
+from benchyard.publish.sinks.local.schema import VERSION
+from benchyard.publish.sinks.local.sink import LocalSink
+from tests.benchyard.publish.sinks.local.conftest import day, document, spooled
+
+ONE = document({"load": 1.0})
+
+
+def refusals(file: Path) -> list[str]:
+    """Return what checking, storing and reading say, and look that none of them changes a thing."""
+    before = file.read_bytes() if file.is_file() else None
+    said: list[str] = []
+    sink, reader = LocalSink(file), LocalReader(file)
+    for wanted, act in (
+        (SinkUnavailableError, sink.check),
+        (SinkUnavailableError, lambda: sink.store(spooled(ONE))),
+        (BenchyardError, lambda: list(reader.tests())),
+    ):
+        with pytest.raises(wanted) as caught:
+            act()
+        said.append(str(caught.value))
+    sink.close()
+    reader.close()
+    assert (file.read_bytes() if file.is_file() else None) == before
+    assert all("\n" not in text and file.name in text for text in said), said
+    return said
+
+
+def test_a_newer_version_is_refused(file: Path, sink: LocalSink) -> None:
+    sink.store(spooled(ONE))
+    sink.close()
+    connection = sqlite3.connect(file)
+    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    connection.close()
+    for text in refusals(file):
+        assert f"is a local store of version {VERSION + 1}, and this Benchyard knows" in text
+
+
+def test_another_programs_database_is_refused(file: Path) -> None:
+    file.parent.mkdir()
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE tests (name TEXT)")
+    connection.close()
+    for text in refusals(file):
+        assert "is a database, but no local store of Benchyard" in text
+
+
+def test_what_is_no_database_is_refused(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("all my results\n" * 100)
+    for text in refusals(file):
+        assert "this is no SQLite database; move it away" in text
+
+
+def test_a_folder_is_refused(file: Path) -> None:
+    file.mkdir(parents=True)
+    refusals(file)
+
+
+def test_a_file_where_a_folder_must_be_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("")
+    check, store, _ = refusals(tmp_path / "a" / "results.sqlite")
+    assert check.endswith("is no folder; name another file")
+    assert store.endswith("Not a directory") or "File exists" in store
+
+
+def test_a_damaged_store_is_told(file: Path, sink: LocalSink, reader: LocalReader) -> None:
+    for start in range(50):
+        entries = {f"{start} {number}": 1.0 for number in range(50)}
+        sink.store(spooled(document(entries, start=start)))
+    sink.close()
+    content = bytearray(file.read_bytes())
+    content[8192:] = os.urandom(len(content) - 8192)
+    file.write_bytes(content)
+    with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: the local store is damaged"):
+        sink.store(spooled(document({"load": 1.0}, start=99)))
+    with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: the local store is damaged"):
+        list(reader.entries("words"))
+
+
+@pytest.mark.parametrize("damage", [b"", b"no zlib", zlib.compress(b"{}")])
+def test_a_damaged_text_is_told(
+    file: Path, sink: LocalSink, reader: LocalReader, damage: bytes
+) -> None:
+    sink.store(spooled(ONE))
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE documents SET info = ?", (damage,))
+    connection.commit()
+    connection.close()
+    with pytest.raises(SinkUnavailableError, match="the local store is damaged"):
+        list(reader.stored("words", day(0)))
+    assert len(list(reader.timings("words", "load"))) == 1
+
+
+@pytest.mark.parametrize("part", ["", "-wal", "-shm", "-journal"])
+def test_a_pipe_is_not_waited_for(file: Path, sink: LocalSink, part: str) -> None:
+    sink.store(spooled(ONE))
+    sink.close()
+    beside = file.with_name(file.name + part)
+    beside.unlink(missing_ok=True)
+    os.mkfifo(beside)
+    for text in refusals(file):
+        assert "something else than a file" in text
+        assert "benchyard publish" in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE documents SET start = 9223372036854775807",
+        "UPDATE documents SET start = 'soon'",
+        "UPDATE documents SET number = 'x', start = x'ff'",
+        "UPDATE test_names SET test = x'ff00'",
+        "UPDATE test_names SET test = CAST(x'ff00' AS TEXT)",
+        "UPDATE timings SET timing = 'fast'",
+        "UPDATE timings SET suspect = x'ff'",
+        "UPDATE documents SET origin = 99",
+        "DROP TABLE origins",
+        "DROP TABLE documents",
+    ],
+)
+def test_values_that_were_never_stored_are_damage(
+    file: Path, sink: LocalSink, reader: LocalReader, change: str
+) -> None:
+    sink.store(spooled(ONE))
+    sink.close()
+    connection = sqlite3.connect(file)
+    connection.execute(change)
+    connection.commit()
+    connection.close()
+
+    def use() -> None:
+        reading = (reader.tests(), reader.starts("words"), reader.timings("words", "load"))
+        assert all(map(list, reading))
+        sink.store(spooled(document({"load": 1.0}, start=1)))
+
+    with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: .*move it away"):
+        use()
+
+
+def test_a_name_that_is_no_unicode_is_not_there(sink: LocalSink, reader: LocalReader) -> None:
+    sink.store(spooled(ONE))
+    assert list(reader.timings("\udcff", "load")) == []
+
+
+def test_nothing_published_yet(file: Path, reader: LocalReader) -> None:
+    with pytest.raises(InputError, match=r"there is no local store .* yet"):
+        list(reader.tests())
+    assert not file.parent.exists()
+    file.parent.mkdir()
+    file.touch()
+    with pytest.raises(InputError, match="is empty: nothing was published to it yet"):
+        list(reader.tests())
+
+
+def test_checking_makes_nothing(file: Path, sink: LocalSink, tmp_path: Path) -> None:
+    sink.check()
+    assert list(tmp_path.iterdir()) == []
+    sink.store(spooled(ONE))
+    sink.check()
+    file.unlink()
+    file.touch()
+    sink.check()
+
+
+@pytest.mark.parametrize("name", ["a?mode=ro", "a#b%20", "ä ö", os.fsdecode(b"a\xff"), "a'b"])
+def test_any_name_of_a_file(tmp_path: Path, name: str) -> None:
+    sink, reader = LocalSink.at(str(tmp_path / name)), LocalReader.at(str(tmp_path / name))
+    sink.check()
+    sink.store(spooled(ONE))
+    assert (tmp_path / name).is_file()
+    assert list(reader.tests()) == ["words"]
+    reader.close()
+    sink.close()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_commit_is_on_disk_when_it_returns(file: Path) -> None:
+    connection = connect_to_write(file)
+    pragmas = ("journal_mode", "synchronous")
+    found = [connection.execute(f"PRAGMA {name}").fetchone() for name in pragmas]
+    connection.close()
+    assert found == [("wal",), (2,)]  # 2 is FULL: the log is synced at every commit
+
+
+def test_a_store_that_another_keeps_locked(
+    file: Path, sink: LocalSink, reader: LocalReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "PATIENCE", 0.05)
+    sink.store(spooled(ONE))
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(SinkUnavailableError, match="another program has kept the local store"):
+        sink.store(spooled(document({"load": 2.0}, start=1)))
+    assert list(reader.starts("words")) == [day(0)]
+    other.execute("ROLLBACK")
+    other.close()
+    sink.store(spooled(document({"load": 2.0}, start=1)))
+    assert list(reader.starts("words")) == [day(0), day(1)]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Generator[Path]:
+    """Mount a disk of 1 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    as_root("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder)
+    yield folder
+    as_root("umount", folder)
+
+
+def as_root(*command: str | Path) -> None:
+    subprocess.run(list(map(str, command)), check=True)
+
+
+def fill(sink: LocalSink) -> int:
+    """Store until that fails; return how many documents were confirmed."""
+    for number in range(1000):
+        noise = os.urandom(20_000).hex()
+        try:
+            sink.store(spooled(document({"load": 1.0}, start=number, runMode=noise)))
+        except SinkUnavailableError:
+            return number
+    raise AssertionError("the disk is not full yet")
+
+
+@pytest.mark.requires("mount")
+def test_a_disk_that_is_really_full(disk: Path) -> None:
+    file = disk / "results.sqlite"
+    sink, reader = LocalSink(file), LocalReader(file)
+    stored = fill(sink)
+    assert stored > 3
+    assert len(list(reader.starts("words"))) == stored
+    with pytest.raises(SinkUnavailableError, match="the disk is full"):
+        sink.store(spooled(document({"load": 1.0}, start=stored, runMode=os.urandom(99999).hex())))
+    as_root("mount", "-o", "remount,size=4m", disk)
+    sink.store(spooled(document({"load": 1.0}, start=stored)))
+    assert len(list(reader.timings("words", "load"))) == stored + 1
+    sink.close()
+    reader.close()
+
+
+@pytest.mark.requires("mount")
+def test_a_read_only_disk_is_read_and_not_written(disk: Path, tmp_path: Path) -> None:
+    made = LocalSink(tmp_path / "results.sqlite")
+    made.store(spooled(ONE))
+    made.close()
+    file = disk / "results.sqlite"
+    shutil.copy(tmp_path / "results.sqlite", file)
+    as_root("mount", "-o", "remount,ro", disk)
+    reader, sink = LocalReader(file), LocalSink(file)
+    assert list(reader.starts("words")) == [day(0)]
+    with pytest.raises(SinkUnavailableError, match="cannot be written to; name another file"):
+        sink.check()
+    with pytest.raises(SinkUnavailableError, match=r"cannot be written to|cannot be opened"):
+        sink.store(spooled(document({"load": 1.0}, start=1)))
+    with pytest.raises(SinkUnavailableError, match="cannot be written to; name another file"):
+        LocalSink(disk / "other" / "results.sqlite").check()
+    reader.close()
+    sink.close()

@@ -1,0 +1,182 @@
+"""Holding a file against other publishers."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchyard.publish.file_lock import Claim, Missed, claimed
+from tests.benchyard.publish.conftest import write
+from tests.conftest import open_below
+
+Step = Callable[[], object]
+
+
+@pytest.fixture
+def file(spool: Path) -> Path:
+    return write(spool / "a.json", "content")
+
+
+def between_opening_and_locking(monkeypatch: pytest.MonkeyPatch, act: Step) -> None:
+    """Let somebody do something just then."""
+    flock: Callable[[int, int], None] = fcntl.flock
+
+    def later(descriptor: int, how: int) -> None:
+        act()
+        flock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", later)
+
+
+def outcome(path: Path) -> object:
+    with claimed(path) as held:
+        return "claimed" if isinstance(held, Claim) else held
+
+
+def test_one_publisher_has_it_at_a_time(file: Path) -> None:
+    with claimed(file) as held:
+        assert isinstance(held, Claim)
+        assert held.read() == b"content"
+        assert held.read() == b"content"
+        assert outcome(file) is Missed.BUSY
+    assert outcome(file) == "claimed"
+
+
+def test_a_child_does_not_inherit_the_lock(file: Path) -> None:
+    with claimed(file) as held:
+        assert isinstance(held, Claim)
+        assert not os.get_inheritable(held.descriptor)
+
+
+def test_archived_between_opening_and_locking(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    between_opening_and_locking(monkeypatch, lambda: file.rename(tmp_path / "archived.json"))
+    assert outcome(file) is Missed.GONE
+
+
+def test_replaced_between_opening_and_locking(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def replace() -> None:
+        write(file.with_name("new"), "other").replace(file)
+
+    between_opening_and_locking(monkeypatch, replace)
+    assert outcome(file) is Missed.GONE
+
+
+def test_archived_and_put_back_between_opening_and_locking(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another file of the same name and content: its lock is another one."""
+
+    def put_back() -> None:
+        file.rename(tmp_path / "archived.json")
+        write(file, "content")
+
+    between_opening_and_locking(monkeypatch, put_back)
+    assert outcome(file) is Missed.GONE
+
+
+def test_become_a_link_between_opening_and_locking(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def relink() -> None:
+        file.rename(tmp_path / "moved.json")
+        file.symlink_to(tmp_path / "moved.json")
+
+    between_opening_and_locking(monkeypatch, relink)
+    assert outcome(file) is Missed.GONE
+
+
+def test_written_to_between_opening_and_locking_is_seen_as_it_is_then(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    between_opening_and_locking(monkeypatch, lambda: file.open("a").close())
+    assert outcome(file) == "claimed"
+
+
+def test_the_folder_vanishes_between_opening_and_locking(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    between_opening_and_locking(monkeypatch, lambda: file.parent.rename(tmp_path / "elsewhere"))
+    assert outcome(file) is Missed.GONE
+
+
+def test_what_is_no_file_is_not_claimed(spool: Path, tmp_path: Path) -> None:
+    target = write(tmp_path / "outside.json", "{}")
+    (spool / "link.json").symlink_to(target)
+    (spool / "folder.json").mkdir()
+    os.mkfifo(spool / "pipe.json")
+    for name in ("link.json", "folder.json", "pipe.json", "absent.json"):
+        assert outcome(spool / name) is Missed.GONE, name
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch, *modes: int, number: int = errno.EACCES) -> None:
+    """Refuse to open in these modes: the tests may run as root, who may do anything."""
+    real = os.open
+
+    def opened(path: Path, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_ACCMODE in modes:
+            raise OSError(number, os.strerror(number), str(path))
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", opened)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_a_file_that_may_only_be_read_is_claimed(
+    file: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    refusing(monkeypatch, os.O_RDWR, number=number)
+    assert outcome(file) == "claimed"
+
+
+def test_a_file_that_may_not_be_read_is_an_error(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(monkeypatch, os.O_RDWR, os.O_RDONLY)
+    with pytest.raises(PermissionError):
+        outcome(file)
+
+
+def test_it_is_open_for_writing_because_of_nfs(file: Path) -> None:
+    with claimed(file) as held:
+        assert isinstance(held, Claim)
+        assert fcntl.fcntl(held.descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+
+
+def test_claiming_changes_no_time_and_leaks_nothing(file: Path) -> None:
+    os.utime(file, (1_700_000_000, 1_700_000_000))
+    for _ in range(5):
+        outcome(file)
+        outcome(file.with_name("absent"))
+    assert file.stat().st_mtime == 1_700_000_000
+    assert open_below(file.parent) == []
+
+
+def test_a_change_is_noticed(file: Path) -> None:
+    with claimed(file) as held:
+        assert isinstance(held, Claim)
+        assert held.is_unchanged
+        with file.open("a") as stream:
+            stream.write("more")
+        assert not held.is_unchanged
+        assert held.is_in_place
+
+
+def test_only_the_file_itself_is_taken_out(file: Path) -> None:
+    with claimed(file) as held:
+        assert isinstance(held, Claim)
+        write(file.with_name("new"), "other").replace(file)
+        assert not held.is_in_place
+        held.take_out()
+    assert file.read_text() == "other"
+
+
+def test_taking_out_what_is_gone_is_no_error(file: Path) -> None:
+    with claimed(file) as held:
+        assert isinstance(held, Claim)
+        file.unlink()
+        held.take_out()

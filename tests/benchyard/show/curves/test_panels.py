@@ -1,0 +1,148 @@
+"""Reading the curves of a run: what its files tell, and what is wrong with them."""
+
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import RecordError
+from benchyard.show.curves import read_curves, run_to_draw
+from benchyard.show.curves.panels import Panel
+from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
+
+
+def panel(folder: Path, name: str) -> Panel:
+    return next(one for one in read_curves(folder).panels if one.name == name)
+
+
+def test_host_is_drawn_from_its_counters(make_run: MakeRun) -> None:
+    rows = host_rows(10, cpu_user_system=1.5, disk_write_bytes=2e6)
+    folder = make_run(rows, steps=[step(1, 0.0, 9.0)])
+    curves = read_curves(folder)
+    assert curves.title == "words, run 1"
+    assert curves.samples == 101
+    assert len(curves.at_s) == 100
+    (host,) = panel(folder, "CPU").lines
+    assert host.of_host
+    assert [value for value in host.values if value is not None] == pytest.approx([1.5] * 100)
+    read, written = panel(folder, "disk").lines
+    assert (read.most, written.most) == (0.0, pytest.approx(2e6))
+    assert panel(folder, "memory").lines[0].most == 1e9
+
+
+def test_resources_have_lines_of_their_own_and_the_host_is_none(make_run: MakeRun) -> None:
+    owned = [
+        {
+            "timestamp": n / 10,
+            "resource": resource,
+            "what": "tree",
+            "name": str(pid),
+            "cpu_s": n * 0.05,
+            "memory_bytes": 1000,
+        }
+        for n in range(100)
+        for resource, pid in (("Redis", 1), ("Redis", 2), ("host", 3), ("SQLite", 4))
+    ]
+    folder = make_run(host_rows(10, cpu_user_system=2.0), owned)
+    lines = panel(folder, "CPU").lines
+    assert [line.name for line in lines] == ["host", "Redis", "SQLite"]
+    assert lines[1].most == pytest.approx(1.0)
+    assert panel(folder, "memory").lines[1].most == 2000
+
+
+def test_only_the_busiest_resources_are_drawn(make_run: MakeRun) -> None:
+    owned = [
+        {"timestamp": n / 10, "resource": f"R{k}", "what": "tree", "name": "1", "cpu_s": n * k}
+        for n in range(20)
+        for k in range(9)
+    ]
+    folder = make_run(host_rows(2), owned, length=2.0)
+    names = [line.name for line in panel(folder, "CPU").lines]
+    assert names == ["host", "R8", "R7", "R6", "R5", "R4"]
+
+
+def test_each_attempt_is_a_bar(make_run: MakeRun) -> None:
+    folder = make_run(host_rows(2), steps=[step(1, 0.1, 0.9), step(2, 1.0, 1.5, "ask")], length=2.0)
+    assert [(bar.index, bar.name) for bar in read_curves(folder).bars] == [(1, "load"), (2, "ask")]
+
+
+def test_many_samples_are_few_points(make_run: MakeRun) -> None:
+    assert len(read_curves(make_run(host_rows(10)), points=7).at_s) == 7
+
+
+@pytest.mark.parametrize("samples", [0, 3])
+def test_too_few_samples_make_no_curve(make_run: MakeRun, samples: int) -> None:
+    with pytest.raises(RecordError, match=f"{samples} samples make no curves"):
+        read_curves(make_run(host_rows(1)[:samples]))
+
+
+def test_missing_curves_are_told(make_run: MakeRun) -> None:
+    folder = make_run(host_rows(1))
+    (folder / "metrics.csv").unlink()
+    with pytest.raises(RecordError, match="curves cannot be read"):
+        read_curves(folder)
+
+
+def test_missing_record_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RecordError):
+        read_curves(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"timestamp,cpu_user_system\n" + b"x,y\n" * 9,
+        b"timestamp\n" + b"9" * 200_000 + b"\n",
+        b"\xff\xfe\x00" * 1000,
+        b"timestamp,cpu_user_system\n" + b"nan,inf\n" * 9,
+        b"",
+    ],
+)
+def test_hostile_curves_are_an_error_in_a_sentence(make_run: MakeRun, content: bytes) -> None:
+    folder = make_run(host_rows(1))
+    (folder / "metrics.csv").write_bytes(content)
+    with pytest.raises(RecordError):
+        read_curves(folder)
+
+
+def test_empty_cells_are_gaps(make_run: MakeRun) -> None:
+    rows = host_rows(10, cpu_user_system=1.0)
+    for row in rows[20:40]:
+        row["cpu_user_system"] = ""
+    (host,) = panel(make_run(rows), "CPU").lines
+    assert host.values[25] is None
+    assert host.values[60] == pytest.approx(1.0)
+
+
+def test_run_of_no_length_has_no_curves(make_run: MakeRun) -> None:
+    with pytest.raises(RecordError, match="no curves"):
+        read_curves(make_run(host_rows(1), length=0.0))
+
+
+def kept(results: Path, run: int, name: str) -> None:
+    folder = results / f"run_{run}"
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("{}")
+
+
+@pytest.mark.parametrize(
+    ("done", "failed", "summary", "expected"),
+    [
+        ((1, 2, 3), (4,), {"median_run": 2}, 2),
+        ((1, 2), (3,), {"median_run": None}, 2),
+        ((), (3, 5), {}, 5),
+        ((), (), {}, None),
+    ],
+)
+def test_the_median_run_or_else_the_last(
+    done: tuple[int, ...],
+    failed: tuple[int, ...],
+    summary: dict[str, object],
+    expected: int | None,
+    tmp_path: Path,
+) -> None:
+    for run in done:
+        kept(tmp_path, run, ".done")
+        kept(tmp_path, run, "run.json")
+    for run in failed:
+        kept(tmp_path, run, "run.json")
+    assert run_to_draw(tmp_path, summary) == expected

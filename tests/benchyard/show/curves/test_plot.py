@@ -1,0 +1,138 @@
+"""The picture: valid, inert, whole, and of a size that a page can hold."""
+
+from itertools import pairwise
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.core.model import Outcome
+from benchyard.show.curves import Bar, Curves, Line, Panel, draw, read_curves
+from benchyard.show.curves.plot import Scale, amount, seconds, ticks
+from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
+
+SVG = "{http://www.w3.org/2000/svg}"
+AT = [0.5, 1.5, 2.5, 3.5]
+
+
+def curves(*bars: Bar, title: str = "words, run 1", panels: tuple[Panel, ...] = ()) -> Curves:
+    return Curves(title, 4.0, AT, panels, bars, 40)
+
+
+def bar(index: int, start: float, end: float, name: str = "load", **more: Outcome) -> Bar:
+    return Bar(index, name, start, end, more.get("outcome", Outcome.COMPLETED))
+
+
+def cpu(*values: float | None, name: str = "host", host: bool = True) -> Panel:
+    return Panel("CPU", "cores", (Line(name, values, of_host=host),))
+
+
+def texts(picture: str) -> list[str]:
+    return [one.text or "" for one in ET.fromstring(picture).iter(f"{SVG}text")]  # noqa: S314 - ours
+
+
+def test_picture_names_steps_curves_and_axes() -> None:
+    made = draw(curves(bar(1, 0, 2, "load"), bar(2, 2, 4, "ask"), panels=(cpu(0, 1, 2, 1.5),)))
+    found = texts(made)
+    for text in ("words, run 1", "40 samples", "1 load", "2 ask", "CPU", "2 cores", "4 s"):
+        assert text in found
+    assert "host, at most 2 cores" in found
+
+
+def test_failed_attempt_has_another_colour() -> None:
+    fine = draw(curves(bar(1, 0, 2), panels=(cpu(1, 1, 1, 1),)))
+    bad = draw(curves(bar(1, 0, 2, outcome=Outcome.TIMED_OUT), panels=(cpu(1, 1, 1, 1),)))
+    assert "#f3b6ae" not in fine
+    assert "#f3b6ae" in bad
+
+
+def test_panel_in_which_nothing_happened_is_left_out_and_said() -> None:
+    quiet = Panel("network", "B/s", (Line("received", [0.0, None, 0.0, 0.0]),))
+    found = texts(draw(curves(panels=(cpu(1, 1, 1, 1), quiet))))
+    assert "40 samples; nothing on network" in found
+    assert "network" not in found
+
+
+def test_gap_is_no_zero() -> None:
+    made = draw(curves(panels=(cpu(2, None, 2, 2, host=False, name="R"),)))
+    line = next(p for p in ET.fromstring(made).iter(f"{SVG}path") if p.get("fill") == "none")  # noqa: S314
+    assert len({point.split()[1] for point in (line.get("d") or "")[1:].split("L")}) == 1
+
+
+EVIL = "</text><script>alert(1)</script>\x00\x1b\udcff\ufffe&amp;\"'"
+
+
+def test_names_cannot_break_out_of_their_text() -> None:
+    panels = (cpu(1, 1, 1, 1, name=EVIL), Panel("disk", "B/s", (Line(EVIL, AT),)))
+    made = draw(curves(bar(1, 0, 4, EVIL), title=EVIL, panels=panels))
+    root = ET.fromstring(made)  # noqa: S314 - it is our own
+    assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {
+        *("svg", "rect", "text", "path", "g", "title")
+    }
+    made.encode()
+
+
+@given(st.text(), st.text())
+def test_any_name_makes_a_picture(title: str, name: str) -> None:
+    ET.fromstring(draw(curves(bar(1, 0, 4, name), title=title)).encode())  # noqa: S314
+
+
+def test_steps_side_by_side_have_lanes() -> None:
+    rects = ET.fromstring(draw(curves(bar(1, 0, 3), bar(2, 1, 4), bar(3, 3, 4)))).iter(f"{SVG}g")  # noqa: S314
+    tops = [one.find(f"{SVG}rect").get("y") for one in rects]  # pyright: ignore[reportOptionalMemberAccess]
+    assert len(set(tops)) == 2
+    assert len(tops) == 3
+
+
+def test_thousands_of_steps_do_not_make_it_large() -> None:
+    many = [bar(n, n / 2500, (n + 1) / 2500) for n in range(10_000)]
+    assert len(draw(curves(*many))) < 120_000
+
+
+@pytest.mark.slow
+def test_curves_of_hours_fit_on_a_page(make_run: MakeRun) -> None:
+    rows = host_rows(600, cpu_user_system=1.3, disk_read_bytes=1e6, network_sent_bytes=5e5)
+    folder = make_run(rows, steps=[step(1, 0, 599)], length=600.0)
+    assert len(draw(read_curves(folder))) < 100_000
+
+
+# -- scales
+@given(st.floats(1e-6, 1e18), st.integers(1, 10))
+def test_ticks_are_few_round_and_reach_beyond(most: float, wanted: int) -> None:
+    marks = ticks(most, wanted)
+    assert marks[0] == 0
+    assert marks[-1] >= most * 0.999
+    assert len(marks) <= wanted + 2
+    assert all(later > earlier for earlier, later in pairwise(marks))
+
+
+@pytest.mark.parametrize("most", [0.0, -1.0, float("nan"), float("inf")])
+def test_nothing_has_an_axis_too(most: float) -> None:
+    assert ticks(most, 3) == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.0, "B", "0"),
+        (1.0, "cores", "1 core"),
+        (2.5, "cores", "2.5 cores"),
+        (999.9, "B", "1 kB"),
+        (1.5e9, "B", "1.5 GB"),
+        (12.0, "B/s", "12 B/s"),
+    ],
+)
+def test_amounts_are_short(value: float, unit: str, text: str) -> None:
+    assert amount(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0 s"), (1.5, "1.5 s"), (150.0, "2:30"), (7200.0, "2:00:00")]
+)
+def test_times_are_short(value: float, text: str) -> None:
+    assert seconds(value) == text
+
+
+def test_scale_of_nothing_is_a_point() -> None:
+    assert Scale(0.0, 0.0, 5.0, 9.0)(0.0) == 5.0

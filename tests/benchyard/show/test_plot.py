@@ -1,0 +1,46 @@
+"""Pictures: the same from the same, without a date, with whatever a name holds as plain text."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+
+from benchyard.core.errors import InputError
+from benchyard.show.plot import Format, check_picture, format_of, picture
+
+
+def figure() -> Any:
+    made: Any = Figure(figsize=(2, 1))
+    made.text(0.1, 0.5, "a $\\frac{ $ 数 <b>")
+    return made
+
+
+@pytest.mark.parametrize(("kind", "start"), [("png", b"\x89PNG\r\n"), ("svg", b"<?xml")])
+def test_the_same_figure_is_the_same_picture(kind: Format, start: bytes) -> None:
+    drawn = picture(figure, kind, {"font.size": 7.0})
+
+    assert drawn.startswith(start)
+    assert drawn == picture(figure, kind, {"font.size": 7.0})
+    assert drawn != picture(figure, kind, {"font.size": 9.0})
+    assert b"matplotlib version" not in drawn
+    assert b"<dc:date>" not in drawn
+
+
+def test_a_text_stays_a_text() -> None:
+    drawn = picture(figure, "svg", {}).decode()
+
+    assert "a $\\frac{ $ 数 &lt;b&gt;" in drawn
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.svg", "svg"), ("a.SVG", "svg"), ("a.PNG", "png")])
+def test_the_ending_says_the_format(name: str, kind: Format) -> None:
+    assert format_of(Path(name)) == kind
+
+
+def test_what_cannot_be_a_picture_is_refused(tmp_path: Path) -> None:
+    check_picture(tmp_path / "a.svg")
+    with pytest.raises(InputError, match=r"a\.txt: a picture ends in \.png or \.svg"):
+        check_picture(tmp_path / "a.txt")
+    with pytest.raises(InputError, match="there is no folder"):
+        check_picture(tmp_path / "b" / "a.png")

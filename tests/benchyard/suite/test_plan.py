@@ -1,0 +1,305 @@
+"""Which runs are executed and why: missing, changed, stale, all; and why the others are not."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.case.loading import Loaded
+from benchyard.case.problems import Problem
+from benchyard.case.registry import Registry
+from benchyard.core.errors import InputError
+from benchyard.core.model import Case, JsonObject, Outcome
+from benchyard.results.layout import DONE, run_folder
+from benchyard.results.record import RunRecord, write_record
+from benchyard.suite.course import limits_of
+from benchyard.suite.plan import Chooser, Entry, Known, done_since, known_of, make_suite_plan
+from benchyard.suite.wish import Wish
+
+NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+CASE = Case(Path("/cases/c"), "urn:c", "c", "", ())
+
+
+def finish(
+    results: Path, run: int, days: float = 1.0, version: str = "old", took: float = 2.0
+) -> None:
+    ended = NOW - timedelta(days=days)
+    folder = run_folder(results, run)
+    folder.mkdir(parents=True)
+    when = ended.isoformat()
+    record = RunRecord({"hash": version}, run, Outcome.COMPLETED, when, when, took, ())
+    write_record(folder, record)
+    (folder / DONE).write_text(when + "\n")
+
+
+def choose(results: Path, version: str = "old", began: datetime = NOW, **wish: Any) -> Entry:
+    chooser = Chooser(Wish(**wish), began, lambda _: {"case": {"hash": version}})
+    (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: results)
+    return entry
+
+
+def test_a_case_without_runs_is_executed_whatever_is_asked_for(tmp_path: Path) -> None:
+    wishes: list[dict[str, Any]] = [{}, {"changed": True}, {"stale": 7.0}, {"force": True}]
+    for wish in wishes:
+        entry = choose(tmp_path, **wish)
+        assert (entry.runs, entry.again, entry.why) == ((1, 2, 3), False, "no finished run")
+
+
+def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run)
+    entry = choose(tmp_path)
+    assert entry.runs == ()
+    assert entry.why == "all runs are done; the last run is of 2026-11-20 03:00"
+
+
+def test_what_is_missing_is_done(tmp_path: Path) -> None:
+    finish(tmp_path, 2)
+    entry = choose(tmp_path)
+    assert (entry.runs, entry.why) == ((1, 3), "runs 1, 3 are missing")
+
+
+def test_a_changed_case_begins_a_campaign(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, version="old")
+    entry = choose(tmp_path, "new", changed=True)
+    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "new")
+    assert entry.why == "changed since the runs were done: files of the case old and new"
+
+
+def test_a_changed_case_is_named_where_nothing_is_asked_for(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, version="old")
+    entry = choose(tmp_path, "new")
+    assert entry.runs == ()
+    assert (
+        "but of something else (files of the case old and new): --changed measures anew"
+        in entry.why
+    )
+
+
+def test_what_is_missing_of_a_changed_case_is_not_added_to_the_old_runs(tmp_path: Path) -> None:
+    finish(tmp_path, 1, version="old")
+    entry = choose(tmp_path, "new")
+    assert (entry.runs, entry.campaign) == ((1, 2, 3), "new")
+
+
+def test_going_on_is_possible_with_a_changed_case(tmp_path: Path) -> None:
+    finish(tmp_path, 1, version="old")
+    entry = choose(tmp_path, "new", campaign="keep")
+    assert (entry.runs, entry.campaign) == ((2, 3), "keep")
+
+
+def test_each_suite_with_a_new_campaign_does_all_again(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run)
+    entry = choose(tmp_path, campaign="new")
+    assert (entry.runs, entry.campaign, entry.why) == ((1, 2, 3), "new", "a new campaign")
+
+
+def test_a_retry_of_a_suite_goes_on_with_the_campaign_that_it_began(tmp_path: Path) -> None:
+    finish(tmp_path, 1, days=-0.01)
+    entry = choose(tmp_path, campaign="new")
+    # By their records the runs that are there are its own, and it begins no other.
+    assert (entry.runs, entry.campaign) == ((2, 3), "new")
+
+
+def test_a_testbed_elsewhere_is_asked_whether_it_would_measure_something_else(
+    tmp_path: Path,
+) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run)
+    here: JsonObject = {"case": {"hash": "old"}, "host": "another"}
+    chooser = Chooser(Wish(pool="testbeds", changed=True), NOW, lambda _: here)
+    (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: tmp_path)
+    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "auto")
+    assert entry.why == "its testbed tells whether it has changed"
+
+
+def test_a_campaign_is_not_overwritten_by_force(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run)
+    entry = choose(tmp_path, force=True, campaign="new")
+    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "new")
+
+
+def test_a_case_that_has_not_changed_is_left_out(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, days=100)
+    entry = choose(tmp_path, changed=True)
+    assert entry.runs == ()
+    assert entry.why.startswith("not changed; ")
+
+
+def test_a_case_is_stale_when_its_last_run_is_too_old(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, days=10 - run)
+    entry = choose(tmp_path, stale=6.9)
+    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "new")
+    assert entry.why == "the last run is 7 days old"
+    assert choose(tmp_path, stale=7.1).runs == ()
+
+
+def test_either_reason_will_do(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        finish(tmp_path, run, days=10)
+    assert choose(tmp_path, changed=True, stale=7.0).runs == (1, 2, 3)
+    assert choose(tmp_path, "new", changed=True, stale=30.0).runs == (1, 2, 3)
+    assert choose(tmp_path, changed=True, stale=30.0).why.startswith("not changed and not stale; ")
+
+
+def test_a_retry_of_the_suite_does_not_repeat_what_it_has_done(tmp_path: Path) -> None:
+    """Runs that ended after the suite began at first are its own."""
+    finish(tmp_path, 1, days=-0.01, version="new")
+    finish(tmp_path, 2, days=10)
+    finish(tmp_path, 3, days=10)
+    entry = choose(tmp_path, "new", force=True)
+    assert (entry.runs, entry.again, entry.campaign) == ((2, 3), True, "auto")
+
+
+@pytest.mark.parametrize("wish", [{"stale": 7.0}, {"changed": True}, {"campaign": "new"}])
+def test_a_retry_of_the_suite_begins_no_second_campaign(
+    tmp_path: Path, wish: Mapping[str, Any]
+) -> None:
+    finish(tmp_path, 1, days=-0.01, version="new")
+    entry = choose(tmp_path, "new", **wish)
+    assert (entry.runs, entry.campaign) == ((2, 3), wish.get("campaign", "auto"))
+
+
+def test_an_invalid_case_is_told_and_hides_no_other(tmp_path: Path) -> None:
+    problem = Problem(Path("bad/metadata.json"), "$.name", "must be a string")
+    loaded = [Loaded(Path("x"), "bad", (), (problem, problem)), Loaded(Path("y"), "c", (CASE,))]
+    bad, good = Chooser(Wish(), NOW, lambda _: {}).choose(loaded, lambda _: tmp_path)
+    assert bad.runs == ()
+    assert bad.problems
+    assert bad.why.startswith("it is not valid: bad/metadata.json: $.name: must be a string (and 1")
+    assert good.runs == (1, 2, 3)
+
+
+def test_the_length_of_a_run_comes_from_the_newest_ones(tmp_path: Path) -> None:
+    for run, (days, took) in enumerate([(9, 100.0), (3, 1.0), (2, 2.0), (1, 3.0)], 1):
+        finish(tmp_path, run, days=days, took=took)
+    assert known_of(tmp_path).seconds() == 2.0
+    assert choose(tmp_path, runs=5).seconds == 2.0
+    assert known_of(tmp_path / "nowhere") == Known({})
+
+
+def test_what_is_no_record_is_no_finished_run(tmp_path: Path) -> None:
+    finish(tmp_path, 1, days=2, took=1.0)
+    finish(tmp_path, 2, days=1, took=9.0)
+    (run_folder(tmp_path, 2) / "run.json").write_text('{"no": "record"}')
+    known = known_of(tmp_path)
+    assert list(known.ended) == [1]
+    assert known.seconds() == 1.0
+    assert choose(tmp_path, runs=2).runs == (2,)
+
+
+@pytest.mark.parametrize("content", ["", "no date\n", "2026-01-01T00:00:00"])
+def test_a_checkpoint_without_a_date_has_that_of_its_file(tmp_path: Path, content: str) -> None:
+    finish(tmp_path, 1)
+    (run_folder(tmp_path, 1) / DONE).write_text(content)
+    assert abs(known_of(tmp_path).ended[1] - datetime.now(UTC)) < timedelta(hours=1)
+
+
+def test_what_was_done_since_a_moment(tmp_path: Path) -> None:
+    finish(tmp_path, 1, days=2)
+    finish(tmp_path, 2, days=1)
+    since = (NOW - timedelta(days=1.5)).isoformat()
+    assert done_since(tmp_path, (1, 2, 3), since) == (2,)
+
+
+@pytest.mark.parametrize(
+    ("wish", "sentence"),
+    [
+        ({"runs": 0}, "runs 0: write 1 to"),
+        ({"budget": 0.0}, "budget 0.0: write hours"),
+        ({"budget": float("nan")}, "budget nan: write hours"),
+        ({"budget": float("inf")}, "budget inf: write hours"),
+        ({"stale": -1.0}, "stale -1.0: write days"),
+        ({"stale": float("nan")}, "stale nan: write days"),
+        ({"stale": 1e300}, "stale 1e\\+300: write days"),
+        ({"force": True, "stale": 1.0}, "leave out changed and stale, or force"),
+    ],
+)
+def test_what_nobody_can_mean_is_refused(wish: Mapping[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Wish(**wish).check()
+
+
+def test_all_that_is_wrong_with_a_wish_is_one_sentence() -> None:
+    with pytest.raises(InputError, match=r"runs 0: .*; budget -1: "):
+        Wish(runs=0, budget=-1).check()
+
+
+@given(st.integers(1, 5), st.sets(st.integers(1, 8)), st.floats(0, 20), st.booleans())
+def test_wanted_runs_are_within_what_was_asked_for(
+    runs: int, done: set[int], stale: float, changed: bool
+) -> None:
+    ended = {run: NOW - timedelta(days=run) for run in done}
+    chooser = Chooser(
+        Wish(runs=runs, stale=stale, changed=changed),
+        NOW,
+        lambda _: {"case": {"hash": "new"}},
+        know=lambda _: Known(ended),
+    )
+    (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: Path("/nowhere"))
+    missing = set(range(1, runs + 1)) - done
+    assert missing <= set(entry.runs) <= set(range(1, runs + 1))
+    assert list(entry.runs) == sorted(set(entry.runs))
+    assert (entry.campaign == "new") == bool(set(entry.runs) - missing)
+    assert not entry.again
+    assert entry.why
+
+
+# -- planning
+def write_cases(root: Path, *names: str) -> None:
+    for name in names:
+        folder = root / name
+        folder.mkdir(parents=True)
+        (folder / "metadata.json").write_text(json.dumps({"name": name, "steps": []}))
+
+
+def plan(root: Path, **wish: Any) -> Any:
+    return make_suite_plan(Wish(root=str(root), **wish), Registry({}), NOW, lambda: 42)
+
+
+def test_a_plan_names_invalid_cases_too(tmp_path: Path) -> None:
+    write_cases(tmp_path, "a", "b")
+    made = plan(tmp_path)
+    assert [bool(entry.problems) for entry in made.entries] == [True, True]
+    assert made.turns == []
+    assert made.runs == 0
+    assert made.seed is None
+
+
+def test_a_seed_is_chosen_where_none_is_given(tmp_path: Path) -> None:
+    write_cases(tmp_path, "a")
+    assert plan(tmp_path, order="random").seed == 42
+    assert plan(tmp_path, order="random", seed=7).seed == 7
+    assert plan(tmp_path, order="round-robin", seed=7).seed is None
+
+
+def test_a_selection_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no cases below"):
+        plan(tmp_path)
+    with pytest.raises(InputError, match="there is no folder"):
+        plan(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no case is 'x'"):
+        plan(tmp_path, cases=("x",))
+
+
+def test_limits_are_in_seconds() -> None:
+    assert limits_of(Wish(budget=1.5, cooldown=3.0, fail_fast=True)).budget_s == 5400.0
+    assert limits_of(Wish()).budget_s is None
+
+
+def test_what_testbeds_elsewhere_have_done_is_not_told_from_this_folder(tmp_path: Path) -> None:
+    for run in (1, 2):
+        finish(tmp_path, run, days=-1)
+    entry = choose(tmp_path, campaign="new", pool="testbeds")
+    assert (entry.runs, entry.campaign, entry.why) == ((1, 2, 3), "new", "a new campaign")

@@ -1,0 +1,59 @@
+"""What a case's flow run says to its suite: written, read, and what is no report."""
+
+import pytest
+
+from benchyard.analysis.regressions import Looked, Regression
+from benchyard.case.testbeds import Testbed
+from benchyard.run.ordering import Turn
+from benchyard.suite.course import Course, End, Limits
+from benchyard.suite.places import Place
+from benchyard.suite.plan import Entry
+from benchyard.suite.report import CaseReport, report_of
+from benchyard.suite.summary import Summary, summed, without_comparison
+
+WORSE = Regression("tpch", "load", "Load", "it fails")
+LOOKED = Looked((WORSE,), "1 regression", "the campaign of yesterday")
+
+
+@pytest.mark.parametrize("looked", [None, LOOKED, Looked((), "nothing to compare with")])
+def test_a_report_is_read_as_it_was_written(looked: Looked | None) -> None:
+    report = CaseReport((1, 2), looked)
+
+    assert report_of(report.to_text()) == report
+
+
+@pytest.mark.parametrize("text", [None, 3, "", "{}", "[]", '{"runs": 1}', "\x00"])
+def test_what_is_no_report_is_none(text: object) -> None:
+    assert report_of(text) is None
+
+
+def ended(end: End, report: CaseReport | None, runs: tuple[int, ...] = (1, 2, 3)) -> Summary:
+    course = Course([Entry("tpch", "", runs=runs)], [Turn(0, runs)], Limits())
+    taken = course.take([Place("bed", Testbed("bed"))])
+    assert taken is not None
+    assert course.ends_case(taken)
+    course.end(taken, end, report=report)
+    return summed(course, seed=None, interrupted=False)
+
+
+def test_the_suite_believes_its_testbed_and_no_folder_of_its_own() -> None:
+    summary = ended(End.FAILED, CaseReport((1, 3), LOOKED))
+
+    (line,) = summary.lines
+    assert (line.done, line.failed, line.left_out) == (2, 1, 0)
+    assert line.regressions == (WORSE,)
+    assert "2 runs of 1 case done, 1 failed, 1 case compared, 1 regression" in summary.sentence()
+
+
+def test_runs_that_were_done_before_are_told_apart() -> None:
+    summary = ended(End.DONE, CaseReport((3,), Looked((), "nothing to compare with")))
+
+    (line,) = summary.lines
+    assert (line.done, line.failed, line.left_out, line.before) == (1, 0, 0, 2)
+    assert "1 run of 1 case done, 2 done before, nothing to compare with" in summary.sentence()
+
+
+def test_a_case_that_its_testbed_did_not_compare_says_so() -> None:
+    summary = without_comparison(ended(End.DONE, None))
+
+    assert summary.lines[0].told == "not compared on its testbed"

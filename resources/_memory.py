@@ -1,4 +1,4 @@
-"""How much memory Java gets."""
+"""How much memory programs get that must be told."""
 
 import os
 
@@ -11,8 +11,17 @@ def heap_arguments(limit: int | None) -> tuple[str, str]:
     Args:
         limit: Memory in bytes that it may use; None for all that this host has.
     """
-    half = (limit if limit is not None else host_memory()) // 2
+    half = usable_memory(limit) // 2
     return f"-Xmx{half}", f"-Xms{half}"
+
+
+def usable_memory(limit: int | None) -> int:
+    """Return bytes: the container's limit, or what this host has.
+
+    Args:
+        limit: Bytes, or None without a limit.
+    """
+    return host_memory() if limit is None else limit
 
 
 def host_memory() -> int:

@@ -1,4 +1,4 @@
-"""The network of a run: its containers find each other there by their class names.
+"""The network of a run: its containers find each other there, and are found there, by name.
 
 Each run has one of its own, made by the first resource that needs it and removed by the last.
 """
@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
-from resources._containers.engine import Client, EngineError, telling
+from resources._containers.engine import Client, EngineError, connect, telling
 
 # The engine does not see who only means to join a network: one is not removed under him.
 _lock = threading.Lock()
@@ -65,3 +66,40 @@ def _remove(api: Any, name: str) -> None:
 def _named(api: Any, name: str) -> list[str]:
     """Return the networks of exactly this name; the engine's filter finds parts of names, too."""
     return [found["Id"] for found in api.networks(names=[name]) if found["Name"] == name]
+
+
+def addresses(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the IP address of each container of a run, by its host names in lower case.
+
+    Empty where there is no engine, or no network of the run.
+
+    Args:
+        labels: Those of the run.
+    """
+    network = network_name(labels)
+    with suppress(EngineError):
+        client = connect()
+        try:
+            return _in_network(client.api, network)
+        finally:
+            client.close()
+    return {}
+
+
+def _in_network(api: Any, network: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    with telling("cannot look into the run's network"):
+        for listed in api.containers(filters={"network": network}):
+            settings = api.inspect_container(listed["Id"])["NetworkSettings"]["Networks"][network]
+            names: list[str] = settings.get("Aliases") or []
+            found |= {name.lower(): settings["IPAddress"] for name in names}
+    return found
+
+
+def address_of(url: str, known: Mapping[str, str]) -> str | None:
+    """Return where the host of a URL is to be found, or None if its name says it.
+
+    Args:
+        known: As ``addresses`` returns it.
+    """
+    return known.get(urlsplit(url).hostname or "")

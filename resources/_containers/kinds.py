@@ -1,14 +1,49 @@
-"""Containers that serve: up before the first command, and until the last one."""
+"""Two kinds of containers: those that do one thing and end, and those that serve."""
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
-from benchyard.core.errors import ResourceError
+from benchyard.case.resource import CommandResult
+from benchyard.core.errors import CommandFailedError, ResourceError
 from resources._containers.base import ContainerResource, ContainerSettingsT
+from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
-from resources._containers.live import LiveContainer
 from resources._containers.readiness import Readiness, wait_until_ready
-from resources._containers.specification import Specification
+from resources._containers.specification import Mount, Specification
+
+
+class ProgramContainer(ContainerResource[ContainerSettingsT]):
+    """A resource whose every command is a container of its own, run to its end."""
+
+    def _call(
+        self,
+        arguments: Sequence[str],
+        output_file: str | None = None,
+        mounts: Sequence[Mount] = (),
+    ) -> CommandResult:
+        """Run a container with these arguments.
+
+        Args:
+            output_file: What it must have made in the run's shared folder.
+            mounts: What it sees beside what all of this resource's containers see.
+
+        Raises:
+            CommandFailedError: If it fails, or the file is not there.
+        """
+        output = self.workspace.new_file(output_file) if output_file else None
+        if output is not None:
+            # What an earlier repetition made must not pass for the answer of this one.
+            output.unlink(missing_ok=True)
+        spec = self._specification()
+        seen = (*spec.mounts, *mounts)
+        result = self._run(replace(spec, command=tuple(arguments), mounts=seen))
+        if output is not None and not output.exists():
+            raise CommandFailedError(
+                f"'{self._image_name}' ended well and did not write its output_file '{output_file}'"
+            )
+        return CommandResult(result.values, output or result.output)
+
 
 #: Begin of the names of the files with a server's own output.
 SERVER = "server"
@@ -38,7 +73,7 @@ class ServerContainer(ContainerResource[ContainerSettingsT]):
         self._server = container
         for way in self._readiness():
             way.prepare(container)
-        self._crew.start(container)
+        self._container_set.start(container)
         return container
 
     def wait_until_ready(self) -> None:

@@ -12,12 +12,12 @@ from benchyard.host.counters.lives import NEVER
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, kill_labelled
 from benchyard.process.usage import Life
+from resources._containers.container import LiveContainer
+from resources._containers.container_environment import ContainerEnvironment
 from resources._containers.engine import EngineError, answers
-from resources._containers.exits import Exit
-from resources._containers.following import Follower
-from resources._containers.ground import Ground
-from resources._containers.live import LiveContainer
+from resources._containers.exits import Executed, Exit
 from resources._containers.specification import Specification
+from resources._containers.streams import Follower
 
 #: Seconds after which the end of a container is known.
 A_MOMENT = 1.0
@@ -39,24 +39,7 @@ class Call:
     is_watched: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Executed:
-    """How a program ended that was executed in a container.
-
-    Args:
-        code: Exit code; 128 + number for a signal.
-        run_s: Seconds from its begin to its end; None if that was not watched, or not seen.
-        out_of_memory: Whether the kernel killed a process meanwhile, at the container's limit.
-        has_begun: False if the engine could not execute it.
-    """
-
-    code: int
-    run_s: float | None
-    out_of_memory: bool
-    has_begun: bool
-
-
-class Crew:
+class ContainerSet:
     """Thread-safe: it may be aborted while it is at work.
 
     Args:
@@ -65,10 +48,12 @@ class Crew:
         changed: Called whenever other containers run.
     """
 
-    def __init__(self, title: str, label: str, ground: Ground, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, title: str, label: str, environment: ContainerEnvironment, changed: Callable[[], None]
+    ) -> None:
         self._title = title
         self._label = label
-        self._ground = ground
+        self._environment = environment
         self._changed = changed
         self._lock = threading.Lock()
         self._containers: list[LiveContainer] = []
@@ -85,12 +70,12 @@ class Crew:
             stderr: Where its standard error goes.
 
         Raises:
-            CommandFailedError: If the crew was aborted.
+            CommandFailedError: If it was aborted.
             EngineError: If the engine cannot.
         """
         self.refuse_aborted(spec)
         name = f"benchyard-{self._title.lower()}-{uuid.uuid4().hex[:12]}"
-        container = LiveContainer(self._ground.engine, spec, name, stdout, stderr)
+        container = LiveContainer(self._environment.engine, spec, name, stdout, stderr)
         with self._lock:
             self._containers.append(container)
         return container
@@ -102,7 +87,7 @@ class Crew:
             The id of its first process on this host; None if it ended, or is elsewhere.
 
         Raises:
-            CommandFailedError: If the crew was aborted.
+            CommandFailedError: If it was aborted.
             EngineError: If the engine cannot.
         """
         self.refuse_aborted(container.spec)
@@ -110,7 +95,7 @@ class Crew:
         if self.aborted:
             # abort() may have looked before there was something to kill.
             container.kill()
-        pid = self._ground.account_for(container)
+        pid = self._environment.account_for(container)
         self._changed()
         return pid
 
@@ -118,10 +103,10 @@ class Crew:
         """Start a container and wait for its end.
 
         Raises:
-            CommandFailedError: If the crew was aborted.
+            CommandFailedError: If it was aborted.
             EngineError: If the engine cannot, or went away.
         """
-        sight = self._ground.sight_of(container)
+        sight = self._environment.sight_of(container)
         try:
             if (pid := self.start(container)) is not None:
                 sight.hint(pid)
@@ -144,13 +129,13 @@ class Crew:
         """Execute a program in a container that runs, and wait for its end.
 
         Raises:
-            CommandFailedError: If the crew was aborted, or the container ended.
+            CommandFailedError: If it was aborted, or the container ended.
             EngineError: If the engine cannot, or went away.
         """
         if not container.running:
             raise container.over()
-        killed = self._ground.oom_kills(container)
-        sight = self._ground.sight_in(container) if call.is_watched else None
+        killed = self._environment.oom_kills(container)
+        sight = self._environment.sight_in(container) if call.is_watched else None
         try:
             with container.program(
                 arguments, environment=call.environment, user=call.user, folder=call.folder
@@ -173,7 +158,7 @@ class Crew:
             self.lives.append(life)
         else:
             span = NEVER
-        out_of_memory = self._ground.oom_kills(container) > killed
+        out_of_memory = self._environment.oom_kills(container) > killed
         return Executed(code, span.seconds, out_of_memory, has_begun=program.pid is not None)
 
     @staticmethod
@@ -185,7 +170,7 @@ class Crew:
             raise container.over() from error
 
     def refuse_aborted(self, spec: Specification) -> None:
-        """See that the crew was not killed.
+        """See that it was not killed.
 
         Raises:
             CommandFailedError: If it was.
@@ -227,7 +212,7 @@ class Crew:
         """
         with self._lock:
             containers, self._containers = self._containers, []
-        if containers and not answers(self._ground.engine.api):
+        if containers and not answers(self._environment.engine.api):
             self._kill_processes()
             raise EngineError("the Docker engine does not answer; the next run removes containers")
         wrong: list[EngineError] = []
@@ -250,4 +235,4 @@ class Crew:
         """Return the control groups that count what the containers use."""
         with self._lock:
             running = [container for container in self._containers if container.running]
-        return self._ground.groups(running)
+        return self._environment.groups(running)

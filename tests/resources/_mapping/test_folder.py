@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources._mapping.outputs import join
+from resources._mapping.folder import join
 
 
 @given(st.lists(st.lists(st.text("ab", min_size=1), max_size=4), min_size=2, max_size=5))

@@ -7,9 +7,9 @@ import pytest
 
 from benchyard.case.resource import NoSettings, Workspace
 from benchyard.core.errors import CommandFailedError
-from resources._containers import hosts
-from resources._containers.engine import EngineError
-from resources._containers.networks import network_name
+from resources._containers import engine, network
+from resources._containers.engine import EngineError, NotThereError, telling
+from resources._containers.network import network_name
 from resources._containers.settings import ContainerSettings
 from resources.oxigraph import Oxigraph
 from resources.query import Query
@@ -44,8 +44,8 @@ class Engine:
 
 def test_names_lead_to_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine()
-    monkeypatch.setattr(hosts, "connect", lambda: engine)
-    assert hosts.addresses(LABELS) == {"virtuoso": "10.0.0.2", "0a1b": "10.0.0.2"}
+    monkeypatch.setattr(network, "connect", lambda: engine)
+    assert network.addresses(LABELS) == {"virtuoso": "10.0.0.2", "0a1b": "10.0.0.2"}
     assert engine.closed
 
 
@@ -53,20 +53,20 @@ def test_without_an_engine_there_are_none(monkeypatch: pytest.MonkeyPatch) -> No
     def connect() -> Any:
         raise EngineError("cannot use containers")
 
-    monkeypatch.setattr(hosts, "connect", connect)
-    assert hosts.addresses(LABELS) == {}
+    monkeypatch.setattr(network, "connect", connect)
+    assert network.addresses(LABELS) == {}
 
 
 @pytest.mark.parametrize(
     "url", ["http://Virtuoso:8890/sparql", "http://virtuoso/", "HTTP://VIRTUOSO"]
 )
 def test_letters_are_alike_in_a_host(url: str) -> None:
-    assert hosts.address_of(url, {"virtuoso": "10.0.0.2"}) == "10.0.0.2"
+    assert network.address_of(url, {"virtuoso": "10.0.0.2"}) == "10.0.0.2"
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8890/sparql", "http://virtuoso.org/", ""])
 def test_other_hosts_are_left_alone(url: str) -> None:
-    assert hosts.address_of(url, {"virtuoso": "10.0.0.2"}) is None
+    assert network.address_of(url, {"virtuoso": "10.0.0.2"}) is None
 
 
 @pytest.fixture
@@ -106,3 +106,69 @@ def test_a_case_may_name_a_port_of_this_host(published: Workspace) -> None:
             query.execute_and_save("ASK {}", "http://Fuseki:7878/query", "a.json")
     finally:
         query.stop()
+
+
+class Api:
+    """Keeps networks by name."""
+
+    def __init__(self) -> None:
+        self.there: list[str] = []
+
+    def networks(self, names: list[str]) -> Any:
+        # The engine finds parts of names, too.
+        return [{"Id": n, "Name": n} for n in self.there if names[0] in n]
+
+    def create_network(self, name: str, **_: Any) -> None:
+        self.there.append(name)
+
+    def remove_network(self, name: str) -> None:
+        self.there.remove(name)
+
+
+LABELS_OF_A_RUN = {"benchyard.run": "1", "benchyard.owner": "x"}
+
+
+def test_the_last_one_removes_the_network_of_a_run() -> None:
+    api = Api()
+    client: Any = type("Client", (), {"api": api})
+    name = network.ensure_network(client, LABELS_OF_A_RUN)
+    api.there.append(f"{name}-of-somebody-else")
+    assert network.ensure_network(client, LABELS_OF_A_RUN) == name
+    network.leave_network(LABELS_OF_A_RUN, client)
+    assert name in api.there
+    network.leave_network(LABELS_OF_A_RUN, client)
+    assert api.there == [f"{name}-of-somebody-else"]
+
+
+def test_names_of_networks_differ_between_runs() -> None:
+    assert network.network_name(LABELS_OF_A_RUN) != network.network_name(
+        {**LABELS_OF_A_RUN, "benchyard.run": "2"}
+    )
+    assert network.network_name(LABELS_OF_A_RUN) == network.network_name(
+        dict(reversed(LABELS_OF_A_RUN.items()))
+    )
+
+
+def test_errors_of_the_library_become_sentences() -> None:
+    import docker.errors  # noqa: PLC0415
+    import requests  # noqa: PLC0415
+
+    cases: list[tuple[Exception, type[EngineError], str]] = [
+        (docker.errors.NotFound("x", explanation="no such x."), NotThereError, "doing: no such x"),
+        (docker.errors.APIError("x", explanation="port taken"), EngineError, "doing: port taken"),
+        (requests.ReadTimeout("slow"), EngineError, "does not answer"),
+        (ConnectionResetError("reset"), EngineError, "does not answer"),
+    ]
+    for error, kind, words in cases:
+        with pytest.raises(kind, match=words), telling("doing"):
+            raise error
+
+
+def test_an_engine_that_is_not_there_leaves_no_socket(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    api: Any = type("Api", (), {"api_version": "1.41"})
+    assert not engine.answers(api)
+    with pytest.raises(EngineError, match="does not answer"):
+        engine.connect()

@@ -17,11 +17,9 @@ from resources._containers.engine import (
     place,
     telling,
 )
-from resources._containers.execs import Program
 from resources._containers.exits import Exit, exit_of
-from resources._containers.following import Follower
-from resources._containers.lines import Line
 from resources._containers.specification import Specification, engine_config
+from resources._containers.streams import Follower, Line, Program
 
 #: Seconds that a container has to obey SIGTERM before it is killed.
 STOP_SECONDS = 10

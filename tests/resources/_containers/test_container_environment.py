@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from benchyard.process.cgroups import Cgroup
-from resources._containers.ground import Ground
-from resources._containers.groups import expected_place, oom_kills
+from resources._containers.container_environment import (
+    ContainerEnvironment,
+    expected_place,
+    oom_kills,
+)
 
 
 @pytest.mark.parametrize("content", ["oom_kill 3\n", "low 0\noom_kill 3\n", "a b c\n", ""])
@@ -40,7 +43,7 @@ class Alike:
 def test_an_engine_elsewhere_is_never_taken_for_a_process_of_this_host() -> None:
     """The number of its process means another one here: this test's own, for instance."""
     for pid in (os.getpid(), None):
-        ground = Ground({})
+        environment = ContainerEnvironment({})
         container: Any = Alike(pid)
-        assert ground.account_for(container) is None
-        assert ground.groups([container]) == []
+        assert environment.account_for(container) is None
+        assert environment.groups([container]) == []

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources._databases.statements import Statement, statements
+from resources._databases.psql import Statement, statements
 
 #: Statements with semicolons inside, and without one at their end.
 NASTY = [

@@ -1,14 +1,18 @@
-"""A file sent to a store over HTTP, by the kernel and not through the lab's memory."""
+"""Stores that are loaded over HTTP: each file sent by the kernel, not through the lab's memory."""
 
 import json
 import socket
+from abc import ABC
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, responses
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
-from benchyard.core.errors import CommandFailedError, ProgramFailedError
+from benchyard.case.resource import CommandResult, InputFile, Workspace, command
+from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from benchyard.core.model import JsonObject
+from resources._containers.kinds import ServerContainer
+from resources._containers.settings import ContainerSettings
 
 #: Bytes of a store's answer that are read; more is of no use to anybody.
 _TOLD = 2000
@@ -103,3 +107,51 @@ def _counted(said: bytes) -> JsonObject:
         return {}
     number = told.get("count") if isinstance(told, dict) else None  # type: ignore[reportUnknownMemberType]
     return {"triples": number} if isinstance(number, int) else {}
+
+
+class HttpStore(ServerContainer[ContainerSettings], ABC):
+    """A container with a store that takes files by POST.
+
+    The address of the container itself is used: on this host's loopback the engine's proxy
+    would copy every byte once more.
+    """
+
+    #: The port at which it takes them.
+    _port: ClassVar[int]
+    #: Where to, with the query.
+    _load_path: ClassVar[str]
+
+    def __init__(self, settings: ContainerSettings, workspace: Workspace) -> None:
+        super().__init__(settings, workspace)
+        self._address: str | None = None
+        self._upload: Upload | None = None
+
+    def wait_until_ready(self) -> None:
+        """Wait until it takes files and queries."""
+        super().wait_until_ready()
+        self._address = self._up().address()
+
+    def abort(self, step: str | None = None) -> None:
+        """Kill the container, and break off what is being sent to it."""
+        super().abort(step)
+        upload = self._upload
+        if upload is not None:
+            upload.cancel()
+
+    @command
+    def load(self, rdf_file: InputFile) -> CommandResult:
+        """Load a file into the default graph, or into its own graphs if it names some.
+
+        Args:
+            rdf_file: RDF in the format that its suffix says; N-Triples if it says nothing.
+        """
+        file = self.workspace.file(rdf_file)
+        if self._address is None:
+            raise CommandFailedError(f"the container of {type(self).__name__} has no address")
+        self._upload = Upload(self._address, self._port, self._load_path)
+        try:
+            return CommandResult(self._upload.send(file, content_type(rdf_file)))
+        except CommandFailedError as error:
+            raise retold(error, f"{type(self).__name__}, '{rdf_file}': {error}") from error
+        finally:
+            self._upload = None

@@ -1,24 +1,63 @@
-"""What the containers of a resource stand on: a network, volumes, the engine, their accounts."""
+"""What the containers of a resource stand on: network, volumes, accounts, what dead labs left."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from benchyard.core.errors import MeasurementError
 from benchyard.core.model import JsonObject
 from benchyard.host.counters.lives import Sight, cpu_folder
-from benchyard.process.cgroups import Cgroup
+from benchyard.process.cgroups import UNIFIED, Cgroup, cgroup_of, place_of
+from benchyard.process.labels import owner_is_alive
+from resources._containers.container import LiveContainer
 from resources._containers.engine import Client, EngineError, answers, connect, facts, telling
-from resources._containers.groups import expected_place, group_of, oom_kills
-from resources._containers.live import LiveContainer
-from resources._containers.networks import ensure_network, leave_network
+from resources._containers.network import ensure_network, leave_network
+
+#: The engine's ``cgroup_driver`` to the group that it makes for a container, unless it is told of
+#: another parent. Source: Docker's documentation, ``--cgroup-parent``.
+_NAMES = {"cgroupfs": "/docker/{}", "systemd": "/system.slice/docker-{}.scope"}
+
+
+def group_of(pid: int) -> Cgroup | None:
+    """Return the group of a process, or None if it is gone."""
+    try:
+        return cgroup_of(pid)
+    except MeasurementError:
+        return None
+
+
+def expected_place(container: str, driver: object) -> Path | None:
+    """Return where the group of a container will be that is about to start, as far as is known.
+
+    Args:
+        container: Its id.
+        driver: The engine's ``cgroup_driver``.
+    """
+    name = _NAMES.get(str(driver))
+    return place_of(name.format(container)) if name else None
+
+
+def oom_kills(group: Cgroup) -> int:
+    """Return how many processes of a group the kernel killed for want of memory; 0 if unknown."""
+    places = (("memory", "memory.oom_control"), (UNIFIED, "memory.events"))
+    for controller, name in places:
+        folder = group.folders.get(controller)
+        with suppress(OSError, ValueError):
+            lines = (folder / name).read_text(encoding="utf-8").splitlines() if folder else []
+            counts = dict(line.split() for line in lines)
+            if "oom_kill" in counts:
+                return int(counts["oom_kill"])
+    return 0
+
 
 #: The label that names the lab; everything that has it is ours.
 OWNER_LABEL = "benchyard.owner"
 
 
-class Ground:
+class ContainerEnvironment:
     """Made when a resource starts, and removed when it stops; it begins with nothing.
 
     Args:
@@ -126,3 +165,43 @@ class Ground:
         """Return how many processes of a container were killed for want of memory, if known."""
         group = self._groups.get(container.id)
         return oom_kills(group) if group is not None else 0
+
+
+def remove_leftovers(client: Client, is_alive: Callable[[str], bool] = owner_is_alive) -> list[str]:
+    """Remove containers, volumes and networks whose lab is dead.
+
+    Returns:
+        What was removed, in words.
+    """
+    api: Any = client.api
+    ours = {"label": OWNER_LABEL}
+    removed: list[str] = []
+    with telling("cannot look for what earlier runs left"):
+        containers = api.containers(all=True, filters=ours)
+    for container in _dead(containers, is_alive):
+        with suppress(EngineError), telling(""):
+            api.remove_container(container["Id"], v=True, force=True)
+            removed.append(f"container {container['Names'][0].removeprefix('/')}")
+    with telling("cannot look for what earlier runs left"):
+        volumes: list[Mapping[str, Any]] = api.volumes(filters=ours)["Volumes"] or []
+        networks = api.networks(filters=ours)
+    for volume in _dead(volumes, is_alive):
+        with suppress(EngineError), telling(""):
+            api.remove_volume(volume["Name"], force=True)
+            removed.append(f"volume {volume['Name']}")
+    for network in _dead(networks, is_alive):
+        with suppress(EngineError), telling(""):
+            api.remove_network(network["Id"])
+            removed.append(f"network {network['Name']}")
+    return removed
+
+
+def _dead(
+    found: list[Mapping[str, Any]], is_alive: Callable[[str], bool]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield what has an owner that is gone."""
+    for one in found:
+        labels: Mapping[str, str] = one.get("Labels") or {}
+        owner = labels.get(OWNER_LABEL)
+        if owner and not is_alive(owner):
+            yield one

@@ -8,7 +8,7 @@ from prefect.server.api.server import create_app
 
 from benchyard.lab import lifeline
 from benchyard.lab.guard import Guard
-from benchyard.lab.outage import after_outage
+from benchyard.lab.heartbeats import after_outage
 from tasks.names import LAB, ORIGINS
 
 #: Seconds that open connections get at the end; browsers keep theirs for ever.

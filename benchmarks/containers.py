@@ -21,7 +21,7 @@ from benchmarks.table import Figure, Size, run_program
 from benchyard.case.resource import Workspace
 from benchyard.host.counters.counters import Counters
 from benchyard.process.labels import this_owner
-from benchyard.run.live import owned_by
+from benchyard.run.running_resources import owned_by
 from resources.container import AnyContainerSettings, Container
 
 #: Limits of this project's own making.

@@ -9,11 +9,9 @@ from benchyard.case.resource import CommandResult, OutputFile, command, current_
 from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
 from resources._containers.base import SHARED, ContainerResource
-from resources._containers.crew import Call
-from resources._containers.following import Follower
-from resources._containers.programs import ProgramContainer
+from resources._containers.container_set import Call
+from resources._containers.kinds import ProgramContainer, ServerContainer
 from resources._containers.readiness import Readiness
-from resources._containers.servers import ServerContainer
 from resources._containers.settings import (
     ContainerSettings,
     HealthCheckSettings,
@@ -23,6 +21,7 @@ from resources._containers.settings import (
     readiness,
 )
 from resources._containers.specification import Mount, Specification
+from resources._containers.streams import Follower
 
 __all__ = [
     "SHARED",
@@ -124,7 +123,7 @@ class Container(ServerContainer[AnyContainerSettings]):
 
     def alive(self) -> bool:
         """Tell whether further commands can be taken."""
-        return super().alive() if self.settings.runs else not self._crew.aborted
+        return super().alive() if self.settings.runs else not self._container_set.aborted
 
     @classmethod
     def refusals(

@@ -7,7 +7,7 @@ from resources._mapping.commands import Engine
 from resources._mapping.configuration import properties
 from resources._mapping.databases import Database, DatabaseType
 from resources._mapping.folder import DATA, ConfiguredEngine
-from resources._mapping.java import heap_arguments
+from resources._memory import heap_arguments
 
 #: Names of formats: those of the cases to Morph-RDB's own.
 _FORMATS = {"ntriples": "N-TRIPLE", "nquads": "N-QUADS"}

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command, current_step
-from resources._containers.programs import ProgramContainer
+from resources._containers.kinds import ProgramContainer, ServerContainer
 from resources._containers.readiness import LogPattern, Readiness, wait_until_ready
-from resources._containers.servers import ServerContainer
 from resources._containers.settings import ContainerSettings
 from resources._mapping.databases import Database, DatabaseType
 from resources._mapping.folder import shared

@@ -12,8 +12,8 @@ from resources._databases import psql
 from resources._databases.answers import put
 from resources._databases.dialog import Client, Dialog, DialogEndedError
 from resources._databases.files import Source, strip_last_bars
+from resources._databases.psql import Statement, statements
 from resources._databases.server import OWN, DatabaseServer
-from resources._databases.statements import Statement, statements
 from resources._embedded.embedded_file import quoted
 
 #: User, password and name of the database, as KROWN's cases have them.

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from benchyard.case.resource import CommandResult, OutputFile, command, current_step
 from benchyard.core.errors import CommandFailedError, InputError
-from resources._containers.following import Follower
+from resources._containers.kinds import ServerContainer
 from resources._containers.readiness import Readiness, TcpPort
-from resources._containers.servers import ServerContainer
 from resources._containers.settings import ContainerSettings, Wrong, size
 from resources._containers.specification import Specification
+from resources._containers.streams import Follower
 from resources._databases.redis_benchmark import Load, Test, values
 
 PORT = 6379

@@ -6,7 +6,7 @@ from benchyard.case.resource import CommandResult
 from resources._mapping.commands import Mapping, MappingEngine
 from resources._mapping.converting import in_rml
 from resources._mapping.folder import OUTPUT, ConfiguredEngine, shared
-from resources._mapping.java import heap_arguments
+from resources._memory import heap_arguments
 
 
 class RMLStreamer(MappingEngine, ConfiguredEngine):

@@ -8,13 +8,29 @@ from typing import ClassVar
 from benchyard.case.resource import CommandResult, current_step
 from benchyard.core.errors import CommandFailedError
 from resources._containers.base import SHARED
-from resources._containers.programs import ProgramContainer
+from resources._containers.kinds import ProgramContainer
 from resources._containers.settings import ContainerSettings
 from resources._mapping.commands import Mapping, MappingEngine
 from resources._mapping.databases import Database
-from resources._mapping.facts import write_rdf
 from resources._mapping.folder import shared
-from resources._mapping.java import heap_arguments
+from resources._memory import heap_arguments
+
+
+def write_rdf(relations: Sequence[Path], target: Path, *, graphs: bool) -> None:
+    """Write relations of three or four columns as N-Triples or N-Quads, in their order.
+
+    Each column holds a term as N-Triples writes it.
+
+    Args:
+        graphs: Whether the fourth column, the graph, is kept.
+    """
+    with target.open("wb") as whole:
+        for relation in relations:
+            with relation.open("rb") as lines:
+                for line in lines:
+                    terms = line.rstrip(b"\r\n").split(b"\t")
+                    whole.write(b" ".join(terms if graphs else terms[:3]) + b" .\n")
+
 
 #: Threads that it may use, as KROWN calls it.
 _JOBS = "12"

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from benchyard.case.resource import CommandResult, InputFolder, command, current_step
 from benchyard.core.errors import CommandFailedError
-from resources._containers.following import Follower
+from resources._containers.kinds import ServerContainer
 from resources._containers.readiness import LogPattern, Readiness, TcpPort
-from resources._containers.servers import ServerContainer
 from resources._containers.settings import ContainerSettings
 from resources._containers.specification import Mount, Specification
+from resources._containers.streams import Follower
+from resources._memory import usable_memory
 from resources._sparql.isql import (
     FINISH,
     LOADER,
@@ -21,7 +22,6 @@ from resources._sparql.isql import (
     refuse_unloaded,
     register,
 )
-from resources._sparql.memory import usable_memory
 
 #: Where Virtuoso sees the run's ``data/shared``: it reads files from there and nowhere else.
 SHARED = "/usr/share/proj"

@@ -7,12 +7,12 @@ from pathlib import Path
 import resources
 from benchyard.analysis.regressions import check_baseline
 from benchyard.case.selection import one_case
-from benchyard.case.subject.making import remember_code
+from benchyard.case.subject.current import remember_code
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.core.errors import InputError
 from benchyard.core.files import sha256
 from benchyard.core.model import Json
-from benchyard.host.checks.looking import findings
+from benchyard.host.checks.run_checks import findings
 from benchyard.host.measuring import LocalCollector
 from benchyard.publish import check_sinks
 from benchyard.results.layout import results_folder

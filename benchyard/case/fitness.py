@@ -6,15 +6,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.checker import Checker
 from benchyard.case.inputs import Inputs, check_file_findings, file_findings
 from benchyard.case.naming import Names, ResourceClass, folder_findings, names_of
+from benchyard.case.needs import Waiting
 from benchyard.case.parameters import NamedFile, Signature, settings_of, signature_of
 from benchyard.case.registry import Registry
 from benchyard.case.repair import JsonPath, meant, without
 from benchyard.case.resource import commands_of
-from benchyard.case.schema_errors import Finding
-from benchyard.case.waiting import Waiting
+from benchyard.case.schema_check import Checker, Finding
 from benchyard.core.errors import BenchyardError, SettingsError
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import hint, near_miss, quote

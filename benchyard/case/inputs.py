@@ -7,10 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from benchyard.case.needs import Waiting
 from benchyard.case.parameters import NamedFile
 from benchyard.case.resource import READ, FileRole
-from benchyard.case.schema_errors import Finding
-from benchyard.case.waiting import Waiting
+from benchyard.case.schema_check import Finding
 from benchyard.core.files import inside, special
 from benchyard.core.wording import hint, quote
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from benchyard.case.problems import MOST_PROBLEMS
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource
-from benchyard.case.schema_errors import Finding
+from benchyard.case.schema_check import Finding
 from benchyard.core.model import Json, folder_of
 from benchyard.core.wording import hint, near_miss, quote
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import cast
 
-from benchyard.case.schema_errors import Finding
+from benchyard.case.schema_check import Finding
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import near_miss
 

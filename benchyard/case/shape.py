@@ -8,9 +8,8 @@ from functools import cache
 from typing import Any, cast
 
 from benchyard import schemas
-from benchyard.case.checker import Checker
 from benchyard.case.repair import Meant, meant, unknown_keys
-from benchyard.case.schema_errors import Finding
+from benchyard.case.schema_check import Checker, Finding
 from benchyard.case.sizes import size
 from benchyard.case.templates import (
     MAX_EXPANDED,

@@ -9,7 +9,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json, JsonObject, Requires
 from benchyard.host.facts.confinement import cpu_limit, memory_limit
 from benchyard.host.facts.engine import docker
-from benchyard.host.facts.memory import meminfo
+from benchyard.host.facts.hardware import meminfo
 from benchyard.host.facts.reading import Host
 
 #: Name of this testbed in its lab; the worker sets it.

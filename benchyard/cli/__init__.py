@@ -9,8 +9,7 @@ import click
 from benchyard.cli.group import cli
 from benchyard.cli.terminal import say
 from benchyard.core.errors import BenchyardError, ExitCode
-from benchyard.lab.leaving import leave
-from benchyard.lab.trouble import trouble_with_server
+from benchyard.lab.trouble import leave, trouble_with_server
 from benchyard.run.ending import ending
 
 #: Set to show tracebacks of internal errors.

@@ -10,7 +10,7 @@ import resources
 from benchyard.case.loading import Loaded
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
-from benchyard.cli.named_path import NamedPath
+from benchyard.cli.option_types import NamedPath
 from benchyard.core.model import Case
 from benchyard.results.layout import results_folder
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option, resources_option
-from benchyard.cli.named_path import NamedPath
+from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import print_columns, print_json, say
 from benchyard.core.model import Json
 from benchyard.statistics.figures import plural

@@ -11,6 +11,7 @@ from benchyard.cli import terminal
 from benchyard.core.model import Outcome
 from benchyard.core.wording import duration, printable
 from benchyard.run.progress import (
+    MARKS,
     AttemptFailed,
     CaseStarted,
     Event,
@@ -20,8 +21,8 @@ from benchyard.run.progress import (
     StepEnded,
     StepStarted,
     Waiting,
+    say,
 )
-from benchyard.run.wording import MARKS, say
 
 _COLOURS = {Outcome.COMPLETED: "green", Outcome.TOLERATED: "yellow"}
 

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import click
 
-from benchyard.cli.named_path import NamedPath
-from benchyard.cli.seconds import Seconds
+from benchyard.cli.option_types import NamedPath, Seconds
 from benchyard.cli.terminal import print_json, say, styled
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
 from benchyard.core.wording import printable
 from benchyard.host.checks.finding import Finding, Status
-from benchyard.host.checks.looking import LOOK_SECONDS, findings, worst_first
+from benchyard.host.checks.run_checks import LOOK_SECONDS, findings, worst_first
 
 # What benchyard.cli.common imports (cases, resources, schemas) takes longer than all checks.
 

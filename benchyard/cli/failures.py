@@ -1,26 +1,22 @@
 """``benchyard failures``: what failed and was retried, the most fragile steps first."""
 
 import os
-import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from benchyard.analysis.failures import (
-    Agreement,
     Collected,
     Execution,
-    Seen,
-    agree,
     by_fragility,
     collect,
     executions,
     rates,
     troubled,
 )
-from benchyard.analysis.failures.document import Link, agreement_document, document
+from benchyard.analysis.failures.document import Link, document
 from benchyard.analysis.failures.executions import results_below
 from benchyard.analysis.failures.rates import suiting
 from benchyard.analysis.failures.wording import (
@@ -35,11 +31,9 @@ from benchyard.analysis.failures.wording import (
 from benchyard.case.loading import Loaded
 from benchyard.cli.common import load_selected, results_of, results_option, selection
 from benchyard.cli.terminal import print_columns, print_json, say
-from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.model import Case, Json
 from benchyard.core.wording import printable
 from benchyard.lab import server
-from benchyard.results.attempts import Try
 from benchyard.show.history.dates import iso, parse_since
 from benchyard.show.pages.retries import place_of
 from benchyard.statistics.figures import plural
@@ -47,9 +41,6 @@ from benchyard.statistics.figures import plural
 #: So many executions are listed, unless all are asked for.
 _MOST = 50
 _MOST_LINKS = 10
-#: The API learns of a task run's end a few seconds later.
-_SETTLING = timedelta(seconds=20)
-_WAIT_SECONDS = 3.0
 
 
 def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
@@ -66,7 +57,6 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     help="Nothing older: a date such as 2026-11-01 (UTC), or 7d, 12h, 2w.",
 )
 @click.option("--all", "every", is_flag=True, help=f"List all executions, not only {_MOST}.")
-@click.option("--api", is_flag=True, help="Compare with what the Prefect server knows.")
 def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
@@ -76,7 +66,6 @@ def command(
     since: datetime | None,
     *,
     every: bool,
-    api: bool,
     as_json: bool,
 ) -> None:
     """Show what failed and was retried, the most fragile steps first.
@@ -87,16 +76,10 @@ def command(
     _, loaded = load_selected(root, cases, tags, resource_folders)
     folders = [folder for item in loaded for folder in _results(item, root, results)]
     collected = collect(dict.fromkeys(folders)).since(since)
-    seen = _ask(collected, since, all_of=not (cases or tags)) if api else None
     if as_json:
-        found = document(collected, iso(since) if since else None, _link())
-        if seen is not None:
-            found["api"] = agreement_document(agree(collected.tries, seen), seen)
-        print_json(found)
+        print_json(document(collected, iso(since) if since else None, _link()))
         return
     _print(collected, every=every)
-    if seen is not None:
-        _print_agreement(agree(collected.tries, seen))
 
 
 def _results(item: Loaded, root: Path, results: Path | None) -> Sequence[Path]:
@@ -148,21 +131,6 @@ def _print_links(listed: Sequence[Execution]) -> None:
         print_columns([("FLOW RUN", "LINK"), *((printable(n), a) for n, a in shown[:_MOST_LINKS])])
 
 
-def _print_agreement(agreement: Agreement) -> None:
-    told = plural(agreement.agreed, "execution")
-    say(f"\nthe Prefect server tells the same of {told} of steps")
-    if agreement.only_records:
-        say(f"it knows nothing of {agreement.only_records:,} more, in flow runs of others")
-    for difference in agreement.differences:
-        say(f"difference: {printable(difference)}", fg="yellow")
-    for seen in agreement.only_api[:_MOST]:
-        text = f"{seen.name}: {plural(seen.attempts, 'attempt')}, {seen.state}"
-        say(f"only the server knows: {printable(text)} ({seen.flow_run})", fg="yellow")
-
-
-# -- Prefect
-
-
 def _link() -> Link:
     """Return what makes the address of a flow run in the UI, where it is known which."""
     ui = os.environ.get("PREFECT_UI_URL") or (server.address() or "").removesuffix("/api")
@@ -172,32 +140,3 @@ def _link() -> Link:
         return f"{ui.rstrip('/')}{place}" if ui and place else None
 
     return link
-
-
-def _ask(collected: Collected, since: datetime | None, *, all_of: bool) -> list[Seen]:
-    """Ask the server for the same; again a little later if the newest may not be there yet.
-
-    Raises:
-        BenchyardError: If there is none, or it has trouble.
-    """
-    url = server.address()
-    if url is None:
-        raise InputError("--api needs a Prefect server: set PREFECT_API_URL, or start benchyard up")
-    server.connect().wait_until_ready()
-    from tasks.state_history import read_history  # noqa: PLC0415 - after it is known who to ask
-
-    ids = {str(one.flow_run["id"]) for one in collected.tries if one.flow_run.get("id")}
-    fresh = any(datetime.now(UTC) - _end(one) < _SETTLING for one in collected.tries)
-    try:
-        seen = read_history(ids, since, all_of=all_of)
-        if fresh and agree(collected.tries, seen).differences:
-            time.sleep(_WAIT_SECONDS)
-            seen = read_history(ids, since, all_of=all_of)
-    except Exception as error:
-        words = " ".join(str(error).split())[:200]
-        raise BenchyardError(f"the Prefect server at {url} has trouble: {words}") from error
-    return seen
-
-
-def _end(one: Try) -> datetime:
-    return datetime.fromisoformat(one.ended_at) if one.ended_at else one.began

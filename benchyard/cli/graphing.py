@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.named_path import NamedPath
+from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import print_columns, print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from benchyard.cli.seconds import Seconds
+from benchyard.cli.option_types import Seconds
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order
 from benchyard.run.request import INTERVAL, MOST_COOLDOWN

@@ -1,11 +1,11 @@
 """What came of an execution: a table of steps, or the summaries as JSON."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.cli.advice import digest
 from benchyard.cli.terminal import print_columns, print_json, say
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, shown
@@ -18,6 +18,43 @@ from benchyard.results.record import read_record
 from benchyard.results.subject import about
 from benchyard.results.summary import own_time
 from benchyard.statistics.figures import plural
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+#: Steps that a line names by number; of more it says how many there are.
+_NAMED = 12
+
+
+def digest(advised: Iterable[tuple[int, str, str]]) -> list[str]:
+    """Return the lines to show.
+
+    Args:
+        advised: Index and name of a step, and a piece of advice about it, in the steps' order.
+    """
+    groups: dict[str, list[tuple[int, str, str]]] = {}
+    for one in advised:
+        groups.setdefault(_NUMBER.sub("#", one[2]), []).append(one)
+    return [_line(group) for group in groups.values()]
+
+
+def _line(group: Sequence[tuple[int, str, str]]) -> str:
+    index, name, text = group[0]
+    if len(group) == 1:
+        return f"step {index} {name}: {text}"
+    steps = ", ".join(str(index) for index, _, _ in group[:_NAMED])
+    more = f" and {len(group) - _NAMED} more" if len(group) > _NAMED else ""
+    return f"steps {steps}{more}: {_merged([text for _, _, text in group])}"
+
+
+def _merged(texts: Sequence[str]) -> str:
+    """Write texts as one; numbers in which they differ become ``least..most``."""
+    columns = zip(*(_NUMBER.findall(text) for text in texts), strict=True)
+    merged = iter([_range(column) for column in columns])
+    return _NUMBER.sub(lambda _: next(merged), texts[0])
+
+
+def _range(numbers: Sequence[str]) -> str:
+    ordered = sorted(set(numbers), key=lambda number: float(number.replace(",", "")))
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]}..{ordered[-1]}"
 
 
 def read_summary(results: Path) -> dict[str, Any]:

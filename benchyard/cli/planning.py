@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.case.registry import Registry
-from benchyard.case.subject.making import current_subject
+from benchyard.case.subject.current import current_subject
 from benchyard.cli.terminal import print_columns, print_json, say
 from benchyard.core.files import shown
 from benchyard.core.model import Case, Json

@@ -13,7 +13,7 @@ from benchyard.cli.common import (
     results_option,
     root_option,
 )
-from benchyard.cli.named_path import NamedPath
+from benchyard.cli.option_types import NamedPath
 from benchyard.cli.outcome import read_summary
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError

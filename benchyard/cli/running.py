@@ -1,18 +1,18 @@
 """``benchyard run``: execute cases under measurement, through Prefect or directly."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
 
-from benchyard.analysis.regressions import check_baseline
+from benchyard.analysis.regressions import Baseline, check_baseline
 from benchyard.case.loading import raise_problems
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
 from benchyard.cli.amounts import parse_runs
-from benchyard.cli.baseline import raise_if_worse
 from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
@@ -29,7 +29,8 @@ from benchyard.cli.outcome import print_outcome, read_summary
 from benchyard.cli.planning import Planned, make_plan, print_plan
 from benchyard.cli.sinks import parse_sinks
 from benchyard.cli.terminal import say
-from benchyard.core.errors import InputError
+from benchyard.core.errors import InputError, RegressionError
+from benchyard.core.model import Case
 from benchyard.core.wording import printable
 from benchyard.publish import archive_uploaded, check_sinks, upload_runs
 from benchyard.publish.outcome import advice, problems
@@ -39,6 +40,30 @@ from benchyard.run.adaptive import Adaptive, stored_rule
 from benchyard.run.ordering import Order
 from benchyard.run.plain import summarize_if_older
 from benchyard.run.request import Request
+
+
+def raise_if_worse(
+    baseline: str | None, cases: Sequence[Case], folders: Sequence[Path], *, direct: bool
+) -> None:
+    """Compare each case with the baseline; nothing happens without one.
+
+    Args:
+        folders: The cases' results.
+        direct: Whether nobody has told what came of it yet: a flow run has.
+
+    Raises:
+        RegressionError: If a case is worse.
+    """
+    if baseline is None:
+        return
+    before, worse = Baseline(baseline), list[str]()
+    for case, folder in zip(cases, folders, strict=True):
+        looked = before.look(case.title, folder)
+        if direct:
+            say(f"{printable(case.title)} against {baseline}: {looked.summary}", err=True)
+        worse += [found.text for found in looked.regressions]
+    if worse:
+        raise RegressionError("\n".join(worse))
 
 
 class _Given(TypedDict):

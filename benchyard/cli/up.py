@@ -6,7 +6,7 @@ import click
 
 from benchyard.cli.common import json_option, resources_option
 from benchyard.cli.deploying import prefect_yaml_option, root_option
-from benchyard.cli.serving import allow_option, grace_option
+from benchyard.cli.option_types import allow_option, grace_option
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError, RunInterruptedError
 from benchyard.core.model import Json
@@ -72,9 +72,9 @@ def command(
 
     The first Ctrl-C lets the run in progress finish, a second one stops it; SIGTERM is the first.
     """
-    from benchyard.lab import upping  # noqa: PLC0415 - imports Prefect, which help can do without
+    from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
-    wishes = upping.Wishes(
+    wishes = up.LabOptions(
         host_name=host_name,
         port=port,
         database_url=database_url,
@@ -96,7 +96,7 @@ def command(
         if as_json:
             print_json(told)
 
-    if not upping.up(wishes, lambda text: say(text, err=True), ready):
+    if not up.up(wishes, lambda text: say(text, err=True), ready):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")
 
 

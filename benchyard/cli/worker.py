@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.cli.named_path import NamedPath
-from benchyard.cli.serving import allow_option, grace_option
+from benchyard.cli.option_types import NamedPath, allow_option, grace_option
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RunInterruptedError
 
@@ -41,8 +40,8 @@ def command(
     started again if it dies. The first Ctrl-C lets the run in progress finish, a second one
     stops it; SIGTERM is the first.
     """
-    from benchyard.lab import joining  # noqa: PLC0415 - imports Prefect, which help can do without
+    from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
-    wishes = joining.Wishes(name, queue, tags, checkout, allowed, grace)
-    if not joining.join(wishes, lambda text: say(text, err=True)):
+    wishes = up.JoinOptions(name, queue, tags, checkout, allowed, grace)
+    if not up.join(wishes, lambda text: say(text, err=True)):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")

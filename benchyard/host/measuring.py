@@ -20,8 +20,7 @@ from benchyard.host.counters.counters import Counters, Snapshot
 from benchyard.host.overhead import HarnessMeter, HarnessReading, lab_cpu_s, used_by_lab
 from benchyard.host.sampler.curves import CurvesAccount, write_curves
 from benchyard.host.sampler.rows import Boundary, Execution
-from benchyard.host.sampler.sampler import Sampler, SamplerAccount, start_sampler
-from benchyard.host.sampler.watched import host_files
+from benchyard.host.sampler.sampler import Sampler, SamplerAccount, host_files, start_sampler
 from benchyard.process.launching import launcher_pid
 from benchyard.process.stops import Stop, known
 from benchyard.process.usage import Owned

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from benchyard.lab import lifeline
 from benchyard.lab.guard import Guard
-from benchyard.lab.outage import after_outage
+from benchyard.lab.heartbeats import after_outage
 from tasks.names import LAB, ORIGINS
 
 #: Seconds that open connections get at the end; browsers keep theirs for ever.

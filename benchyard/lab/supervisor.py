@@ -1,10 +1,132 @@
 """What keeps a lab up: its parts are started again when they die."""
 
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from benchyard.lab.part import Part
+import flows
+from benchyard.lab import state
 from benchyard.lab.requests import Requests
+from benchyard.process.children import tail
+from tasks.names import HOME, PART, without_labels
+
+#: Seconds before the first new start, and at most; doubled each time it fails soon.
+FIRST_DELAY, MOST_DELAY = 1.0, 60.0
+#: Seconds after which a part that has died did not die soon.
+_SETTLED = 60.0
+
+
+@dataclass
+class Part:
+    """A process of the lab.
+
+    Args:
+        name: What people call it.
+        module: Its main module.
+        arguments: Of the module.
+        environment: Added to ours.
+        folder: Its working folder.
+    """
+
+    name: str
+    module: str
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+    folder: Path
+    process: "subprocess.Popen[bytes] | None" = None
+    descriptor: int = -1
+    again_at: float | None = None
+    _delay: float = FIRST_DELAY
+    _began: float = 0.0
+    log: Path = field(default_factory=Path)
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process has not ended."""
+        return self.process is not None and self.process.poll() is None
+
+    def start(self) -> None:
+        """Start its process, in a session of its own: the terminal's Ctrl-C is for the lab."""
+        self.log = state.log_of(self.name)
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", self.module, *self.arguments],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self._environment(),
+                cwd=self.folder,
+                start_new_session=True,
+            )
+        self.descriptor = os.pidfd_open(self.process.pid)
+        self.again_at = None
+        self._began = time.monotonic()
+
+    def _environment(self) -> dict[str, str]:
+        kind = self.name.partition(" ")[0]
+        ours = {**without_labels(), **self.environment, PART: kind, HOME: str(state.folder())}
+        root = Path(flows.__file__).resolve().parents[1]
+        if (root / "pyproject.toml").exists():
+            # A checkout that is not installed; the paths of an installed one are known.
+            ours["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), ours.get("PYTHONPATH")]))
+        return ours
+
+    def reap(self) -> str | None:
+        """Take note of its end and plan the next start; return how it ended, None if it lives."""
+        if self.process is None or self.process.poll() is None:
+            return None
+        code = self.process.returncode
+        self._close()
+        lived = time.monotonic() - self._began
+        self._delay = FIRST_DELAY if lived > _SETTLED else min(self._delay * 2, MOST_DELAY)
+        self.again_at = time.monotonic() + self._delay
+        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+    @property
+    def delay(self) -> float:
+        """Seconds from its last end to its next start."""
+        return self._delay
+
+    def cut(self) -> None:
+        """Tell it to end, when what it has begun has ended."""
+        if self.process is not None and self.process.stdin is not None:
+            with suppress(OSError):
+                self.process.stdin.close()
+
+    def end(self, seconds: float, *, at_once: bool = False) -> None:
+        """Tell it to end, wait so long, and kill it if it has not.
+
+        Args:
+            at_once: It need not look whether another part still needs it.
+        """
+        if self.process is None:
+            return
+        self.cut()
+        if at_once:
+            self.process.terminate()
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._close()
+
+    def _close(self) -> None:
+        self.cut()
+        self.process = None
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+        self.descriptor = -1
+
+    def last_words(self) -> str:
+        """Return the end of what it printed, on one line."""
+        return " / ".join(tail(self.log, 500).splitlines()[-3:])
+
 
 Say = Callable[[str], None]
 

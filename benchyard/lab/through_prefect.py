@@ -7,8 +7,8 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 
 from benchyard.core.errors import InputError, RunInterruptedError
 from benchyard.core.wording import printable
-from benchyard.lab.leaving import leave_at_once
 from benchyard.lab.server import Server
+from benchyard.lab.trouble import leave_at_once
 from benchyard.run.request import Request
 from flows.execute_case import execute_case
 from tasks.caller import Caller, called_by

@@ -2,11 +2,12 @@
 
 import base64
 import http.client
+import os
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from benchyard.core.errors import BenchyardError
@@ -86,3 +87,26 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
+
+
+_instead: list[Callable[[], None]] = []
+
+
+def leave_at_once(clean_up: Callable[[], None]) -> None:
+    """Have ``leave`` skip Prefect's exit handlers: each event that they hold takes seconds.
+
+    Args:
+        clean_up: What is to be done instead of all exit handlers.
+    """
+    _instead.append(clean_up)
+
+
+def leave(code: int) -> NoReturn:
+    """End this process."""
+    if not _instead:
+        sys.exit(code)
+    for clean_up in _instead:
+        clean_up()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)

@@ -1,12 +1,11 @@
 """One attempt of one step: warm-up and measured executions, each timed tightly, each checked."""
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from benchyard.case.parameters import signature_of
-from benchyard.case.resource import CommandResult, FileRole, Resource, commands_of, step_context
+from benchyard.case.resource import CommandResult, FileRole, Resource, step_context
 from benchyard.core.clock import Timeline, iso, seconds
 from benchyard.core.errors import (
     CheckFailedError,
@@ -19,13 +18,12 @@ from benchyard.core.files import remove_tree
 from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import Collector, Reading
 from benchyard.results.record import ErrorRecord, Repetition
-from benchyard.run.checks import Checks
-from benchyard.run.deadlines import Deadline
+from benchyard.run.checks import Checks, Deadline
 from benchyard.run.leftovers import Leftovers
-from benchyard.run.live import owned_by
+from benchyard.run.running_resources import owned_by
+from benchyard.run.workspaces import declared_outputs
 
 _FILES = (FileRole.OUTPUT,)
-_OUTPUTS = (FileRole.OUTPUT, FileRole.OUTPUT_FOLDER)
 
 Describe = Callable[[BaseException], ErrorRecord]
 
@@ -204,12 +202,3 @@ def _check(step: Step, resource: Resource[Any], result: CommandResult, checks: C
     else:
         raise CheckFailedError(f"{step.resource}.{step.command} has no output to check")
     checks.check(check, output, resource.workspace.inputs, step.timeout)
-
-
-def declared_outputs(
-    step: Step, resource: type[Resource[Any]], roles: Collection[FileRole] = _OUTPUTS
-) -> Sequence[str]:
-    """Return the files and folders that a step says its command makes."""
-    method = commands_of(resource)[step.command]
-    named = signature_of(method).files(step.parameters)
-    return [f.name for f in named if f.role in roles]

@@ -5,11 +5,12 @@ thread of its process meanwhile, and gigabytes take their time and memory: those
 process of their own, which ends with the step's time, or with the run.
 """
 
+import contextlib
 import json
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 
 from benchyard.core.errors import CheckFailedError, CommandTimedOutError
@@ -17,8 +18,42 @@ from benchyard.core.files import special
 from benchyard.core.model import Check
 from benchyard.process.children import Child, spawn
 from benchyard.process.usage import Ended
-from benchyard.run.deadlines import Deadline
 from benchyard.run.judging import USUAL, Limits, ask, program, wrong
+
+
+class Deadline:
+    """Kills work that takes too long.
+
+    Args:
+        seconds: How long it may take, or None.
+        abort: Kills it; called from another thread.
+    """
+
+    def __init__(self, seconds: float | None, abort: Callable[[], None]) -> None:
+        self.passed = False
+        self._timer = None
+        if seconds is not None:
+            self._timer = threading.Timer(seconds, self._pass)
+            self._timer.daemon = True
+        self._abort = abort
+
+    def _pass(self) -> None:
+        self.passed = True
+        self._abort()
+
+    @contextlib.contextmanager
+    def armed(self) -> Generator[None]:
+        """Let the deadline count while inside; a kill under way is over before this is left."""
+        if self._timer is not None:
+            self._timer.start()
+        try:
+            yield
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+                # Else it would hit what comes next, which is not late.
+                self._timer.join()
+
 
 #: Bytes of an output, and of what it must equal, that take no time worth a process.
 _SMALL = 1 << 20

@@ -14,7 +14,7 @@ from typing import cast
 
 from benchyard import __version__
 from benchyard.case.resource import Workspace
-from benchyard.case.subject.making import with_told
+from benchyard.case.subject.current import with_told
 from benchyard.core.clock import Timeline, now
 from benchyard.core.errors import RecordError, ResourceError
 from benchyard.core.model import Json, Outcome, Step
@@ -25,22 +25,25 @@ from benchyard.results.attempts import earlier, note_began, note_ended, read_tri
 from benchyard.results.layout import begin_run, finish_run, kept_folders, work_folder
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.results.subject import Subject, content_of
-from benchyard.run import recording
+from benchyard.run import record_facts
 from benchyard.run.attempts import Bench
 from benchyard.run.checks import Checks
-from benchyard.run.disturbance import disturbances, with_spoilt, with_stops
-from benchyard.run.keeping import Keeper
 from benchyard.run.leftovers import Leftovers
-from benchyard.run.live import LiveResources, Phases, used_classes, workspace_of
 from benchyard.run.progress import Notice, RunEnded, RunStarted
-from benchyard.run.recording import case_facts, resource_facts, write_down
-from benchyard.run.reporter import Reporter
-from benchyard.run.runlog import LOGGER
+from benchyard.run.record_facts import (
+    case_facts,
+    disturbances,
+    resource_facts,
+    with_spoilt,
+    with_stops,
+    write_down,
+)
+from benchyard.run.reporter import LOGGER, Reporter
+from benchyard.run.running_resources import LiveResources, Phases, used_classes
 from benchyard.run.setting import Setting
-from benchyard.run.stepbook import StepBook
-from benchyard.run.stepping import Ground, Stepper
+from benchyard.run.step_runner import Ground, StepBook, Stepper
 from benchyard.run.views import View
-from benchyard.run.workspaces import account, kept_folder
+from benchyard.run.workspaces import Keeper, account, kept_folder, workspace_of
 
 logger = logging.getLogger(LOGGER)
 
@@ -310,7 +313,7 @@ class Session:
             preflight=self._preflight,
             adaptive=self.setting.adaptive,
             subject=subject,
-            variables=recording.variable_facts(self.setting.secrets.redact),
+            variables=record_facts.variable_facts(self.setting.secrets.redact),
             tries=earlier(read_tries(self.setting.results, self.run)[0], self.run, self.started_at),
         )
 

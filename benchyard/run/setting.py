@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchyard.case.registry import Registry
-from benchyard.case.subject.making import current_subject
+from benchyard.case.subject.current import current_subject
 from benchyard.core.clock import Clock
 from benchyard.core.errors import InputError
 from benchyard.core.files import sha256

@@ -1,13 +1,22 @@
-"""What becomes of the files that steps make: declared outputs go to the results, the rest away."""
+"""The files of a run: the workspace of each resource, and what becomes of what steps make."""
 
 import os
+import re
 import shutil
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from benchyard.case.parameters import signature_of
+from benchyard.case.resource import FileRole, Resource, Workspace, commands_of
 from benchyard.core.files import files_below, sha256
-from benchyard.core.model import Json, folder_of
+from benchyard.core.model import Case, Json, Step, folder_of
+from benchyard.process.labels import this_owner
+from benchyard.results.layout import remove_work, work_folder
+from benchyard.run.views import View
+
+_OUTPUTS = (FileRole.OUTPUT, FileRole.OUTPUT_FOLDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +93,111 @@ def account(folder: Path, resources: Iterable[str]) -> tuple[dict[str, Json], ..
         }
         for file in files
     )
+
+
+def declared_outputs(
+    step: Step, resource: type[Resource[Any]], roles: Collection[FileRole] = _OUTPUTS
+) -> Sequence[str]:
+    """Return the files and folders that a step says its command makes."""
+    method = commands_of(resource)[step.command]
+    named = signature_of(method).files(step.parameters)
+    return [f.name for f in named if f.role in roles]
+
+
+def workspace_of(
+    resource: str, case: Case, folder: Path, shared: Path, run_label: str
+) -> Workspace:
+    """Make the places of a resource in a run.
+
+    Args:
+        resource: Its name.
+        folder: The run's.
+        shared: The run's view of the inputs.
+        run_label: On everything of this run that could outlive the lab.
+    """
+    own = work_folder(folder) / "own" / resource
+    kept = kept_folder(folder, resource)
+    own.mkdir(parents=True)
+    kept.mkdir(parents=True, exist_ok=True)
+    labels = {
+        "benchyard.case": case.title,
+        "benchyard.run": run_label,
+        "benchyard.owner": this_owner(),
+    }
+    ports = local_ports(case.steps)
+    return Workspace(case.shared, shared, own, kept, labels, ports, resource)
+
+
+#: An address on this host with its port, within a longer text such as a URL.
+_LOCAL = re.compile(r"(?<![\w.-])(?:localhost|127\.0\.0\.1|\[::1\]):(\d{1,5})(?!\d)")
+
+
+def local_ports(steps: Iterable[Step]) -> frozenset[int]:
+    """Return the ports at which steps expect something on this host.
+
+    So a case that says ``http://localhost:8890/sparql`` gets its container's port 8890 there.
+    """
+    texts = (text for step in steps for text in _texts(dict(step.parameters)))
+    found = (int(port) for text in texts for port in _LOCAL.findall(text))
+    return frozenset(port for port in found if 0 < port < 65536)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+class Keeper:
+    """Keeps the outputs of one run.
+
+    Args:
+        classes: Name of a resource to its class.
+        view: Of the inputs of the case.
+        shared: The folder of the view, where steps write.
+        folder: The run's folder.
+        redact: Takes secrets out of the names of what lasts.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        classes: Mapping[str, type[Resource[Any]]],
+        view: View,
+        shared: Path,
+        folder: Path,
+        redact: Callable[[str], str] = str,
+    ) -> None:
+        self._case = case
+        self._classes = classes
+        self._shared = shared
+        self._folder = folder
+        self._view = view
+        self._redact = redact
+        # Name of an output to its maker: the step that declared it last.
+        self._makers: dict[str, Declared] = {}
+
+    def announce(self, step: Step) -> None:
+        """Note that a step is about to make its outputs; earlier ones of their names are kept."""
+        for name in declared_outputs(step, self._classes[step.resource]):
+            earlier = self._makers.get(name)
+            if earlier is not None:
+                self._keep([earlier])
+            self._makers[name] = Declared(name, step.resource, step.label)
+
+    def keep(self) -> None:
+        """Move what the steps made, remove what else they left; empty folders do not stay."""
+        self._keep(self._makers.values())
+        remove_work(self._folder)
+        for resource in {step.resource for step in self._case.steps}:
+            kept = kept_folder(self._folder, resource)
+            if kept.is_dir() and not any(kept.iterdir()):
+                kept.rmdir()
+
+    def _keep(self, declared: Iterable[Declared]) -> None:
+        keep(declared, self._shared, self._folder, self._view.copies, self._redact)

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchyard.case.loading import Loaded
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
-from benchyard.case.subject.making import current_subject
+from benchyard.case.subject.current import current_subject
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case
 from benchyard.core.wording import printable, runs_and

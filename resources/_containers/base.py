@@ -17,13 +17,15 @@ from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, OWNER
 from benchyard.process.usage import Life
 from resources._containers import images
-from resources._containers.crew import Call, Crew
+from resources._containers.container import LiveContainer
+from resources._containers.container_environment import (
+    OWNER_LABEL,
+    ContainerEnvironment,
+    remove_leftovers,
+)
+from resources._containers.container_set import Call, ContainerSet
 from resources._containers.engine import Client, EngineError, connect
-from resources._containers.following import Follower
-from resources._containers.ground import OWNER_LABEL, Ground
-from resources._containers.leftovers import remove_leftovers
-from resources._containers.live import LiveContainer
-from resources._containers.outcomes import (
+from resources._containers.exits import (
     execution_failed,
     output,
     remove_if_empty,
@@ -32,6 +34,7 @@ from resources._containers.outcomes import (
 )
 from resources._containers.settings import SHARED, ContainerSettings, size
 from resources._containers.specification import LOOPBACK, Mount, Specification
+from resources._containers.streams import Follower
 
 logger = logging.getLogger("benchyard.resources")
 
@@ -56,14 +59,16 @@ class ContainerResource(Resource[ContainerSettingsT]):
         self._facts: JsonObject = {}
         # By which every process in our containers is known, on this host.
         self._label = uuid.uuid4().hex
-        self._ground = Ground(workspace.labels)
-        self._crew = Crew(self._title, self._label, self._ground, self.changed)
+        self._container_environment = ContainerEnvironment(workspace.labels)
+        self._container_set = ContainerSet(
+            self._title, self._label, self._container_environment, self.changed
+        )
 
     # -- what it is
 
     @property
     def _engine(self) -> Client:
-        return self._ground.engine
+        return self._container_environment.engine
 
     @property
     def _image_name(self) -> str:
@@ -97,9 +102,9 @@ class ContainerResource(Resource[ContainerSettingsT]):
             image=self._image_name,
             environment={**settings.environment, **own},
             mounts=self._mounts(),
-            volumes=dict(self._ground.volumes),
+            volumes=dict(self._container_environment.volumes),
             ports=self._ports(),
-            network=self._ground.network,
+            network=self._container_environment.network,
             aliases=(self._title,),
             cpus=settings.cpus,
             cpuset=settings.cpuset,
@@ -150,7 +155,11 @@ class ContainerResource(Resource[ContainerSettingsT]):
             "memory_bytes": self.settings.memory_bytes,
         }
         identity = images.identity(self._engine, self._image_name)
-        self._facts = {**identity, "limits": limits, "engine": self._ground.engine_facts}
+        self._facts = {
+            **identity,
+            "limits": limits,
+            "engine": self._container_environment.engine_facts,
+        }
         if pulled is not None:
             self._facts["pulls"] = [{**pulled, "bytes": identity["bytes"]}]
 
@@ -168,13 +177,13 @@ class ContainerResource(Resource[ContainerSettingsT]):
 
     def _prepare(self) -> None:
         """Make the run's network and volumes."""
-        self._ground.lay()
+        self._container_environment.lay()
         for target in self.settings.volumes:
             self._add_volume(target)
 
     def _add_volume(self, target: str) -> None:
         """Make an empty volume for a folder of the containers; it goes away with the run."""
-        self._ground.add_volume(target)
+        self._container_environment.add_volume(target)
 
     def stop(self) -> None:
         """Stop and remove the containers, then all that was made for them.
@@ -183,9 +192,9 @@ class ContainerResource(Resource[ContainerSettingsT]):
             EngineError: If something could not be removed; the next run tries again.
         """
         with ExitStack() as last:
-            last.callback(self._ground.remove)
+            last.callback(self._container_environment.remove)
             last.callback(self._give_back)
-            self._crew.stop(self.settings.stop_seconds)
+            self._container_set.stop(self.settings.stop_seconds)
 
     def _give_back(self) -> None:
         """Make files of the lab's user what containers made as another one: it must keep them."""
@@ -201,33 +210,35 @@ class ContainerResource(Resource[ContainerSettingsT]):
             aliases=(),
         )
         silent = Path(os.devnull)
-        crew = Crew(f"{self._title}-files", self._label, self._ground, lambda: None)
+        container_set = ContainerSet(
+            f"{self._title}-files", self._label, self._container_environment, lambda: None
+        )
         try:
             with ExitStack() as last:
-                last.callback(crew.stop, 0)
-                crew.run_to_end(crew.create(spec, silent, silent))
+                last.callback(container_set.stop, 0)
+                container_set.run_to_end(container_set.create(spec, silent, silent))
         except (EngineError, CommandFailedError) as error:
             logger.warning("%s: files of other users stay in %s: %s", self._title, shared, error)
 
     def begin(self, step: str) -> None:
         """Remove the containers that ended: nothing is measured now."""
         del step
-        self._crew.tidy()
+        self._container_set.tidy()
 
     def abort(self, step: str | None = None) -> None:
         """Kill every process in every container, even if the engine hangs."""
         del step
-        self._crew.abort()
+        self._container_set.abort()
 
     def cgroups(self, step: str | None = None) -> Sequence[Cgroup]:
         """Return the group of each container that runs."""
         del step
-        return self._crew.groups()
+        return self._container_set.groups()
 
     def lives(self, step: str | None = None) -> Sequence[Life]:
         """Return the accounts of containers that ran to their end, and of executed programs."""
         del step
-        return self._crew.lives
+        return self._container_set.lives
 
     # -- containers
 
@@ -250,7 +261,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         files = [kept / f"{name or current_step()}.{stream}.txt" for stream in ("stdout", "stderr")]
         for file in files:
             file.write_bytes(b"")
-        return self._crew.create(spec, *files)
+        return self._container_set.create(spec, *files)
 
     def _run(self, spec: Specification, exit_code: int = 0, name: str = "") -> CommandResult:
         """Run a fresh container, and see that it ends as it must.
@@ -263,7 +274,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         """
         container = self._created(spec, name)
         try:
-            ended = self._crew.run_to_end(container)
+            ended = self._container_set.run_to_end(container)
         finally:
             remove_if_empty(container.follower, self.workspace.kept)
         if ended.code != exit_code or ended.error or (ended.out_of_memory and not exit_code):
@@ -286,7 +297,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         """
         call = call or Call()
         try:
-            ended = self._crew.execute(container, list(arguments), follower, call)
+            ended = self._container_set.execute(container, list(arguments), follower, call)
         finally:
             remove_if_empty(follower, self.workspace.kept)
         if ended.code != exit_code or not ended.has_begun:

@@ -1,10 +1,14 @@
-"""How containers and programs end, as the engine tells it."""
+"""How containers and programs end: as the engine tells it, and in the words of records."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from benchyard.core.errors import SIGNALLED
+from benchyard.core.errors import SIGNALLED, CommandFailedError, program_failed
+from benchyard.core.model import Json
+from resources._containers.streams import Follower
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +61,81 @@ def _between(start: str, end: str) -> float | None:
         return None
     # The year 1 is how the engine says never.
     return (ended - began).total_seconds() if began.year > 1 and ended >= began else None
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """How a program ended that was executed in a container.
+
+    Args:
+        code: Exit code; 128 + number for a signal.
+        run_s: Seconds from its begin to its end; None if that was not watched, or not seen.
+        out_of_memory: Whether the kernel killed a process meanwhile, at the container's limit.
+        has_begun: False if the engine could not execute it.
+    """
+
+    code: int
+    run_s: float | None
+    out_of_memory: bool
+    has_begun: bool
+
+
+def values(ended: Exit) -> dict[str, Json]:
+    """Return what the record tells of a container that ran to its end."""
+    return {"exit_code": ended.code, "run_s": ended.run_s, "out_of_memory": ended.out_of_memory}
+
+
+def run_failed(image: str, ended: Exit, exit_code: int, said: str) -> CommandFailedError:
+    """Return the error for a container that did not end as it must.
+
+    Args:
+        exit_code: The one that it must end with.
+        said: The end of what it said.
+    """
+    how = f"'{image}' failed: {ended.describe()}{_wanted(exit_code)}; it said: {said}"
+    if ended.error or ended.out_of_memory:
+        return CommandFailedError(how, ended.code)
+    return program_failed(how, ended.code)
+
+
+def execution_failed(
+    program: str, image: str, ended: Executed, exit_code: int, said: str
+) -> CommandFailedError:
+    """Return the error for a program in a container that did not end as it must.
+
+    Args:
+        exit_code: As for ``run_failed``.
+        said: As for ``run_failed``.
+    """
+    where = f"in the container of '{image}'"
+    if not ended.has_begun:
+        # Then its output is the engine's.
+        return CommandFailedError(f"cannot execute '{program}' {where}: {said}", ended.code)
+    how = describe_code(ended.code)
+    if ended.out_of_memory:
+        how = "out of memory: the kernel killed it at the container's limit"
+    message = f"'{program}' failed {where}: {how}{_wanted(exit_code)}; it said: {said}"
+    if ended.out_of_memory:
+        return CommandFailedError(message, ended.code)
+    return program_failed(message, ended.code)
+
+
+def _wanted(exit_code: int) -> str:
+    """Return the part of an error that tells which exit code was expected, if not 0."""
+    return f", and {exit_code} was expected" if exit_code else ""
+
+
+def output(follower: Follower) -> Path | None:
+    """Return the file with what came over standard output, if anything did."""
+    return follower.stdout if follower.stdout.exists() else None
+
+
+def remove_if_empty(follower: Follower, kept: Path) -> None:
+    """Remove the files in ``kept`` of streams that nothing came over.
+
+    A file elsewhere is one that the step asked for by name.
+    """
+    for file in {follower.stdout, follower.stderr}:
+        with suppress(FileNotFoundError):
+            if file.parent == kept and not file.stat().st_size:
+                file.unlink()

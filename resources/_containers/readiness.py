@@ -15,8 +15,8 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 
 from benchyard.core.errors import NotReadyError
+from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
-from resources._containers.live import LiveContainer
 
 #: Seconds between two questions.
 PAUSE = 0.02

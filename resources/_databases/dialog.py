@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.redaction import longest_known, redacted_end
+from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError, telling
-from resources._containers.live import LiveContainer
 
 #: Exit codes for a program that cannot be executed, or is not there. Source: POSIX, "exec".
 NOT_EXECUTABLE = (126, 127)

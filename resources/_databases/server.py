@@ -10,10 +10,10 @@ from typing import ClassVar
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command, current_step
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
 from resources._containers.base import ContainerSettingsT
+from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
-from resources._containers.live import LiveContainer
+from resources._containers.kinds import ServerContainer
 from resources._containers.readiness import Asking, Readiness, TcpPort
-from resources._containers.servers import ServerContainer
 from resources._containers.specification import Mount, Specification
 from resources._databases.answers import put
 from resources._databases.dialog import (

@@ -1,21 +1,53 @@
 """Engines in containers, and what they see beside the run's shared folder."""
 
+import os
 import shutil
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from benchyard.case.resource import CommandResult
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.files import files_below
 from resources._containers.base import SHARED, ContainerResource, ContainerSettingsT
-from resources._containers.programs import ProgramContainer
+from resources._containers.kinds import ProgramContainer
 from resources._containers.settings import ContainerSettings
 from resources._containers.specification import Mount
 from resources._mapping.configuration import write_private
 from resources._mapping.converting import load
-from resources._mapping.outputs import join
+
+#: Bytes that are copied at a time.
+_CHUNK = 1 << 20
+
+
+def join(parts: Sequence[Path], target: Path) -> None:
+    """Make one file of several, in their order, and remove them; lines stay whole.
+
+    One part alone is only renamed.
+
+    Raises:
+        OSError: If the disk is full or not writable.
+    """
+    if len(parts) == 1:
+        parts[0].replace(target)
+        return
+    with target.open("wb") as whole:
+        for part in parts:
+            with part.open("rb") as stream:
+                shutil.copyfileobj(stream, whole, _CHUNK)
+                if _ends_within_a_line(stream):
+                    whole.write(b"\n")
+            part.unlink()
+
+
+def _ends_within_a_line(stream: IO[bytes]) -> bool:
+    if not stream.tell():
+        return False
+    stream.seek(-1, os.SEEK_END)
+    return stream.read(1) != b"\n"
+
 
 #: Where a container sees what it may only read; KROWN's engines look there.
 DATA = "/data"

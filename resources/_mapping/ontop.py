@@ -9,7 +9,7 @@ from resources._mapping.configuration import properties
 from resources._mapping.converting import with_classes
 from resources._mapping.databases import Database
 from resources._mapping.folder import WithFolder
-from resources._mapping.java import heap_arguments
+from resources._memory import heap_arguments
 
 IMAGE = "kgconstruct/ontop:v5.0.0"
 PROGRAM = "/ontop/ontop"

@@ -16,8 +16,8 @@ import pytest
 from benchyard.case.resource import CommandResult, Workspace, step_context
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
 from benchyard.process.labels import CHILD, labelled
+from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
-from resources._containers.live import LiveContainer
 from resources.container import AnyContainerSettings, Container
 from tests.conftest import eventually, is_gone
 from tests.ports import free_port

@@ -16,14 +16,12 @@ executions: each in trouble, in the order of the steps, newest first: ``outcome`
 ``flow_run`` and ``link`` (to the flow run in the UI, or null).
 rates: ``day`` and ``week``, each a list of ``first`` (UTC; weeks begin on Mondays), ``executions``,
 ``troubled``, ``rate``, ``attempts`` and ``failed_attempts``.
-api: only with ``--api``: ``agreed``, ``differences``, ``only_records``, ``only_api``, ``seen``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import cast
 
-from benchyard.analysis.failures.agreeing import Agreement, Seen
 from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, Execution, executions
 from benchyard.analysis.failures.rates import (
     DAY,
@@ -44,7 +42,7 @@ Link = Callable[[Mapping[str, Json]], str | None]
 
 
 def document(collected: Collected, since: str | None, link: Link) -> JsonObject:
-    """Return the document, without what the API tells.
+    """Return the document.
 
     Args:
         since: Nothing that began before it is in ``collected``.
@@ -123,19 +121,3 @@ def _bucket(one: Bucket) -> JsonObject:
         "attempts": one.attempts,
         "failed_attempts": one.failed_attempts,
     }
-
-
-def agreement_document(agreement: Agreement, seen: Sequence[Seen]) -> JsonObject:
-    """Return what ``--api`` adds."""
-    return {
-        "agreed": agreement.agreed,
-        "differences": list[Json](agreement.differences),
-        "only_records": agreement.only_records,
-        "only_api": [_seen(one) for one in agreement.only_api],
-        "seen": [_seen(one) for one in seen if one.in_trouble],
-    }
-
-
-def _seen(one: Seen) -> JsonObject:
-    history: list[Json] = [{"state": name, "at": at} for name, at in one.history]
-    return {**cast("JsonObject", asdict(one)), "history": history}

@@ -1,9 +1,9 @@
-"""Checks of what the lab is shut in: power, virtual machine, cgroups and their limits."""
+"""Checks of what the lab is shut in, and of what this user may measure."""
 
 import os
 
+from benchyard.host.checks.check_context import CheckContext, Checks
 from benchyard.host.checks.finding import Finding, fail, ok, size, unknown, warn
-from benchyard.host.checks.scene import Checks, Scene
 from benchyard.host.facts.confinement import (
     cgroup_version,
     container,
@@ -12,7 +12,7 @@ from benchyard.host.facts.confinement import (
     own_folders,
     virtualization,
 )
-from benchyard.host.facts.memory import meminfo
+from benchyard.host.facts.hardware import meminfo
 from benchyard.host.facts.reading import integer, pairs
 from benchyard.host.facts.system import charge, supply
 from benchyard.statistics.figures import plural
@@ -33,24 +33,24 @@ _WRONG = {
 _DEBUGGING = ("slub_debug", "slab_debug", "page_poison", "debug_pagealloc", "kasan", "page_owner")
 
 
-def power_supply(scene: Scene) -> Finding:
+def power_supply(context: CheckContext) -> Finding:
     """Check that the host runs on mains: on a battery, firmware holds the CPUs back.
 
     Source: Linux, Documentation/ABI/testing/sysfs-class-power; pyperf, "system tune", checks it.
     """
-    check, found, left = "power supply", supply(scene.host), charge(scene.host)
+    check, found, left = "power supply", supply(context.host), charge(context.host)
     if found == "battery":
         full = "" if left is None else f", {left} % left"
         return fail(check, f"battery{full}", "plug the host in")
     return ok(check, "mains" if found else "no battery")
 
 
-def power_profile(scene: Scene) -> Finding | None:
+def power_profile(context: CheckContext) -> Finding | None:
     """Check that the firmware is not asked to be quiet or to save energy.
 
     Source: Linux, Documentation/userspace-api/sysfs-platform_profile.rst.
     """
-    profile = scene.host.text(_PROFILE)
+    profile = context.host.text(_PROFILE)
     if profile is None:
         return None
     if profile == "performance":
@@ -59,13 +59,13 @@ def power_profile(scene: Scene) -> Finding | None:
     return warn("power profile", f"{profile}: the firmware may hold the CPUs back", advice)
 
 
-def virtual(scene: Scene) -> Finding:
+def virtual(context: CheckContext) -> Finding:
     """Check that no hypervisor stands between the lab and its CPUs.
 
     Source: Linux, X86_FEATURE_HYPERVISOR; sysfs-firmware-dmi.
     """
-    told = virtualization(scene.host)
-    inside = container(scene.host)
+    told = virtualization(context.host)
+    inside = container(context.host)
     shut = f", in a container ({inside})" if inside else ""
     if told["hypervisor"]:
         found = f"virtual machine ({told['product'] or 'of an unnamed kind'}){shut}"
@@ -76,68 +76,68 @@ def virtual(scene: Scene) -> Finding:
     return ok("virtualization", f"bare metal{shut}")
 
 
-def cgroups(scene: Scene) -> Finding:
+def cgroups(context: CheckContext) -> Finding:
     """Check that the peak of a step's memory can be had.
 
     Source: Linux, Documentation/admin-guide/cgroup-v2.rst (memory.peak), cgroup-v1/memory.rst
     (max_usage_in_bytes).
     """
-    version = cgroup_version(scene.host)
+    version = cgroup_version(context.host)
     if version is None:
         found = "none are mounted: containers cannot be measured"
         return warn("cgroups", found, "mount -t cgroup2 none /sys/fs/cgroup")
     kind = {"1": "version 1", "2": "version 2"}.get(version, "versions 1 and 2 side by side")
-    if not (version != "2" and own_folders(scene.host, "memory")) and not _resets_peak(scene):
+    if not (version != "2" and own_folders(context.host, "memory")) and not _resets_peak(context):
         found = f"{kind}: the peak of memory is known for a run, but not for each step"
         return warn("cgroups", found, "use Linux 6.12 or later")
-    if scene.user:
+    if context.user:
         found = f"{kind}: only root may reset the peaks of containers' memory for each step"
         return warn("cgroups", found, "let root run the lab, if these peaks are wanted")
     return ok("cgroups", f"{kind}: peaks of memory are reset for each step")
 
 
-def _resets_peak(scene: Scene) -> bool:
+def _resets_peak(context: CheckContext) -> bool:
     """Tell by the rights of ``memory.peak``, which not every cgroup has, else by the version."""
-    for folder in own_folders(scene.host, ""):
-        file = scene.host.at(f"{folder}/memory.peak")
+    for folder in own_folders(context.host, ""):
+        file = context.host.at(f"{folder}/memory.peak")
         if os.access(file, os.F_OK):
             return bool(file.stat().st_mode & 0o200)
-    first, _, rest = (scene.host.text("proc/sys/kernel/osrelease") or "").partition(".")
+    first, _, rest = (context.host.text("proc/sys/kernel/osrelease") or "").partition(".")
     release = integer(first), integer(rest.partition(".")[0])
     return None not in release and release >= _RESETS_PEAK
 
 
-def limits(scene: Scene) -> Finding:
+def limits(context: CheckContext) -> Finding:
     """Check that the lab may use the whole host.
 
     Source: Linux, Documentation/scheduler/sched-bwc.rst; admin-guide/cgroup-v2.rst (cpu.max).
     """
-    check, quota, most = "limits of the lab", cpu_limit(scene.host), memory_limit(scene.host)
-    if most is not None and most >= meminfo(scene.host).get("MemTotal", most + 1):
+    check, quota, most = "limits of the lab", cpu_limit(context.host), memory_limit(context.host)
+    if most is not None and most >= meminfo(context.host).get("MemTotal", most + 1):
         most = None
     memory = [] if most is None else [f"{size(most)} of memory"]
     if quota is None:
         return ok(check, memory[0] if memory else "none")
-    times = _throttled(scene)
+    times = _throttled(context)
     held = f", reached {plural(times, 'time')} so far" if times else ""
-    found = " and ".join([f"{quota:g} of {plural(scene.cores, 'core')}{held}", *memory])
+    found = " and ".join([f"{quota:g} of {plural(context.cores, 'core')}{held}", *memory])
     advice = "lift the quota (docker run --cpus, CPUQuota=): who exceeds it is stopped for a while"
     return warn(check, found, advice)
 
 
-def _throttled(scene: Scene) -> int:
-    folders = (*own_folders(scene.host, ""), *own_folders(scene.host, "cpu"))
-    told = (dict(pairs(scene.host.text(f"{folder}/cpu.stat"), " ")) for folder in folders)
+def _throttled(context: CheckContext) -> int:
+    folders = (*own_folders(context.host, ""), *own_folders(context.host, "cpu"))
+    told = (dict(pairs(context.host.text(f"{folder}/cpu.stat"), " ")) for folder in folders)
     return max((integer(each.get("nr_throttled")) or 0 for each in told), default=0)
 
 
-def kernel(scene: Scene) -> Finding:
+def kernel(context: CheckContext) -> Finding:
     """Check that the kernel is sound, and does not look for its own mistakes.
 
     Source: Linux, Documentation/admin-guide/tainted-kernels.rst; kernel-parameters.txt.
     """
-    taint = scene.host.number("proc/sys/kernel/tainted")
-    words = (scene.host.text("proc/cmdline") or "").split()
+    taint = context.host.number("proc/sys/kernel/tainted")
+    words = (context.host.text("proc/cmdline") or "").split()
     debugging = [word for word in words if word.partition("=")[0] in _DEBUGGING]
     if debugging:
         found = f"started with {', '.join(debugging)}: it checks itself at every turn"
@@ -150,6 +150,104 @@ def kernel(scene: Scene) -> Finding:
     return ok("kernel", "nothing went wrong since boot" + (f" (taint {taint})" if taint else ""))
 
 
+#: Bits of CapEff. Source: Linux, include/uapi/linux/capability.h.
+_ADMIN, _PERFMON = 21, 38
+_RAPL = "sys/class/powercap"
+#: A case with a hundred processes holds a few hundred files; of our own making.
+_FEW_FILES = 1024
+
+
+def user(context: CheckContext) -> Finding:
+    """Tell whose rights programs have that a case starts."""
+    if context.user == 0:
+        return ok("user", "root: everything can be measured; programs of a case are root's too")
+    return ok("user", f"no root (user id {context.user}): the host's settings cannot be changed")
+
+
+def process_counters(context: CheckContext) -> Finding:
+    """Check that bytes and memory peaks of a process can be read and reset.
+
+    Source: proc_pid_io(5), PTRACE_MODE_READ_FSCREDS; proc_pid_clear_refs(5).
+    """
+    folder = "proc/self"
+    kept = [
+        what
+        for file, what, mode in (
+            ("io", "bytes of disks", os.R_OK),
+            ("clear_refs", "peaks of memory", os.W_OK),
+        )
+        if not os.access(context.host.at(f"{folder}/{file}"), mode)
+    ]
+    if kept:
+        found = f"{' and '.join(kept)} of processes cannot be had"
+        return warn("process counters", found, "use a kernel that has /proc/PID/io and clear_refs")
+    return ok("process counters", "disk bytes and memory peaks of own processes can be had")
+
+
+def performance_events(context: CheckContext) -> Finding:
+    """Check whether the CPU's own counters may be read: cases that call perf need it.
+
+    Source: Linux, Documentation/admin-guide/perf-security.rst; sysctl/kernel.rst.
+    """
+    check, level = "perf events", context.host.number("proc/sys/kernel/perf_event_paranoid")
+    if level is None:
+        return unknown(check, "the kernel has none")
+    if _has_right(context, _PERFMON) or _has_right(context, _ADMIN) or level < 2:
+        return ok(check, f"may be counted, the kernel's too (perf_event_paranoid {level})")
+    if level == 2:
+        return ok(check, "may be counted in own programs, outside of the kernel")
+    found = f"perf_event_paranoid {level}: this user may count nothing"
+    return warn(check, found, "sysctl -w kernel.perf_event_paranoid=2, if a case calls perf")
+
+
+def _has_right(context: CheckContext, bit: int) -> bool:
+    for line in (context.host.text("proc/self/status") or "").splitlines():
+        if line.startswith("CapEff:"):
+            try:
+                return bool(int(line[7:], 16) >> bit & 1)
+            except ValueError:
+                return False
+    return False
+
+
+def energy_counters(context: CheckContext) -> Finding:
+    """Check whether the energy of a step can be read.
+
+    Since 2020 only root may, as the counter gives away secrets (CVE-2020-8694).
+    Source: Linux, Documentation/power/powercap/powercap.rst.
+    """
+    check = "energy counters"
+    found = [name for name in context.host.names(_RAPL) if ":" in name]
+    files = [f"{_RAPL}/{name}/energy_uj" for name in found]
+    if not any(os.access(context.host.at(file), os.F_OK) for file in files):
+        return unknown(check, "the kernel has none (RAPL), as in most virtual machines")
+    readable = [file for file in files if context.host.number(file) is not None]
+    if not readable:
+        advice = "chmod a+r /sys/class/powercap/*/energy_uj, if energy is wanted"
+        return warn(check, f"{plural(len(files), 'counter')}, which only root may read", advice)
+    return ok(check, f"{plural(len(readable), 'counter')} (RAPL) can be read")
+
+
+def open_files(context: CheckContext) -> Finding:
+    """Check that the sampler may keep its files open.
+
+    Source: getrlimit(2), RLIMIT_NOFILE.
+    """
+    for line in (context.host.text("proc/self/limits") or "").splitlines():
+        if line.startswith("Max open files"):
+            words = line.removeprefix("Max open files").split()
+            return _open_files(words[0], words[1])
+    return unknown("open files", "the kernel does not tell how many files may be open")
+
+
+def _open_files(soft: str, hard: str) -> Finding:
+    allowed = integer(soft)
+    found = f"{soft} at once, {hard} if asked for"
+    if allowed is not None and allowed < _FEW_FILES:
+        return warn("open files", found, f"ulimit -n {_FEW_FILES}")
+    return ok("open files", found)
+
+
 CHECKS: Checks = {
     "power supply": power_supply,
     "power profile": power_profile,
@@ -157,4 +255,9 @@ CHECKS: Checks = {
     "cgroups": cgroups,
     "limits of the lab": limits,
     "kernel": kernel,
+    "user": user,
+    "process counters": process_counters,
+    "perf events": performance_events,
+    "energy counters": energy_counters,
+    "open files": open_files,
 }

@@ -1,8 +1,14 @@
 """Checks of the memory: whether it is enough, stays in place, and is laid out by chance."""
 
+from benchyard.host.checks.check_context import CheckContext, Checks
 from benchyard.host.checks.finding import Finding, fail, ok, size, unknown, warn
-from benchyard.host.checks.scene import Checks, Scene
-from benchyard.host.facts.memory import SwapDevice, huge_pages, meminfo, randomization, swap_devices
+from benchyard.host.facts.hardware import (
+    SwapDevice,
+    huge_pages,
+    meminfo,
+    randomization,
+    swap_devices,
+)
 
 #: Share of the memory that shall be free: less, and the page cache of a benchmark's inputs is
 #: thrown out while it runs. Of our own making.
@@ -10,21 +16,23 @@ _FREE_SHARE = 0.1
 _THP = "/sys/kernel/mm/transparent_hugepage"
 
 
-def swap(scene: Scene) -> Finding:
+def swap(context: CheckContext) -> Finding:
     """Check that no memory can go to a disk.
 
     Source: Linux, Documentation/admin-guide/sysctl/vm.rst (swappiness); Beyer, Löwe, Wendler,
     "Reliable benchmarking", STTT 21 (2019): swapping makes times meaningless.
     """
-    devices = swap_devices(scene.host)
+    devices = swap_devices(context.host)
     if devices is None:
         return unknown("swap", "the kernel does not tell what it swaps to")
     if not devices:
         return ok("swap", "none")
     total, used = sum(d.size_bytes for d in devices), sum(d.used_bytes for d in devices)
     found = f"{size(used)} of {size(total)} used{_in_memory(devices)}"
-    if scene.look and scene.look.swapped_bytes:
-        moved = f"; {size(scene.look.swapped_bytes)} moved in {scene.look.seconds:.1f} s just now"
+    if context.look and context.look.swapped_bytes:
+        moved = (
+            f"; {size(context.look.swapped_bytes)} moved in {context.look.seconds:.1f} s just now"
+        )
         return fail("swap", found + moved, "free memory first, then swapoff -a")
     return warn("swap", found, "swapoff -a")
 
@@ -34,12 +42,12 @@ def _in_memory(devices: list[SwapDevice]) -> str:
     return ", in memory (zram)" if len(packed) == len(devices) else ""
 
 
-def free_memory(scene: Scene) -> Finding:
+def free_memory(context: CheckContext) -> Finding:
     """Check that there is memory left.
 
     Source: Linux, Documentation/filesystems/proc.rst (MemAvailable).
     """
-    told = meminfo(scene.host)
+    told = meminfo(context.host)
     free, total = told.get("MemAvailable"), told.get("MemTotal")
     if free is None or not total:
         return unknown("free memory", "the kernel does not tell how much memory is available")
@@ -49,12 +57,12 @@ def free_memory(scene: Scene) -> Finding:
     return ok("free memory", found)
 
 
-def transparent_huge_pages(scene: Scene) -> Finding:
+def transparent_huge_pages(context: CheckContext) -> Finding:
     """Check that programs do not get huge pages by chance, nor wait for the kernel to make one.
 
     Source: Linux, Documentation/admin-guide/mm/transhuge.rst.
     """
-    check, told = "huge pages", huge_pages(scene.host)
+    check, told = "huge pages", huge_pages(context.host)
     enabled, defrag = told["enabled"], told["defrag"]
     if enabled is None:
         return unknown(check, "the kernel does not tell whether it gives out huge pages unasked")
@@ -67,14 +75,14 @@ def transparent_huge_pages(scene: Scene) -> Finding:
     return ok(check, f"{enabled}: only for programs that ask" if enabled == "madvise" else "never")
 
 
-def address_randomization(scene: Scene) -> Finding:
+def address_randomization(context: CheckContext) -> Finding:
     """Check that each process gets a layout of its own, so that several runs average over it.
 
     One layout is a bias that no number of runs shows. Source: Mytkowicz et al., "Producing wrong
     data without doing anything obviously wrong!", ASPLOS 2009; Curtsinger and Berger,
     "Stabilizer", ASPLOS 2013; pyperf, "system tune", turns it on as well.
     """
-    level = randomization(scene.host)
+    level = randomization(context.host)
     if level is None:
         return unknown("ASLR", "the kernel does not tell whether it randomizes addresses")
     if level == 2:

@@ -1,18 +1,116 @@
-"""Checks of who else lives here: containers, other labs, the engine that runs containers."""
+"""Checks of who else is at work here: load, containers and their engine, other labs."""
 
 import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from benchyard.host.checks.finding import Finding, ok, some, unknown, warn
-from benchyard.host.checks.scene import Checks, Contact, Engine, Scene
+from benchyard.host.checks.check_context import CheckContext, Checks, Contact, Engine
+from benchyard.host.checks.finding import Finding, fail, ok, some, unknown, warn
+from benchyard.host.checks.suspicion import STEAL_SHARE, STEAL_TICKS
+from benchyard.host.counters.parsing import TICKS_PER_S, cpu_times
 from benchyard.host.facts.confinement import container
 from benchyard.host.facts.engine import running
-from benchyard.host.facts.mounts import mounts
+from benchyard.host.facts.hardware import hypervisor
 from benchyard.host.facts.reading import Host
+from benchyard.host.facts.storage import mounts
 from benchyard.process.labels import OWNER, WINDS_UP, this_owner
 from benchyard.statistics.figures import plural
+
+#: Load per core that is too much: tasks that ran or waited in the last minute. Of our own making.
+_LOAD_PER_CORE = 0.1
+#: The lab itself, and what started it, are a load too; of our own making.
+_LOAD_OF_THE_LAB = 0.5
+#: Percent of the last 10 s in which some task waited that are too much. Of our own making.
+_PRESSURE_PERCENT = 1.0
+#: Share of a core above which a process is worth a name.
+BUSY_SHARE = 0.05
+
+
+def load_average(context: CheckContext) -> Finding:
+    """Check that the host has had nothing to do lately.
+
+    At the start of a run it may be the run before that it had to do; so it fails with a look only.
+    Source: proc_loadavg(5).
+    """
+    check = "load average"
+    words = (context.host.text("proc/loadavg") or "").split()
+    if len(words) < 3:
+        return unknown(check, "the kernel does not tell its load")
+    last = float(words[0])
+    found = f"{' '.join(words[:3])} over 1, 5 and 15 minutes, on {plural(context.cores, 'core')}"
+    if last >= context.cores and context.look:
+        return fail(check, found, "wait, or stop what runs: top")
+    if last > max(_LOAD_PER_CORE * context.cores, _LOAD_OF_THE_LAB):
+        return warn(check, found, "wait, or stop what runs: top")
+    return ok(check, found)
+
+
+def pressure(context: CheckContext) -> Finding:
+    """Check that no task waits for CPU, memory or disk.
+
+    Source: Linux, Documentation/accounting/psi.rst.
+    """
+    check = "pressure"
+    told = {kind: _waited(context, kind) for kind in ("cpu", "memory", "io")}
+    known = {kind: percent for kind, percent in told.items() if percent is not None}
+    if not known:
+        advice = "boot with psi=1; without it, no record tells how long tasks waited"
+        return unknown(check, "the kernel does not measure how long tasks wait", advice)
+    shares = ", ".join(f"{kind} {percent:.2f}%" for kind, percent in known.items())
+    found = f"of the last 10 s, tasks waited: {shares}"
+    if any(percent > _PRESSURE_PERCENT for percent in known.values()):
+        return warn(check, found, "find who works: top, iotop")
+    return ok(check, found)
+
+
+def _waited(context: CheckContext, kind: str) -> float | None:
+    for line in (context.host.text(f"proc/pressure/{kind}") or "").splitlines():
+        words = line.split()
+        if words[:1] == ["some"] and words[1:] and words[1].startswith("avg10="):
+            return float(words[1].removeprefix("avg10="))
+    return None
+
+
+def busy_processes(context: CheckContext) -> Finding | None:
+    """Check that nobody else computes: processes that took more than 5 % of a core in the look."""
+    if context.look is None:
+        return None
+    check, look = "busy processes", context.look
+    shares = {pid: share for pid, share in look.shares().items() if pid != os.getpid()}
+    busy = sorted((pid for pid in shares if shares[pid] > BUSY_SHARE), key=lambda pid: -shares[pid])
+    if not look.after.processes:
+        return unknown(check, "the kernel lists no processes")
+    if not busy:
+        return ok(check, f"none above {BUSY_SHARE:.0%} of a core in {look.seconds:.1f} s")
+    named = [f"{_name(context, pid)} (pid {pid}) {shares[pid]:.0%}" for pid in busy]
+    return warn(check, f"{some(named)} of a core", "stop them, or wait until they are done")
+
+
+def _name(context: CheckContext, pid: int) -> str:
+    return context.host.text(f"proc/{pid}/comm") or "ended"
+
+
+def steal(context: CheckContext) -> Finding | None:
+    """Check that no hypervisor gives the host's CPUs to others.
+
+    Source: proc_stat(5), steal; the threshold is that of a suspect step.
+    """
+    check, times = "steal", cpu_times((context.host.text("proc/stat") or "").encode())
+    if times.steal_s is None:
+        return unknown(check, "the kernel does not tell what a hypervisor takes")
+    total = sum(seconds for seconds in times if seconds is not None)
+    share = times.steal_s / total if total else 0.0
+    found = f"{share:.2%} of all CPU time since boot"
+    if context.look and (stolen := context.look.stolen_s) is not None:
+        found = f"{stolen:.2f} s in {context.look.seconds:.1f} s just now; {found}"
+        ticks = round(stolen * TICKS_PER_S)
+        if ticks > STEAL_TICKS and stolen > STEAL_SHARE * context.look.seconds:
+            return warn(check, found, "use a dedicated host, or ask for CPUs of your own")
+    if share > STEAL_SHARE:
+        return warn(check, found, "use a dedicated host, or ask for CPUs of your own")
+    return ok(check, found) if times.steal_s or hypervisor(context.host) else None
+
 
 #: Names of the cgroups that engines make for a container: an id of 64 digits, with the engine
 #: before it under systemd. Source: moby, runc, containers/podman, containerd, CRI-O, LXC.
@@ -24,22 +122,22 @@ _CONTAINER = re.compile(
 _DEPTH, _MOST_FOLDERS = 6, 3000
 
 
-def other_containers(scene: Scene) -> Finding:
+def other_containers(context: CheckContext) -> Finding:
     """Check that no container works beside the lab.
 
     What the engine lists and what has a cgroup count; the lab's own container does not.
     """
     check = "other containers"
-    listed = [*_listed(scene.engine)]
-    unnamed = {i: how for i, how in _by_cgroup(scene.host).items() if i not in dict(listed)}
-    own = _own_path(scene.host)
+    listed = [*_listed(context.engine)]
+    unnamed = {i: how for i, how in _by_cgroup(context.host).items() if i not in dict(listed)}
+    own = _own_path(context.host)
     names = [name for ident, name in listed if ident not in own]
     names += [f"{how} {ident[:12]}" for ident, how in unnamed.items() if ident not in own]
     if names:
         advice = "stop them: docker stop NAME, systemctl stop kubelet"
         return warn(check, f"{plural(len(names), 'container')}: {some(names)}", advice)
-    inside = container(scene.host)
-    if scene.engine.contact is not Contact.ANSWERS and (inside or not _hierarchy(scene.host)):
+    inside = container(context.host)
+    if context.engine.contact is not Contact.ANSWERS and (inside or not _hierarchy(context.host)):
         blind = f"from inside a container ({inside})" if inside else "without cgroups"
         return unknown(check, f"{blind} others cannot be seen")
     return ok(check, "none run")
@@ -113,12 +211,12 @@ def _is_populated(host: Host, folder: str) -> bool:
     return any(host.text(f"{each}/cgroup.procs") for each in below)
 
 
-def other_labs(scene: Scene) -> Finding | None:
+def other_labs(context: CheckContext) -> Finding | None:
     """Check that no other lab has processes here; takes time, so only with a look."""
-    if scene.look is None:
+    if context.look is None:
         return None
     mine = {this_owner(), os.environ.get(OWNER, "")}
-    owners = set(_owners(scene.host, scene.look.after.processes)) - mine
+    owners = set(_owners(context.host, context.look.after.processes)) - mine
     if not owners:
         return ok("other labs", "none has processes that this user may see")
     named = [f"that of pid {owner.partition(':')[0]}" for owner in sorted(owners)]
@@ -133,9 +231,9 @@ def _owners(host: Host, pids: Iterable[int]) -> Iterator[str]:
                 yield value.removesuffix(WINDS_UP)
 
 
-def docker(scene: Scene) -> Finding:
+def docker(context: CheckContext) -> Finding:
     """Check that the Docker engine can be asked: cases with containers need it."""
-    engine, check = scene.engine, "docker"
+    engine, check = context.engine, "docker"
     only = "only cases with containers need one"
     if engine.contact is Contact.ANSWERS:
         return ok(check, f"{engine.server or 'the engine'} answers at {engine.place}")
@@ -152,6 +250,10 @@ def docker(scene: Scene) -> Finding:
 
 
 CHECKS: Checks = {
+    "load average": load_average,
+    "pressure": pressure,
+    "busy processes": busy_processes,
+    "steal": steal,
     "other containers": other_containers,
     "other labs": other_labs,
     "docker": docker,

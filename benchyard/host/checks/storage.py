@@ -3,11 +3,10 @@
 import os
 from pathlib import Path
 
+from benchyard.host.checks.check_context import CheckContext, Checks
 from benchyard.host.checks.finding import Finding, fail, ok, size, unknown, warn
-from benchyard.host.checks.scene import Checks, Scene
-from benchyard.host.facts.mounts import mount_of
-from benchyard.host.facts.processor import hypervisor
-from benchyard.host.facts.storage import block_device
+from benchyard.host.facts.hardware import hypervisor
+from benchyard.host.facts.storage import block_device, mount_of
 
 #: Bytes with which a run can break off, and with which it may. A day of samples at 0.1 s is about
 #: 0.1 GB; the rest is a case's own. Of our own making.
@@ -25,19 +24,19 @@ _MEMORY = ("tmpfs", "ramfs")
 _REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "ceph", "lustre", "glusterfs", "virtiofs")
 
 
-def results_folder(scene: Scene) -> Finding:
+def results_folder(context: CheckContext) -> Finding:
     """Check that results can be written."""
-    return _folder(scene, "results folder", scene.results, "give another one with --results")
+    return _folder(context, "results folder", context.results, "give another one with --results")
 
 
-def temporary_folder(scene: Scene) -> Finding:
+def temporary_folder(context: CheckContext) -> Finding:
     """Check that temporary files can be written."""
-    return _folder(scene, "temporary folder", scene.temporary, "name another one in TMPDIR")
+    return _folder(context, "temporary folder", context.temporary, "name another one in TMPDIR")
 
 
-def _folder(scene: Scene, check: str, folder: Path, otherwise: str) -> Finding:
+def _folder(context: CheckContext, check: str, folder: Path, otherwise: str) -> Finding:
     there = _existing(folder)
-    kind, told = _file_system(scene, there)
+    kind, told = _file_system(context, there)
     state = os.statvfs(there)
     why = _unwritable(there, kind, state)
     if why:
@@ -80,15 +79,15 @@ def _existing(folder: Path) -> Path:
     return next((each for each in (folder, *folder.parents) if os.access(each, os.F_OK)), Path("/"))
 
 
-def _file_system(scene: Scene, folder: Path) -> tuple[str, str]:
+def _file_system(context: CheckContext, folder: Path) -> tuple[str, str]:
     """Return the kind of the file system below, and that in words."""
-    mount = mount_of(scene.host, str(folder))
+    mount = mount_of(context.host, str(folder))
     if mount is None:
         return "", ""
     if mount.fstype in _MEMORY:
         return mount.fstype, f", in memory ({mount.fstype}): what is written there is no disk's"
     # What a hypervisor calls a disk need not turn, whatever it says.
-    turns = not hypervisor(scene.host) and block_device(scene.host, mount)["rotational"]
+    turns = not hypervisor(context.host) and block_device(context.host, mount)["rotational"]
     return mount.fstype, f" ({mount.fstype}{' on a disk that turns' if turns else ''})"
 
 

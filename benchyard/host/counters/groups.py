@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from benchyard.host.counters.kernel import KernelFile, read_once
+from benchyard.host.counters.kernel import KernelFile, PeakBook, PeakFile, PeakOf, read_once
 from benchyard.host.counters.networks import Traffic, read_network
-from benchyard.host.counters.peaks import PeakBook, PeakFile, PeakOf
 from benchyard.host.counters.processes import ProcessReading, lives, read_process
 from benchyard.process.cgroups import UNIFIED, Cgroup
 

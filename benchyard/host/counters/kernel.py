@@ -1,8 +1,25 @@
-"""Kernel files: read again and again through a descriptor that stays open, or just once."""
+"""Kernel files: read again and again through a descriptor, or once; and peaks that begin anew.
+
+At each boundary the peak since the last one is noted, and the kernel's mark is set back to what is
+in use now. Windows may overlap: the peak of one is the largest of the segments inside it. What
+comes and goes in the microseconds between reading a mark and setting it back is lost.
+
+Where a mark cannot be set back it only grows. If it is higher at the end of a window than at its
+start, the peak happened inside and is exact; if not, the window's own peak is not known.
+
+Setting back is seen by others too, but for version 2: what version 1 shows as a group's largest
+use, and what ``wait4`` tells as a process's largest resident set, then begins at the last boundary.
+Source: cgroup-v2.rst, ``memory.peak`` (set back by file descriptor since Linux 6.12); memory.rst of
+cgroup-v1, ``memory.max_usage_in_bytes``; proc_pid_clear_refs(5), value 5.
+"""
 
 import os
+import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from benchyard.host.counters import parsing
 
 #: Most files fit; one that does not makes the next reading larger.
 _FIRST_SIZE = 8192
@@ -88,3 +105,173 @@ def read_once(path: str) -> bytes | None:
         return found
     finally:
         os.close(descriptor)
+
+
+class Gauge(Protocol):
+    """Something of which the kernel keeps a peak."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why the mark was not set back, in the system's words; None if it is not known."""
+        ...
+
+    def peak(self) -> int | None:
+        """Return the bytes of the peak since the mark was set back; None if it is gone."""
+        ...
+
+    def reset(self) -> bool:
+        """Set the mark back to what is in use now; tell whether that was possible."""
+        ...
+
+
+class Mark(NamedTuple):
+    """A boundary in a book of peaks.
+
+    Args:
+        position: How many segments end here or before.
+        peak: What the kernel's mark was; None if it could not be read.
+    """
+
+    position: int
+    peak: int | None
+
+
+class PeakBook:
+    """The peaks of all segments between boundaries; thread-safe."""
+
+    def __init__(self, gauge: Gauge) -> None:
+        self._gauge = gauge
+        self._segments: list[int] = []
+        self._may_reset = True
+        self._lock = threading.Lock()
+
+    def mark(self) -> Mark:
+        """End a segment here and begin the next."""
+        with self._lock:
+            peak = self._gauge.peak()
+            if peak is not None:
+                self._segments.append(peak)
+                self._may_reset = self._may_reset and self._gauge.reset()
+            return Mark(len(self._segments), peak)
+
+    @property
+    def may_reset(self) -> bool:
+        """Whether each mark so far could be set back."""
+        return self._may_reset
+
+    @property
+    def problem(self) -> str | None:
+        """Why a mark could not be set back, in the system's words; None if it is not known."""
+        return self._gauge.problem
+
+    @property
+    def largest(self) -> int | None:
+        """The largest peak up to the last boundary, that from before the first one included."""
+        with self._lock:
+            return max(self._segments, default=None)
+
+    def between(self, start: Mark | None, end: Mark) -> int | None:
+        """Return the peak between two marks, or None if the kernel does not tell it.
+
+        Args:
+            start: None if there was nothing to measure before the window began.
+        """
+        if end.peak is None or (start is not None and start.peak is None):
+            return None
+        if start is None or self._may_reset:
+            with self._lock:
+                segments = self._segments[start.position if start else 0 : end.position]
+            return max(segments, default=None)
+        before = start.peak
+        return end.peak if before is not None and end.peak > before else None
+
+
+class PeakOf(NamedTuple):
+    """A book of peaks, and where in it a boundary stands."""
+
+    book: PeakBook
+    mark: Mark
+
+
+class PeakFile:
+    """The peak of a control group, in a descriptor of its own: version 2 sets back only that.
+
+    Args:
+        path: ``memory.peak`` or ``memory.max_usage_in_bytes``; None if there is neither.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.problem: str | None = None
+        self._descriptor: int | None = None
+        for mode in (os.O_RDWR, os.O_RDONLY):
+            if path is None or self._descriptor is not None:
+                break
+            with suppress(OSError):
+                self._descriptor = os.open(path, mode | os.O_CLOEXEC)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the kernel keeps such a file."""
+        return self._descriptor is not None
+
+    def peak(self) -> int | None:
+        """Return the peak since the mark was set back."""
+        if self._descriptor is None:
+            return None
+        try:
+            return parsing.number(os.pread(self._descriptor, 64, 0))
+        except OSError:
+            return None
+
+    def reset(self) -> bool:
+        """Set the mark back; version 1 wants a zero, version 2 takes anything."""
+        if self._descriptor is None:
+            return False
+        try:
+            return set_back(self._descriptor)
+        except OSError as error:
+            self.problem = error.strerror
+            return False
+
+    def close(self) -> None:
+        """Close it; it gives nothing any more."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def set_back(descriptor: int) -> bool:
+    """Ask the kernel to begin a control group's peak anew; tell whether it did.
+
+    Raises:
+        OSError: If it may not, or cannot.
+    """
+    return os.pwrite(descriptor, b"0\n", 0) > 0
+
+
+class ProcessPeak:
+    """The largest resident set of one process."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        #: Why the last mark was not set back, in the system's words.
+        self.problem: str | None = None
+
+    def peak(self) -> int | None:
+        """Return the peak since the mark was set back; a zombie has none."""
+        return parsing.peak_resident_bytes(read_once(f"/proc/{self._pid}/status") or b"")
+
+    def reset(self) -> bool:
+        """Set the mark back to the resident set of now."""
+        try:
+            descriptor = os.open(f"/proc/{self._pid}/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
+        except OSError as error:
+            self.problem = error.strerror
+            return False
+        try:
+            return os.write(descriptor, b"5") == 1
+        except OSError as error:
+            self.problem = error.strerror
+            return False
+        finally:
+            os.close(descriptor)

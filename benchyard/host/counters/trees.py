@@ -6,9 +6,9 @@ from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from benchyard.host.counters.account import CPU_WAIT, PROCESS_PEAK, SINGLE, SUMS, Account
+from benchyard.host.counters.kernel import PeakBook, PeakOf, ProcessPeak
 from benchyard.host.counters.networks import Traffic, carried, read_network, why_unknown
 from benchyard.host.counters.parsing import TICKS_PER_S
-from benchyard.host.counters.peaks import PeakBook, PeakOf, ProcessPeak
 from benchyard.host.counters.processes import (
     TICKS_CUT_OFF,
     Key,

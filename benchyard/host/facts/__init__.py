@@ -10,12 +10,10 @@ from benchyard import __version__
 from benchyard.core.model import Json, JsonObject
 from benchyard.host.facts.confinement import cgroup, virtualization
 from benchyard.host.facts.engine import docker
+from benchyard.host.facts.hardware import huge_pages, meminfo, processor, randomization, swap
 from benchyard.host.facts.krown import case_info
-from benchyard.host.facts.memory import huge_pages, meminfo, randomization, swap
-from benchyard.host.facts.processor import processor
 from benchyard.host.facts.reading import Facts, Host, known
-from benchyard.host.facts.repository import git_state, work_tree_state
-from benchyard.host.facts.software import packages
+from benchyard.host.facts.software import git_state, packages, work_tree_state
 from benchyard.host.facts.storage import disks
 from benchyard.host.facts.system import (
     boot,

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 from benchyard.core.model import JsonObject
-from benchyard.host.facts.mounts import mounts
-from benchyard.host.facts.processor import hypervisor
+from benchyard.host.facts.hardware import hypervisor
 from benchyard.host.facts.reading import Facts, Host, integer, known
+from benchyard.host.facts.storage import mounts
 
 _MADE_BY = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
 #: The namespaces that a kernel boots with. Source: Linux, include/linux/proc_ns.h (…_INIT_INO).

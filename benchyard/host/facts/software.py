@@ -1,6 +1,11 @@
-"""The versions of the packages that a number may depend on."""
+"""The packages that a number may depend on, and the state of the repository something lies in."""
 
+import hashlib
+import os
+import subprocess
+from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 
 from benchyard.core.model import Json, JsonObject
 
@@ -18,3 +23,62 @@ def _version(name: str) -> Json:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+#: Seconds for one question to git: a repository on a dead network drive must not hold a run.
+GIT_TIMEOUT = 5.0
+
+
+def git_state(folder: Path) -> JsonObject:
+    """Return the commit of a folder's repository, and whether its tracked files differ from that.
+
+    Untracked files do not count, since every result of a run is one. Both are null outside of a
+    repository, without git, and where git may not look.
+    """
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if commit is None:
+        return {"commit": None, "dirty": None}
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": None if changes is None else bool(changes)}
+
+
+def work_tree_state(folder: Path, without: Sequence[Path] = ()) -> JsonObject | None:
+    """Return the commit that is checked out, and what its tracked files differ by.
+
+    Args:
+        without: Folders whose files are left out of the differences.
+
+    Returns:
+        ``commit`` and ``changes``: "none", the digest of the differences, or null where git does
+        not tell them in time. None outside of a repository, and where that has no commit.
+    """
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if commit is None:
+        return None
+    top = Path(_git(folder, "rev-parse", "--show-toplevel") or folder)
+    options = ("--binary", "--no-ext-diff", "--no-textconv")
+    inside = [place.resolve() for place in without if place.resolve().is_relative_to(top)]
+    left_out = [f":(exclude,literal){place.relative_to(top)}" for place in inside]
+    changes = _git(top, "diff", "HEAD", *options, "--", ".", *left_out)
+    if changes:
+        changes = f"sha256:{hashlib.sha256(changes.encode()).hexdigest()}"
+    return {"commit": commit, "changes": "none" if changes == "" else changes}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    # A case's repository is somebody else's: its settings must not start a program here, nor may
+    # looking lock its index; and git's own variables would point to another repository.
+    safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        answer = subprocess.run(
+            ["git", *safe, "-C", str(folder), *arguments],  # noqa: S607 - git is where PATH says
+            env=clean | {"GIT_OPTIONAL_LOCKS": "0"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=GIT_TIMEOUT,
+            check=True,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.decode(errors="replace").strip()

@@ -15,13 +15,13 @@ from benchyard.core.files import writing_atomically
 from benchyard.core.model import Json
 from benchyard.host.collector import Measured, StepWindow
 from benchyard.host.counters.host import disk_numbers
-from benchyard.host.sampler import owned, watched
-from benchyard.host.sampler.columns import HostColumns
+from benchyard.host.sampler import owned, sampler
 from benchyard.host.sampler.raw import Gone, Late, Note, Opened, Stopped, Tick, read_raw
 from benchyard.host.sampler.rows import (
     Booking,
     Boundary,
     Execution,
+    HostColumns,
     MetricsRows,
     StepLevels,
     Values,
@@ -189,7 +189,7 @@ class _Writing:
 
     def _update_of(self, opened: Opened) -> _Update | None:
         name = opened.name
-        if opened.what == watched.COLUMNS:
+        if opened.what == sampler.COLUMNS:
             return lambda content: self._host.update(name, content)
         curve = self._curves.curve(opened.owner, opened.what, name)
         return None if curve is None else lambda content: curve.update(name, content)

@@ -24,7 +24,7 @@ from urllib.parse import unquote
 from benchyard.host.counters import parsing
 from benchyard.host.counters.host import microjoules
 from benchyard.host.counters.values import sum_of
-from benchyard.host.sampler import process, watched
+from benchyard.host.sampler import process, sampler
 from benchyard.host.sampler.rows import cells
 
 HEADER = (
@@ -217,10 +217,10 @@ class Curves:
 
     def __init__(self, disks: Collection[str] | None) -> None:
         self._kinds: dict[str, Callable[[str, str], Curve]] = {
-            watched.CGROUP: lambda owner, what: CgroupCurve(owner, what, disks),
-            watched.TREE: TreeCurve,
-            watched.ENERGY: EnergyCurve,
-            watched.GPU: GpuCurve,
+            sampler.CGROUP: lambda owner, what: CgroupCurve(owner, what, disks),
+            sampler.TREE: TreeCurve,
+            sampler.ENERGY: EnergyCurve,
+            sampler.GPU: GpuCurve,
         }
         self._all: dict[tuple[str, str], Curve] = {}
 
@@ -228,7 +228,7 @@ class Curves:
         """Return what a newly opened file belongs to; None if it is nothing that is drawn here."""
         kind = what.partition(":")[0]
         # Each GPU is one file, and a curve of its own.
-        what = f"{kind}:{name}" if kind == watched.GPU else what
+        what = f"{kind}:{name}" if kind == sampler.GPU else what
         make = self._kinds.get(kind)
         if make is None:
             return None

@@ -10,6 +10,7 @@ import pytest
 
 from benchyard.case.fitness import Fitness
 from benchyard.case.inputs import look
+from benchyard.case.needs import Waiting
 from benchyard.case.registry import Registry
 from benchyard.case.resource import (
     InputFile,
@@ -20,7 +21,6 @@ from benchyard.case.resource import (
     command,
     commands_of,
 )
-from benchyard.case.waiting import Waiting
 from benchyard.core.model import Json, JsonObject
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from benchyard import schemas
-from benchyard.case.schema_errors import Finding
+from benchyard.case.needs import Waiting
+from benchyard.case.schema_check import Finding
 from benchyard.case.shape import check_findings, near_misses, shape_findings
 from benchyard.case.shape import matrix_findings as matrix_findings_of
 from benchyard.case.templates import MAX_POINTS
-from benchyard.case.waiting import Waiting
 from benchyard.core.model import Json, JsonObject
 
 Path = tuple[str | int, ...]

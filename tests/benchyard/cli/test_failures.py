@@ -16,7 +16,7 @@ from benchyard.cli import call
 from benchyard.core.model import Outcome
 from benchyard.results.attempts import TRIES_FILE, note_began, note_ended
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
-from tests.conftest import MakeCase, RunBenchyard, process
+from tests.conftest import MakeCase
 
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
 FLOW_RUN = {"id": "97aa7af2-52ce-4686-82e0-615de07efa2d", "name": "bold-bat", "attempt": 1}
@@ -173,13 +173,8 @@ def test_date_that_is_none_is_wrong_input(root: Path, since: str) -> None:
     assert call(["failures", "--root", str(root), "--since", since]) == 2
 
 
-def test_api_needs_a_server(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["failures", "--root", str(root), "--api"]) == 2
-    assert "--api needs a Prefect server" in capsys.readouterr().err
-
-
 @pytest.mark.slow
-def test_prefect_is_not_loaded_without_api(root: Path) -> None:
+def test_prefect_is_not_loaded(root: Path) -> None:
     code = (
         "import sys; from benchyard.cli import call; "
         f"call(['failures', '--root', {str(root)!r}]); "
@@ -187,36 +182,3 @@ def test_prefect_is_not_loaded_without_api(root: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)
-
-
-@pytest.mark.slow
-def test_api_tells_the_same_of_a_case_that_failed(
-    prefect_server: str, case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path
-) -> None:
-    case_folder("bad", process("may", "exit 3", may_fail=True), process("never", "exit 4"))
-    environment = {**os.environ, "PREFECT_API_URL": prefect_server}
-    root = ("--root", tmp_path / "cases")
-    options = ("--runs", "1", "--cooldown", "0")
-    assert run_benchyard("run", "bad", *root, *options, env=environment).returncode == 1
-    told = run_benchyard("failures", "bad", *root, "--api", "--json", env=environment)
-    assert told.returncode == 0, told.stderr
-    document = json.loads(told.stdout)
-    assert document["api"]["differences"] == []
-    assert document["api"]["agreed"] == 2
-    assert [one["attempts"] for one in document["api"]["seen"]] == [1, 3]
-    (link,) = {one["link"] for one in document["executions"]}
-    assert link.startswith(prefect_server.removesuffix("/api"))
-    shown = run_benchyard("failures", "bad", *root, "--api", env=environment)
-    assert "the Prefect server tells the same of 2 executions of steps" in shown.stdout
-    shutil.rmtree(tmp_path / "cases" / "bad" / "results")
-    gone = run_benchyard("failures", *root, "--api", env=environment)
-    assert "only the server knows: run1/02-never: 1 attempt, FAILED" in gone.stdout
-
-
-@pytest.mark.slow
-def test_server_that_is_not_there_is_said(root: Path, run_benchyard: RunBenchyard) -> None:
-    environment = {**os.environ, "PREFECT_API_URL": "http://127.0.0.1:9/api"}
-    told = run_benchyard("failures", "--root", root, "--api", env=environment)
-    assert told.returncode == 1
-    assert "no Prefect server answers" in told.stderr
-    assert "Traceback" not in told.stderr

@@ -24,7 +24,6 @@ COMMANDS = (
     ("rerun", "quick", "--root", "cases", "--force"),
     ("suite", "--root", "cases"),
     ("suite", "--root", "cases", "--pool", "testbeds"),
-    ("failures", "--root", "cases", "--api"),
     ("deploy", "--prefect-yaml", str(SOURCE / "prefect.yaml"), "--root", "cases"),
     ("worker", "--checkout", str(SOURCE)),
     ("up", "--no-server", "--prefect-yaml", str(SOURCE / "prefect.yaml"), "--root", "cases"),

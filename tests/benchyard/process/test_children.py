@@ -13,8 +13,17 @@ from typing import Any
 
 import pytest
 
+import benchyard
 from benchyard.core.errors import CommandFailedError
-from benchyard.process.children import Child, pipe, spawn, tail, wait_until_gone
+from benchyard.process.children import (
+    Child,
+    child_environment,
+    pipe,
+    spawn,
+    tail,
+    told,
+    wait_until_gone,
+)
 from benchyard.process.labels import CHILD, OWNER, labelled, this_owner
 from benchyard.process.launching import Line, Spent
 from benchyard.process.usage import Ended
@@ -334,3 +343,36 @@ def test_waiting_for_a_process_that_stays_ends(shell: Spawn) -> None:
     child, _ = shell("sleep 300")
 
     assert not wait_until_gone(child.pid, 0.02)
+
+
+ROOT = str(Path(benchyard.__file__).resolve().parents[1])
+
+
+def test_what_is_the_labs_and_prefects_stays_with_them() -> None:
+    lab = {
+        "PATH": "/bin",
+        "TOKEN": "t",
+        "BENCHYARD_OWNER": "1:2:3",
+        "BENCHYARD_DATABASE_URL": "postgresql://user:password@host/x",
+        "PREFECT_API_AUTH_STRING": "a:b",
+        "prefect_api_key": "k",
+        "PREFECT__FLOW_RUN_ID": "1",
+        "PYTHONPATH": os.pathsep.join([ROOT, "/mine"]),
+    }
+    assert child_environment(lab) == {
+        "PATH": "/bin",
+        "TOKEN": "t",
+        "PYTHONPATH": "/mine",
+        "DO_NOT_TRACK": "1",
+    }
+    assert "PYTHONPATH" not in child_environment({"PYTHONPATH": ROOT})
+
+
+def test_a_record_tells_names_and_only_harmless_values() -> None:
+    assert told({"TOKEN": "t", "PATH": "/bin", "OMP_NUM_THREADS": "4", "LC_ALL": "C"}) == {
+        "DO_NOT_TRACK": "1",
+        "LC_ALL": "C",
+        "OMP_NUM_THREADS": "4",
+        "PATH": "/bin",
+        "TOKEN": None,
+    }

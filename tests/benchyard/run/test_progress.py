@@ -4,7 +4,25 @@ import threading
 
 import pytest
 
-from benchyard.run.progress import Event, Notice, current_listener, ignore, listening, tell
+from benchyard.core.model import Outcome
+from benchyard.core.wording import duration
+from benchyard.run.progress import (
+    MARKS,
+    AttemptFailed,
+    CaseStarted,
+    Event,
+    Notice,
+    RunEnded,
+    RunStarted,
+    StepEnded,
+    StepStarted,
+    Waiting,
+    current_listener,
+    ignore,
+    listening,
+    say,
+    tell,
+)
 
 
 def test_nobody_listens_at_first() -> None:
@@ -56,3 +74,79 @@ def test_an_interruption_while_telling_goes_on() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         tell(interrupted, Notice("x"))
+
+
+DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        (CaseStarted("c", (1, 2, 3), ()), "c: 3 runs to do"),
+        (CaseStarted("c", (3,), (1, 2)), "c: 1 run to do, 2 done before"),
+        (CaseStarted("c", (), (1,)), "c: 0 runs to do, 1 done before"),
+        (RunStarted("c", 2, 1), "c run 2: 1 step"),
+        (RunStarted("c", 2, 5), "c run 2: 5 steps"),
+        (StepStarted("c", 1, 3, "Load"), "c run 1 step 3 Load: started"),
+        (
+            AttemptFailed("c", 1, 3, "Load", "no route", 2),
+            "c run 1 step 3 Load: attempt failed, 2 more attempts: no route",
+        ),
+        (
+            AttemptFailed("c", 1, 3, "Load", "no route", 1),
+            "c run 1 step 3 Load: attempt failed, 1 more attempt: no route",
+        ),
+        (
+            AttemptFailed("c", 1, 3, "Load", "no route", 0),
+            "c run 1 step 3 Load: attempt failed, no attempt left: no route",
+        ),
+        (StepEnded("c", 1, 3, "Load", DONE, 0.25), "c run 1 step 3 Load: ✓ completed 250.0 ms"),
+        (StepEnded("c", 1, 3, "Load", DONE, None), "c run 1 step 3 Load: ✓ completed"),
+        (
+            StepEnded("c", 1, 3, "Load", Outcome.TOLERATED, None, "no route"),
+            "c run 1 step 3 Load: ~ tolerated: no route",
+        ),
+        (
+            StepEnded("c", 1, 3, "Load", Outcome.TIMED_OUT, None, "late"),
+            "c run 1 step 3 Load: ✗ timed_out: late",
+        ),
+        (RunEnded("c", 1, FAILED, 3.0), "c run 1: ✗ failed after 3.00 s"),
+        (Waiting("cooling down", 15.0), "cooling down for 15.00 s"),
+        (Waiting("waiting for the testbed"), "waiting for the testbed"),
+        (Notice("stopping"), "stopping"),
+    ],
+)
+def test_each_event_is_a_sentence(event: Event, text: str) -> None:
+    assert say(event) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0 µs"),
+        (0.000_000_4, "0 µs"),
+        (0.000_25, "250 µs"),
+        (0.001, "1.0 ms"),
+        (0.25, "250.0 ms"),
+        (1.0, "1.00 s"),
+        (119.99, "119.99 s"),
+        (120.0, "2 min 00 s"),
+        (3599.4, "59 min 59 s"),
+        (3599.6, "1 h 00 min"),
+        (36_000.0, "10 h 00 min"),
+        (90_061.0, "25 h 01 min"),
+    ],
+)
+def test_a_length_of_time_has_the_unit_that_suits_it(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.000_999_9, "1.0 ms"), (0.999_99, "1.00 s"), (119.999, "2 min 00 s")]
+)
+def test_rounding_does_not_show_a_thousand_of_a_unit(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_every_outcome_has_a_mark() -> None:
+    assert set(MARKS) == set(Outcome)

@@ -20,7 +20,7 @@ from benchyard.core.model import Case, Outcome
 from benchyard.results.layout import done_runs
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import session as session_module
-from benchyard.run.runlog import LOGGER
+from benchyard.run.reporter import LOGGER
 from benchyard.run.session import Session
 from tests.benchyard.run.conftest import Act, Call, Lab, step
 from tests.conftest import tree

@@ -21,7 +21,7 @@ import urllib3
 
 from benchyard.case.resource import CommandResult, step_context
 from benchyard.host.counters.counters import Counters
-from benchyard.run.live import owned_by
+from benchyard.run.running_resources import owned_by
 from resources.container import Container
 from tests.resources._containers.conftest import container_in, said, workspace_in
 

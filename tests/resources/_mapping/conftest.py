@@ -10,9 +10,9 @@ import pytest
 
 import resources
 from benchyard.case.resource import CommandResult, Workspace, step_context
+from resources import _memory
 from resources._containers.base import ContainerResource
 from resources._containers.specification import Specification
-from resources._mapping import java
 
 #: What KROWN's cases give, with a password that would do harm in a shell, a URL or an ini file.
 DATABASE: Mapping[str, Any] = {
@@ -96,7 +96,7 @@ MakeEngine: TypeAlias = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def memory(monkeypatch: pytest.MonkeyPatch) -> int:
     """Give this host 16 GB, whatever it has."""
-    monkeypatch.setattr(java, "host_memory", lambda: 16_000_000_000)
+    monkeypatch.setattr(_memory, "host_memory", lambda: 16_000_000_000)
     return 16_000_000_000
 
 

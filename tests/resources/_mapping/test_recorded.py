@@ -11,7 +11,7 @@ import pytest
 
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
 from resources._containers.engine import connect
-from resources._containers.hosts import addresses
+from resources._containers.network import addresses
 
 pytestmark = [pytest.mark.requires("docker", "image:recorder"), pytest.mark.slow]
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from benchyard.analysis.failures import Agreement, Collected, Seen, by_fragility, executions
-from benchyard.analysis.failures.document import agreement_document, document
+from benchyard.analysis.failures import Collected, by_fragility, executions
+from benchyard.analysis.failures.document import document
 from benchyard.analysis.failures.rates import DAY, rates
 from benchyard.analysis.failures.wording import (
     executions_table,
@@ -64,14 +64,6 @@ def test_nothing_at_all_is_a_document() -> None:
     made = document(Collected(()), None, link)
     assert made["steps"] == []
     assert made["rates"] == {"day": [], "week": []}
-
-
-def test_agreement_is_told() -> None:
-    crashed = Seen("f", 1, "run1/01-load", 1, "CRASHED", "killed", (("Running", "2026"),))
-    made = agreement_document(Agreement(3, ("run1/02-x: other",), 2, (crashed,)), [crashed])
-    assert made["agreed"] == 3
-    assert made["only_api"] == made["seen"]
-    assert cast("Any", made["seen"])[0]["history"] == [{"state": "Running", "at": "2026"}]
 
 
 def test_tables_have_one_shape_and_steer_no_terminal(make_try: MakeTry) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchyard.host.checks.scene import Scene
+from benchyard.host.checks.check_context import CheckContext
 from benchyard.host.facts.reading import Host
 
 CPU = "sys/devices/system/cpu"
@@ -194,8 +194,8 @@ def write_host(folder: Path, files: Mapping[str, str | None]) -> Host:
     return Host(folder)
 
 
-def scene_of(folder: Path, files: Mapping[str, str | None], **more: Any) -> Scene:
+def scene_of(folder: Path, files: Mapping[str, str | None], **more: Any) -> CheckContext:
     """Return what checks look at, of a host written below a folder."""
     host = write_host(folder / "host", files)
     given: dict[str, Any] = {"results": folder, "temporary": folder, "user": 1000, **more}
-    return Scene(host, **given)
+    return CheckContext(host, **given)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.host.checks.check_context import Look, glance
 from benchyard.host.checks.finding import Status
-from benchyard.host.checks.look import Look, glance
 from benchyard.host.checks.memory import CHECKS
 from tests.benchyard.host.checks.hosts import GUEST, LAPTOP, SERVER, scene_of
 

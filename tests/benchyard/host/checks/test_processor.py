@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.host.checks.check_context import Look, glance
 from benchyard.host.checks.finding import Status
-from benchyard.host.checks.look import Look, glance
 from benchyard.host.checks.processor import CHECKS
 from tests.benchyard.host.checks.hosts import CPU, GUEST, LAPTOP, SERVER, scene_of, threads
 
@@ -94,7 +94,7 @@ def test_heat_at_this_very_moment_fails(tmp_path: Path) -> None:
     hotter = LAPTOP | {f"{CPU}/cpu1/thermal_throttle/core_throttle_count": "13"}
     before = glance(scene_of(tmp_path / "before", LAPTOP).host, 0.0)
     after = glance(scene_of(tmp_path / "after", hotter).host, 0.3)
-    scene = scene_of(tmp_path / "now", hotter, look=Look(before, after))
-    found = CHECKS["thermal throttling"](scene)
+    context = scene_of(tmp_path / "now", hotter, look=Look(before, after))
+    found = CHECKS["thermal throttling"](context)
     assert found is not None
     assert (found.status, found.finding) == (Status.FAIL, "3 times in 0.3 s just now")

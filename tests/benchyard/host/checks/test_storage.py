@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from benchyard.host.checks.check_context import CheckContext
 from benchyard.host.checks.finding import Finding, Status
-from benchyard.host.checks.scene import Scene
 from benchyard.host.checks.storage import CHECKS
 from benchyard.host.facts.reading import Host
 from tests.benchyard.host.checks.hosts import LAPTOP, scene_of
@@ -85,7 +85,7 @@ def test_a_folder_that_cannot_be_written_fails(
 @pytest.mark.parametrize("folder", ["/proc", "/proc/self/not/there", "/sys"])
 def test_folders_of_the_kernel_hold_no_results_even_for_root(folder: str) -> None:
     """Its access rights allow it, and it has 0 of 0 bytes free."""
-    made = CHECKS["results folder"](Scene(Host(), Path(folder), Path("/")))
+    made = CHECKS["results folder"](CheckContext(Host(), Path(folder), Path("/")))
     assert made is not None
     assert made.status is Status.FAIL
     assert "cannot be written to: what is there is the kernel's (" in made.finding

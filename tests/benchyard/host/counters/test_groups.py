@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.host.counters import peaks
+from benchyard.host.counters import kernel
 from benchyard.host.counters.account import Account
 from benchyard.host.counters.group_usage import used_by_group
 from benchyard.host.counters.groups import Group, GroupReading, Members
@@ -53,7 +53,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, *, taken: bool) -> None:
             raise OSError(errno.EINVAL, "Invalid argument")
         return True
 
-    monkeypatch.setattr(peaks, "set_back", set_back)
+    monkeypatch.setattr(kernel, "set_back", set_back)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.host.counters import peaks
+from benchyard.host.counters import kernel
 from benchyard.host.counters.account import CPU_WAIT, Account
 from benchyard.host.counters.networks import Traffic
 from benchyard.host.counters.processes import boot_ticks
@@ -111,10 +111,10 @@ def test_the_peak_of_a_process_that_lives_is_that_of_the_window(worker: Worker) 
 
 
 def test_where_a_peak_cannot_begin_anew(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: peaks.ProcessPeak) -> bool:
+    def refuse(_: kernel.ProcessPeak) -> bool:
         return False
 
-    monkeypatch.setattr(peaks.ProcessPeak, "reset", refuse)
+    monkeypatch.setattr(kernel.ProcessPeak, "reset", refuse)
     trees, owned = Trees(), Owned(pids=[worker.pid])
     window = Window(trees, owned)
     worker.touch(64 * MIB)

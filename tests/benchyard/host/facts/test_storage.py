@@ -6,9 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.host.facts.mounts import mount_of, mounts
 from benchyard.host.facts.reading import Host
-from benchyard.host.facts.storage import disks
+from benchyard.host.facts.storage import disks, mount_of, mounts
 from tests.benchyard.host.checks.hosts import write_host
 
 LINE = "22 1 {device} / {point} rw,noatime shared:1 - {fstype} {source} rw,discard\n"

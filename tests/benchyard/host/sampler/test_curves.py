@@ -14,8 +14,7 @@ from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE, write_cu
 from benchyard.host.sampler.owned import HEADER
 from benchyard.host.sampler.process import FRAME, MAGIC, MISSED, PART, TICK
 from benchyard.host.sampler.rows import COLUMNS, Boundary, Execution
-from benchyard.host.sampler.sampler import start_sampler
-from benchyard.host.sampler.watched import host_files
+from benchyard.host.sampler.sampler import host_files, start_sampler
 from benchyard.process.usage import Owned
 from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
 

@@ -7,8 +7,7 @@ import pytest
 
 from benchyard.host.sampler import nvml
 from benchyard.host.sampler.raw import Note, Opened, Tick, read_raw
-from benchyard.host.sampler.sampler import start_sampler
-from benchyard.host.sampler.watched import NVML_VARIABLE
+from benchyard.host.sampler.sampler import NVML_VARIABLE, start_sampler
 
 SOURCE = """
 #include <stdio.h>

@@ -1,0 +1,149 @@
+"""Which steps wait for which: ids, ``needs``, their graph, and what is wrong with them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchyard.case.problems import MOST_PROBLEMS
+from benchyard.case.schema_check import Finding
+from benchyard.core.wording import hint, near_miss, quote
+
+#: So many cycles are told; who mends them sees the next ones.
+MOST_CYCLES = 20
+
+
+@dataclass(slots=True)
+class Order:
+    """Which steps wait for which, by their positions.
+
+    Args:
+        cycles: Each from a step back to itself; what closes one is left out of all else.
+        before: Of each step the set of those that it waits for, directly or not, as bits.
+        ranks: Of each step a number above those of all that it waits for.
+    """
+
+    before: list[int]
+    ranks: list[int]
+    cycles: list[list[int]] = field(default_factory=list[list[int]])
+
+    def waits(self, later: int, earlier: int) -> bool:
+        """Tell whether a step waits for another one, directly or not."""
+        return bool(self.before[later] >> earlier & 1)
+
+
+def order_of(needs: Sequence[Sequence[int]]) -> Order:
+    """Look at a graph once, in time linear in its size.
+
+    Args:
+        needs: Of each step the positions of those that it waits for.
+    """
+    walk = _Walk(needs)
+    for position in range(len(needs)):
+        walk.visit(position)
+    return walk.order
+
+
+class _Walk:
+    """A walk through the graph, what is waited for first; deeper than Python recurses."""
+
+    def __init__(self, needs: Sequence[Sequence[int]]) -> None:
+        self._needs = needs
+        self._left: list[tuple[int, Iterator[int]]] = []
+        self._open: dict[int, None] = {}
+        self._finished = 0
+        self.order = Order([0] * len(needs), [-1] * len(needs))
+
+    def visit(self, position: int) -> None:
+        if self.order.ranks[position] < 0:
+            self._enter(position)
+        while self._left:
+            current, rest = self._left[-1]
+            needed = next(rest, None)
+            if needed is None:
+                self._leave()
+            elif needed in self._open:
+                self._note_cycle(needed)
+            elif self.order.ranks[needed] < 0:
+                self._enter(needed)
+            else:
+                self.order.before[current] |= self.order.before[needed] | 1 << needed
+
+    def _note_cycle(self, position: int) -> None:
+        if len(self.order.cycles) < MOST_CYCLES:
+            path = [*self._open]
+            self.order.cycles.append([*path[path.index(position) :], position])
+
+    def _enter(self, position: int) -> None:
+        self._open[position] = None
+        self._left.append((position, iter(self._needs[position])))
+
+    def _leave(self) -> None:
+        position, _ = self._left.pop()
+        del self._open[position]
+        self.order.ranks[position] = self._finished
+        self._finished += 1
+        if self._left:
+            parent = self._left[-1][0]
+            self.order.before[parent] |= self.order.before[position] | 1 << position
+
+
+#: Names of so many neighbours are compared with an unknown one.
+_NEIGHBOURS = 25
+#: Longest cycle that a message shows in full.
+_SHOWN = 20
+
+
+class Waiting:
+    """The steps of one case and their order; some may lack keys."""
+
+    def __init__(self, steps: Sequence[dict[str, Any]]) -> None:
+        self._steps = steps
+        self.ids = [step_id(step, index) for index, step in enumerate(steps, 1)]
+        self._places: dict[str, int] = {}
+        self.findings: list[Finding] = [*self._twins()]
+        needs = [[*dict.fromkeys(self._needed(position))] for position in range(len(steps))]
+        self.order: Order = order_of(needs)
+        for cycle in self.order.cycles:
+            message = "the steps wait for each other: " + self._shown(cycle)
+            self.findings.append((("steps",), message))
+
+    def _twins(self) -> Iterator[Finding]:
+        for position, identifier in enumerate(self.ids):
+            if self._places.setdefault(identifier, position) != position:
+                message = f"'{quote(identifier)}' is the id of an earlier step too"
+                yield ("steps", position, "@id"), message
+
+    def _needed(self, position: int) -> Iterator[int]:
+        """Yield the positions of what a step needs; note what is no step."""
+        needs = self._steps[position].get("needs")
+        if needs is None:
+            yield from (position - 1,) if position else ()
+            return
+        for place, needed in enumerate(needs):
+            found = self._places.get(needed) if isinstance(needed, str) else None
+            if found is not None:
+                yield found
+            elif isinstance(needed, str):
+                yield from self._unknown(position, place, needed)
+
+    def _unknown(self, position: int, place: int, needed: str) -> Iterator[int]:
+        """Note an unknown need; yield the step that was most likely meant."""
+        if len(self.findings) > MOST_PROBLEMS:
+            return
+        around = self.ids[max(0, position - _NEIGHBOURS) : position + _NEIGHBOURS]
+        message = f"there is no step with the id '{quote(needed)}'{hint(needed, around)}"
+        self.findings.append((("steps", position, "needs", place), message))
+        near = self._places.get(near_miss(needed, around) or "")
+        if near is not None and near < position:
+            yield near
+
+    def _shown(self, cycle: list[int]) -> str:
+        names = [quote(self.ids[position]) for position in cycle]
+        if len(names) > _SHOWN:
+            names[_SHOWN // 2 : -_SHOWN // 2] = ["…"]
+        return " → ".join(names)
+
+
+def step_id(fields: Mapping[str, Any], index: int) -> str:
+    """Return the step's ``@id``, or ``step<index>`` where it has none."""
+    return str(fields.get("@id", f"step{index}"))

@@ -1,0 +1,54 @@
+"""Paths and seconds as the command line takes them, and the options that are made of them."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class NamedPath(click.Path):
+    """A path on the command line; ``--results "$UNSET"`` is refused."""
+
+    def __init__(
+        self, *, exists: bool = False, file_okay: bool = True, dir_okay: bool = True
+    ) -> None:
+        super().__init__(exists=exists, file_okay=file_okay, dir_okay=dir_okay, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; click tells of what it raises by the option's name."""
+        if value == "":
+            self.fail("an empty text names nothing; give a path, or leave it out", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds within bounds.
+
+    ``click.FloatRange`` alone lets ``nan`` pass, which is neither below nor above any bound.
+    """
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number; fails, in a sentence, for what is none or out of bounds."""
+        seconds: float = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value!r} is no number of seconds.", param, ctx)
+        return seconds
+
+
+allow_option = click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    type=NamedPath(),
+    help="Folder that flow runs here may name beside the checkout; several times for several.",
+)
+grace_option = click.option(
+    "--grace",
+    type=Seconds(0, 604_800),
+    help="Seconds that a run gets to finish at SIGTERM; no limit if left out.",
+)

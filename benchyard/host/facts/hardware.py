@@ -1,0 +1,225 @@
+"""CPUs and memory: what there is, and the settings that decide how fast it is."""
+
+import os
+from dataclasses import dataclass
+from functools import partial
+
+from benchyard.core.model import Json, JsonObject
+from benchyard.host.facts.reading import Facts, Host, as_list, chosen, integer, known, pairs
+
+CPU = "sys/devices/system/cpu"
+NODE = "sys/devices/system/node"
+#: Bytes of /proc/cpuinfo that hold the first CPU; the kernel asks every further one for its speed.
+_FIRST_CPU = 4096
+
+
+def processor(host: Host) -> JsonObject:
+    """Return what is known of the CPUs; frequencies in Hz.
+
+    Source: Linux, Documentation/ABI/testing/sysfs-devices-system-cpu; admin-guide/pm/cpufreq.rst.
+    """
+    facts: Facts = {
+        "model": lambda: model(host),
+        "logical_cores": lambda: len(online(host)),
+        "physical_cores": lambda: len(cores(host)) or None,
+        "sockets": lambda: _sockets(host),
+        "threads_per_core": lambda: max(map(len, cores(host)), default=None),
+        "smt": lambda: smt(host),
+        "frequency_min_hz": lambda: min(frequencies(host, "cpuinfo_min_freq"), default=None),
+        "frequency_max_hz": lambda: max(frequencies(host, "cpuinfo_max_freq"), default=None),
+        "frequency_limit_hz": lambda: max(frequencies(host, "scaling_max_freq"), default=None),
+        "cache_bytes": lambda: _caches(host),
+        "governor": lambda: ", ".join(policies(host, "scaling_governor")),
+        "frequency_driver": lambda: ", ".join(policies(host, "scaling_driver")),
+        "energy_preference": lambda: ", ".join(policies(host, "energy_performance_preference")),
+        "turbo": lambda: turbo(host),
+        "microcode": lambda: dict(first_cpu(host)).get("microcode"),
+        "affinity": lambda: as_list(os.sched_getaffinity(0)),
+        "isolated": lambda: isolated(host),
+        "numa_nodes": lambda: len(host.cpus(f"{NODE}/online") or ()) or None,
+        "vulnerabilities": partial(_vulnerabilities, host),
+    }
+    return known(facts)
+
+
+def first_cpu(host: Host) -> list[tuple[str, str]]:
+    """Return what /proc/cpuinfo says of the first CPU."""
+    return list(pairs((host.text("proc/cpuinfo", _FIRST_CPU) or "").partition("\n\n")[0]))
+
+
+def model(host: Host) -> str | None:
+    """Return the CPU's name; the board's where the CPU has none, as on many ARM systems."""
+    name = dict(first_cpu(host)).get("model name")
+    board = host.text("sys/firmware/devicetree/base/model")
+    return name or (board.strip("\0") if board else None)
+
+
+def online(host: Host) -> set[int]:
+    """Return the CPUs that run."""
+    return host.cpus(f"{CPU}/online") or set(range(os.cpu_count() or 1))
+
+
+def cores(host: Host) -> set[frozenset[int]]:
+    """Return the physical cores, each as its threads; empty if that is not told."""
+    told = (_threads(host, cpu) for cpu in online(host))
+    return {frozenset(threads) for threads in told if threads}
+
+
+def _threads(host: Host, cpu: int) -> set[int] | None:
+    folder = f"{CPU}/cpu{cpu}/topology"
+    # The second name is what kernels before 5.3 have.
+    return host.cpus(f"{folder}/core_cpus_list") or host.cpus(f"{folder}/thread_siblings_list")
+
+
+def _sockets(host: Host) -> Json:
+    told = {host.text(f"{CPU}/cpu{cpu}/topology/physical_package_id") for cpu in online(host)}
+    return len(told - {None, "-1"}) or None
+
+
+def smt(host: Host) -> bool | None:
+    """Return whether cores run several threads at once."""
+    return {"1": True, "0": False}.get(host.text(f"{CPU}/smt/active") or "")
+
+
+def policies(host: Host, name: str) -> list[str]:
+    """Return the different values that a setting of the CPUs' frequency has."""
+    folders = (n for n in host.names(f"{CPU}/cpufreq") if n.startswith("policy"))
+    told = {host.text(f"{CPU}/cpufreq/{folder}/{name}") for folder in folders}
+    return sorted(value for value in told if value)
+
+
+def frequencies(host: Host, name: str) -> list[int]:
+    """Return the different frequencies of a kind; in Hz, where the kernel counts in kHz."""
+    return [int(text) * 1000 for text in policies(host, name) if text.isdecimal()]
+
+
+def turbo(host: Host) -> bool | None:
+    """Return whether the CPU may exceed its base frequency.
+
+    Source: Linux, Documentation/admin-guide/pm: intel_pstate.rst (no_turbo), cpufreq.rst (boost).
+    """
+    forbidden = host.text(f"{CPU}/intel_pstate/no_turbo")
+    if forbidden is not None:
+        return {"0": True, "1": False}.get(forbidden)
+    return {"1": True, "0": False}.get(host.text(f"{CPU}/cpufreq/boost") or "")
+
+
+def isolated(host: Host) -> str | None:
+    """Return the CPUs that the scheduler leaves alone, or ``none``.
+
+    Source: Linux, Documentation/admin-guide/kernel-parameters.txt, isolcpus.
+    """
+    path = f"{CPU}/isolated"
+    return host.text(path) or ("none" if host.has(path) else None)
+
+
+def _vulnerabilities(host: Host) -> Json:
+    folder = f"{CPU}/vulnerabilities"
+    return {name: host.text(f"{folder}/{name}") for name in host.names(folder)} or None
+
+
+def hypervisor(host: Host) -> bool | None:
+    """Return whether a hypervisor is below this kernel, as the CPU tells it.
+
+    Source: Linux, arch/x86: X86_FEATURE_HYPERVISOR. Other architectures do not tell.
+    """
+    flags = dict(first_cpu(host)).get("flags")
+    return None if flags is None else "hypervisor" in flags.split()
+
+
+def _caches(host: Host) -> Json:
+    """Return the size of one cache of each kind that the first CPU has: ``L1d``, ``L2``.
+
+    Source: Linux, Documentation/ABI/testing/sysfs-devices-system-cpu, cacheinfo: sizes end in K.
+    """
+    found: JsonObject = {}
+    for name in host.names(f"{CPU}/cpu0/cache"):
+        folder = f"{CPU}/cpu0/cache/{name}"
+        level, kind = host.number(f"{folder}/level"), host.text(f"{folder}/type") or ""
+        size = (host.text(f"{folder}/size") or "").removesuffix("K")
+        if level and size.isdecimal():
+            letter = kind[0].lower() if kind in ("Data", "Instruction") else ""
+            found[f"L{level}{letter}"] = int(size) * 1024
+    return found or None
+
+
+_PAGES = "sys/kernel/mm/transparent_hugepage"
+
+
+@dataclass(frozen=True, slots=True)
+class SwapDevice:
+    """One line of /proc/swaps.
+
+    Args:
+        kind: ``partition`` or ``file``.
+    """
+
+    name: str
+    kind: str
+    size_bytes: int
+    used_bytes: int
+    priority: int
+
+
+def meminfo(host: Host) -> dict[str, int]:
+    """Return /proc/meminfo in bytes."""
+    told = {n: integer(v.removesuffix("kB").strip()) for n, v in pairs(host.text("proc/meminfo"))}
+    return {name: kilobytes * 1024 for name, kilobytes in told.items() if kilobytes is not None}
+
+
+def swap_devices(host: Host) -> list[SwapDevice] | None:
+    """Return what is swapped to; None if the kernel does not tell."""
+    text = host.text("proc/swaps")
+    if text is None:
+        return None
+    rows = (line.split() for line in text.splitlines()[1:])
+    return [device for row in rows if (device := _swap_device(row))]
+
+
+def _swap_device(row: list[str]) -> SwapDevice | None:
+    """Read one line; names of files have no blanks there but their octal codes."""
+    if len(row) != 5:
+        return None
+    numbers = [integer(cell) for cell in row[2:]]
+    size, used, priority = numbers
+    if size is None or used is None or priority is None:
+        return None
+    return SwapDevice(row[0], row[1], size * 1024, used * 1024, priority)
+
+
+def swap(host: Host) -> JsonObject:
+    """Return the swap devices and how readily they are used (vm.swappiness)."""
+    devices = swap_devices(host)
+    listed: Json = None
+    if devices is not None:
+        listed = [
+            {
+                "name": device.name,
+                "kind": device.kind,
+                "size_bytes": device.size_bytes,
+                "used_bytes": device.used_bytes,
+                "priority": device.priority,
+            }
+            for device in devices
+        ]
+    return {"devices": listed, "swappiness": host.number("proc/sys/vm/swappiness")}
+
+
+def huge_pages(host: Host) -> JsonObject:
+    """Return when memory comes in huge pages, and when a process waits for one.
+
+    Source: Linux, Documentation/admin-guide/mm/transhuge.rst.
+    """
+    facts: Facts = {
+        "enabled": lambda: chosen(host.text(f"{_PAGES}/enabled")),
+        "defrag": lambda: chosen(host.text(f"{_PAGES}/defrag")),
+    }
+    return known(facts)
+
+
+def randomization(host: Host) -> int | None:
+    """Return how addresses are randomized: 0 not, 1 without the heap, 2 fully.
+
+    Source: Linux, Documentation/admin-guide/sysctl/kernel.rst, randomize_va_space.
+    """
+    return host.number("proc/sys/kernel/randomize_va_space")

@@ -1,0 +1,263 @@
+"""How a lab comes up on a machine, what is said of it, and how a machine joins another's lab."""
+
+import getpass
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
+from benchyard.lab import state
+from benchyard.lab.api import client
+from benchyard.lab.deploying import Offered, declared, deploy
+from benchyard.lab.heartbeats import ensure_heartbeat_automation
+from benchyard.lab.lab import Lab, Testbed, wait_for_dead_labs
+from benchyard.lab.requests import as_interrupts
+from benchyard.lab.trouble import raise_if_refused
+from benchyard.lab.where import choose, protect, reachable, use
+from tasks.names import SERVER, SHOWN_PASSWORD, TESTBEDS, this_host
+
+SERVED = "the testbed is served already, by pid {pid} on this machine; give another --name"
+_FLOWS = Path("flows", "execute_case.py")
+
+
+@dataclass(frozen=True, slots=True)
+class JoinOptions:
+    """How a machine is to take part.
+
+    Args:
+        name: Of the testbed.
+        queue: Its own queue.
+        tags: Of the testbed.
+        checkout: Whose flows and cases it executes.
+        allowed: Further folders that parameters of flow runs may name.
+        grace: Seconds that a run gets at SIGTERM.
+    """
+
+    name: str | None
+    queue: str | None
+    tags: Sequence[str]
+    checkout: Path
+    allowed: Sequence[Path]
+    grace: float | None
+
+
+def join(wishes: JoinOptions, say: Callable[[str], None]) -> bool:
+    """Serve a lab as a testbed until somebody asks for the end.
+
+    Returns:
+        Whether the flow run that was under way at the end could finish.
+
+    Raises:
+        BenchyardError: If the server does not answer or does not take our password, or the worker
+            does not come up.
+        InputError: If the testbed is served already, or there are no flows.
+    """
+    name = wishes.name or this_host()
+    raise_if_unfit(name)
+    checkout = wishes.checkout.resolve()
+    if not (checkout / _FLOWS).is_file():
+        raise InputError(f"there is no {_FLOWS} in {checkout}; --checkout names Benchyard's folder")
+    with ExitStack() as held:
+        held.enter_context(state.claim(f"testbed-{name}", SERVED))
+        with as_interrupts():
+            use(where := reachable())
+            raise_if_refused(where.api)
+            queue = wishes.queue or name
+            testbed = Testbed(name, queue, wishes.tags, checkout, wishes.allowed)
+            lab = Lab(where, testbed, say)
+            try:
+                lab.start_testbed()
+                lab.wait_for_workers()
+            except BaseException:
+                lab.abandon()
+                raise
+
+        def ready() -> None:
+            say(
+                f"the testbed {name} serves the lab at {where.ui}: one run at a time, of "
+                f"the queues {queue} and default of the pool {TESTBEDS}"
+            )
+            say("Ctrl-C lets the run in progress finish, a second one stops it")
+
+        return lab.keep_up(ready, wishes.grace)
+
+
+def raise_if_unfit(name: str) -> None:
+    """Refuse a name of a testbed that Prefect would not take for a worker and a queue.
+
+    Raises:
+        InputError: If it is one.
+    """
+    if not name.strip() or any(letter in name for letter in "/%&><") or len(name) > 60:
+        raise InputError(f"'{name}' is no name for a testbed: it has no / % & < >, and is short")
+
+
+Say = Callable[[str], None]
+_TWICE = "a lab is up on this machine already (pid {pid}): {url}; stop it with Ctrl-C or SIGTERM"
+
+
+@dataclass(frozen=True, slots=True)
+class LabOptions:
+    """How a lab is to be.
+
+    Args:
+        host_name: Under which others reach the server.
+        port: Of the server.
+        database_url: Of the server.
+        own_server: Whether one may be started.
+        name: Of the testbed.
+        tags: Of the testbed.
+        root: Folder that cases are looked for in.
+        resource_folders: Further resource classes.
+        prefect_yaml: Declares the deployments.
+        alerts: Where failures are told of.
+        allowed: Further folders that parameters of flow runs may name.
+        auth: Whether the server wants a password.
+        measures: Whether this host is a testbed, too.
+        grace: Seconds that a run gets at SIGTERM.
+    """
+
+    host_name: str | None
+    port: int | None
+    database_url: str | None
+    own_server: bool
+    name: str | None
+    tags: Sequence[str]
+    root: Path | None
+    resource_folders: Sequence[Path]
+    prefect_yaml: Path
+    alerts: str | None
+    allowed: Sequence[Path]
+    auth: bool
+    measures: bool
+    grace: float | None
+
+
+def up(wishes: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) -> bool:
+    """Bring a lab up and keep it up until somebody asks for its end.
+
+    Args:
+        say: Tells the user a line.
+        ready: Called with what there is, once all of it answers.
+
+    Returns:
+        Whether the flow runs that were under way at the end could finish.
+
+    Raises:
+        BenchyardError: If a part does not come up.
+        InputError: If a lab is up here already, or a wish cannot be met.
+    """
+    name = wishes.name or this_host()
+    raise_if_unfit(name)
+    declared(wishes.prefect_yaml)
+    with ExitStack() as held:
+        claim = held.enter_context(state.claim("up", _TWICE))
+        if wishes.measures:
+            held.enter_context(state.claim(f"testbed-{name}", SERVED))
+        with as_interrupts():
+            wait_for_dead_labs(say)
+            where = choose(wishes.host_name, wishes.port, own=wishes.own_server)
+            password = protect(where, auth=wishes.auth)
+            use(where)
+            checkout = wishes.prefect_yaml.resolve().parent
+            lab = Lab(where, Testbed(name, name, wishes.tags, checkout, _reach(wishes)), say)
+            try:
+                offered = _bring_up(lab, wishes)
+            except BaseException:
+                lab.abandon()
+                raise
+        claim.tell(url=where.ui, api=where.api, password=password or "")
+
+        def told() -> None:
+            for line in [*welcome(lab, offered), *who_may(lab, password)]:
+                say(line)
+            ready(_facts(lab, offered, password))
+
+        return lab.keep_up(told, wishes.grace)
+
+
+def _reach(wishes: LabOptions) -> list[Path]:
+    return [*([wishes.root] if wishes.root else []), *wishes.resource_folders, *wishes.allowed]
+
+
+def _bring_up(lab: Lab, wishes: LabOptions) -> Offered:
+    if lab.where.bind is not None:
+        lab.say(f"starting a Prefect server at {lab.where.ui}")
+        lab.start_server(wishes.database_url)
+    offered = deploy(wishes.prefect_yaml.resolve(), wishes.root, wishes.resource_folders)
+    with client() as api:
+        ensure_heartbeat_automation(api)
+    if wishes.alerts is not None:
+        from benchyard.lab.alerts import ensure_alerts  # noqa: PLC0415 - only who wants alerts
+
+        ensure_alerts(wishes.alerts)
+    if wishes.measures:
+        lab.start_testbed()
+    lab.start_control()
+    lab.wait_for_workers()
+    return offered
+
+
+def welcome(lab: Lab, offered: Offered) -> list[str]:
+    """Return what people are told of a lab that is up."""
+    case_page = next((d.page for d in offered.deployments if d.name.startswith("execute-case")), "")
+    lines = [
+        "",
+        f"the lab is up: {lab.where.ui}",
+        f"  {_measuring(lab)}",
+        f"  {len(offered.cases)} cases to choose from; execute one: {case_page} (Run, Custom run)",
+    ]
+    lines += [
+        f"  schedule {slug} of {one.name}: {'active' if active else 'off, switch it on in the UI'}"
+        for one in offered.deployments
+        for slug, active in one.schedules.items()
+    ]
+    lines += [f"  {offered.kept()}"] if offered.kept() else []
+    return [*lines, "  Ctrl-C lets the run in progress finish, a second one stops it"]
+
+
+def _measuring(lab: Lab) -> str:
+    if not any(TESTBEDS in part.arguments for part in lab.workers):
+        return f"this host measures nothing; benchyard worker adds testbeds to the pool {TESTBEDS}"
+    testbed = lab.testbed
+    queues = f"queues {testbed.queue} and default of the pool {TESTBEDS}"
+    return f"testbed {testbed.name}: one run at a time; {queues}"
+
+
+def who_may(lab: Lab, password: str | None) -> list[str]:
+    """Return who may start what, and how to log in.
+
+    The password itself is shown in a terminal alone: elsewhere it would stay in some log.
+    """
+    server = f"  for Prefect's own command line: export {SERVER}={lab.where.api}"
+    user = getpass.getuser()
+    if lab.where.bind is None:
+        return [server]
+    if password is None:
+        return [server, f"  no password: whoever reaches {lab.where.ui} starts programs as {user}"]
+    file = shlex.quote(str(state.password_file()))
+    lines = [f'{server} {SHOWN_PASSWORD}="$(cat {file})"']
+    if sys.stderr.isatty():
+        lines.append(f"  log in: {lab.where.login(password)}")
+    return [*lines, f"  whoever has the password, which is in {file}, starts programs as {user}"]
+
+
+def _facts(lab: Lab, offered: Offered, password: str | None) -> dict[str, Json]:
+    deployments: list[Json] = [one.to_json() for one in offered.deployments]
+    parts = [*([lab.server] if lab.server else []), *lab.workers]
+    processes: dict[str, Json] = {p.name: p.process.pid for p in parts if p.process}
+    logs: dict[str, Json] = {part.name: str(part.log) for part in parts}
+    return {
+        "ui": lab.where.ui,
+        "api": lab.where.api,
+        "testbed": lab.testbed.name,
+        "password_file": str(state.password_file()) if password else None,
+        "deployments": deployments,
+        "cases": list(offered.cases),
+        "processes": processes,
+        "logs": logs,
+    }

@@ -1,0 +1,150 @@
+"""What a record says beside its steps: facts, what disturbed its numbers; and writing it down."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchyard.core.files import write_atomically
+from benchyard.core.model import Case, Json
+from benchyard.host.facts import case_info
+from benchyard.host.overhead import lab_cpu_s
+from benchyard.process.children import told
+from benchyard.process.stops import Stop
+from benchyard.results.events.lines import dump
+from benchyard.results.events.making import events_of
+from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record
+
+CASE_INFO = "case-info.txt"
+EVENTS_FILE = "events.jsonl"
+
+
+def case_facts(case: Case, case_hash: Json) -> dict[str, Json]:
+    """Return what identifies a case in a record."""
+    return {
+        "name": case.name,
+        "title": case.title,
+        "id": case.id,
+        "description": case.description,
+        "tags": list(case.tags),
+        "point": dict(case.point),
+        "hash": case_hash,
+        "folder": str(case.folder),
+    }
+
+
+def resource_facts(case: Case, told: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
+    """Return what each resource told, and its settings; secrets stand there as references.
+
+    One that has a name of its own says its class.
+    """
+    own = {name: {"class": found} for name, found in case.classes.items()}
+    return {
+        name: {**own.get(name, {}), **facts, "settings": dict(case.settings.get(name, {}))}
+        for name, facts in told.items()
+    }
+
+
+def variable_facts(redact: Callable[[str], str]) -> dict[str, Json]:
+    """Return the variables that the run's programs inherit, as a record tells of them."""
+    return {name: value and redact(value) for name, value in told().items()}
+
+
+def write_down(folder: Path, case: Case, record: RunRecord) -> None:
+    """Write ``run.json``, the same as events, and KROWN's ``case-info.txt``."""
+    write_record(folder, record)
+    write_atomically(folder / EVENTS_FILE, dump(events_of(record)))
+    environment = dict(record.environment)
+    steps = len(case.steps)
+    info = case_info(case.title, case.folder, record.run, steps, environment, record.started_at)
+    write_atomically(folder / CASE_INFO, info)
+
+
+#: Share of a core that the lab may use during a step before a reader is warned.
+SHARE_OF_A_CORE = 0.01
+#: The same as a share of what the step's own processes used.
+SHARE_OF_THE_STEP = 0.05
+#: Steps that a warning names; there may be hundreds.
+_NAMED = 5
+#: Nanoseconds by which this process may hear later than it went on that it was stopped: where a
+#: step is in another thread than the one that hears signals.
+_HEARD_LATE_NS = 1_000_000_000
+
+
+def with_stops(
+    steps: Iterable[StepRecord], stops: Sequence[Stop], origin_ns: int
+) -> tuple[StepRecord, ...]:
+    """Return the steps, those executions suspect during which a part of the lab was stopped.
+
+    Args:
+        origin_ns: The run's start, monotonic nanoseconds.
+    """
+
+    def repetition(made: Repetition) -> Repetition:
+        begun = origin_ns + round(made.start_s * 1e9)
+        ended = begun + round(made.duration_s * 1e9) + _HEARD_LATE_NS
+        inside = [stop for stop in stops if stop.since_ns <= ended and stop.until_ns >= begun]
+        who = dict.fromkeys(stop.who for stop in inside)
+        words = [f"{one} was stopped (Ctrl-Z, SIGSTOP) and went on" for one in who]
+        return replace(made, suspect=(*made.suspect, *words))
+
+    return _with(steps, repetition) if stops else tuple(steps)
+
+
+def with_spoilt(steps: Iterable[StepRecord], said: Sequence[str]) -> tuple[StepRecord, ...]:
+    """Return the steps, all executions suspect if the run changed its inputs.
+
+    Which step did it, and which read them afterwards, nobody knows.
+    """
+
+    def repetition(made: Repetition) -> Repetition:
+        return replace(made, suspect=(*made.suspect, *said))
+
+    return _with(steps, repetition) if said else tuple(steps)
+
+
+def _with(
+    steps: Iterable[StepRecord], repetition: Callable[[Repetition], Repetition]
+) -> tuple[StepRecord, ...]:
+    def attempt(one: Attempt) -> Attempt:
+        return replace(one, repetitions=tuple(map(repetition, one.repetitions)))
+
+    return tuple(replace(step, attempts=tuple(map(attempt, step.attempts))) for step in steps)
+
+
+def disturbances(steps: Sequence[StepRecord]) -> list[str]:
+    """Return the warnings about measured steps: what moved, and what the lab itself used."""
+    measured = [step for step in steps if step.measure]
+    suspect = [
+        f"step {step.index} {step.name} is suspect: {'; '.join(step.suspect)}"
+        for step in measured
+        if step.suspect
+    ]
+    return suspect + _harness(measured)
+
+
+def _harness(steps: Iterable[StepRecord]) -> list[str]:
+    heavy = sorted(_shares(steps), reverse=True)
+    if not heavy:
+        return []
+    named = ", ".join(f"{index} {name} ({share:.1%})" for share, index, name in heavy[:_NAMED])
+    more = f" and {len(heavy) - _NAMED} more" if len(heavy) > _NAMED else ""
+    return [
+        f"the lab itself used more than {SHARE_OF_A_CORE:.0%} of a core, or "
+        f"{SHARE_OF_THE_STEP:.0%} of what the step used, during step {named}{more}; see 'harness' "
+        "in run.json"
+    ]
+
+
+def _shares(steps: Iterable[StepRecord]) -> Iterator[tuple[float, int, str]]:
+    """Yield the lab's share of a core, index and name of each step in which it was too large."""
+    for step in steps:
+        shares = [share for made in step.measured if (share := _too_large(made)) is not None]
+        if shares:
+            yield max(shares), step.index, step.name
+
+
+def _too_large(made: Repetition) -> float | None:
+    lab, own = lab_cpu_s(made.harness), made.used.get("resource_cpu_s")
+    share = lab / made.duration_s if made.duration_s else 0.0
+    too_large = share > SHARE_OF_A_CORE or (own and lab > SHARE_OF_THE_STEP * own)
+    return share if too_large else None

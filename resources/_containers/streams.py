@@ -1,0 +1,236 @@
+"""What a container and its programs say: connections, and two streams into two files."""
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.redaction import Stream, known_forms
+from benchyard.process.children import tail
+from benchyard.run.judging import USUAL, Limits
+from benchyard.run.searching import Search
+from resources._containers.engine import telling
+
+#: Pieces of output as the engine hands them over: stdout or None, stderr or None.
+Pieces = Iterable[tuple[bytes | None, bytes | None]]
+
+
+class Follower:
+    """Writes what comes to files, and lets others wait for what it says; thread-safe.
+
+    Args:
+        stdout: Where standard output goes; appended to.
+        stderr: The same for standard error; the same file to have both in one.
+    """
+
+    def __init__(self, stdout: Path, stderr: Path) -> None:
+        self.stdout = stdout
+        self.stderr = stderr
+        forms = known_forms()
+        self._redactors = [Stream(forms), Stream(forms)] if forms else []
+        self._search: Search | None = None
+        self._looking = False
+        #: Why the files are not whole, if so.
+        self.problem: str | None = None
+
+    def follow(self, pieces: Pieces) -> None:
+        """Take all that comes until the stream ends.
+
+        Files that cannot be written to are no error here: ``refuse_lost`` tells.
+
+        Raises:
+            OSError: If the stream breaks.
+        """
+        try:
+            with ExitStack() as files:
+                out = self._opened(files, self.stdout)
+                err = out if self.stdout == self.stderr else self._opened(files, self.stderr)
+                for said, complained in pieces:
+                    for number, (file, piece) in enumerate(((out, said), (err, complained))):
+                        if piece:
+                            self._take(number, file, piece)
+                for redactor, file in zip(self._redactors, (out, err), strict=False):
+                    if file is not None and self.problem is None:
+                        _write(file, redactor.finish())
+        except OSError as error:
+            self.problem = self.problem or f"the engine broke off ({error})"
+            raise
+        finally:
+            self._looking = False
+            if self._search is not None:
+                self._search.finish()
+
+    def refuse_lost(self) -> None:
+        """See that all that came was kept.
+
+        Raises:
+            CommandFailedError: If it was not.
+        """
+        if self.problem is not None:
+            raise CommandFailedError(f"what the program said could not be kept: {self.problem}")
+
+    def _opened(self, files: ExitStack, path: Path) -> IO[bytes] | None:
+        try:
+            return files.enter_context(path.open("ab", buffering=0))
+        except OSError as error:
+            self._lose(path, error)
+            return None
+
+    def _take(self, number: int, file: IO[bytes] | None, piece: bytes) -> None:
+        if file is not None and self.problem is None:
+            try:
+                _write(file, self._redactors[number].feed(piece) if self._redactors else piece)
+            except OSError as error:
+                # The stream is read on: nobody must wait for us to take what he says.
+                self._lose(Path(file.name), error)
+        if self._looking and self._search is not None:
+            self._looking = self._search.feed(number, piece)
+
+    def _lose(self, path: Path, error: OSError) -> None:
+        self.problem = f"{path}: {error.strerror}"
+
+    def expect(self, pattern: str, limits: Limits = USUAL) -> None:
+        """Look for a pattern from now on; call it before the stream begins.
+
+        Raises:
+            CommandFailedError: If nothing can be started that looks for it.
+        """
+        self.forget()
+        self._search, self._looking = Search(pattern, limits), True
+
+    def forget(self) -> None:
+        """Look for no pattern any more."""
+        if self._search is not None:
+            self._search.give_up()
+
+    def wait(self, deadline: float) -> bool:
+        """Wait for the pattern; False if the stream ended without it or the time is over.
+
+        Args:
+            deadline: On the monotonic clock, in seconds.
+
+        Raises:
+            NotReadyError: If looking for it takes too long, or fails.
+        """
+        return self._search is not None and self._search.wait(deadline)
+
+    def said(self) -> str:
+        """Return the end of what came, for an error."""
+        return tail(self.stderr) or tail(self.stdout) or "nothing"
+
+
+def _write(file: IO[bytes], piece: bytes) -> None:
+    """Write all of it: a raw file takes what fits, and says how much that was."""
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+_HEADER = struct.Struct(">BxxxL")
+_STDERR = 2
+_MOST = 65_536
+
+
+class Line:
+    """What a program says, and what is said to it: a connection that the engine turned over.
+
+    ``docker`` reads it past the buffer that the HTTP headers came through: what came together with
+    them would be lost. Source of the frames: Docker Engine API 1.41, ``ContainerAttach``.
+
+    Args:
+        opened: What the library calls the socket of an answer.
+    """
+
+    def __init__(self, opened: Any) -> None:
+        self._response = opened._response  # noqa: SLF001 - the only way to it
+        self._buffer = self._response.raw._fp.fp  # noqa: SLF001
+        self._socket: Any = getattr(opened, "_sock", opened)
+        # A program may be silent for as long as it likes.
+        self._socket.settimeout(None)
+
+    def pieces(self) -> Generator[tuple[bytes | None, bytes | None]]:
+        """Yield what it says, stdout or stderr, until both are closed.
+
+        Raises:
+            OSError: If the engine broke off.
+        """
+        while header := self._buffer.read(_HEADER.size):
+            if len(header) < _HEADER.size:
+                raise ConnectionResetError("in the middle of what the program said")
+            stream, left = _HEADER.unpack(header)
+            while left:
+                piece = self._buffer.read1(min(left, _MOST))
+                if not piece:
+                    raise ConnectionResetError("in the middle of what the program said")
+                left -= len(piece)
+                yield (None, piece) if stream == _STDERR else (piece, None)
+
+    def send(self, content: bytes) -> None:
+        """Write to its standard input.
+
+        Raises:
+            OSError: If it or the engine went away.
+        """
+        self._socket.sendall(content)
+
+    def close_input(self) -> None:
+        """Tell it that its standard input is over.
+
+        Raises:
+            OSError: If it or the engine went away.
+        """
+        self._socket.shutdown(socket.SHUT_WR)
+
+    def hang_up(self) -> None:
+        """Let nobody wait for what it says; called from another thread."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close it."""
+        self._response.close()
+        self._buffer.close()
+        self._socket.close()
+
+
+#: Seconds between two looks at a program whose streams have ended.
+PAUSE = 0.002
+
+
+class Program(Line):
+    """A program that was started in a running container.
+
+    Args:
+        opened: What the library calls the socket of its streams.
+    """
+
+    def __init__(self, api: Any, identity: str, opened: Any) -> None:
+        super().__init__(opened)
+        self._api = api
+        self._id = identity
+        #: Its process id, as the engine counts; None as long as it is not known to have begun.
+        self.pid: int | None = None
+
+    def exit_code(self, still: Callable[[], bool] = lambda: True) -> int:
+        """Wait for its end, which may come after its streams'; return how it ended.
+
+        Args:
+            still: Whether waiting makes sense.
+
+        Raises:
+            CommandFailedError: If it did not end and waiting makes no sense any more.
+            EngineError: If the engine went away.
+        """
+        while True:
+            with telling("nobody can tell how the program in the container ended"):
+                told = self._api.exec_inspect(self._id)
+            code, self.pid = told.get("ExitCode"), told.get("Pid") or None
+            if not told.get("Running") and code is not None:
+                return code
+            if not still():
+                raise CommandFailedError("the program was killed with its container")
+            time.sleep(PAUSE)

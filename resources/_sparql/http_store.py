@@ -1,0 +1,157 @@
+"""Stores that are loaded over HTTP: each file sent by the kernel, not through the lab's memory."""
+
+import json
+import socket
+from abc import ABC
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse, responses
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+from benchyard.case.resource import CommandResult, InputFile, Workspace, command
+from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
+from benchyard.core.model import JsonObject
+from resources._containers.kinds import ServerContainer
+from resources._containers.settings import ContainerSettings
+
+#: Bytes of a store's answer that are read; more is of no use to anybody.
+_TOLD = 2000
+
+#: Source: IANA, "Media Types".
+_TYPES = {
+    ".nt": "application/n-triples",
+    ".nq": "application/n-quads",
+    ".ttl": "text/turtle",
+    ".trig": "application/trig",
+    ".rdf": "application/rdf+xml",
+    ".owl": "application/rdf+xml",
+    ".xml": "application/rdf+xml",
+    ".jsonld": "application/ld+json",
+}
+
+
+def content_type(file: str) -> str:
+    """Return the media type of an RDF file by its suffix; N-Triples if that says nothing."""
+    return _TYPES.get(Path(file).suffix.lower(), "application/n-triples")
+
+
+class Upload:
+    """One POST of a file.
+
+    Args:
+        host: Name or address.
+        path: Where to, with the query.
+    """
+
+    def __init__(self, host: str, port: int, path: str) -> None:
+        self._connection = HTTPConnection(host, port)
+        self._path = path
+        self._cancelled = False
+
+    def send(self, file: Path, media_type: str) -> JsonObject:
+        """Send the file, and wait until the store took it.
+
+        Returns:
+            ``bytes``, and ``triples`` if the store says how many there were.
+
+        Raises:
+            CommandFailedError: If it refuses, or breaks off.
+        """
+        size = file.stat().st_size
+        try:
+            response = self._answered(file, media_type, size)
+            said = response.read(_TOLD)
+        except (OSError, HTTPException) as error:
+            why = "aborted" if self._cancelled else str(error) or type(error).__name__
+            raise CommandFailedError(f"the store does not answer: {why}") from error
+        finally:
+            self._connection.close()
+        if not 200 <= response.status < 300:
+            raise ProgramFailedError(_refusal(response, said))
+        return {"bytes": size, **_counted(said)}
+
+    def cancel(self) -> None:
+        """Break it off; called from another thread."""
+        self._cancelled = True
+        line = cast("socket.socket | None", self._connection.sock)
+        if line is not None:
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
+    def _answered(self, file: Path, media_type: str, size: int) -> HTTPResponse:
+        self._connection.putrequest("POST", self._path)
+        self._connection.putheader("Content-Type", media_type)
+        self._connection.putheader("Content-Length", str(size))
+        self._connection.endheaders()
+        try:
+            with file.open("rb") as content:
+                cast("socket.socket", self._connection.sock).sendfile(content)
+        except ConnectionError:
+            # A store that refuses early does not hear the rest; why it did is still to be read.
+            if self._cancelled:
+                raise
+        return self._connection.getresponse()
+
+
+def _refusal(response: HTTPResponse, said: bytes) -> str:
+    name = f"{response.status} {responses.get(response.status, '')}".strip()
+    words = said.decode(errors="replace").strip() or "nothing more"
+    return f"the store refuses it: HTTP {name}; it said: {words}"
+
+
+def _counted(said: bytes) -> JsonObject:
+    """Read what Fuseki tells of an upload. Source: Fuseki's documentation, "Data Upload"."""
+    try:
+        told: Any = json.loads(said)
+    except ValueError:
+        return {}
+    number = told.get("count") if isinstance(told, dict) else None  # type: ignore[reportUnknownMemberType]
+    return {"triples": number} if isinstance(number, int) else {}
+
+
+class HttpStore(ServerContainer[ContainerSettings], ABC):
+    """A container with a store that takes files by POST.
+
+    The address of the container itself is used: on this host's loopback the engine's proxy
+    would copy every byte once more.
+    """
+
+    #: The port at which it takes them.
+    _port: ClassVar[int]
+    #: Where to, with the query.
+    _load_path: ClassVar[str]
+
+    def __init__(self, settings: ContainerSettings, workspace: Workspace) -> None:
+        super().__init__(settings, workspace)
+        self._address: str | None = None
+        self._upload: Upload | None = None
+
+    def wait_until_ready(self) -> None:
+        """Wait until it takes files and queries."""
+        super().wait_until_ready()
+        self._address = self._up().address()
+
+    def abort(self, step: str | None = None) -> None:
+        """Kill the container, and break off what is being sent to it."""
+        super().abort(step)
+        upload = self._upload
+        if upload is not None:
+            upload.cancel()
+
+    @command
+    def load(self, rdf_file: InputFile) -> CommandResult:
+        """Load a file into the default graph, or into its own graphs if it names some.
+
+        Args:
+            rdf_file: RDF in the format that its suffix says; N-Triples if it says nothing.
+        """
+        file = self.workspace.file(rdf_file)
+        if self._address is None:
+            raise CommandFailedError(f"the container of {type(self).__name__} has no address")
+        self._upload = Upload(self._address, self._port, self._load_path)
+        try:
+            return CommandResult(self._upload.send(file, content_type(rdf_file)))
+        except CommandFailedError as error:
+            raise retold(error, f"{type(self).__name__}, '{rdf_file}': {error}") from error
+        finally:
+            self._upload = None

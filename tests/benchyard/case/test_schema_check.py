@@ -1,0 +1,357 @@
+"""What jsonschema finds, in words: path, what is wrong, what to write instead."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from benchyard import schemas
+from benchyard.case.parameters import signature_of
+from benchyard.case.resource import InputFile, OutputFile
+from benchyard.case.schema_check import Checker, findings, types_of, validator
+from benchyard.case.shape import shape_findings
+from benchyard.core.model import Json, JsonObject
+
+STEP: dict[str, Json] = {"resource": "Toy", "command": "play"}
+
+
+def found(schema: Json, value: Json) -> list[tuple[tuple[str | int, ...], str]]:
+    assert isinstance(schema, dict)
+    return list(findings(validator(schema), value))
+
+
+def in_case(**changes: Json) -> list[tuple[tuple[str | int, ...], str]]:
+    return found(schemas.load("case"), {"name": "n", "steps": [STEP], **changes})
+
+
+def in_step(**changes: Json) -> list[tuple[tuple[str | int, ...], str]]:
+    return in_case(steps=[{**STEP, **changes}])
+
+
+A_FINDING: list[tuple[Json, Json, tuple[str | int, ...], str]] = [
+    ({"type": "integer"}, "5", (), "must be an integer, not a string"),
+    ({"type": "integer"}, True, (), "must be an integer, not a boolean"),
+    ({"type": ["string", "null"]}, 5, (), "must be a string or null, not a number"),
+    ({"type": "array", "items": {"type": "object"}}, [{}, []], (1,), "must be an object"),
+    ({"enum": ["csv", "json"]}, "xml", (), "must be one of csv, json, not 'xml'"),
+    ({"minLength": 1}, "", (), "must not be empty"),
+    ({"minItems": 1}, [], (), "needs at least 1 element, has 0"),
+    ({"minItems": 2}, [1], (), "needs at least 2 elements, has 1"),
+    ({"maxItems": 2}, [1, 2, 3], (), "takes at most 2 elements, has 3"),
+    ({"minimum": 0}, -1, (), "must be at least 0, not -1"),
+    ({"maximum": 9}, 10, (), "must be at most 9, not 10"),
+    ({"exclusiveMinimum": 0}, 0, (), "must be greater than 0, not 0"),
+    ({"uniqueItems": True}, ["a", "b", "a"], (), "has an element twice"),
+    ({"uniqueItems": True}, [1, 1.0], (), "has an element twice"),
+    ({"pattern": "^[a-z]+$"}, "A", (), "'A' does not have the form ^[a-z]+$"),
+    ({"required": ["a", "b", "c"]}, {"b": 1}, (), "lacks 'a' and 'c'"),
+    ({"multipleOf": 2}, 3, (), "3 is not a multiple of 2"),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "path", "message"), A_FINDING)
+def test_a_finding_says_what_is_wrong(
+    schema: Json, value: Json, path: tuple[str | int, ...], message: str
+) -> None:
+    [(where, said)] = dict.fromkeys(found(schema, value))
+    assert where == path
+    assert said.startswith(message)
+
+
+@pytest.mark.parametrize("value", [[1, True], [0, False], ["1", 1], ["true", True], ["a", "A"]])
+def test_values_of_two_types_are_two_elements(value: list[Json]) -> None:
+    assert found({"uniqueItems": True}, value) == []
+
+
+def test_a_long_list_of_mixed_types_is_compared_at_once() -> None:
+    mixed: list[Json] = [n if n % 2 else str(n) for n in range(100_000)]
+    assert found({"uniqueItems": True}, mixed) == []
+    assert len(found({"uniqueItems": True}, [*mixed, "0"])) == 1
+
+
+@pytest.mark.parametrize("value", ["name\n", "\n", "a\nb"])
+def test_a_pattern_ends_at_the_very_end(value: str) -> None:
+    assert len(found({"pattern": r"^\w+$"}, value)) == 1
+
+
+def test_an_unknown_key_is_named_with_the_nearest_known() -> None:
+    schema: Json = {"properties": {"csv_file": {}, "table": {}}, "additionalProperties": False}
+    assert found(schema, {"csv_fil": 1, "zzz": 2}) == [
+        (("csv_fil",), "is unknown here; did you mean 'csv_file'?"),
+        (("zzz",), "is unknown here; known: csv_file, table"),
+    ]
+
+
+def test_everything_wrong_is_found_at_once() -> None:
+    wrong = in_case(name=1, tags=["a", ""], steps=[{"command": "x"}, {**STEP, "retries": -1}])
+    assert sorted(wrong, key=str) == [
+        (("name",), "must be a string, not a number"),
+        (("steps", 0), "lacks 'resource'"),
+        (("steps", 1, "retries"), "must be at least 0, not -1"),
+        (("tags", 1), "must not be empty"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("timeout", "soon", "must be a number, not a string"),
+        ("timeout", None, "must be a number or a string, not null"),
+        ("timeout", 0, "must be greater than 0, not 0"),
+        ("timeout", -1, "must be greater than 0, not -1"),
+        ("timeout", 1e9, "must be at most 31536000"),
+        ("retries", 1.5, "must be an integer or a string, not a number"),
+        ("retries", True, "must be an integer or a string, not a boolean"),
+        ("retries", 10**7, "must be at most 1000000"),
+        ("retry_delay", -0.5, "must be at least 0, not -0.5"),
+        ("may_fail", "yes", "must be a boolean, not a string"),
+        ("may_fail", 1, "must be a boolean or a string, not a number"),
+        ("measure", None, "must be a boolean or a string, not null"),
+        ("warmup", -1, "must be at least 0, not -1"),
+        ("repeat", 0, "must be at least 1, not 0"),
+        ("needs", "step1", "must be an array, not a string"),
+        ("parameters", [], "must be an object, not an array"),
+        ("name", "", "does not have the form"),
+        ("name", "tab\there", "'tab\\there' does not have the form"),
+        ("resource", "", "must not be empty"),
+        ("check", True, "must be an object, not a boolean"),
+    ],
+)
+def test_keys_of_a_step(key: str, value: Json, message: str) -> None:
+    wrong = in_step(**{key: value})
+    assert [path for path, _ in wrong] == [("steps", 0, key)]
+    assert message in wrong[0][1]
+
+
+@pytest.mark.parametrize(
+    ("check", "key", "message"),
+    [
+        ({"row": 1}, "row", "is unknown here; did you mean 'rows'?"),
+        ({"rows": -1}, "rows", "must be at least 0, not -1"),
+        ({"sha256": "ABC"}, "sha256", "'ABC' does not have the form"),
+        ({"sha256": "0" * 64 + "\n"}, "sha256", "does not have the form"),
+        ({"equal": ""}, "equal", "must not be empty"),
+        ({"tolerance": 2}, "tolerance", "must be at most 1, not 2"),
+        ({"any_order": "yes"}, "any_order", "must be a boolean, not a string"),
+    ],
+)
+def test_keys_of_a_check(check: dict[str, Json], key: str, message: str) -> None:
+    [(path, said)] = in_step(check=check)
+    assert path == ("steps", 0, "check", key)
+    assert message in said
+
+
+@pytest.mark.parametrize(
+    ("matrix", "path", "message"),
+    [
+        ({"x": []}, ("matrix", "x"), "needs at least 1 element, has 0"),
+        ({"x": 1}, ("matrix", "x"), "must be an array, not a number"),
+        ({"x": [1, 1]}, ("matrix", "x"), "has an element twice"),
+        ({"x": [None]}, ("matrix", "x", 0), "must be a string or a number or a boolean, not null"),
+        ({"a b": [1]}, ("matrix",), "'a b' does not have the form"),
+        ({"a\n": [1]}, ("matrix",), "'a\\n' does not have the form"),
+        ([], ("matrix",), "must be an object, not an array"),
+    ],
+)
+def test_keys_of_a_matrix(matrix: Json, path: tuple[str | int, ...], message: str) -> None:
+    [(where, said)] = in_case(matrix=matrix)
+    assert where == path
+    assert message in said
+
+
+@pytest.mark.parametrize(
+    "key", ["timeout", "retries", "retry_delay", "may_fail", "measure", "warmup", "repeat"]
+)
+def test_a_lone_template_stands_for_a_value_of_any_type(key: str) -> None:
+    assert in_step(**{key: "${matrix.x}"}) == []
+    assert len(in_step(**{key: "a${matrix.x}"})) == 1
+
+
+def test_a_long_value_is_not_quoted_whole() -> None:
+    [(_, said)] = found({"enum": ["a"]}, "x" * 100_000)
+    assert len(said) < 120
+
+
+def test_any_error_of_jsonschema_has_a_text() -> None:
+    schema: Any = {"contains": {"const": 1}, "minProperties": 1, "dependentRequired": {"a": ["b"]}}
+    assert len(found(schema, [2])) == 1
+    assert len(found(schema, {})) == 1
+    assert len(found(schema, {"a": 1})) == 1
+
+
+class Part(TypedDict):
+    file: InputFile
+    table: str
+    limit: NotRequired[int]
+
+
+class Commands:
+    def plain(self, text: str, count: int = 0, *, ratio: float = 0.5, fast: bool = False) -> None:
+        pass
+
+    def files(self, csv_file: InputFile, output_file: OutputFile | None = None) -> None:
+        pass
+
+    def parts(self, parts: Sequence[Part], pair: tuple[str, int] = ("", 0)) -> None:
+        pass
+
+    def choice(self, mode: Literal["csv", "json", 1], names: list[str] | None = None) -> None:
+        pass
+
+    def mapping(self, environment: Mapping[str, str | int], rest: Any = None) -> None:
+        pass
+
+    def numbers(self, values: Annotated[tuple[int, ...], "some"], **more: object) -> None:
+        pass
+
+
+METHODS = [
+    Commands.plain,
+    Commands.files,
+    Commands.parts,
+    Commands.choice,
+    Commands.mapping,
+    Commands.numbers,
+]
+SCHEMAS = [signature_of(method).schema() for method in METHODS]
+CHECKERS = [Checker(schema) for schema in SCHEMAS]
+FRESH = [validator(schema) for schema in SCHEMAS]
+
+NAMES = st.sampled_from(
+    [name for method in METHODS for name in signature_of(method).annotations]
+    + ["file", "table", "limit", "x"]
+)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.sampled_from([0.0, 1.0, 0.5, 1e300, "", "csv", "json", "1", "x"])
+)
+VALUES: st.SearchStrategy[Json] = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=8,
+)
+
+
+def plainly_valid(schema: JsonObject, document: Json) -> bool:
+    """Ask jsonschema itself, without anything of ours."""
+    plain: Any = Draft202012Validator(schema)
+    return plain.is_valid(document)
+
+
+@settings(deadline=None)
+@given(documents=st.lists(st.dictionaries(NAMES, VALUES, max_size=4), min_size=1, max_size=4))
+def test_what_commands_remember_changes_no_verdict(documents: list[JsonObject]) -> None:
+    for schema, checker, fresh in zip(SCHEMAS, CHECKERS, FRESH, strict=True):
+        for document in documents:
+            said = checker.findings(document)
+            assert said == list(findings(fresh, document))
+            assert bool(said) != plainly_valid(schema, document)
+
+
+STEP_VALUES: dict[str, st.SearchStrategy[Json]] = {
+    "@id": st.sampled_from(["a", "", 1]),
+    "name": st.sampled_from(["n", "m", "", "\u2028", "a\tb", "c\u0085d", None]),
+    "resource": st.sampled_from(["Toy", "", 0]),
+    "command": st.sampled_from(["play", "", "a\x00"]),
+    "parameters": st.sampled_from([{}, {"a": 1}, [], None, {"enum": [1]}]),
+    "needs": st.sampled_from([[], ["a"], [1], "a"]),
+    "timeout": st.sampled_from([1, 1.0, True, 0, 1e9, "1", "${matrix.x}", "${matrix.}", None]),
+    "retries": st.sampled_from([0, 1, 1.0, 1.5, True, False, -1, "${matrix.x}", "x"]),
+    "may_fail": st.sampled_from([True, False, 0, 1, "true", "${matrix.x}"]),
+    "repeat": st.sampled_from([0, 1, True, 1.0]),
+    "check": st.sampled_from(
+        [{}, {"rows": 1}, {"rows": True}, {"name": "x"}, {"sha256": "0" * 64}, {"sha256": "x"}, 1]
+    ),
+    "steps": st.sampled_from([[], {}, 1]),
+    "unknown": VALUES,
+}
+STEPS = st.fixed_dictionaries({"resource": st.just("Toy"), "command": st.just("play")}).flatmap(
+    lambda step: st.fixed_dictionaries({}, optional=STEP_VALUES).map(lambda more: {**step, **more})
+)
+MATRICES: list[Json] = [
+    *({}, {"x": [1]}, {"x": [1, True]}, {"x": [1, 1.0]}, {"x": []}, {"x": [None]}, []),
+    *({"name": "s"}, {"name": ["s"]}, {"parameters": {}}, {"1x": [1]}, {"x": ["a", "b"]}),
+]
+SETTINGS: list[Json] = [{}, {"Toy": {}}, {"parameters": {}}, {"name": "s"}, []]
+CASES: st.SearchStrategy[Any] = st.fixed_dictionaries(
+    {"name": st.sampled_from(["n", "m", "", "tab\t", 1]), "steps": st.lists(STEPS, max_size=2)},
+    optional={
+        "description": st.sampled_from(["", "d", "two\nlines", 1, None]),
+        "tags": st.sampled_from([[], ["a"], [""], [1], "a"]),
+        "matrix": st.sampled_from(MATRICES),
+        "resources": st.sampled_from(SETTINGS),
+        "parameters": st.sampled_from([{}, 1]),
+    },
+)
+
+
+@settings(deadline=None)
+@given(documents=st.lists(CASES, min_size=1, max_size=4))
+def test_what_cases_remember_changes_no_verdict(documents: list[JsonObject]) -> None:
+    fresh = validator(schemas.load("case"))
+    for document in documents:
+        expected = list(findings(fresh, document))
+        said = list(shape_findings(document))
+        assert said[: len(expected)] == expected
+        assert all("unknown key" in message for _, message in said[len(expected) :])
+        assert bool(expected) != plainly_valid(schemas.load("case"), document)
+
+
+def test_cases_that_differ_in_names_and_parameters_only_are_alike() -> None:
+    def case(name: str) -> JsonObject:
+        step: Json = {"resource": "Toy", "command": "play", "parameters": {"file": name}}
+        return {"name": name, "steps": [step]}
+
+    assert list(shape_findings(case("a"))) == []
+    assert list(shape_findings(case("b"))) == []
+    assert list(shape_findings(case(""))) != []
+    assert list(shape_findings(case("bad\x00name"))) != []
+
+
+def test_only_what_is_valid_is_remembered() -> None:
+    checker = Checker({"type": "object", "properties": {"a": {"type": "string"}}})
+    assert checker.findings({"a": "x"}) == []
+    assert checker.findings({"a": "y"}) == []
+    for value in (1, 2):
+        assert checker.findings({"a": value}) == [(("a",), "must be a string, not a number")]
+    assert checker.findings({"a": "z"}) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        ({"enum": ["a"]}, "a", "b"),
+        ({"enum": [1]}, 1, True),
+        ({"properties": {"x": {"minimum": 1}}}, {"x": 1}, {"x": 0}),
+        ({"items": {"anyOf": [{"const": 1}]}}, [1], [2]),
+        ({"additionalProperties": {"pattern": "^a"}}, {"x": "a"}, {"x": "b"}),
+        ({"prefixItems": [{"maxLength": 1}]}, ["a"], ["ab"]),
+        ({"properties": {"enum": {"type": "string"}}}, {"enum": "a"}, {"enum": 1}),
+        ({"maxItems": 1}, [1], [1, 2]),
+        ({"type": "integer"}, 1.0, 1.5),
+    ],
+)
+def test_schemas_that_look_at_values_are_not_taken_by_types_alone(
+    schema: JsonObject, good: Json, bad: Json
+) -> None:
+    checker = Checker(schema)
+    assert checker.findings(good) == []
+    assert checker.findings(bad) != []
+
+
+def test_types_tell_apart_what_json_schema_does() -> None:
+    apart: list[Json] = [None, True, 1, 1.5, "", [], {}, [[]], [{}], {"a": 1}, {"a": [1]}, [1, 1]]
+    assert len({types_of(value) for value in apart}) == len(apart)
+    assert types_of(1.0) == types_of(1)
+    assert types_of({"a": "x"}) == types_of({"a": "y"})
+
+
+def test_the_shipped_schema_is_a_schema() -> None:
+    Draft202012Validator.check_schema(schemas.load("case"))
+    assert Path(schemas.__file__).with_name("case.schema.json").is_file()

@@ -1,0 +1,102 @@
+"""The automation for lost heartbeats, at a real server: it ends the dead, spares the living."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from prefect import flow
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.objects import FlowRun
+from prefect.events import emit_event
+from prefect.states import Failed, Running
+
+from benchyard.lab import heartbeats
+from benchyard.lab.heartbeats import NAME, ensure_heartbeat_automation, heartbeat_automation
+from tasks.end_event import announce_end
+from tests.conftest import eventually
+
+pytestmark = [pytest.mark.slow, pytest.mark.lab]
+
+#: The server looks every 5 s, and takes no shorter time to wait than 10 s.
+WITHIN = 10
+
+
+@flow
+def idle() -> None:
+    """Do nothing."""
+
+
+def make_running(api: SyncPrefectClient, *tags: str) -> FlowRun:
+    return api.create_flow_run(idle, tags=list(tags), state=Running())
+
+
+def beat(flow_run: FlowRun) -> None:
+    """Send what Prefect's engine sends."""
+    tags = [
+        {"prefect.resource.id": f"prefect.tag.{tag}", "prefect.resource.role": "tag"}
+        for tag in flow_run.tags
+    ]
+    resource = {"prefect.resource.id": f"prefect.flow-run.{flow_run.id}"}
+    emit_event("prefect.flow-run.heartbeat", resource=resource, related=tags)
+
+
+def state_of(api: SyncPrefectClient, flow_run: FlowRun) -> str:
+    state = api.read_flow_run(flow_run.id).state
+    return state.type.value if state else ""
+
+
+@pytest.mark.long  # a host that is busy for ten seconds is as dead as what it should spare
+@pytest.mark.usefixtures("prefect_server")
+def test_it_ends_the_dead_and_spares_the_living_the_ended_and_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(heartbeats, "WITHIN_SECONDS", WITHIN)
+    with get_client(sync_client=True) as api:
+        ensure_heartbeat_automation(api)
+        dead, alive, ended = (make_running(api, "benchyard") for _ in range(3))
+        foreign = make_running(api, "theirs")
+        for _ in range(6):  # the server's services learn of an automation by themselves
+            for flow_run in (dead, alive, ended, foreign):
+                beat(flow_run)
+            time.sleep(1)
+        # The event of its state may be late: only what it says itself is here.
+        announce_end(idle, ended.model_copy(update={"deployment_id": uuid4()}), Failed())
+
+        def dead_has_crashed() -> bool:
+            beat(alive)
+            time.sleep(1)
+            return state_of(api, dead) == "CRASHED"
+
+        assert eventually(dead_has_crashed, 90)
+        assert state_of(api, alive) == "RUNNING"
+        assert state_of(api, ended) == "RUNNING"
+        assert state_of(api, foreign) == "RUNNING"
+        (found,) = api.read_automations_by_name(NAME)
+        api.delete_automation(found.id)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_there_is_one_however_often_it_is_made_and_it_is_brought_up_to_date(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with get_client(sync_client=True) as api:
+
+        def within(change: Callable[[], Any] = lambda: None) -> tuple[str, float]:
+            change()
+            ensure_heartbeat_automation(api)
+            (found,) = api.read_automations_by_name(NAME)
+            return str(found.id), found.trigger.model_dump()["within"].total_seconds()
+
+        first = within()
+        assert first[1] == 95
+        assert within() == first
+        assert within(lambda: api.create_automation(heartbeat_automation()))[1] == 95
+        again = within(lambda: monkeypatch.setattr(heartbeats, "WITHIN_SECONDS", 120))
+        assert again[1] == 120
+        api.pause_automation(api.read_automations_by_name(NAME)[0].id)
+        within(lambda: monkeypatch.setattr(heartbeats, "WITHIN_SECONDS", 130))
+        (found,) = api.read_automations_by_name(NAME)
+        assert not found.enabled
+        api.delete_automation(found.id)

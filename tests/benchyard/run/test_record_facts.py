@@ -1,0 +1,93 @@
+"""A reader is warned of what disturbed a measured step, and of nothing else."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from benchyard.core.model import Outcome
+from benchyard.process.stops import Stop
+from benchyard.results.record import Attempt, Repetition, StepRecord
+from benchyard.run.record_facts import disturbances, with_stops
+
+
+def step(
+    index: int = 1,
+    *,
+    lab: float = 0.0,
+    own: float | None = None,
+    suspect: tuple[str, ...] = (),
+    measure: bool = True,
+) -> StepRecord:
+    used: Mapping[str, float | None] = {} if own is None else {"resource_cpu_s": own}
+    made = Repetition(
+        "measured",
+        0.0,
+        2.0,
+        Outcome.COMPLETED,
+        used,
+        harness={"flow_cpu_s": lab, "flow_memory_bytes": 1e9, "server_cpu_s": None},
+        suspect=suspect,
+    )
+    attempt = Attempt(1, "", 0.0, 2.0, Outcome.COMPLETED, (made,))
+    name = f"Step {index}"
+    return StepRecord(
+        index, f"s{index}", name, "Process", "execute", {}, measure, Outcome.COMPLETED, (attempt,)
+    )
+
+
+def test_quiet_steps_give_no_warning() -> None:
+    assert disturbances([step(lab=0.019, own=1.9), step(2)]) == []
+
+
+def test_more_than_a_hundredth_of_a_core() -> None:
+    (warning,) = disturbances([step(lab=0.05), step(2)])
+    assert "more than 1% of a core" in warning
+    assert "step 1 Step 1 (2.5%)" in warning
+
+
+def test_more_than_a_twentieth_of_what_the_step_used() -> None:
+    (warning,) = disturbances([step(lab=0.01, own=0.1)])
+    assert "1 Step 1 (0.5%)" in warning
+
+
+def test_many_steps_are_one_warning() -> None:
+    (warning,) = disturbances([step(index, lab=index / 10) for index in range(1, 21)])
+    assert "20 Step 20 (100.0%)" in warning
+    assert warning.count("Step") == 5
+    assert "and 15 more" in warning
+
+
+def test_suspect_step_is_named_with_its_reasons() -> None:
+    (warning,) = disturbances([step(3, suspect=("pages were swapped in", "CPU was stolen"))])
+    assert warning == "step 3 Step 3 is suspect: pages were swapped in; CPU was stolen"
+
+
+def test_what_is_not_measured_is_not_warned_of() -> None:
+    assert disturbances([step(lab=1.0, suspect=("swap",), measure=False)]) == []
+
+
+SECOND = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("since_s", "until_s", "suspect"),
+    [
+        *((-2, -1, False), (-1, 0, True), (1, 1, True), (-5, 9, True)),
+        # It was heard late, by another thread than that of the step.
+        *((2.9, 2.9, True), (3.1, 3.1, False)),
+    ],
+)
+def test_a_stop_makes_suspect_what_it_falls_into(
+    since_s: float, until_s: float, suspect: bool
+) -> None:
+    origin = 7 * SECOND
+    since, until = (origin + round(at * SECOND) for at in (since_s, until_s))
+    before = step(suspect=("swap",))
+    (after,) = with_stops([before], [Stop("the lab", since, until)] * 2, origin)
+    words = "the lab was stopped (Ctrl-Z, SIGSTOP) and went on"
+    assert after.suspect == (("swap", words) if suspect else ("swap",))
+
+
+def test_without_a_stop_steps_stay_as_they_are() -> None:
+    before = step()
+    assert with_stops([before], [], 0)[0] is before

@@ -1,0 +1,175 @@
+"""Output into files, and waited for while it comes."""
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.core.errors import CommandFailedError, NotReadyError
+from benchyard.run.judging import Limits
+from resources._containers.streams import Follower, Line
+
+
+@pytest.fixture(autouse=True)
+def no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Know none: a run of another test in this process may not have let go of its own yet."""
+    monkeypatch.setattr("benchyard.core.redaction._known", set[object]())
+
+
+@pytest.fixture
+def follower(tmp_path: Path) -> Follower:
+    return Follower(tmp_path / "out", tmp_path / "err")
+
+
+def soon() -> float:
+    return time.monotonic() + 10
+
+
+def test_each_stream_goes_to_its_file(follower: Follower) -> None:
+    follower.follow([(b"a", None), (None, b"b"), (b"c", b"d")])
+    assert (follower.stdout.read_bytes(), follower.stderr.read_bytes()) == (b"ac", b"bd")
+    follower.refuse_lost()
+    assert follower.said() == "bd"
+
+
+def test_both_may_share_a_file(tmp_path: Path) -> None:
+    follower = Follower(tmp_path / "both", tmp_path / "both")
+    follower.follow([(b"a", None), (None, b"b"), (b"c", None)])
+    assert follower.stdout.read_bytes() == b"abc"
+
+
+def test_a_pattern_is_heard_while_it_runs_on(follower: Follower) -> None:
+    go = threading.Event()
+
+    def pieces() -> Iterator[tuple[bytes | None, bytes | None]]:
+        yield b"one\nre", None
+        yield None, b"ady\n"
+        yield b"ady\n", None
+        go.wait(10)
+
+    follower.expect("^ready$")
+    thread = threading.Thread(target=follower.follow, args=(pieces(),))
+    thread.start()
+    assert follower.wait(soon())
+    go.set()
+    thread.join()
+
+
+def test_an_end_without_the_pattern_is_told_at_once(follower: Follower) -> None:
+    follower.expect("never")
+    follower.follow([(b"some", None)])
+    assert not follower.wait(soon())
+
+
+def test_the_deadline_holds(follower: Follower) -> None:
+    follower.expect("never")
+    assert not follower.wait(time.monotonic() + 0.01)
+
+
+SLOW = "(a|aa)+$"
+
+
+@pytest.mark.slow
+def test_a_pattern_that_takes_for_ever_is_told_of(follower: Follower) -> None:
+    follower.expect(SLOW, Limits(search_seconds=0.2))
+    follower.follow([(b"a" * 60 + b"!", None), (b"more", None)])
+    with pytest.raises(NotReadyError, match=r"takes more than 0\.2 s; let its repetitions not"):
+        follower.wait(time.monotonic() + 60)
+    assert follower.stdout.read_bytes() == b"a" * 60 + b"!more"
+
+
+@pytest.mark.slow
+def test_it_holds_nobody_up_beyond_the_deadline(follower: Follower) -> None:
+    follower.expect(SLOW, Limits(search_seconds=1000))
+    much = [(b"a" * 60 + b"!", None), *[(b"." * 60_000, None)] * 4]
+    thread = threading.Thread(target=follower.follow, args=(much,))
+    thread.start()
+    assert not follower.wait(time.monotonic() + 0.5)
+    thread.join(60)
+    assert not thread.is_alive()
+    assert follower.stdout.stat().st_size == 61 + 4 * 60_000
+
+
+def test_a_stream_that_breaks_loses_output(follower: Follower) -> None:
+    def breaks() -> Iterator[tuple[bytes | None, bytes | None]]:
+        yield b"half", None
+        raise ConnectionResetError("gone")
+
+    with pytest.raises(ConnectionResetError):
+        follower.follow(breaks())
+    with pytest.raises(CommandFailedError, match="gone"):
+        follower.refuse_lost()
+
+
+def test_a_file_that_cannot_be_made_holds_nobody_up(tmp_path: Path) -> None:
+    follower = Follower(tmp_path / "none" / "out", tmp_path / "err")
+    follower.follow([(b"a", b"b")])
+    with pytest.raises(CommandFailedError, match="No such file"):
+        follower.refuse_lost()
+
+
+class Opened:
+    """As the library hands a socket over: its answer's headers were read through a buffer."""
+
+    def __init__(self, ours: socket.socket) -> None:
+        self._sock = ours
+        buffer = ours.makefile("rb")
+        assert buffer.readline() == b"headers\r\n"
+
+        class Answer:
+            raw: Any = type("Raw", (), {"_fp": type("Fp", (), {"fp": buffer})})
+
+            def close(self) -> None: ...
+
+        self._response = Answer()
+
+
+def frame(stream: int, content: bytes) -> bytes:
+    return struct.pack(">BxxxL", stream, len(content)) + content
+
+
+Ends = tuple[Line, socket.socket]
+
+
+@pytest.fixture
+def ends() -> Generator[Ends]:
+    """Give both ends; the first frame comes together with the headers."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"headers\r\n" + frame(1, b"first"))
+        yield Line(Opened(ours)), theirs
+
+
+def test_what_comes_with_the_headers_is_not_lost(ends: Ends) -> None:
+    line, theirs = ends
+    theirs.sendall(frame(2, b"second") + frame(1, b""))
+    theirs.shutdown(socket.SHUT_WR)
+    assert list(line.pieces()) == [(b"first", None), (None, b"second")]
+    line.send(b"hello")
+    line.close_input()
+    assert theirs.recv(99) == b"hello"
+    assert theirs.recv(99) == b""
+    line.close()
+
+
+@pytest.mark.parametrize("rest", [frame(1, b"whole")[:-2], b"\1\0\0"])
+def test_a_break_in_the_middle_is_told(ends: Ends, rest: bytes) -> None:
+    line, theirs = ends
+    theirs.sendall(rest)
+    theirs.shutdown(socket.SHUT_WR)
+    with pytest.raises(ConnectionResetError):
+        list(line.pieces())
+    line.close()
+
+
+def test_hanging_up_ends_the_wait(ends: Ends) -> None:
+    line, _ = ends
+    line.hang_up()
+    assert list(line.pieces()) == [(b"first", None)]
+    line.close()
+    line.hang_up()

@@ -18,18 +18,11 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import files_below, remove_tree, shown, write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, folder_of
+from benchyard.results.folders import DONE, MARK, RUN_FILE, RUN_FILES, WORK
 from benchyard.results.krown import is_krowns, is_ours
-from benchyard.results.record import FORMAT, RUN_FILE
+from benchyard.results.record import FORMAT
 
-DONE = ".done"
-WORK = ".work"
-#: Says of a run's folder that the lab made it, and which folders in it are those of resources.
-MARK = ".benchyard"
 _MARK_FORMAT = "benchyard-run-folder"
-_FILES = {
-    *(MARK, DONE, RUN_FILE, "events.jsonl", "case-info.txt", "log.txt"),
-    *("metrics.csv", "resources.csv", "samples.raw"),
-}
 #: As ``writing_atomically`` names what it begins.
 _BEGUN = re.compile(r"\.(.+)\.[0-9]+\.new")
 #: Hidden folders that are ours by their name: one that is being made, one that is being removed.
@@ -118,7 +111,7 @@ def _foreign(folder: Path, entry: "os.DirEntry[str]", known: _Known) -> Iterator
 
 def _is_own_file(path: Path) -> bool:
     begun = _BEGUN.fullmatch(path.name)
-    return (begun[1] if begun else path.name) in _FILES and _is_file(path)
+    return (begun[1] if begun else path.name) in RUN_FILES and _is_file(path)
 
 
 def _is_file(path: Path) -> bool:

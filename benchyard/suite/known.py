@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchyard.results.campaigns import read_campaign
-from benchyard.results.layout import DONE, run_folder
+from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, subject_of
 from benchyard.statistics import median
@@ -50,12 +50,12 @@ class Known:
 def known_of(results: Path) -> Known:
     """Read the finished runs in a folder; a run with an unreadable record does not count."""
     records = read_campaign(results).records
-    return Known({run: _ended(run_folder(results, run)) for run in records}, records)
+    runs = Results(results)
+    return Known({run: _ended(runs.run(run).checkpoint) for run in records}, records)
 
 
-def _ended(folder: Path) -> datetime:
-    """Return the time in the checkpoint, or else when its file was modified."""
-    done = folder / DONE
+def _ended(done: Path) -> datetime:
+    """Return the time in a checkpoint, or else when its file was modified."""
     with suppress(ValueError, OSError):
         moment = datetime.fromisoformat(done.read_text(encoding="utf-8").strip())
         if moment.tzinfo is not None:

@@ -7,8 +7,9 @@ end is missing was killed, or its host went down. Nothing is written while anyth
 """
 
 from benchyard.results.attempts.noting import note_began, note_ended
-from benchyard.results.attempts.reading import TRIES_FILE, read_tries
+from benchyard.results.attempts.reading import read_tries
 from benchyard.results.attempts.trying import FailedAttempt, TriedStep, Try, earlier, try_of
+from benchyard.results.folders import TRIES_FILE
 
 __all__ = [
     "TRIES_FILE",

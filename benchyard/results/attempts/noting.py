@@ -12,8 +12,9 @@ from typing import cast
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, JsonObject
 from benchyard.process.labels import this_owner
-from benchyard.results.attempts.reading import TRIES_FILE, VERSION
+from benchyard.results.attempts.reading import VERSION
 from benchyard.results.attempts.trying import Try, try_of
+from benchyard.results.folders import TRIES_FILE
 from benchyard.results.record import RunRecord
 
 logger = logging.getLogger(__name__)

@@ -8,9 +8,9 @@ from typing import Any, cast
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, Outcome
 from benchyard.results.attempts.trying import FailedAttempt, TriedStep, Try
+from benchyard.results.folders import TRIES_FILE
 from benchyard.results.record import ErrorRecord
 
-TRIES_FILE = "tries.jsonl"
 VERSION = 1
 #: No line that we write comes near it: a case of 1,000 steps that all fail twice has 3 MB.
 _LONGEST_LINE = 16_000_000

@@ -8,15 +8,22 @@ import json
 import stat
 from pathlib import Path
 
+from benchyard.results.folders import (
+    AGGREGATED_FILE,
+    STATS_FILE,
+    SUMMARY_FILE,
+    SUMMARY_TABLE,
+    TRIES_FILE,
+)
 from benchyard.results.summary.document import FORMAT
 
 _BEGINNING = 65_536
 _JSON = b'"format": ' + json.dumps(FORMAT).encode()
 #: Columns that KROWN's tables have in all versions, ours too, and that no other table has.
 _TABLES = {
-    "stats.csv": ("step", "version", "cpu_user_diff"),
-    "summary.csv": ("step", "version", "cpu_user_diff"),
-    "aggregated.csv": ("step", "version", "timestamp"),
+    STATS_FILE: ("step", "version", "cpu_user_diff"),
+    SUMMARY_TABLE: ("step", "version", "cpu_user_diff"),
+    AGGREGATED_FILE: ("step", "version", "timestamp"),
 }
 _TRY = b'{"version":'
 
@@ -38,9 +45,9 @@ def is_summary(path: Path) -> bool:
 
 
 def _has_form(name: str, beginning: bytes) -> bool:
-    if name == "summary.json":
+    if name == SUMMARY_FILE:
         return beginning.startswith(b"{") and _JSON in beginning[:200]
-    if name == "tries.jsonl":
+    if name == TRIES_FILE:
         return beginning.startswith(_TRY) and b'"case":' in beginning[:200]
     columns = beginning.split(b"\n", 1)[0].decode(errors="replace").strip().split(",")
     wanted = _TABLES.get(name, ())

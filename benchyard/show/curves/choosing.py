@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchyard.results.layout import done_runs, failed_runs
+from benchyard.results.folders import Results
 
 
 def run_to_draw(results: Path, summary: Mapping[str, object]) -> int | None:
@@ -16,5 +16,5 @@ def run_to_draw(results: Path, summary: Mapping[str, object]) -> int | None:
     median = summary.get("median_run")
     if isinstance(median, int):
         return median
-    runs = done_runs(results) or failed_runs(results)
-    return runs[-1] if runs else None
+    runs = Results(results)
+    return max(runs.done() or runs.failed(), default=None)

@@ -11,10 +11,10 @@ from pathlib import Path
 from benchyard.core.errors import RecordError
 from benchyard.core.files import opened
 from benchyard.core.model import Outcome
+from benchyard.results.folders import RunFolder
 from benchyard.results.record import RunRecord, read_record
 from benchyard.show.curves.gathering import Grid, Levels, Rates
 
-METRICS_FILE, RESOURCES_FILE = "metrics.csv", "resources.csv"
 #: Fewer samples make no curve.
 LEAST_SAMPLES = 4
 #: So many resources have a line of their own, those that used most; the others have none.
@@ -105,9 +105,9 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
     finest = interval if isinstance(interval, int | float) and interval > 0 else 0.1
     grid = Grid(length, min(points, max(1, math.ceil(length / finest))))
     try:
-        host, samples = _host(folder / METRICS_FILE, grid)
+        host, samples = _host(RunFolder(folder).metrics, grid)
         with suppress(FileNotFoundError):
-            host = _with_resources(host, folder / RESOURCES_FILE, grid)
+            host = _with_resources(host, RunFolder(folder).resources, grid)
     except _WRONG as error:
         raise RecordError(f"{folder}: its curves cannot be read: {error}") from error
     if samples < LEAST_SAMPLES:

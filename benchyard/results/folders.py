@@ -34,6 +34,8 @@ RUN_FILES = (
 # -- beside the runs
 
 SUMMARY_FILE = "summary.json"
+#: Its member ``format``, which tells it from others of its name.
+SUMMARY_FORMAT = "benchyard-summary"
 SUMMARY_TABLE = "summary.csv"
 STATS_FILE = "stats.csv"
 AGGREGATED_FILE = "aggregated.csv"

@@ -20,8 +20,14 @@ from benchyard.results.folders import (
     run_folder,
     run_number,
 )
-from benchyard.results.ownership import clear_run, is_own_run, make_run, not_ours, passing
-from benchyard.results.summary import is_summary
+from benchyard.results.ownership import (
+    clear_run,
+    is_own_run,
+    is_summary,
+    make_run,
+    not_ours,
+    passing,
+)
 
 Say = Callable[[str], None]
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=,+-]+")

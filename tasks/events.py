@@ -18,6 +18,7 @@ from prefect.events import emit_event
 
 from benchyard.analysis.regressions import Regression
 from benchyard.core.model import Json, JsonObject, Outcome, slug
+from benchyard.results.folders import Results
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import Attempt, RunRecord, StepRecord
 
@@ -99,7 +100,7 @@ def _failed(record: RunRecord, results: Path) -> JsonObject:
         "why": why_failed(record),
         "steps": [_step(step) for step in broken[:_MOST_ATTEMPTS]],
         "error": {"type": error.type, "message": _short(error.message)} if error else None,
-        "log": str(results / f"run_{record.run}" / "log.txt"),
+        "log": str(Results(results).run(record.run).log),
     }
 
 

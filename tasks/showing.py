@@ -3,7 +3,7 @@
 import logging
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +18,7 @@ from benchyard.core.files import content
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Case, Json, Step
 from benchyard.results.campaigns import with_earlier
-from benchyard.results.layout import done_runs, failed_runs, run_folder
+from benchyard.results.folders import Results, RunFolder, run_folder
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run.engine import Handle
 from benchyard.run.plan import Plan
@@ -103,7 +103,7 @@ class ShownStages(PrefectStages):
         self._show_progress(min(percent, 99.9), f"{session.case.title}: {what}")
 
     def _count(self) -> int:
-        done = () if self._plan.force else done_runs(self._setting.results)
+        done = () if self._plan.force else Results(self._setting.results).done()
         return sum(1 for run in self._plan.runs if run not in done)
 
     def _show_progress(self, percent: float, text: str) -> None:
@@ -116,12 +116,13 @@ class ShownStages(PrefectStages):
     # -- what came of it
 
     def _show(self, title: str, results: Path) -> None:
-        failed = failed_runs(results)
+        runs = Results(results).failed()
+        failed = [*runs]
         summary = _summary(results)
         if self._progress is not None:
             text = f"{title}: {state_of(summary, failed)}"
             self._showcase.update_progress(self._progress, 100.0, text)
-        broken = _records(results, failed)
+        broken = _records(runs.values())
         page = result_page(title, summary, failed, results, _picture(results, summary), broken)
         about = f"{title}: {state_of(summary, failed)}"
         self._showcase.markdown(key_of(RESULT, title), page[:LARGEST], about)
@@ -166,18 +167,18 @@ def _boards(kept: Sequence[ArtifactCollection], now: datetime) -> list[Board]:
 
 def _summary(results: Path) -> dict[str, Json]:
     try:
-        found = decoded(content(results / "summary.json"))
+        found = decoded(content(Results(results).summary))
     except (OSError, ValueError):
         return {}
     return cast("dict[str, Json]", found) if isinstance(found, dict) else {}
 
 
-def _records(results: Path, runs: Sequence[int]) -> list[RunRecord]:
+def _records(runs: Iterable[RunFolder]) -> list[RunRecord]:
     """Return the records of runs that can be read."""
     found: list[RunRecord] = []
     for run in runs:
         with suppress(RecordError):
-            found.append(read_record(run_folder(results, run)))
+            found.append(read_record(run.path))
     return found
 
 

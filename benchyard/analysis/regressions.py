@@ -32,7 +32,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import printable
-from benchyard.results.layout import done_runs, failed_runs
+from benchyard.results.folders import Results
 from benchyard.results.subject import differences, in_words, subject_of
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.figures import plural
@@ -198,7 +198,7 @@ class Baseline:
         runs = self._selection.runs
         if runs is None or before.folder.resolve() != results.resolve():
             return Selection(results)
-        there = {*done_runs(results), *failed_runs(results)}
+        there = {*Results(results).done(), *Results(results).failed()}
         return Selection(results, tuple(sorted(there - set(runs))))
 
 

@@ -9,8 +9,8 @@ from benchyard.cli.common import cases_of, load_selected, results_of, results_op
 from benchyard.cli.terminal import print_columns, print_json, say
 from benchyard.core.model import Case, Json
 from benchyard.core.wording import quote
+from benchyard.results.folders import Results
 from benchyard.results.krown import krown_runs
-from benchyard.results.layout import done_runs, failed_runs, unreadable_runs
 from benchyard.statistics.figures import plural
 
 
@@ -61,8 +61,8 @@ def _entry(case: Case, file: Path, results: Path) -> Json:
         "tags": list(case.tags),
         "point": dict(case.point),
         "steps": len(case.steps),
-        "runs_done": [*done_runs(results)],
-        "runs_failed": [*failed_runs(results)],
+        "runs_done": [*Results(results).done()],
+        "runs_failed": [*Results(results).failed()],
         "runs_unreadable": _unreadable(results),
         "runs_of_krown": [number for number, _ in krown_runs(results)],
         "results": str(results),
@@ -72,12 +72,13 @@ def _entry(case: Case, file: Path, results: Path) -> Json:
 def _unreadable(results: Path) -> list[Json]:
     """Return the numbers of the finished runs whose record cannot be read, but for KROWN's."""
     krowns = {number for number, _ in krown_runs(results)}
-    return [run for run in unreadable_runs(results) if run not in krowns]
+    marked = Results(results).marked().items()
+    return [number for number, run in marked if number not in krowns and not run.is_done]
 
 
 def _counts(results: Path) -> tuple[str, str]:
     """Return how many runs are done and how many are not, as the columns show them."""
-    done, failed = len(done_runs(results)), len(failed_runs(results))
+    done, failed = len(Results(results).done()), len(Results(results).failed())
     krown, unreadable = len(krown_runs(results)), len(_unreadable(results))
     more = [f"KROWN's: {krown}"] if krown else []
     more += [f"unreadable: {unreadable}"] if unreadable else []

@@ -12,7 +12,7 @@ from benchyard.core.files import content, shown
 from benchyard.core.model import Case, Json
 from benchyard.core.wording import duration, printable, quote
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
-from benchyard.results.layout import failed_runs, run_folder
+from benchyard.results.folders import Results, RunFolder
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import read_record
 from benchyard.results.subject import about
@@ -63,7 +63,7 @@ def read_summary(results: Path) -> dict[str, Any]:
     Raises:
         RecordError: If it is damaged.
     """
-    path = results / "summary.json"
+    path = Results(results).summary
     try:
         return cast("dict[str, Any]", json.loads(content(path)))
     except FileNotFoundError:
@@ -81,7 +81,7 @@ def print_outcome(chosen: Sequence[Case], folders: Sequence[Path], *, as_json: b
             {
                 "case": case.title,
                 "results": str(folder),
-                "runs_failed": [*failed_runs(folder)],
+                "runs_failed": [*Results(folder).failed()],
                 "summary": read_summary(folder),
             }
             for case, folder in zip(chosen, folders, strict=True)
@@ -102,8 +102,8 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
         readable = " that can be read" if summary.get("unreadable") else ""
         say(f"no finished run{readable}")
     _print_remarks(summary, steps)
-    for run in failed_runs(folder):
-        _remark(_failure(run_folder(folder, run)), "red")
+    for run in Results(folder).failed().values():
+        _remark(_failure(run), "red")
     if summary.get("subject"):
         _remark(f"measured {about(summary['subject'])}")
     for other in summary.get("other_subjects") or ():
@@ -146,14 +146,14 @@ def _remark(text: str, colour: str | None = None) -> None:
     say(printable(text), fg=colour)
 
 
-def _failure(folder: Path) -> str:
+def _failure(run: RunFolder) -> str:
     """Say in a line why a run is not done, and where to read more."""
     try:
-        record = read_record(folder)
+        record = read_record(run.path)
     except RecordError as error:
         return str(error)
     why = why_failed(record)
-    return f"run {record.run} {record.outcome}: {why}; see {shown(folder / 'log.txt')}"
+    return f"run {record.run} {record.outcome}: {why}; see {shown(run.log)}"
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:

@@ -19,7 +19,7 @@ from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import Case
-from benchyard.results.layout import run_folder
+from benchyard.results.folders import run_folder
 from benchyard.show.curves import draw, read_curves, run_to_draw
 
 _SUFFIX = ".svg"

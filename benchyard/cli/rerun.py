@@ -26,7 +26,7 @@ from benchyard.core.model import Case, Json
 from benchyard.core.wording import printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
-from benchyard.results.layout import done_runs, failed_runs
+from benchyard.results.folders import Results
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, Turn
 from benchyard.run.request import Request
@@ -90,7 +90,7 @@ def command(
         results=str(results.resolve()) if results else None,
         resources=tuple(str(folder.resolve()) for folder in resource_folders),
     )
-    there = [*done_runs(folder), *failed_runs(folder)]
+    there = [*Results(folder).done(), *Results(folder).failed()]
     most = max([*there, *only, _RUNS])
     order, wished = Order.CASE, Campaigning.AUTO
     plan = make_plan(
@@ -116,7 +116,7 @@ def _single(text: str, cases: list[Case]) -> Case:
 
 
 def _refuse_done(case: Case, folder: Path, only: tuple[int, ...]) -> None:
-    done = set(done_runs(folder)) & set(only)
+    done = Results(folder).done().keys() & set(only)
     if done:
         numbers = ", ".join(map(str, sorted(done)))
         raise InputError(f"run {numbers} of {printable(case.title)} is done; --force does it again")

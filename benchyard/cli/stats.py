@@ -13,8 +13,8 @@ from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Case
 from benchyard.results.campaigns import chosen_campaigns
+from benchyard.results.folders import Results
 from benchyard.results.krown import krown_runs
-from benchyard.results.layout import marked_runs
 from benchyard.run.plain import summarize
 from benchyard.statistics.figures import plural
 
@@ -88,7 +88,7 @@ def _targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[C
 
 
 def _has_runs(folder: Path) -> bool:
-    return bool(marked_runs(folder) or krown_runs(folder))
+    return bool(Results(folder).marked() or krown_runs(folder))
 
 
 def _tell_of_invalid(loaded: Sequence[Loaded], shown: Sequence[Path]) -> None:

@@ -24,9 +24,7 @@ from benchyard.host.sampler.sampler import Sampler, SamplerAccount, host_files, 
 from benchyard.process.launching import launcher_pid
 from benchyard.process.stops import Stop, known
 from benchyard.process.usage import Owned
-
-#: What the sampler writes while the run goes on; gone after it.
-RAW_FILE = "samples.raw"
+from benchyard.results.folders import RAW_FILE
 
 
 @dataclass(frozen=True, slots=True)

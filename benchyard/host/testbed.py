@@ -8,7 +8,7 @@ from typing import Unpack
 
 from benchyard.core.files import shown
 from benchyard.process.locks import Lock, Waiting, hold
-from benchyard.results.layout import RESULTS_LOCK
+from benchyard.results.folders import RESULTS_LOCK
 
 LOCK_VARIABLE = "BENCHYARD_LOCK"
 #: Reading is enough to lock a file: so every user of the host can, and only one writes to it.

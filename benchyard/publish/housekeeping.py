@@ -18,9 +18,8 @@ from benchyard.core.model import Json, JsonObject
 from benchyard.host.testbed import hold_results
 from benchyard.publish.spool import REJECTED, listing
 from benchyard.results.campaigns import is_earlier, refuse_unremovable, with_earlier
-from benchyard.results.layout import done_runs, failed_runs, run_folder
+from benchyard.results.folders import Results, RunFolder
 from benchyard.results.ownership import foreign_in, is_own_run, remove_run
-from benchyard.results.record import RUN_FILE
 
 _DAY = 86_400.0
 
@@ -192,30 +191,25 @@ def old_runs(results: Iterable[Path], policy: Policy, now: float | None = None) 
 
 
 def _old_of_case(results: Path, policy: Policy, now: float) -> Iterator[Old]:
-    places = with_earlier(results)
-    done = {run_folder(place, run) for place in places for run in done_runs(place)}
-    failed = {run_folder(place, run) for place in places for run in failed_runs(place)}
-    aged = {folder: _age_days(folder, now) for folder in done | failed}
-    newest = sorted(aged, key=lambda folder: (aged[folder], -_number(folder)))
-    kept = {*newest[: policy.keep_newest], *[folder for folder in newest if folder in done][:1]}
-    for folder in newest:
-        aged_out = folder not in kept and aged[folder] > policy.younger_than_days
-        if aged_out and (folder / RUN_FILE).is_file() and _is_wholly_ours(folder):
-            yield Old(folder, aged[folder], size_of(folder))
+    places = [Results(place) for place in with_earlier(results)]
+    done = {run for place in places for run in place.done().values()}
+    failed = {run for place in places for run in place.failed().values()}
+    aged = {run: _age_days(run, now) for run in done | failed}
+    newest = sorted(aged, key=lambda run: (aged[run], -run.number))
+    kept = {*newest[: policy.keep_newest], *[run for run in newest if run in done][:1]}
+    for run in newest:
+        aged_out = run not in kept and aged[run] > policy.younger_than_days
+        if aged_out and run.record.is_file() and _is_wholly_ours(run.path):
+            yield Old(run.path, aged[run], size_of(run.path))
 
 
 def _is_wholly_ours(folder: Path) -> bool:
     return is_own_run(folder) and not foreign_in(folder)
 
 
-def _number(folder: Path) -> int:
-    return int(folder.name.removeprefix("run_"))
-
-
-def _age_days(folder: Path, now: float) -> float:
+def _age_days(run: RunFolder, now: float) -> float:
     """Return the age of a run by when it was finished: its record is written at its end."""
-    record = folder / RUN_FILE
-    at = (record if record.exists() else folder).stat().st_mtime
+    at = (run.record if run.record.exists() else run.path).stat().st_mtime
     return max(0.0, now - at) / _DAY
 
 

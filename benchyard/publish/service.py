@@ -1,7 +1,6 @@
 """Publishing to several sinks: what waits anywhere, or the runs of a case."""
 
 import os
-import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -21,11 +20,8 @@ from benchyard.publish.spool import REJECTED, offer_again, put
 from benchyard.publish.testresults import file_name, parse, text_of
 from benchyard.results.events.lines import dump
 from benchyard.results.events.making import events_of
-from benchyard.results.record import RUN_FILE, read_record
-
-#: A run without this file did not happen. Written by ``benchyard.results.layout``.
-_DONE = ".done"
-_RUN = re.compile(r"run_[1-9][0-9]*")
+from benchyard.results.folders import REPLACED, RunFolder, run_number
+from benchyard.results.record import read_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +256,7 @@ def spool_run(run: Path, kind: Kind, spool: Path, archive: Archive) -> SpooledRu
         SinkUnavailableError: If the archive does not answer.
         OSError: If the disk is full or not writable.
     """
-    if not (run / _DONE).is_file():
+    if not RunFolder(run).checkpoint.is_file():
         return None
     name, content = document_of_run(run, kind)
     # Before the archive: a publisher archives first and takes out of the spool then.
@@ -279,19 +275,15 @@ def finished_below(folder: Path) -> Iterator[Path]:
     What KROWN made has no record, and is left. Hidden folders are, too: a lab is at work there.
     """
     for place, folders, _ in os.walk(folder):
-        runs = [name for name in folders if _RUN.fullmatch(name)]
-        for run in (Path(place, name) for name in sorted(runs, key=_by_number)):
-            if (run / _DONE).is_file() and os.path.lexists(run / RUN_FILE):
-                yield run
+        runs = [RunFolder(Path(place, name)) for name in folders if run_number(name)]
+        for run in sorted(runs, key=lambda run: run.number):
+            if run.checkpoint.is_file() and os.path.lexists(run.record):
+                yield run.path
         folders[:] = sorted(name for name in folders if _is_looked_into(name))
 
 
 def _is_looked_into(name: str) -> bool:
-    return not (name.startswith(".") or _RUN.fullmatch(name.removesuffix(".replaced")))
-
-
-def _by_number(name: str) -> int:
-    return int(name.removeprefix("run_"))
+    return not (name.startswith(".") or run_number(name.removesuffix(REPLACED)))
 
 
 def document_of_run(run: Path, kind: Kind) -> tuple[str, bytes]:

@@ -21,18 +21,10 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import content, remove_tree, shown, sync_folder, write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json
+from benchyard.results.folders import RESULTS_LOCK, WORK, Results, run_folder
 from benchyard.results.krown import krown_runs
-from benchyard.results.layout import (
-    RESULTS_LOCK,
-    campaign_files,
-    done_runs,
-    left_works,
-    marked_runs,
-    own_runs,
-    run_folder,
-    run_folders,
-)
-from benchyard.results.ownership import WORK, passing, remove_run
+from benchyard.results.layout import campaign_files, left_works, own_runs
+from benchyard.results.ownership import passing, remove_run
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import Difference, Subject, differences, digest_of, subject_of
 
@@ -104,12 +96,12 @@ def read_campaign(folder: Path) -> Campaign:
     krown = tuple(number for number, _ in krown_runs(folder))
     moving = _interrupted(folder)
     staying = [run for place in moving for run in _kept(place)]
-    for number in marked_runs(folder):
+    for number, run in Results(folder).marked().items():
         # What a killed lab began to move is no more of this campaign, wherever it lies now.
         if number in krown or (moving and number not in staying):
             continue
         try:
-            records[number] = read_record(run_folder(folder, number))
+            records[number] = read_record(run.path)
         except RecordError as error:
             unreadable[number] = str(error)
     return Campaign(folder, records, unreadable, krown)
@@ -144,7 +136,7 @@ def publishable_runs(results: Path) -> list[Path]:
     A lab may die between a run and its publishing, and the next one begin another campaign. Older
     ones are left: looking after every campaign there ever was would take longer from day to day.
     """
-    runs = [run_folder(results, run) for run in done_runs(results)]
+    runs = [run.path for run in Results(results).done().values()]
     for place in earlier_campaigns(results)[:1]:
         before = read_campaign(place)
         # Results of another host are whoever's who made them, and he publishes them.
@@ -254,10 +246,10 @@ def _name_of(results: Path, keep: Collection[int]) -> str:
 
 
 def _records(results: Path, keep: Collection[int]) -> Iterator[RunRecord]:
-    for run, folder in run_folders(results):
-        if run not in keep:
+    for number, run in Results(results).runs().items():
+        if number not in keep:
             with suppress(RecordError, OverflowError):
-                record = read_record(folder)
+                record = read_record(run.path)
                 if record.started_at:
                     yield record
 

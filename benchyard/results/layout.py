@@ -1,35 +1,36 @@
-"""Where results lie, which runs are done, and what may be removed."""
+"""Where results lie, how a run begins and ends in them, and what may be removed."""
 
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from benchyard.core.clock import now
 from benchyard.core.files import remove_tree, shown, sync_folder, sync_tree, write_atomically
 from benchyard.core.model import Case, Json, folder_of, point_suffix
-from benchyard.results.ownership import (
+from benchyard.results.folders import (
     DONE,
+    REPLACED,
+    SUMMARY_FILES,
     WORK,
+    Results,
+    RunFolder,
+    run_folder,
+    run_number,
+)
+from benchyard.results.ownership import (
     clear_run,
     is_own_run,
+    is_summary,
     make_run,
     not_ours,
     passing,
 )
-from benchyard.results.record import RUN_FILE
-from benchyard.results.summary import is_summary
 
 Say = Callable[[str], None]
-#: Held while anything in the folder is made, moved or removed; see ``testbed.hold_results``.
-RESULTS_LOCK = ".benchyard.lock"
-#: Files that the lab writes beside the runs of a case.
-SUMMARY_FILES = ("summary.json", "summary.csv", "stats.csv", "aggregated.csv", "tries.jsonl")
-_RUN = re.compile(r"run_([1-9][0-9]*)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=,+-]+")
-_REPLACED = re.compile(r"run_([1-9][0-9]*)\.replaced")
 
 
 def results_folder(case: Case, root: Path, elsewhere: Path | None) -> Path:
@@ -63,93 +64,24 @@ def _digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()[:16]
 
 
-def run_folder(results: Path, run: int) -> Path:
-    """Return the folder of one run."""
-    return results / f"run_{run}"
-
-
 def kept_folders(case: Case) -> set[str]:
     """Return the names of the folders in which the resources of a case keep their outputs."""
     return {folder_of(step.resource) for step in case.steps}
 
 
-def is_done(folder: Path) -> bool:
-    """Tell whether the run in ``folder`` was finished, and its record looks whole.
-
-    Without its checkpoint it did not happen. Whether its record is a valid one only
-    ``read_record`` tells; here it is neither missing, nor empty, nor cut off.
-    """
-    return is_marked(folder) and _looks_whole(folder / RUN_FILE)
-
-
-def is_marked(folder: Path) -> bool:
-    """Tell whether a run has its checkpoint, Benchyard's or KROWN's.
-
-    Of a folder that nobody may look into it is assumed: its record cannot be read, which all who
-    need it tell, and leave that one out.
-    """
-    try:
-        return (folder / DONE).is_file()
-    except PermissionError:
-        return True
-
-
-def unreadable_runs(results: Path) -> list[int]:
-    """Return the numbers of the runs with a checkpoint whose record is gone or damaged, ascending.
-
-    Those that KROWN made are among them.
-    """
-    return [run for run, folder in run_folders(results) if is_marked(folder) != is_done(folder)]
-
-
-def _looks_whole(record: Path) -> bool:
-    try:
-        with open(record, "rb", opener=_open_at_once) as stream:
-            first = stream.read(1)
-            stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2))
-            return first == b"{" and stream.read().rstrip().endswith(b"}")
-    except OSError:
-        return False
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a named pipe without waiting for its writer."""
-    return os.open(path, flags | os.O_NONBLOCK)
-
-
 def done_runs(results: Path) -> list[int]:
     """Return the numbers of the finished runs, ascending."""
-    return [run for run, folder in run_folders(results) if is_done(folder)]
+    return [*Results(results).done()]
 
 
 def marked_runs(results: Path) -> list[int]:
     """Return the numbers of the runs with a checkpoint, ascending, readable or not."""
-    return [run for run, folder in run_folders(results) if is_marked(folder)]
+    return [*Results(results).marked()]
 
 
 def failed_runs(results: Path) -> list[int]:
     """Return the numbers of the runs that were recorded and are not done, ascending."""
-    return [
-        run
-        for run, folder in run_folders(results)
-        if not is_marked(folder) and (folder / RUN_FILE).is_file()
-    ]
-
-
-def run_folders(results: Path) -> list[tuple[int, Path]]:
-    """Return number and folder of each run, finished or not, by number."""
-    return sorted(_runs(results))
-
-
-def _runs(results: Path) -> Iterator[tuple[int, Path]]:
-    try:
-        entries = list(os.scandir(results))
-    except OSError:
-        return
-    for entry in entries:
-        match = _RUN.fullmatch(entry.name)
-        if match and entry.is_dir(follow_symlinks=False):
-            yield int(match[1]), Path(entry.path)
+    return [*Results(results).failed()]
 
 
 def work_folder(folder: Path) -> Path:
@@ -198,7 +130,7 @@ def begin_run(
     refuse_foreign(results, (run,))
     for left in passing(results):
         remove_tree(left)
-    if is_marked(folder):
+    if RunFolder(folder).is_marked:
         _clear(_replaced(folder), resources, say)
         folder.rename(_replaced(folder))
     _clear(folder, resources, say)
@@ -250,24 +182,24 @@ def restore_replaced(results: Path, say: Say = lambda _text: None) -> list[int]:
     restored: list[int] = []
     for folder in replaced_runs(results):
         run = folder.with_suffix("")
-        if is_done(run):
+        if RunFolder(run).is_done:
             _clear(folder, (), say)
         elif not os.path.lexists(run) or is_own_run(run) or _is_empty(run):
             _clear(run, (), say)
             remove_work(run)
             folder.rename(run)
-            restored.append(int(run.name.removeprefix("run_")))
+            restored.append(RunFolder(run).number)
     return restored
 
 
 def replaced_runs(results: Path) -> list[Path]:
     """List the runs of ours that are kept until their replacement is finished."""
-    found = sorted(results.glob("run_*.replaced"))
-    return [folder for folder in found if _REPLACED.fullmatch(folder.name) and is_own_run(folder)]
+    found = sorted(results.glob(f"run_*{REPLACED}"))
+    return [folder for folder in found if run_number(folder.stem) and is_own_run(folder)]
 
 
 def _replaced(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".replaced")
+    return folder.with_name(folder.name + REPLACED)
 
 
 def campaign_files(results: Path) -> list[Path]:
@@ -278,4 +210,4 @@ def campaign_files(results: Path) -> list[Path]:
 
 def own_runs(results: Path) -> list[Path]:
     """List the folders of the runs that the lab, or KROWN, made, by number."""
-    return [folder for _, folder in run_folders(results) if is_own_run(folder)]
+    return [run.path for run in Results(results).runs().values() if is_own_run(run.path)]

@@ -3,10 +3,16 @@
 A run's folder has a mark from its first moment on. Those of earlier versions, and KROWN's, are
 known by what is in them. A file in a run's folder is the lab's by its name, or since the record
 lists it; in a folder of a resource before there is a record, everything is.
+
+A file beside the runs is ours by its form. No list says which are: whoever copies results, or is
+killed between two files, would have one that lies. A file that is edited within its form counts as
+ours, and is made anew.
 """
 
+import json
 import os
 import re
+import stat
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,23 +24,38 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import files_below, remove_tree, shown, write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, folder_of
+from benchyard.results.folders import (
+    AGGREGATED_FILE,
+    DONE,
+    MARK,
+    RUN_FILE,
+    RUN_FILES,
+    STATS_FILE,
+    SUMMARY_FILE,
+    SUMMARY_FORMAT,
+    SUMMARY_TABLE,
+    TRIES_FILE,
+    WORK,
+)
 from benchyard.results.krown import is_krowns, is_ours
-from benchyard.results.record import FORMAT, RUN_FILE
+from benchyard.results.record import FORMAT
 
-DONE = ".done"
-WORK = ".work"
-#: Says of a run's folder that the lab made it, and which folders in it are those of resources.
-MARK = ".benchyard"
 _MARK_FORMAT = "benchyard-run-folder"
-_FILES = {
-    *(MARK, DONE, RUN_FILE, "events.jsonl", "case-info.txt", "log.txt"),
-    *("metrics.csv", "resources.csv", "samples.raw"),
-}
 #: As ``writing_atomically`` names what it begins.
 _BEGUN = re.compile(r"\.(.+)\.[0-9]+\.new")
 #: Hidden folders that are ours by their name: one that is being made, one that is being removed.
 _MAKING, _REMOVING = ".making-", ".removing-"
 _PASSING = re.compile(r"\.(making|removing)-run_[1-9][0-9]*(\.replaced)?")
+
+_BEGINNING = 65_536
+_JSON = b'"format": ' + json.dumps(SUMMARY_FORMAT).encode()
+#: Columns that KROWN's tables have in all versions, ours too, and that no other table has.
+_TABLES = {
+    STATS_FILE: ("step", "version", "cpu_user_diff"),
+    SUMMARY_TABLE: ("step", "version", "cpu_user_diff"),
+    AGGREGATED_FILE: ("step", "version", "timestamp"),
+}
+_TRY = b'{"version":'
 
 
 def make_run(folder: Path, resources: Collection[str]) -> None:
@@ -118,7 +139,7 @@ def _foreign(folder: Path, entry: "os.DirEntry[str]", known: _Known) -> Iterator
 
 def _is_own_file(path: Path) -> bool:
     begun = _BEGUN.fullmatch(path.name)
-    return (begun[1] if begun else path.name) in _FILES and _is_file(path)
+    return (begun[1] if begun else path.name) in RUN_FILES and _is_file(path)
 
 
 def _is_file(path: Path) -> bool:
@@ -194,6 +215,32 @@ def passing(results: Path) -> list[Path]:
     with suppress(OSError), os.scandir(results) as entries:
         return sorted(Path(e.path) for e in entries if _PASSING.fullmatch(e.name))
     return []
+
+
+def is_summary(path: Path) -> bool:
+    """Tell whether a file is one that the lab, or KROWN, writes beside runs under this name.
+
+    An empty one counts as one, and so does what a power cut left of one (zeros): nothing is lost
+    with it.
+    """
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return False
+        with path.open("rb") as stream:
+            beginning = stream.read(_BEGINNING)
+    except OSError:
+        return False
+    return not beginning.strip(b"\0") or _has_form(path.name, beginning)
+
+
+def _has_form(name: str, beginning: bytes) -> bool:
+    if name == SUMMARY_FILE:
+        return beginning.startswith(b"{") and _JSON in beginning[:200]
+    if name == TRIES_FILE:
+        return beginning.startswith(_TRY) and b'"case":' in beginning[:200]
+    columns = beginning.split(b"\n", 1)[0].decode(errors="replace").strip().split(",")
+    wanted = _TABLES.get(name, ())
+    return bool(wanted) and all(any(c.startswith(w) for c in columns) for w in wanted)
 
 
 def not_ours(path: Path) -> InputError:

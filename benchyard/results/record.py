@@ -23,13 +23,13 @@ from benchyard.core.errors import RecordError
 from benchyard.core.files import write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.results.folders import RUN_FILE, run_number
 
 FORMAT = "benchyard-run"
 VERSION = 5
 _OLDER = (1, 2, 3, 4)
 #: No counter, size or length is larger: beyond it, sums and squares would leave the floats.
 _LARGEST = 1e100
-RUN_FILE = "run.json"
 _OBJECTS = ("case", "resources", "environment", "collector", "adaptive", "subject", "variables")
 
 
@@ -253,8 +253,7 @@ def read_record(folder: Path) -> RunRecord:
 
 def _check_place(folder: Path, record: RunRecord) -> None:
     """Refuse a record that was moved here from another run: its number would name the wrong one."""
-    number = folder.name.removeprefix("run_")
-    if number != folder.name and number.isdecimal() and int(number) != record.run:
+    if run_number(folder.name) not in (None, record.run):
         raise ValueError(f"it is of run {record.run}")
     if record.started_at and record.began.tzinfo is None:
         raise ValueError("'started_at' has no time zone")

@@ -11,7 +11,8 @@ from benchyard.core.model import Case, Json
 from benchyard.core.wording import runs_and
 from benchyard.host.facts import git_state
 from benchyard.results.campaigns import Campaign, finish_moving, read_campaign, set_aside
-from benchyard.results.layout import Say, restore_replaced, run_folders
+from benchyard.results.folders import Results
+from benchyard.results.layout import Say, restore_replaced
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, commit_of, differences, in_words, subject_of
 
@@ -202,7 +203,7 @@ def open_campaign(
         (campaign.krown, ("is KROWN's", "are KROWN's")),
         (tuple(campaign.unreadable), ("cannot be read", "cannot be read")),
     ):
-        others = {run for run, _ in run_folders(campaign.folder)} - set(runs)
+        others = Results(campaign.folder).runs().keys() - set(runs)
         earlier = set_aside(campaign.folder, keep=others) if runs else None
         if earlier is not None:
             told = runs_and(runs, *what)

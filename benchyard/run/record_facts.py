@@ -12,10 +12,8 @@ from benchyard.process.children import told
 from benchyard.process.stops import Stop
 from benchyard.results.events.lines import dump
 from benchyard.results.events.making import events_of
+from benchyard.results.folders import RunFolder
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record
-
-CASE_INFO = "case-info.txt"
-EVENTS_FILE = "events.jsonl"
 
 
 def case_facts(case: Case, case_hash: Json) -> dict[str, Json]:
@@ -52,11 +50,11 @@ def variable_facts(redact: Callable[[str], str]) -> dict[str, Json]:
 def write_down(folder: Path, case: Case, record: RunRecord) -> None:
     """Write ``run.json``, the same as events, and KROWN's ``case-info.txt``."""
     write_record(folder, record)
-    write_atomically(folder / EVENTS_FILE, dump(events_of(record)))
+    write_atomically(RunFolder(folder).events, dump(events_of(record)))
     environment = dict(record.environment)
     steps = len(case.steps)
     info = case_info(case.title, case.folder, record.run, steps, environment, record.started_at)
-    write_atomically(folder / CASE_INFO, info)
+    write_atomically(RunFolder(folder).case_info, info)
 
 
 #: Share of a core that the lab may use during a step before a reader is warned.

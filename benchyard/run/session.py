@@ -22,6 +22,7 @@ from benchyard.host.collector import Account, Collector, Measured
 from benchyard.host.facts import environment, git_state
 from benchyard.process.labels import RUN, kill_labelled, kill_leftovers
 from benchyard.results.attempts import earlier, note_began, note_ended, read_tries
+from benchyard.results.folders import RunFolder
 from benchyard.results.layout import begin_run, finish_run, kept_folders, work_folder
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.results.subject import Subject, content_of
@@ -99,7 +100,7 @@ class Session:
         killed = kill_leftovers()
         kept = kept_folders(self.case)
         self.folder = begin_run(self.setting.results, self.run, kept, self._say)
-        self._reporter.open(self.folder / "log.txt")
+        self._reporter.open(RunFolder(self.folder).log)
         if killed:
             logger.warning("killed processes that a dead lab had left: %s", killed)
         classes = used_classes(self.case, self.setting.registry.classes)

@@ -15,7 +15,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Case
 from benchyard.core.wording import printable, runs_and
 from benchyard.results.campaigns import read_campaign
-from benchyard.results.layout import DONE, results_folder, run_folder
+from benchyard.results.folders import Results
+from benchyard.results.layout import results_folder
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, differences, in_words, subject_of
 from benchyard.run.beginning import Campaigning
@@ -62,12 +63,12 @@ class Known:
 def known_of(results: Path) -> Known:
     """Read the finished runs in a folder; a run with an unreadable record does not count."""
     records = read_campaign(results).records
-    return Known({run: _ended(run_folder(results, run)) for run in records}, records)
+    runs = Results(results)
+    return Known({run: _ended(runs.run(run).checkpoint) for run in records}, records)
 
 
-def _ended(folder: Path) -> datetime:
-    """Return the time in the checkpoint, or else when its file was modified."""
-    done = folder / DONE
+def _ended(done: Path) -> datetime:
+    """Return the time in a checkpoint, or else when its file was modified."""
     with suppress(ValueError, OSError):
         moment = datetime.fromisoformat(done.read_text(encoding="utf-8").strip())
         if moment.tzinfo is not None:

@@ -11,13 +11,12 @@ from benchyard.core.files import shown
 from benchyard.core.model import Json, Outcome
 from benchyard.core.wording import printable
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
-from benchyard.results.layout import failed_runs, marked_runs, run_folder
-from benchyard.results.record import RUN_FILE, RunRecord, read_record
+from benchyard.results.folders import RUN_FILE, Results, RunFolder, run_number
+from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import Subject, differences, subject_of
 
 #: The largest number of a run that a set may name.
 MAX_RUN = 100_000
-_RUN_FOLDER = re.compile(r"run_[1-9][0-9]*")
 _SET = re.compile(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
 
@@ -172,8 +171,7 @@ def results_folders(folder: Path) -> list[Path]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     for parent, folders, _ in os.walk(folder):
-        runs = [name for name in folders if _RUN_FOLDER.fullmatch(name)]
-        if runs:
+        if any(map(run_number, folders)):
             yield Path(parent)
         folders[:] = [name for name in folders if not _is_apart(Path(parent, name), folder)]
 
@@ -185,8 +183,8 @@ def _is_apart(path: Path, asked: Path) -> bool:
 
 def _nothing(selection: Selection) -> str:
     folder = selection.folder
-    if _RUN_FOLDER.fullmatch(folder.resolve().name) and (folder / RUN_FILE).is_file():
-        number = folder.resolve().name.removeprefix("run_")
+    number = run_number(folder.resolve().name)
+    if number is not None and RunFolder(folder).record.is_file():
         return f"{shown(folder)} is a single run; write {shown(folder.resolve().parent)}@{number}"
     return (
         f"{selection}: no finished run with a record ({RUN_FILE}) in it; benchyard run makes them, "
@@ -196,16 +194,12 @@ def _nothing(selection: Selection) -> str:
 
 def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     """Read one case's runs; None if nothing there has a record."""
-    done, failed = marked_runs(results), failed_runs(results)
+    done, failed = Results(results).marked(), Results(results).failed()
     if wanted is not None:
         _refuse_missing(results, wanted, {*done, *failed})
-        done, failed = ([run for run in runs if run in wanted] for runs in (done, failed))
-    records = [
-        _record(folder)
-        for folder in (run_folder(results, run) for run in done)
-        if (folder / RUN_FILE).is_file()
-    ]
-    broken = [_record(run_folder(results, run)) for run in failed]
+    chosen = (done | failed).keys() if wanted is None else wanted
+    records = [_record(run.path) for n, run in done.items() if n in chosen and run.record.is_file()]
+    broken = [_record(run.path) for n, run in failed.items() if n in chosen]
     if not records and not broken:
         return None
     # Runs that were named are wanted as they are: the check of comparability speaks of them.

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Json, Outcome
-from benchyard.results.attempts import TRIES_FILE, FailedAttempt, TriedStep, Try, read_tries, try_of
+from benchyard.results.attempts import FailedAttempt, TriedStep, Try, read_tries, try_of
 from benchyard.results.campaigns import with_earlier
+from benchyard.results.folders import Results
 from benchyard.results.krown import surely_krowns
-from benchyard.results.layout import failed_runs, marked_runs, run_folder
-from benchyard.results.record import RUN_FILE, ErrorRecord, read_record
+from benchyard.results.record import ErrorRecord, read_record
 
 #: Stands for the step where the failure belongs to none.
 WHOLE_RUN = "the run"
@@ -184,19 +184,21 @@ def _folders(base: Path) -> Iterator[Path]:
 
 
 def _has_tries(folder: Path) -> bool:
-    return (folder / TRIES_FILE).is_file() or bool(marked_runs(folder) or failed_runs(folder))
+    results = Results(folder)
+    return results.tries.is_file() or bool(results.marked() or results.failed())
 
 
 def _recorded(folder: Path, noted: set[int]) -> tuple[list[Try], list[str]]:
     """Return the tries of runs that are not noted, and what is wrong with their records."""
     tries: list[Try] = []
     problems: list[str] = []
-    for run in sorted({*marked_runs(folder), *failed_runs(folder)} - noted):
-        place = run_folder(folder, run)
-        if not (place / RUN_FILE).exists() and surely_krowns(place):
+    for number, run in Results(folder).runs().items():
+        if number in noted or not (run.is_marked or run.has_failed):
+            continue
+        if not run.record.exists() and surely_krowns(run.path):
             continue  # it tells of no attempts
         try:
-            record = read_record(place)
+            record = read_record(run.path)
         except RecordError as error:
             problems.append(str(error))
             continue

@@ -26,10 +26,9 @@ from benchyard.host.sampler.rows import (
     StepLevels,
     Values,
 )
+from benchyard.results.folders import METRICS_FILE, RESOURCES_FILE
 from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
 
-METRICS_FILE = "metrics.csv"
-RESOURCES_FILE = "resources.csv"
 #: So many gaps, and remarks, are kept word for word.
 MOST_TOLD = 100
 

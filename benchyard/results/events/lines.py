@@ -1,18 +1,37 @@
-"""Events as JSON lines, as ``events.jsonl`` in a run's folder holds them.
+"""An event, and events as JSON lines, as ``events.jsonl`` in a run's folder holds them.
 
 One line for each event: ``at`` (ISO 8601, UTC, microseconds), ``node``, ``event``
 (``source:name``), ``message`` (an object).
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.json_text import decoded
-from benchyard.core.model import JsonObject
-from benchyard.results.events.event import Event
+from benchyard.core.model import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened on a node.
+
+    Args:
+        at: When, with a time zone.
+        node: Where: the host's name, or a node's id.
+        source: What told it, in lower case: ``benchyard``, ``cascade``.
+        name: What happened, in lower case: ``run-start``, ``pull-end``.
+        message: What is said of it; the values are numbers, texts, booleans or null.
+    """
+
+    at: datetime
+    node: str
+    source: str
+    name: str
+    message: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 def dump(events: Iterable[Event]) -> bytes:

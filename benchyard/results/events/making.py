@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Json, JsonObject, Outcome
-from benchyard.results.events.event import Event
-from benchyard.results.events.lines import unstamp
+from benchyard.results.events.lines import Event, unstamp
 from benchyard.results.record import Attempt, ErrorRecord, PhaseRecord, RunRecord, StepRecord
 from benchyard.statistics.measures import median
 

@@ -10,7 +10,8 @@ from typing import Any
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content
 from benchyard.core.model import Json, Outcome
-from benchyard.results.krown.runs import DONE, METRICS_FILE, krown_runs
+from benchyard.results.folders import METRICS_FILE, RunFolder
+from benchyard.results.krown.runs import krown_runs
 from benchyard.results.krown.scanning import MOST_STEPS, Cells, Number, Part, Scan, backwards
 from benchyard.results.krown.workers import scan_files, unreadable
 from benchyard.results.metrics_csv import COUNTERS
@@ -110,7 +111,7 @@ def _judged(
     unread: Mapping[int, RecordError],
     notes: Sequence[str],
 ) -> KrownResults:
-    finished = [(folder / DONE).is_file() for folder, _ in runs]
+    finished = [RunFolder(folder).checkpoint.is_file() for folder, _ in runs]
     warnings = list(notes)
     if runs and not any(finished):
         finished = [True] * len(runs)
@@ -182,7 +183,7 @@ def _unnamed(most: int) -> list[_Declared]:
 def _record(
     title: str, run: int, folder: Path, scan: Scan, declared: Sequence[_Declared]
 ) -> RunRecord:
-    told = _case_info(folder / "case-info.txt")
+    told = _case_info(RunFolder(folder).case_info)
     order = [part["step"] for part in scan["parts"]]
     warnings = ["its steps are not in order"] if order != sorted(set(order)) else []
     parts, doubts = _by_step(scan["parts"]), _doubts(scan["parts"])

@@ -11,15 +11,11 @@ Source: https://github.com/kg-construct/exectool (executor.py and logger.py of b
 """
 
 import re
-from collections.abc import Iterator
 from os.path import lexists
 from pathlib import Path
 
-from benchyard.results.record import RUN_FILE
+from benchyard.results.folders import Results, RunFolder
 
-METRICS_FILE = "metrics.csv"
-DONE = ".done"
-_RUN = re.compile(r"run_([1-9][0-9]*)")
 _DATE = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _OUR_DONE = re.compile(_DATE + rb"T[0-9:.]+[+-][0-9]{2}:[0-9]{2}\s*")
 _KROWNS_DONE = re.compile(_DATE + rb"T[0-9:]{8}\s*\Z")
@@ -34,47 +30,41 @@ def krown_runs(results: Path) -> list[tuple[int, Path]]:
     return [
         (number, folder)
         for number, folder in _unrecorded(results)
-        if lexists(folder / METRICS_FILE) and not is_ours(folder)
+        if lexists(RunFolder(folder).metrics) and not is_ours(folder)
     ]
 
 
 def runs_without_record(results: Path) -> list[tuple[int, Path]]:
     """Return number and folder of the finished runs that lack a record and are not KROWN's."""
     krowns = krown_runs(results)
-    return [run for run in _unrecorded(results) if (run[1] / DONE).is_file() and run not in krowns]
+    return [
+        (number, folder)
+        for number, folder in _unrecorded(results)
+        if RunFolder(folder).checkpoint.is_file() and (number, folder) not in krowns
+    ]
 
 
 def surely_krowns(folder: Path) -> bool:
     """Tell whether something in a folder is as only KROWN leaves it."""
-    return _begins(folder / DONE, _KROWNS_DONE) or _begins(folder / "log.txt", _KROWNS_LOG)
+    run = RunFolder(folder)
+    return _begins(run.checkpoint, _KROWNS_DONE) or _begins(run.log, _KROWNS_LOG)
 
 
 def is_krowns(folder: Path) -> bool:
     """Tell whether KROWN made the run in a folder: its signs, or samples in its columns."""
-    return surely_krowns(folder) or _begins(folder / METRICS_FILE, _KROWNS_METRICS)
+    return surely_krowns(folder) or _begins(RunFolder(folder).metrics, _KROWNS_METRICS)
 
 
 def _unrecorded(results: Path) -> list[tuple[int, Path]]:
-    try:
-        entries = list(results.iterdir())
-    except OSError:
-        return []
-    return sorted(_of_runs(entries))
-
-
-def _of_runs(entries: list[Path]) -> Iterator[tuple[int, Path]]:
-    for folder in entries:
-        match = _RUN.fullmatch(folder.name)
-        if match and folder.is_dir() and not lexists(folder / RUN_FILE):
-            yield int(match[1]), folder
+    runs = Results(results).runs(linked=True).items()
+    return [(number, run.path) for number, run in runs if not lexists(run.record)]
 
 
 def is_ours(folder: Path) -> bool:
     """Tell whether a run without a record has something that only Benchyard leaves."""
+    run = RunFolder(folder)
     return (
-        lexists(folder / "resources.csv")
-        or _begins(folder / DONE, _OUR_DONE)
-        or _begins(folder / "log.txt", _OUR_LOG)
+        lexists(run.resources) or _begins(run.checkpoint, _OUR_DONE) or _begins(run.log, _OUR_LOG)
     )
 
 

@@ -44,7 +44,6 @@ Versions of the format:
 from benchyard.results.summary.counting import own_time
 from benchyard.results.summary.document import FORMAT, VERSION, median_run, summarize
 from benchyard.results.summary.metrics import LARGER, SMALLER, unit_and_direction
-from benchyard.results.summary.recognising import is_summary
 from benchyard.results.summary.writing import Remarks, write_summary
 
 __all__ = [
@@ -53,7 +52,6 @@ __all__ = [
     "SMALLER",
     "VERSION",
     "Remarks",
-    "is_summary",
     "median_run",
     "own_time",
     "summarize",

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.results.folders import SUMMARY_FORMAT
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.summary.counting import all_suspect, counting, left_out, middle
 from benchyard.results.summary.metrics import describe_metrics, levels_of
 from benchyard.statistics.advice import advise
 
-FORMAT = "benchyard-summary"
+FORMAT = SUMMARY_FORMAT
 VERSION = 3
 
 #: The metric that is told of whatever a resource owns.

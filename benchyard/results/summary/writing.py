@@ -15,16 +15,20 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import content, shown, write_atomically
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, JsonObject
+from benchyard.results.folders import (
+    AGGREGATED_FILE,
+    METRICS_FILE,
+    STATS_FILE,
+    SUMMARY_FILE,
+    SUMMARY_TABLE,
+)
 from benchyard.results.metrics_csv import COLUMNS, StepOfRun, stats_csv, summary_csv, to_csv
+from benchyard.results.ownership import is_summary
 from benchyard.results.record import Repetition, RunRecord
 from benchyard.results.summary.counting import counting, middle
 from benchyard.results.summary.document import duration_s, summarize
 from benchyard.results.summary.metrics import levels_of
-from benchyard.results.summary.recognising import is_summary
 
-SUMMARY_FILE = "summary.json"
-METRICS_FILE = "metrics.csv"
-AGGREGATED_FILE = "aggregated.csv"
 #: Document, steps, one step: what is inside of these stands on a line, but for metrics.
 _NESTING = 3
 #: Between two metrics. Inside of a text the quotation mark would have a backslash before it.
@@ -113,8 +117,8 @@ def _csv_files(
     source = next((f / METRICS_FILE for f, r in runs if r.run == shown), None)
     own = document["made_by"] == "Benchyard"
     return {
-        "stats.csv": partial(write_atomically, content=stats_csv(steps)),
-        "summary.csv": partial(
+        STATS_FILE: partial(write_atomically, content=stats_csv(steps)),
+        SUMMARY_TABLE: partial(
             write_atomically, content=summary_csv(step for step in steps if step.run == shown)
         ),
         AGGREGATED_FILE: partial(_write_aggregated, source, link=own),

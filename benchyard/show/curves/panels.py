@@ -11,11 +11,10 @@ from pathlib import Path
 from benchyard.core.errors import RecordError
 from benchyard.core.files import opened
 from benchyard.core.model import Outcome
-from benchyard.results.layout import done_runs, failed_runs
+from benchyard.results.folders import Results, RunFolder
 from benchyard.results.record import RunRecord, read_record
 from benchyard.show.curves.grid import Grid, Levels, Rates
 
-METRICS_FILE, RESOURCES_FILE = "metrics.csv", "resources.csv"
 #: Fewer samples make no curve.
 LEAST_SAMPLES = 4
 #: So many resources have a line of their own, those that used most; the others have none.
@@ -106,9 +105,9 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
     finest = interval if isinstance(interval, int | float) and interval > 0 else 0.1
     grid = Grid(length, min(points, max(1, math.ceil(length / finest))))
     try:
-        host, samples = _host(folder / METRICS_FILE, grid)
+        host, samples = _host(RunFolder(folder).metrics, grid)
         with suppress(FileNotFoundError):
-            host = _with_resources(host, folder / RESOURCES_FILE, grid)
+            host = _with_resources(host, RunFolder(folder).resources, grid)
     except _WRONG as error:
         raise RecordError(f"{folder}: its curves cannot be read: {error}") from error
     if samples < LEAST_SAMPLES:
@@ -248,5 +247,5 @@ def run_to_draw(results: Path, summary: Mapping[str, object]) -> int | None:
     median = summary.get("median_run")
     if isinstance(median, int):
         return median
-    runs = done_runs(results) or failed_runs(results)
-    return runs[-1] if runs else None
+    runs = Results(results)
+    return max(runs.done() or runs.failed(), default=None)

@@ -17,7 +17,8 @@ from benchyard.core.errors import InputError, RunInterruptedError, TestbedBusyEr
 from benchyard.host import testbed
 from benchyard.host.testbed import LOCK_VARIABLE, hold_both, hold_results, hold_testbed, lock_file
 from benchyard.results.campaigns import clean
-from benchyard.results.layout import RESULTS_LOCK, begin_run
+from benchyard.results.folders import RESULTS_LOCK
+from benchyard.results.layout import begin_run
 from tests.conftest import eventually
 
 #: Another lab: holds the testbed, says so, and keeps it until its input ends.

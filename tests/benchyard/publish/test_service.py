@@ -26,7 +26,6 @@ from benchyard.publish.sinks.contract import Kind
 from benchyard.publish.sinks.retry import Patience
 from benchyard.publish.spool import kind_of
 from benchyard.publish.testresults import parse
-from benchyard.results import layout
 from benchyard.results.events.lines import load
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
@@ -298,10 +297,6 @@ def to(tmp_path: Path) -> LocalArchive:
 @pytest.fixture
 def put_run(spool: Path, to: LocalArchive) -> Spool:
     return lambda run: spool_run(run, Kind.RESULTS, spool, to)
-
-
-def test_the_checkpoint_is_called_the_same_where_it_is_written() -> None:
-    assert service._DONE == layout.DONE  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_finished_run_is_put_once(put_run: Spool, spool: Path, tmp_path: Path) -> None:

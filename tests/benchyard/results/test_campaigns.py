@@ -19,7 +19,7 @@ from benchyard.results.campaigns import (
     read_campaign,
     set_aside,
 )
-from benchyard.results.layout import DONE, SUMMARY_FILES, run_folder
+from benchyard.results.folders import DONE, SUMMARY_FILES, run_folder
 from benchyard.results.record import RunRecord, write_record
 from benchyard.results.subject import digest_of
 from tests.conftest import tree

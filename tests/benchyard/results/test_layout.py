@@ -1,4 +1,4 @@
-"""Where results lie, which runs are done, and what may be removed."""
+"""Where results lie, how a run begins and ends in them, and what may be removed."""
 
 import os
 import string
@@ -11,22 +11,16 @@ from hypothesis import strategies as st
 from benchyard.core.model import Case, Json, point_suffix
 from benchyard.results import layout
 from benchyard.results.campaigns import Cleaned, clean, removable
+from benchyard.results.folders import DONE, MARK, SUMMARY_FILES, WORK, RunFolder
 from benchyard.results.layout import (
-    DONE,
-    WORK,
     begin_run,
     done_runs,
-    failed_runs,
     finish_run,
-    is_done,
-    marked_runs,
     point_slug,
     restore_replaced,
     results_folder,
-    run_folder,
     work_folder,
 )
-from benchyard.results.ownership import MARK
 
 
 def execute(results: Path, run: int, content: str = "") -> Path:
@@ -45,57 +39,7 @@ def case(folder: Path, **point: Json) -> Case:
     return Case(folder, "urn:x", "x", "", (), point=point)
 
 
-# -- runs
-
-
-def test_a_run_is_done_with_its_checkpoint(tmp_path: Path) -> None:
-    folder = begin_run(tmp_path, 1)
-    assert folder == run_folder(tmp_path, 1) == tmp_path / "run_1"
-    assert not is_done(folder)
-    assert done_runs(tmp_path) == []
-    (folder / "run.json").write_text("{}")
-    assert not is_done(folder)
-    finish_run(folder)
-    assert is_done(folder)
-    assert done_runs(tmp_path) == [1]
-
-
-def test_runs_are_numbers_in_ascending_order(tmp_path: Path) -> None:
-    for run in (10, 2, 1):
-        execute(tmp_path, run)
-    begin_run(tmp_path, 3)
-    for name in ("run_0", "run_01", "run_x", "run_4x", "run_", "xrun_5", "run_6.replaced"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / DONE).touch()
-    (tmp_path / "run_7").touch()
-    (tmp_path / "run_8").symlink_to("run_1")
-    assert done_runs(tmp_path) == [1, 2, 10]
-
-
-@pytest.mark.parametrize("record", [None, "", "{", '{"format": "benchyard-run"', "\0" * 40])
-def test_a_run_without_a_whole_record_is_not_done(tmp_path: Path, record: str | None) -> None:
-    folder = execute(tmp_path, 1)
-    if record is None:
-        (folder / "run.json").unlink()
-    else:
-        (folder / "run.json").write_text(record)
-    assert done_runs(tmp_path) == []
-    assert marked_runs(tmp_path) == [1]
-    assert failed_runs(tmp_path) == []
-
-
-def test_a_run_that_was_recorded_and_is_not_done_has_failed(tmp_path: Path) -> None:
-    execute(tmp_path, 1)
-    begin_run(tmp_path, 2)
-    (begin_run(tmp_path, 3) / "run.json").touch()
-    assert failed_runs(tmp_path) == [3]
-    assert failed_runs(tmp_path / "absent") == []
-
-
-@pytest.mark.parametrize("place", ["absent", "file", "file/below"])
-def test_results_that_are_not_there_have_no_runs(tmp_path: Path, place: str) -> None:
-    (tmp_path / "file").touch()
-    assert done_runs(tmp_path / place) == []
+# -- a run begins and ends
 
 
 def test_defect_32_beginning_a_run_removes_no_other(tmp_path: Path) -> None:
@@ -179,7 +123,7 @@ def test_the_checkpoint_is_written_last(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(layout, "sync_tree", full)
     with pytest.raises(OSError, match="No space"):
         finish_run(folder)
-    assert not is_done(folder)
+    assert not RunFolder(folder).is_done
 
 
 # -- removing
@@ -196,9 +140,9 @@ def test_defect_28_and_29_clean_removes_only_what_is_ours(tmp_path: Path) -> Non
     (results / "app-state").mkdir()
     (results / "run_9").touch()  # a file: not a run of ours
     (tmp_path / "bank_statement.csv").touch()
-    for name in layout.SUMMARY_FILES:
+    for name in SUMMARY_FILES:
         (results / name).touch()
-    expected = ["run_1", "run_2", "run_1.replaced", *layout.SUMMARY_FILES]
+    expected = ["run_1", "run_2", "run_1.replaced", *SUMMARY_FILES]
     assert [path.name for path in removable(results)] == expected
     assert [path.name for path in clean(results).gone] == expected
     assert sorted(p.name for p in results.iterdir()) == sorted([*foreign, "app-state", "run_9"])

@@ -10,15 +10,14 @@ import pytest
 from benchyard.core.errors import InputError
 from benchyard.results import ownership
 from benchyard.results.campaigns import clean, refuse_unremovable, removable, set_aside
+from benchyard.results.folders import MARK, SUMMARY_FILES
 from benchyard.results.layout import (
-    SUMMARY_FILES,
     begin_run,
     finish_run,
     refuse_foreign,
     restore_replaced,
 )
 from benchyard.results.ownership import (
-    MARK,
     clear_run,
     foreign_in,
     is_own_run,

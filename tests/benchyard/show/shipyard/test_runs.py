@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from benchyard.publish.sinks.azure.shipyard import rows_of
-from benchyard.results.events.event import Event
+from benchyard.results.events.lines import Event
 from benchyard.show.shipyard.nodes import Kind
 from benchyard.show.shipyard.spans import Operation
 from tests.benchyard.show.shipyard.conftest import START, graph_of, only, ours, run_rows

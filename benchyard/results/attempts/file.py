@@ -1,19 +1,76 @@
-"""Reading what was tried: every line that can be read, and a sentence for each that cannot."""
+"""The file of what was tried: adding to it, and reading it.
 
-from collections.abc import Iterator
+Every line that can be read is; for each that cannot there is a sentence.
+"""
+
+import errno
+import logging
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.core.json_text import decoded
-from benchyard.core.model import Json, Outcome
-from benchyard.results.attempts.trying import FailedAttempt, TriedStep, Try
-from benchyard.results.record import ErrorRecord
+from benchyard.core.json_text import decoded, encoded
+from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.process.labels import this_owner
+from benchyard.results.attempts.trying import FailedAttempt, TriedStep, Try, try_of
+from benchyard.results.folders import Results
+from benchyard.results.record import ErrorRecord, RunRecord
 
-TRIES_FILE = "tries.jsonl"
+logger = logging.getLogger(__name__)
+
 VERSION = 1
 #: No line that we write comes near it: a case of 1,000 steps that all fail twice has 3 MB.
 _LONGEST_LINE = 16_000_000
+
+
+def note_began(
+    results: Path, case: str, run: int, started_at: str, flow_run: Mapping[str, Json]
+) -> None:
+    """Write down that a try begins; a file that cannot be written ends no run.
+
+    Args:
+        results: Folder with the runs of the case.
+        case: Its title.
+    """
+    _note(results, Try(case, run, platform.node(), started_at, flow_run, this_owner()))
+
+
+def note_ended(results: Path, record: RunRecord) -> None:
+    """Write down how a try ended; a file that cannot be written ends no run."""
+    _note(results, try_of(record))
+
+
+def _note(results: Path, made: Try) -> None:
+    document = cast("JsonObject", {"version": VERSION, **asdict(made)})
+    line = encoded(document).encode(errors="backslashreplace") + b"\n"
+    file = Results(results).tries
+    try:
+        _append(file, line)
+    except OSError as error:
+        logger.warning("%s: what was tried could not be noted: %s", file, error.strerror or error)
+
+
+def _append(file: Path, line: bytes) -> None:
+    """Add a line and bring it to disk; one that a power cut tore off is ended first.
+
+    Raises:
+        OSError: If the disk is full or not writable.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(file, flags, 0o666)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            line = b"\n" + line
+        if os.write(descriptor, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def read_tries(results: Path, run: int | None = None) -> tuple[list[Try], list[str]]:
@@ -26,7 +83,7 @@ def read_tries(results: Path, run: int | None = None) -> tuple[list[Try], list[s
     Returns:
         The tries, and a sentence for each line that cannot be read.
     """
-    file = results / TRIES_FILE
+    file = Results(results).tries
     found: dict[tuple[str, int, str], Try] = {}
     problems: list[str] = []
     mark = b"" if run is None else f'"run":{run},'.encode()

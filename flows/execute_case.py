@@ -22,7 +22,7 @@ from tasks.lab import processes_of_lab
 from tasks.opening import open_case, plan_of
 from tasks.reach import refuse_beyond_reach
 from tasks.secret_blocks import secret_block
-from tasks.showing import ShownStages
+from tasks.showing import shown_stages
 
 
 @flow(
@@ -114,4 +114,4 @@ def execute_case(
             request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
         )
         plan = plan_of(request)
-        return conclude(setting, execute(setting, plan, ShownStages(setting, plan)), request)
+        return conclude(setting, execute(setting, plan, shown_stages(setting, plan)), request)

@@ -12,20 +12,24 @@ from uuid import UUID
 from prefect import State
 from prefect.futures import PrefectFuture
 
-from benchyard.core.model import Step
+from benchyard.run.stages import Stage
 
 
-class Ticket:
-    """What a step's task run is given and returns; Prefect knows by its identity whose it is.
+class Call:
+    """One execution of a stage, as its task run is given it and returns it.
 
-    Not a dataclass, which would be searched.
+    Prefect knows by its identity whose it is. Not a dataclass, which would be searched.
 
     Attributes:
-        step: The step.
+        stage: The stage.
+        of: What its work is given.
+        title: Of the task run.
     """
 
-    def __init__(self, step: Step) -> None:
-        self.step = step
+    def __init__(self, stage: Stage[*tuple[Any, ...]], of: tuple[Any, ...]) -> None:
+        self.stage = stage
+        self.of = of
+        self.title = stage.title(*of)
 
 
 class Ended(PrefectFuture[Any]):

@@ -1,4 +1,4 @@
-"""The stages of a case as Prefect tasks, and what the UI shows of them."""
+"""What the UI shows of the stages of a case."""
 
 import logging
 import platform
@@ -16,20 +16,20 @@ from benchyard.analysis.failures import collect
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content
 from benchyard.core.json_text import decoded
-from benchyard.core.model import Case, Json, Step
+from benchyard.core.model import Json, Step
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results, RunFolder, run_folder
 from benchyard.results.record import RunRecord, read_record
-from benchyard.run.engine import Handle
 from benchyard.run.plan import Plan
 from benchyard.run.session import Session
 from benchyard.run.setting import Setting
+from benchyard.run.stages import INITIALIZE, RECORD, STEP, SUMMARIZE
 from benchyard.show.curves import draw, read_curves, run_to_draw
 from benchyard.show.pages import Board, board_of, cell, key_of, merged, result_page, retries_page
 from benchyard.show.pages.result import state_of
 from benchyard.show.pages.retries import DAYS, board_from, metadata_of, place_of, table_of
 from tasks.artifacts import LARGEST, Showcase
-from tasks.stages import PrefectStages
+from tasks.stages import PrefectStages, watched_stages
 
 logger = logging.getLogger(__name__)
 
@@ -43,15 +43,24 @@ _LAB_PAGE = timedelta(hours=1)
 _LARGEST_PICTURE = 150_000
 
 
-class ShownStages(PrefectStages):
-    """Executes each stage as a task run, and shows how far the case is and what came of it.
+def shown_stages(setting: Setting, plan: Plan) -> PrefectStages:
+    """Return the stages of a case as task runs; the UI shows how far it is and what came of it.
 
-    All of it happens in the main thread, before a stage in which nothing else is under way, or
+    All of that happens in the main thread, before a stage in which nothing else is under way, or
     after the last one while the testbed is still held: nothing is ever measured meanwhile.
     """
+    stages, screen = watched_stages(), _Screen(setting, plan)
+    stages.before(INITIALIZE, screen.initializing)
+    stages.before(STEP, screen.beginning)
+    stages.after(RECORD, screen.ended)
+    stages.after(SUMMARIZE, screen.summarized)
+    return stages
+
+
+class _Screen:
+    """What the UI shows of one case."""
 
     def __init__(self, setting: Setting, plan: Plan) -> None:
-        super().__init__()
         self._setting = setting
         self._plan = plan
         self._showcase = Showcase()
@@ -61,32 +70,26 @@ class ShownStages(PrefectStages):
         self._shown_at = 0.0
         self._began = datetime.now(UTC)
 
-    def initialize(self, session: Session, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
+    def initializing(self, session: Session) -> None:
+        """Show that a run begins."""
         self._tell(session, 0, "initializing")
-        return super().initialize(session, after)
 
-    def step(self, session: Session, step: Step, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
+    def beginning(self, session: Session, step: Step) -> None:
+        """Show that a step begins."""
         self._tell(session, step.index - 1, f"step {step.index}, {step.name}")
-        return super().step(session, step, after)
 
-    def record(self, session: Session, after: Sequence[Handle]) -> tuple[RunRecord, Handle]:
-        """See ``Stages``."""
-        recorded = super().record(session, after)
+    def ended(self, _session: Session) -> None:
+        """Count a run."""
         self._ended += 1
-        return recorded
 
-    def summarize(self, case: Case, results: Path, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        handle = super().summarize(case, results, after)
+    def summarized(self, setting: Setting) -> None:
+        """Show what came of the case."""
         self._showcase.reopen()
         try:
-            self._show(case.title, results)
+            self._show(setting.case.title, setting.results)
         except Exception as error:  # the case is done; a page must not fail it
-            logger.debug("could not show what came of %s", case.title, exc_info=True)
+            logger.debug("could not show what came of %s", setting.case.title, exc_info=True)
             self._showcase.give_up(error)
-        return handle
 
     # -- progress
 

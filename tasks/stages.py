@@ -1,139 +1,128 @@
-"""The stages of a run as Prefect tasks: named after run and step, joined into the case's graph."""
+"""The stages of a case as Prefect task runs: named after run and step, joined into its graph."""
 
 import queue
-from collections.abc import Sequence
-from pathlib import Path
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, cast
 
-from prefect import State, Task, allow_failure
+from prefect import State, Task, allow_failure, task
 from prefect.client.schemas.objects import TaskRun
 from prefect.futures import PrefectFuture
 
-from benchyard.core.model import Case, Step
-from benchyard.core.model import Outcome as RunOutcome
-from benchyard.publish import Outcome, Uploaded
-from benchyard.results.record import RunRecord
-from benchyard.run.engine import Handle
+from benchyard.core.model import Outcome, Step
 from benchyard.run.session import Session
-from tasks.archive import archive
-from tasks.checkpoint import checkpoint
-from tasks.collector import start_collector, stop_collector
-from tasks.cooldown import cooldown
-from tasks.ended import Ended, Ticket
+from benchyard.run.stages import CHECKPOINT, INITIALIZE, RECORD, STEP, Handle, Handles, Of, Stage
+from tasks.ended import Call, Ended
 from tasks.events import announce_run
 from tasks.flow_run import forget_results
-from tasks.initialize import initialize
-from tasks.keep import keep_outputs
 from tasks.outage import Watch
-from tasks.record import write_record
-from tasks.step import execute_step
-from tasks.stop import stop_resources
-from tasks.summarize import summarize
-from tasks.upload import upload
+from tasks.policy import UNCACHED
+
+_AnyStage = Stage[*tuple[Any, ...]]
+_Acts = defaultdict[_AnyStage, Sequence[Callable[..., object]]]
+
+
+@task(name="stage", task_run_name="{call.title}", **UNCACHED)
+def execute(call: Call) -> Call:
+    """Execute a stage; of a step, one attempt.
+
+    What the stage yields is not returned: Prefect would take whatever later task is given a part
+    of it for a dependent of this one, and draw an edge.
+    """
+    call.stage.work(*call.of)
+    return call
+
+
+@cache
+def task_of(stage: _AnyStage) -> Task[[Call], Call]:
+    """Return the task of a stage: the one above, under the stage's name."""
+    return execute.with_options(name=stage.name)
 
 
 class PrefectStages:
     """Executes each stage as a task run of the flow run under way.
 
-    Tasks are called in the main thread; only steps that really run side by side are submitted.
+    Tasks are called in the main thread; only steps that really run side by side are submitted, and
+    nothing is done before or after these.
     """
 
     def __init__(self) -> None:
-        self._watch = Watch()
+        self._before: _Acts = defaultdict(tuple)
+        self._after: _Acts = defaultdict(tuple)
 
-    def initialize(self, session: Session, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        self._watch.before_run(session)
-        forget_results()  # those of the runs before
-        return _call(initialize, f"run{session.run}/initialize", after, session)
+    def before(self, stage: Stage[*Of], *acts: Callable[[*Of], object]) -> None:
+        """Do something before each execution of a stage; what is added later comes first."""
+        self._before[stage] = (*acts, *self._before[stage])
 
-    def start_collector(self, session: Session, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        return _call(start_collector, f"run{session.run}/start-collector", after, session)
+    def after(self, stage: Stage[*Of], *acts: Callable[[*Of], object]) -> None:
+        """Do something after each execution of a stage that did not fail."""
+        self._after[stage] = (*self._after[stage], *acts)
 
-    def step(self, session: Session, step: Step, after: Sequence[Handle]) -> Handle:
+    def run(self, stage: Stage[*Of], /, *of: *Of, after: Handles) -> Handles:
         """See ``Stages``."""
-        task, ticket = _step_task(session, step), Ticket(step)
-        state = task(session, ticket, wait_for=_edges(after), return_state=True)
-        self._watch.between(session)
-        return ticket if state.is_completed() else Ended(state)
+        call = Call(stage, of)
+        _act(self._before, call)
+        state = task_of(stage)(call, wait_for=_edges(after), return_state=True)
+        if not state.is_completed():
+            state.result()  # raises what the stage raised
+        _act(self._after, call)
+        return [Ended(state)]
+
+    def step(self, session: Session, step: Step, after: Handles) -> Handle:
+        """See ``Stages``."""
+        call = Call(STEP, (session, step))
+        _act(self._before, call)
+        state = _step_task(session, step)(call, wait_for=_edges(after), return_state=True)
+        _act(self._after, call)
+        return call if state.is_completed() else Ended(state)
 
     def submit(
-        self, session: Session, step: Step, after: Sequence[Handle], done: "queue.Queue[Step]"
+        self, session: Session, step: Step, after: Handles, done: "queue.Queue[Step]"
     ) -> Handle:
         """See ``Stages``."""
-        task = cast("Any", _step_task(session, step))
-        future: PrefectFuture[Ticket] = task.submit(session, Ticket(step), wait_for=_edges(after))
+        attempt = cast("Any", _step_task(session, step))
+        call = Call(STEP, (session, step))
+        future: PrefectFuture[Call] = attempt.submit(call, wait_for=_edges(after))
         future.add_done_callback(lambda _: done.put(step))
         return future
 
-    def stop_resources(self, session: Session, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        return _call(stop_resources, f"run{session.run}/stop", after, session)
 
-    def stop_collector(self, session: Session, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        return _call(stop_collector, f"run{session.run}/stop-collector", after, session)
-
-    def keep_outputs(self, session: Session, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        return _call(keep_outputs, f"run{session.run}/keep-outputs", after, session)
-
-    def record(self, session: Session, after: Sequence[Handle]) -> tuple[RunRecord, Handle]:
-        """See ``Stages``."""
-        self._watch.before_record(session)
-        ended = _call(write_record, f"run{session.run}/record", after, session)
-        if session.written.outcome is not RunOutcome.COMPLETED:
-            announce_run(session.written, session.folder)
-        return session.written, ended
-
-    def checkpoint(self, session: Session, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        ended = _call(checkpoint, f"run{session.run}/checkpoint", after, session)
-        announce_run(session.written, session.folder)
-        return ended
-
-    def cooldown(self, session: Session, seconds: float, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        return _call(cooldown, f"run{session.run}/cooldown", after, session, seconds)
-
-    def summarize(self, case: Case, results: Path, after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        return _call(summarize, "summarize", after, case.title, results)
-
-    def upload(
-        self, runs: Sequence[Path], sinks: Sequence[str], after: Sequence[Handle]
-    ) -> tuple[Uploaded, Handle]:
-        """See ``Stages``."""
-        ended = _call(upload, "upload", after, list(runs), list(sinks))
-        return ended.result(), ended
-
-    def archive(
-        self, uploaded: Uploaded, after: Sequence[Handle]
-    ) -> tuple[Sequence[Outcome], Handle]:
-        """See ``Stages``."""
-        ended = _call(archive, "archive", after, uploaded)
-        return ended.result(), ended
+def watched_stages() -> PrefectStages:
+    """Return stages that note when the server is away, and announce how each run ended."""
+    stages, watch = PrefectStages(), Watch()
+    stages.before(INITIALIZE, watch.before_run, lambda _: forget_results())  # of the runs before
+    stages.after(STEP, lambda session, _: watch.between(session))
+    stages.before(RECORD, watch.before_record)
+    stages.after(RECORD, _announce_if_failed)
+    stages.after(CHECKPOINT, _announce)
+    return stages
 
 
-def _call(task: Task[..., Any], name: str, after: Sequence[Handle], *arguments: object) -> Ended:
-    named = task.with_options(task_run_name=name)
-    state = cast("State[Any]", named(*arguments, wait_for=_edges(after), return_state=True))
-    if not state.is_completed():
-        state.result()  # raises what the task raised
-    return Ended(state)
+def _announce_if_failed(session: Session) -> None:
+    if session.written.outcome is not Outcome.COMPLETED:
+        _announce(session)
 
 
-def _step_task(session: Session, step: Step) -> Task[[Session, Ticket], Ticket]:
+def _announce(session: Session) -> None:
+    announce_run(session.written, session.folder)
+
+
+def _act(acts: _Acts, call: Call) -> None:
+    for act in acts[call.stage]:
+        act(*call.of)
+
+
+def _step_task(session: Session, step: Step) -> Task[[Call], Call]:
     if not step.retries:
-        return execute_step
+        return task_of(STEP)
 
     def try_again(_task: Task[..., Any], _run: TaskRun, _state: State[Any]) -> bool:
         return not session.stopping.is_set()
 
-    return execute_step.with_options(retries=step.retries, retry_condition_fn=try_again)
+    return task_of(STEP).with_options(retries=step.retries, retry_condition_fn=try_again)
 
 
-def _edges(after: Sequence[Handle]) -> list[Any]:
+def _edges(after: Handles) -> list[Any]:
     """Return what to wait for: a tolerated failure must not keep the next step from starting."""
     return [allow_failure(cast("Any", handle)) for handle in after]

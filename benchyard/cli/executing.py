@@ -1,4 +1,4 @@
-"""Turn by turn through the engine: with Prefect's stages, or with plain ones."""
+"""Turn by turn through the engine: with Prefect's stages, or by plain calls."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,10 +10,10 @@ from benchyard.core.errors import CaseFailedError, RunInterruptedError
 from benchyard.core.model import Case, point_suffix
 from benchyard.lab import server
 from benchyard.run.beginning import Campaigning
+from benchyard.run.direct import DirectStages
 from benchyard.run.engine import execute_case
 from benchyard.run.interrupts import hearing
 from benchyard.run.ordering import Turn
-from benchyard.run.plain import PlainStages
 from benchyard.run.progress import listening
 from benchyard.run.request import Request
 from tasks.opening import open_case, plan_of
@@ -104,7 +104,7 @@ def _request(base: Request, case: Case, turn: Turn, *, first: bool) -> Request:
 
 
 def _directly(request: Request) -> None:
-    executed = execute_case(open_case(request), plan_of(request), PlainStages())
+    executed = execute_case(open_case(request), plan_of(request), DirectStages())
     if executed.interrupted:
         raise RunInterruptedError("stopped by the user")
     if executed.failed:

@@ -1,23 +1,17 @@
-"""The order of things: which stage follows which, for one run and for all runs of a case.
+"""The order of things: which stage follows which, for all runs of a case.
 
-What a stage does is the session's business; how it is executed, plainly or as a Prefect task, is
-that of ``Stages``. This module knows only the order, the graph of steps, and when to stop.
+What a stage does and how it is executed is not this module's business (``benchyard.run.stages``).
+It knows the order, the graph of steps, and when to stop.
 """
 
 import queue
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 from benchyard.core.errors import RunInterruptedError
-from benchyard.core.model import Case, Outcome, Step
+from benchyard.core.model import Outcome, Step
 from benchyard.host.testbed import hold_both
-from benchyard.publish import Outcome as Published
-from benchyard.publish import Uploaded
-from benchyard.publish.outcome import advice, problems
-from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import done_runs, refuse_foreign
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject
@@ -35,71 +29,23 @@ from benchyard.run.precision import Precision
 from benchyard.run.progress import CaseStarted, Listener, Notice, Waiting, tell
 from benchyard.run.session import Session
 from benchyard.run.setting import Setting
-
-#: Stands for a stage that was executed, so that a later one can wait for it.
-Handle = object
-
-
-class Stages(Protocol):
-    """How the stages of a run are executed. Each returns a handle for those that follow it."""
-
-    def initialize(self, session: Session, after: Sequence[Handle], /) -> Handle:
-        """Initialize the resources; raises what the session raises."""
-        ...
-
-    def start_collector(self, session: Session, after: Sequence[Handle], /) -> Handle:
-        """Start the collector; raises what the session raises."""
-        ...
-
-    def step(self, session: Session, step: Step, after: Sequence[Handle], /) -> Handle:
-        """Execute a step with all its attempts, here and now; a failure is not raised."""
-        ...
-
-    def submit(
-        self, session: Session, step: Step, after: Sequence[Handle], done: "queue.Queue[Step]", /
-    ) -> Handle:
-        """Execute a step beside others; it is put on ``done`` when it has ended."""
-        ...
-
-    def stop_resources(self, session: Session, after: Sequence[Handle], /) -> Handle:
-        """Stop the resources."""
-        ...
-
-    def stop_collector(self, session: Session, after: Sequence[Handle], /) -> Handle:
-        """Stop the collector."""
-        ...
-
-    def keep_outputs(self, session: Session, after: Sequence[Handle], /) -> Handle:
-        """Move the declared outputs to the results."""
-        ...
-
-    def record(self, session: Session, after: Sequence[Handle], /) -> tuple[RunRecord, Handle]:
-        """Write the record."""
-        ...
-
-    def checkpoint(self, session: Session, after: Sequence[Handle], /) -> Handle:
-        """Declare the run done."""
-        ...
-
-    def cooldown(self, session: Session, seconds: float, after: Sequence[Handle], /) -> Handle:
-        """Let the host come to rest."""
-        ...
-
-    def summarize(self, case: Case, results: Path, after: Sequence[Handle], /) -> Handle:
-        """Write the statistics over all finished runs."""
-        ...
-
-    def upload(
-        self, runs: Sequence[Path], sinks: Sequence[str], after: Sequence[Handle], /
-    ) -> tuple[Uploaded, Handle]:
-        """Hand the finished runs in these folders to sinks; trouble with one is not raised."""
-        ...
-
-    def archive(
-        self, uploaded: Uploaded, after: Sequence[Handle], /
-    ) -> tuple[Sequence[Published], Handle]:
-        """Move to the archive what the sinks have confirmed; say how it went for each sink."""
-        ...
+from benchyard.run.stages import (
+    ARCHIVE,
+    CHECKPOINT,
+    COOLDOWN,
+    INITIALIZE,
+    KEEP_OUTPUTS,
+    RECORD,
+    START_COLLECTOR,
+    STOP,
+    STOP_COLLECTOR,
+    SUMMARIZE,
+    UPLOAD,
+    Handle,
+    Handles,
+    Publication,
+    Stages,
+)
 
 
 class _Stop:
@@ -120,32 +66,128 @@ class _Stop:
 def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
     """Execute the runs of a case that are not done, one after another, alone on this host.
 
+    Whatever happens to a run, resources and collector are stopped and its record is written.
+
     Raises:
         InputError: If something else has the place of a run or of a summary.
         TestbedBusyError: If another lab measures here and the plan is not to wait.
         KeyboardInterrupt: At the second Ctrl-C, after everything was stopped.
     """
-    listener = setting.listener
-    stop = _Stop(listener)
-    with (
-        graceful(stop.ask),
-        hold_both(
-            setting.results,
-            setting.case.title,
-            wait=plan.wait,
-            tell=lambda text: tell(listener, Waiting(text)),
-            give_up=lambda: stop.asked,
-        ),
-    ):
-        opened, todo = _open(setting, plan)
-        tell(listener, CaseStarted(setting.case.title, todo, opened.done))
-        precision = Precision(setting, plan, todo, opened.campaign)
-        course = _Course(plan, stages, stop, precision, opened)
-        records, last = course.execute(precision.setting, todo)
-        last = [stages.summarize(setting.case, setting.results, last)]
-    _publish(setting, stages, last)
-    interrupted = stop.asked and (course.left or _cancelled(records))
-    return Executed(tuple(records), tuple(done_runs(setting.results)), interrupted)
+    stop = _Stop(setting.listener)
+    with graceful(stop.ask), _testbed(setting, plan, stop):
+        runs = _Runs(setting, plan, stop)
+        last: Handles = []
+        for session in runs:
+            if runs.want_rest:
+                last = stages.run(COOLDOWN, session, plan.cooldown, after=last)
+                if stop.asked:
+                    break
+            with _abandoned_if_broken(session):
+                session.prepare()
+                with _failed_if_broken(session):
+                    last = stages.run(INITIALIZE, session, after=last)
+                    last = stages.run(START_COLLECTOR, session, after=last)
+                    last = execute_steps(session, stages, last, ask=plan.wait_for_user)
+                last = stages.run(STOP, session, after=last)
+                last = stages.run(STOP_COLLECTOR, session, after=last)
+                last = stages.run(KEEP_OUTPUTS, session, after=last)
+                last = stages.run(RECORD, session, after=last)
+                if session.written.outcome is Outcome.COMPLETED:
+                    last = stages.run(CHECKPOINT, session, after=last)
+            runs.note(session.written)
+        last = stages.run(SUMMARIZE, setting, after=last)
+    publication = Publication(setting)  # the host may be measured on meanwhile
+    if publication.runs:
+        last = stages.run(UPLOAD, publication, after=last)
+        stages.run(ARCHIVE, publication, after=last)
+        publication.tell()
+    return runs.executed()
+
+
+def _testbed(setting: Setting, plan: Plan, stop: _Stop) -> AbstractContextManager[None]:
+    return hold_both(
+        setting.results,
+        setting.case.title,
+        wait=plan.wait,
+        tell=lambda text: tell(setting.listener, Waiting(text)),
+        give_up=lambda: stop.asked,
+    )
+
+
+@contextmanager
+def _abandoned_if_broken(session: Session) -> Generator[None]:
+    """Stop a run at once that an interruption or an error of the lab's ends."""
+    try:
+        yield
+    except BaseException as error:
+        session.abandon(error)
+        raise
+
+
+@contextmanager
+def _failed_if_broken(session: Session) -> Generator[None]:
+    """Note an error as the run's failure: it is stopped and recorded all the same."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - whatever it is, the run failed of it
+        insist(error)
+        session.fail(error)
+
+
+class _Runs:
+    """The runs of a case that are to be executed, one after another.
+
+    Attributes:
+        want_rest: Whether the host is to rest before the run that was yielded last.
+    """
+
+    def __init__(self, setting: Setting, plan: Plan, stop: _Stop) -> None:
+        self._plan, self._stop, self._listener = plan, stop, setting.listener
+        self._opened, todo = _open(setting, plan)
+        self._todo = deque(todo)
+        tell(setting.listener, CaseStarted(setting.case.title, todo, self._opened.done))
+        self._precision = Precision(setting, plan, todo, self._opened.campaign)
+        self._setting = self._precision.setting
+        self._records: list[RunRecord] = []
+        self.want_rest = False
+
+    def __iter__(self) -> Iterator[Session]:
+        while self._todo:
+            # First the session, then the question: a Ctrl-C in between would reach neither.
+            session = self._stop.session = Session(self._setting, self._todo[0])
+            if self._stop.asked or self._enough():
+                return
+            self.want_rest = self._rests()
+            yield session
+
+    def _enough(self) -> bool:
+        failed = bool(self._records) and self._records[-1].outcome is not Outcome.COMPLETED
+        return (self._plan.fail_fast and failed) or self._precision.after(self._records)
+
+    def _rests(self) -> bool:
+        rests = bool(self._plan.cooldown) and bool(self._records or self._plan.rest_first)
+        if rests:
+            tell(self._listener, Waiting("cooling down", self._plan.cooldown))
+        return rests
+
+    def note(self, record: RunRecord) -> None:
+        """Take a run's record; if it is of something else than those before, all begins anew."""
+        self._records[-1:] = map(self._precision.needed, self._records[-1:])
+        self._records.append(record)
+        self._todo.popleft()
+        if record.outcome is Outcome.COMPLETED and self._opened.add(record, self._say):
+            self._precision.forget(before=record)
+            self._todo = deque(missing(self._plan.whole or self._plan.runs, (record.run,)))
+
+    def _say(self, text: str) -> None:
+        tell(self._listener, Notice(text))
+
+    def executed(self) -> Executed:
+        """Return what came of them."""
+        left = bool(self._todo) and not self._precision.reached
+        cancelled = any(record.outcome is Outcome.CANCELLED for record in self._records)
+        interrupted = self._stop.asked and (left or cancelled)
+        return Executed(tuple(self._records), tuple(done_runs(self._setting.results)), interrupted)
 
 
 def _open(setting: Setting, plan: Plan) -> tuple[Opened, tuple[int, ...]]:
@@ -167,126 +209,14 @@ def _open(setting: Setting, plan: Plan) -> tuple[Opened, tuple[int, ...]]:
     return opened, todo
 
 
-def _publish(setting: Setting, stages: Stages, after: Sequence[Handle]) -> None:
-    """Publish all finished runs that are not published; the host may be measured on meanwhile."""
-    runs = publishable_runs(setting.results)
-    if not runs or not setting.sinks:
-        return
-    uploaded, handle = stages.upload(runs, setting.sinks, after)
-    outcomes, _ = stages.archive(uploaded, [handle])
-    for outcome in outcomes:
-        for text in (*problems(outcome), *advice(outcome)):
-            tell(setting.listener, Notice(text))
-
-
-def _cancelled(records: Sequence[RunRecord]) -> bool:
-    return any(record.outcome is Outcome.CANCELLED for record in records)
-
-
-@dataclass
-class _Course:
-    """The runs of a case, one after another.
-
-    Attributes:
-        left: Whether runs are left that were to be executed and are not.
-    """
-
-    plan: Plan
-    stages: Stages
-    stop: _Stop
-    precision: Precision
-    opened: Opened
-    left: bool = False
-
-    def execute(
-        self, setting: Setting, runs: Sequence[int]
-    ) -> tuple[list[RunRecord], list[Handle]]:
-        """Execute runs, and return their records and the last handles."""
-        todo, records, last = deque(runs), list[RunRecord](), list[Handle]()
-        while todo:
-            # First the session, then the question: a Ctrl-C in between would reach neither.
-            session = self.stop.session = Session(setting, todo[0])
-            if self.stop.asked or self._enough(records):
-                break
-            if self.plan.cooldown and (records or self.plan.rest_first):
-                last = self._rest(session, last)
-                if self.stop.asked:
-                    break
-            records[-1:] = map(self.precision.needed, records[-1:])
-            record, handle = execute_run(session, self.stages, last, ask=self.plan.wait_for_user)
-            records.append(record)
-            last = [handle]
-            todo.popleft()
-            if self._is_of_something_else(setting, record):
-                self.precision.forget(before=record)
-                todo = deque(missing(self.plan.whole or self.plan.runs, (record.run,)))
-        self.left = bool(todo) and not self.precision.reached
-        return records, last
-
-    def _enough(self, records: Sequence[RunRecord]) -> bool:
-        failed = bool(records) and _failed(records[-1])
-        return (self.plan.fail_fast and failed) or self.precision.after(records)
-
-    def _rest(self, session: Session, after: list[Handle]) -> list[Handle]:
-        tell(session.setting.listener, Waiting("cooling down", self.plan.cooldown))
-        return [self.stages.cooldown(session, self.plan.cooldown, after)]
-
-    def _is_of_something_else(self, setting: Setting, record: RunRecord) -> bool:
-        if record.outcome is not Outcome.COMPLETED:
-            return False
-        return self.opened.add(record, lambda text: tell(setting.listener, Notice(text)))
-
-
-def _failed(record: RunRecord) -> bool:
-    return record.outcome is not Outcome.COMPLETED
-
-
-def execute_run(
-    session: Session, stages: Stages, after: Sequence[Handle], *, ask: bool = False
-) -> tuple[RunRecord, Handle]:
-    """Execute one run from its empty folder to its checkpoint.
-
-    Whatever happens, resources and collector are stopped and the record is written.
-
-    Args:
-        after: Handles of what went before.
-        ask: Ask the user for Enter before each step.
-    """
-    try:
-        session.prepare()
-        last = _execute_stages(session, stages, after, ask=ask)
-        record, handle = stages.record(session, last)
-        if record.outcome is Outcome.COMPLETED:
-            handle = stages.checkpoint(session, [handle])
-    except BaseException as error:
-        session.abandon(error)
-        raise
-    return record, handle
-
-
-def _execute_stages(
-    session: Session, stages: Stages, after: Sequence[Handle], *, ask: bool
-) -> list[Handle]:
-    last = list(after)
-    try:
-        last = [stages.initialize(session, last)]
-        last = [stages.start_collector(session, last)]
-        last = execute_steps(session, stages, last, ask=ask) or last
-    except Exception as error:  # noqa: BLE001 - the run failed, and is stopped and recorded all the same
-        insist(error)
-        session.fail(error)
-    last = [stages.stop_resources(session, last)]
-    last = [stages.stop_collector(session, last)]
-    return [stages.keep_outputs(session, last)]
-
-
 def execute_steps(
-    session: Session, stages: Stages, after: Sequence[Handle], *, ask: bool = False
-) -> list[Handle]:
+    session: Session, stages: Stages, after: Handles, *, ask: bool = False
+) -> Handles:
     """Execute the graph of steps: those that wait for nothing run side by side.
 
     Returns:
-        The handles of the executed steps that no other executed step waited for.
+        The handles of the executed steps that no other executed step waited for; ``after`` if none
+        was executed.
     """
     graph = _Graph(session.case.steps)
     handles: dict[str, Handle] = {}
@@ -301,7 +231,7 @@ def execute_steps(
                 continue
         alone = len(steps) == 1 and not running
         for step in steps:
-            before = [handles[i] for i in step.needs if i in handles] or list(after)
+            before = [handles[i] for i in step.needs if i in handles] or after
             if alone:
                 handles[step.id] = stages.step(session, step, before)
                 ended.put(step)
@@ -314,7 +244,7 @@ def execute_steps(
         graph.note(finished, outcome)
     graph.settle_rest(session)
     needed = {i for step in session.case.steps if step.id in handles for i in step.needs}
-    return [handle for i, handle in handles.items() if i not in needed]
+    return [handle for i, handle in handles.items() if i not in needed] or after
 
 
 def _ask_user(session: Session, steps: Sequence[Step]) -> None:

@@ -1,17 +1,14 @@
-"""The stages without Prefect: plain calls, the same order, the same records."""
+"""The summary of a case, from the records of its finished runs."""
 
 import gc
-import queue
-import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os.path import lexists
 from pathlib import Path
 
-from benchyard.core.errors import InputError, RecordError, StepFailedError
-from benchyard.core.model import Case, JsonObject, Step
+from benchyard.core.errors import InputError, RecordError
+from benchyard.core.model import JsonObject
 from benchyard.core.wording import runs_and
-from benchyard.publish import Outcome, Uploaded, archive_uploaded, upload_runs
 from benchyard.results.krown import krown_runs, read_results, runs_without_record, surely_krowns
 from benchyard.results.layout import DONE, done_runs, failed_runs, marked_runs, run_folder
 from benchyard.results.record import RUN_FILE, RunRecord, read_record
@@ -19,96 +16,9 @@ from benchyard.results.subject import Subject, differences, in_words, subject_of
 from benchyard.results.summary import Remarks, write_summary
 from benchyard.results.summary import summarize as describe
 from benchyard.run.adaptive import enough, rule_of, warnings_of
-from benchyard.run.engine import Handle
-from benchyard.run.session import Session
 
 #: What to do about a run whose record cannot be used.
 _AGAIN = "the next benchyard run does it again"
-
-
-class PlainStages:
-    """Executes each stage as a call."""
-
-    def initialize(self, session: Session, _after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        session.initialize()
-        return "initialize"
-
-    def start_collector(self, session: Session, _after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        session.start_collector()
-        return "start-collector"
-
-    def step(self, session: Session, step: Step, _after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        for left in range(step.retries, -1, -1):
-            try:
-                session.attempt(step)
-                break
-            except StepFailedError:
-                if not left or session.stopping.is_set():
-                    break
-        return step.id
-
-    def submit(
-        self, session: Session, step: Step, after: Sequence[Handle], done: "queue.Queue[Step]"
-    ) -> Handle:
-        """See ``Stages``."""
-
-        def work() -> None:
-            try:
-                self.step(session, step, after)
-            finally:
-                done.put(step)
-
-        threading.Thread(target=work, name=step.label, daemon=True).start()
-        return step.id
-
-    def stop_resources(self, session: Session, _after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        session.stop_resources()
-        return "stop"
-
-    def stop_collector(self, session: Session, _after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        session.stop_collector()
-        return "stop-collector"
-
-    def keep_outputs(self, session: Session, _after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        session.keep_outputs()
-        return "keep-outputs"
-
-    def record(self, session: Session, _after: Sequence[Handle]) -> tuple[RunRecord, Handle]:
-        """See ``Stages``."""
-        return session.write_record(), "record"
-
-    def checkpoint(self, session: Session, _after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        session.checkpoint()
-        return "checkpoint"
-
-    def cooldown(self, session: Session, seconds: float, _after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        session.rest(seconds)
-        return "cooldown"
-
-    def summarize(self, case: Case, results: Path, _after: Sequence[Handle]) -> Handle:
-        """See ``Stages``."""
-        summarize(case.title, results)
-        return "summarize"
-
-    def upload(
-        self, runs: Sequence[Path], sinks: Sequence[str], _after: Sequence[Handle]
-    ) -> tuple[Uploaded, Handle]:
-        """See ``Stages``."""
-        return upload_runs(runs, sinks), "upload"
-
-    def archive(
-        self, uploaded: Uploaded, _after: Sequence[Handle]
-    ) -> tuple[Sequence[Outcome], Handle]:
-        """See ``Stages``."""
-        return archive_uploaded(uploaded), "archive"
 
 
 def summarize_if_older(title: str, results: Path) -> None:

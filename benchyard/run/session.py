@@ -1,6 +1,6 @@
 """One run under way: what the arrows of the engine act on.
 
-The engine, plain or through Prefect, calls the methods below in this order: ``prepare``,
+The engine, directly or through Prefect, calls the methods below in this order: ``prepare``,
 ``initialize``, ``start_collector``, then for each step ``attempt`` as often as it takes and
 ``settle`` once, ``stop_resources``, ``stop_collector``, ``keep_outputs``, ``write_record``,
 ``checkpoint``. ``abandon`` replaces whatever is left after an interruption that cannot wait.

@@ -18,9 +18,21 @@ from prefect.context import FlowRunContext
 from benchyard.core.errors import CaseFailedError, ResourceError, StepFailedError
 from benchyard.core.model import Outcome, Step
 from benchyard.results.record import RunRecord
-from benchyard.run.engine import Handle
+from benchyard.run import stages as stages_of_a_case
 from benchyard.run.plan import Executed
 from benchyard.run.session import Session
+from benchyard.run.stages import (
+    CHECKPOINT,
+    COOLDOWN,
+    INITIALIZE,
+    KEEP_OUTPUTS,
+    RECORD,
+    START_COLLECTOR,
+    STOP,
+    STOP_COLLECTOR,
+    Handle,
+    Stage,
+)
 from tasks.ended import Ended
 from tasks.ending import final_state
 from tasks.flow_run import (
@@ -30,7 +42,7 @@ from tasks.flow_run import (
     this_flow_run,
 )
 from tasks.policy import UNCACHED
-from tasks.stages import PrefectStages
+from tasks.stages import PrefectStages, task_of, watched_stages
 from tests.conftest import RECORDED, eventually
 
 
@@ -85,7 +97,7 @@ def load(index: int = 3, **keys: Any) -> Step:
     return Step(index=index, id="load", name="Load it", resource="R", command="c", **keys)
 
 
-STAGES = PrefectStages()
+STAGES = watched_stages()
 
 Act = Callable[[Session], Any]
 
@@ -112,6 +124,12 @@ def in_flow(prefect_server: str, fake: FakeSession) -> Callable[[Act], Any]:
         return answers[0]
 
     return execute
+
+
+def run_one(stage: Stage[Session], session: Session, *after: Handle) -> Handle:
+    """Execute a stage; return its handle."""
+    (handle,) = STAGES.run(stage, session, after=after)
+    return handle
 
 
 def task_run(handle: Handle) -> TaskRun:
@@ -141,17 +159,10 @@ def test_each_stage_asks_the_session_and_is_named_after_its_run(
     in_flow: Callable[[Act], Any], fake: FakeSession
 ) -> None:
     def act(session: Session) -> Sequence[Handle]:
-        _, record = STAGES.record(session, ())
-        first = [STAGES.initialize(session, ()), STAGES.start_collector(session, ())]
-        STAGES.step(session, load(), ())
+        stages = (INITIALIZE, START_COLLECTOR, STOP, STOP_COLLECTOR, KEEP_OUTPUTS, RECORD)
         return [
-            *first,
-            STAGES.stop_resources(session, ()),
-            STAGES.stop_collector(session, ()),
-            STAGES.keep_outputs(session, ()),
-            record,
-            STAGES.checkpoint(session, ()),
-            STAGES.cooldown(session, 0.5, ()),
+            *(run_one(stage, session) for stage in (*stages, CHECKPOINT)),
+            *STAGES.run(COOLDOWN, session, 0.5, after=()),
         ]
 
     handles: Sequence[Handle] = in_flow(act)
@@ -167,17 +178,10 @@ def test_each_stage_asks_the_session_and_is_named_after_its_run(
         "run2/cooldown",
     ]
     assert fake.asked == [
-        *("write_record", "initialize", "start_collector", "load", "stop_resources"),
-        *("stop_collector", "keep_outputs", "checkpoint", "rest 0.5"),
+        *("initialize", "start_collector", "stop_resources", "stop_collector", "keep_outputs"),
+        *("write_record", "checkpoint", "rest 0.5"),
     ]
     assert set(fake.threads) == {"MainThread"}
-
-
-@pytest.mark.slow
-def test_the_record_is_the_sessions_own(in_flow: Callable[[Act], Any], fake: FakeSession) -> None:
-    record, _ = in_flow(lambda session: STAGES.record(session, ()))
-
-    assert record is fake.written
 
 
 @pytest.mark.slow
@@ -207,10 +211,10 @@ def test_a_run_is_announced_once_it_is_known_how_it_ended(
     monkeypatch.setattr("tasks.stages.announce_run", announce)
 
     def act(session: Session) -> None:
-        _, handle = STAGES.record(session, ())
+        handle = run_one(RECORD, session)
         if outcome is Outcome.COMPLETED:
             with suppress(OSError):
-                STAGES.checkpoint(session, (handle,))
+                run_one(CHECKPOINT, session, handle)
 
     in_flow(act)
     assert announced == ([] if told_after is None else [told_after])
@@ -225,7 +229,7 @@ def test_a_stage_that_fails_raises_what_the_session_raised(
 
     def act(session: Session) -> None:
         with pytest.raises(type(error), match=str(error)):
-            STAGES.initialize(session, ())
+            run_one(INITIALIZE, session)
 
     in_flow(act)
 
@@ -240,7 +244,7 @@ def test_a_step_that_fails_is_a_failed_state_and_what_waits_for_it_runs(
 
     def act(session: Session) -> tuple[Handle, Handle]:
         failed = STAGES.step(session, load(), ())
-        return failed, STAGES.stop_resources(session, [failed])
+        return failed, run_one(STOP, session, failed)
 
     failed, after = in_flow(act)
 
@@ -254,10 +258,10 @@ def test_a_step_that_fails_is_a_failed_state_and_what_waits_for_it_runs(
 @pytest.mark.slow
 def test_a_step_waits_for_the_one_before_it(in_flow: Callable[[Act], Any]) -> None:
     def act(session: Session) -> tuple[Handle, ...]:
-        started = STAGES.start_collector(session, ())
+        started = run_one(START_COLLECTOR, session)
         first = STAGES.step(session, load(1), [started])
         second = STAGES.step(session, load(2), [first])
-        return started, first, second, STAGES.stop_resources(session, [second])
+        return started, first, second, run_one(STOP, session, second)
 
     started, *_, after = in_flow(act)
 
@@ -303,7 +307,7 @@ def test_a_submitted_step_reports_its_end_however_it_ends(
         done: queue.Queue[Step] = queue.Queue()
         handle = STAGES.submit(session, step, (), done)
         ended = done.get(timeout=30)
-        return ended, STAGES.stop_resources(session, [handle])
+        return ended, run_one(STOP, session, handle)
 
     ended, after = in_flow(act)
 
@@ -318,11 +322,11 @@ def test_nothing_of_the_runs_before_is_remembered(in_flow: Callable[[Act], Any])
     def act(session: Session) -> list[tuple[int, int]]:
         sizes: list[tuple[int, int]] = []
         for _ in range(3):
-            STAGES.initialize(session, ())
+            run_one(INITIALIZE, session)
             context = FlowRunContext.get()
             assert context is not None
             sizes.append((len(context.run_results), len(context.task_run_assets)))
-            STAGES.keep_outputs(session, ())
+            run_one(KEEP_OUTPUTS, session)
         return sizes
 
     assert len(set(in_flow(act))) == 1
@@ -388,16 +392,41 @@ def test_the_final_state_says_why() -> None:
     )
 
 
+@pytest.mark.slow
+def test_what_is_added_acts_before_and_after_its_stage_alone(
+    in_flow: Callable[[Act], Any], fake: FakeSession
+) -> None:
+    stages = PrefectStages()
+    stages.before(STOP, lambda _: fake.asked.append("inner"))
+    stages.before(STOP, lambda _: fake.asked.append("outer"))
+    stages.after(STOP, lambda _: fake.asked.append("behind"))
+    stages.after(INITIALIZE, lambda _: fake.asked.append("never, it failed"))
+    fake.trouble["initialize"] = [ResourceError("no such image")]
+
+    def act(session: Session) -> None:
+        with pytest.raises(ResourceError):
+            stages.run(INITIALIZE, session, after=())
+        stages.run(STOP, session, after=())
+        stages.run(KEEP_OUTPUTS, session, after=())
+
+    in_flow(act)
+
+    assert fake.asked == [
+        *("initialize", "outer", "inner", "stop_resources", "behind", "keep_outputs")
+    ]
+
+
 def test_no_task_carries_tags_or_a_timeout() -> None:
     """A tag costs 45 ms a task run; a timeout of Prefect's stops nothing for sure."""
-    import tasks.stages as module  # noqa: PLC0415
-
-    found = [value for value in vars(module).values() if type(value).__name__ == "Task"]
+    values: list[Any] = list(vars(stages_of_a_case).values())
+    found: list[Any] = [value for value in values if isinstance(value, Stage)]
     assert len(found) == 12
-    for task in found:
+    for stage in found:
+        task = task_of(stage)
+        assert task.name == stage.name
+        assert task is task_of(stage), "making one costs a millisecond"
         assert task.tags == set()
         assert task.timeout_seconds is None
         assert task.cache_policy is UNCACHED["cache_policy"]
         assert task.persist_result is False
         assert task.retries == 0
-    assert Path(str(module.__file__)).name == "stages.py"

@@ -17,8 +17,8 @@ from benchyard.core.model import Case, Json, JsonObject
 from benchyard.host.collector import Account, Measured, Reading, StepWindow, Used
 from benchyard.process.usage import Owned
 from benchyard.results.record import PhaseRecord, RunRecord, StepRecord, read_record
+from benchyard.run.direct import DirectStages
 from benchyard.run.engine import execute_case
-from benchyard.run.plain import PlainStages
 from benchyard.run.plan import Executed, Plan
 from benchyard.run.progress import Event
 from benchyard.run.secrets import Secrets
@@ -268,7 +268,7 @@ class Lab:
     def execute(self, case: Case, runs: Sequence[int] = (1,), **plan: Any) -> Executed:
         """Execute runs with plain stages, without rest unless the plan says otherwise."""
         options: dict[str, Any] = {"cooldown": 0.0, **plan}
-        return execute_case(self.setting(case), Plan(runs, **options), PlainStages())
+        return execute_case(self.setting(case), Plan(runs, **options), DirectStages())
 
     def one(self, *steps: Mapping[str, Any], **more: Any) -> RunRecord:
         """Execute one run of a new case; return its record as it was written."""

@@ -21,8 +21,9 @@ from pathlib import Path
 
 from benchmarks.peer_graph import put_together
 from benchmarks.table import Figure, Size, run_program
-from benchyard.show.shipyard.assembling import Graph, assemble
-from benchyard.show.shipyard.intake import Intake
+from benchyard.show.shipyard.events import Intake
+from benchyard.show.shipyard.nodes import Graph, assemble
+from benchyard.show.shipyard.reading import read_rows
 from benchyard.show.shipyard.totals import COLUMNS
 
 SECONDS = 1.0
@@ -42,13 +43,13 @@ _ORIGINAL = "graph.py itself, other machine"
 _READING = """
 import sys, time
 from pathlib import Path
-from benchyard.show.shipyard.assembling import assemble
-from benchyard.show.shipyard.intake import Intake
+from benchyard.show.shipyard.events import Intake
+from benchyard.show.shipyard.nodes import assemble
 from benchyard.show.shipyard.reading import read_source
 from benchyard.show.shipyard.totals import column_figures
 start = time.perf_counter()
 intake = Intake()
-read_source(sys.argv[1], intake, lambda _: None)
+read_source(sys.argv[1], intake)
 graph = assemble(intake)
 column_figures(graph.nodes)
 took = time.perf_counter() - start
@@ -121,10 +122,10 @@ def _timed(
 
 def _ours(rows: list[Row]) -> dict[str, float]:
     intake = Intake()
-    intake.take(rows, "row")
+    read_rows(rows, "table", intake)
     graph: Graph = assemble(intake)
     return {
-        node.name: fsum(value(node) or 0.0 for value in COLUMNS.values()) for node in graph.nodes
+        node.name: fsum(node.column(one) or 0.0 for one in COLUMNS.values()) for node in graph.nodes
     }
 
 

@@ -48,7 +48,7 @@ start = time.perf_counter()
 print(time.perf_counter() - start)
 """
 _OURS = {
-    "imports": "from benchyard.run.plain import summarize",
+    "imports": "from benchyard.run.summarize import summarize",
     "call": "summarize('case', results)",
 }
 _BYTES = {

@@ -14,21 +14,11 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import JsonObject
 from benchyard.show.plot import format_of
-from benchyard.show.shipyard.assembling import Graph, assemble
-from benchyard.show.shipyard.dat import dat
-from benchyard.show.shipyard.document import document
-from benchyard.show.shipyard.intake import Intake
-from benchyard.show.shipyard.nodes import Kind
+from benchyard.show.shipyard import tables, totals
+from benchyard.show.shipyard.document import dat, document
+from benchyard.show.shipyard.events import Intake
+from benchyard.show.shipyard.nodes import Graph, Kind, assemble
 from benchyard.show.shipyard.reading import read_rows, read_source
-from benchyard.show.shipyard.totals import column_figures, image_figures, run_figures
-from benchyard.show.shipyard.wording import (
-    image_table,
-    node_table,
-    notes,
-    run_table,
-    summary,
-    total_table,
-)
 
 FORMATS = (".png", ".svg", ".dat")
 #: Images in the table; the others are counted.
@@ -109,12 +99,13 @@ def command(
     or --configdir, rows are read from Azure. Nodes are Batch Shipyard's, of all its years.
     """
     named = list(sources)
-    intake, progress = Intake(pool), _Progress()
+    progress = _Progress()
+    intake = Intake(pool, progress)
     try:
         for source in sources:
-            read_source(source, intake, progress)
+            read_source(source, intake)
         if from_azure or configdir is not None or not sources:
-            named.append(_read_azure(configdir, (prefix, account, pool), intake, progress))
+            named.append(_read_azure(configdir, (prefix, account, pool), intake))
     finally:
         progress.end()
     graph = assemble(intake)
@@ -124,7 +115,7 @@ def command(
         _write(graph, named, file)
     if as_json:
         _print_document(document(graph, named))
-        for note in notes(graph):
+        for note in tables.notes(graph):
             say(note, fg="yellow", err=True)
     else:
         _print(graph)
@@ -136,7 +127,6 @@ def _read_azure(
     configdir: Path | None,
     names: tuple[str | None, str | None, str | None],
     intake: Intake,
-    progress: _Progress,
 ) -> str:
     from benchyard.publish.sinks.azure.credentials import access  # noqa: PLC0415 - most graphs are of files
     from benchyard.publish.sinks.azure.reader import rows  # noqa: PLC0415
@@ -147,15 +137,15 @@ def _read_azure(
     except InputError as error:
         hint = "; or name a SOURCE: a file with events, or a folder with runs"
         raise InputError(f"{error}{hint}") from error
-    read_rows(rows(found), f"table {found.table}", intake, progress)
+    read_rows(rows(found), f"table {found.table}", intake)
     return f"{found.host}/{found.table} {found.partition}"
 
 
 def _nothing(graph: Graph, sources: Sequence[str]) -> str:
     where = ", ".join(sources)
-    if not graph.taken and not graph.unreadable:
+    if not graph.read.taken and not graph.read.unreadable:
         return f"{where}: there are no events"
-    found = "\n".join(f"  {note}" for note in notes(graph))
+    found = "\n".join(f"  {note}" for note in tables.notes(graph))
     return f"{where}: there is no event of a node or a run\n{found}".rstrip()
 
 
@@ -191,19 +181,19 @@ def _print_document(whole: JsonObject) -> None:
 def _print(graph: Graph) -> None:
     nodes, runs = graph.of(Kind.NODE), graph.of(Kind.RUN)
     if nodes:
-        _print_table(node_table(nodes))
-        images = image_figures(nodes)
+        _print_table(tables.node_table(nodes))
+        images = totals.image_figures(nodes)
         if images:
-            _print_table(image_table(images[:_IMAGES]))
+            _print_table(tables.image_table(images[:_IMAGES]))
             if len(images) > _IMAGES:
                 say(f"and {len(images) - _IMAGES:,} more; --json has all", dim=True)
-        _print_table(total_table(column_figures(nodes)))
+        _print_table(tables.total_table(totals.column_figures(nodes)))
     if runs:
-        _print_table(run_table(runs))
-        _print_table(total_table(run_figures(runs)))
-    for sentence in summary(graph):
+        _print_table(tables.run_table(runs))
+        _print_table(tables.total_table(totals.run_figures(runs)))
+    for sentence in tables.summary(graph):
         say(sentence, bold=True)
-    for note in notes(graph):
+    for note in tables.notes(graph):
         say(note, fg="yellow", err=True)
 
 

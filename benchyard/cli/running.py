@@ -38,8 +38,8 @@ from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
 from benchyard.run.adaptive import Adaptive, stored_rule
 from benchyard.run.ordering import Order
-from benchyard.run.plain import summarize_if_older
 from benchyard.run.request import Request
+from benchyard.run.summarize import summarize_if_older
 
 
 def raise_if_worse(

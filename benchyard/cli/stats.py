@@ -15,7 +15,7 @@ from benchyard.core.model import Case
 from benchyard.results.campaigns import chosen_campaigns
 from benchyard.results.folders import Results
 from benchyard.results.krown import krown_runs
-from benchyard.run.plain import summarize
+from benchyard.run.summarize import summarize
 from benchyard.statistics.figures import plural
 
 

@@ -1,4 +1,4 @@
-"""Nodes and runs as one JSON document, format ``benchyard-graph``.
+"""Nodes and runs as one JSON document, format ``benchyard-graph``; and as columns for gnuplot.
 
 Times are ISO 8601 in UTC, lengths seconds, sizes bytes. What was told is not rounded; differences
 of times are to the microsecond. Null is what is unfinished or was not told, never zero.
@@ -29,31 +29,25 @@ Versions of the format:
 1: the first.
 """
 
+import math
+import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from benchyard.core.model import Json, JsonObject
-from benchyard.show.shipyard.assembling import Graph
-from benchyard.show.shipyard.nodes import IMAGE_WORK, RUN_PHASES, Kind, Node, Work
-from benchyard.show.shipyard.spans import Operation, Span
-from benchyard.show.shipyard.totals import (
-    COLUMNS,
-    Figures,
-    ImageFigures,
-    Spread,
-    acquisition,
-    column_figures,
-    image_figures,
-    phase,
-    run_figures,
-    spread_of_ready,
-    spread_of_starts,
-)
+from benchyard.show.shipyard import totals
+from benchyard.show.shipyard.events import IMAGE_WORK, NODE_PHASES, RUN_PHASES, Operation
+from benchyard.show.shipyard.matching import DIGITS, Span
+from benchyard.show.shipyard.nodes import Graph, Kind, Node, finished, summed
 
 FORMAT = "benchyard-graph"
 VERSION = 1
-#: Columns that are not of images: those are told with their sum.
-_PHASES = ("docker_install", "private_registry", "container_pull", "global_resources")
+#: First line of a ``.dat``. Source: Azure/batch-shipyard, cascade/graph.py (graph_data).
+_DAT_HEADER = (
+    "NodePrepStartTime NodeId NodePrep+DockerInstall PrivateRegistrySetup ShipyardContainerPull "
+    "GlobalResourcesLoad TotalPull TotalSave TotalLoad TotalTorrent"
+)
 
 
 def document(graph: Graph, sources: Sequence[str]) -> JsonObject:
@@ -62,27 +56,27 @@ def document(graph: Graph, sources: Sequence[str]) -> JsonObject:
     Args:
         sources: What was read, as the user wrote it.
     """
-    nodes, runs = graph.of(Kind.NODE), graph.of(Kind.RUN)
+    nodes, runs, read = graph.of(Kind.NODE), graph.of(Kind.RUN), graph.read
     return {
         "format": FORMAT,
         "version": VERSION,
         "sources": list(sources),
         "read": {
-            "rows": graph.taken,
-            "unreadable": graph.unreadable,
-            "problems": list(graph.problems),
-            "unknown": dict(graph.unknown),
-            "other_pools": dict(graph.other_pools),
+            "rows": read.taken,
+            "unreadable": read.unreadable,
+            "problems": list(read.problems),
+            "unknown": dict(sorted(read.unknown.items())),
+            "other_pools": dict(sorted(read.other_pools.items())),
             "ends_without_start": graph.strays,
         },
         "nodes": [_node(node) for node in nodes],
         "runs": [_run(run) for run in runs],
-        "images": [_image(one) for one in image_figures(nodes)],
+        "images": [asdict(one) for one in totals.image_figures(nodes)],
         "totals": {
-            "nodes": _figures(column_figures(nodes)),
-            "runs": _figures(run_figures(runs)),
-            "starts": _spread(spread_of_starts(nodes)),
-            "ready": _spread(spread_of_ready(nodes)),
+            "nodes": {name: asdict(one) for name, one in totals.column_figures(nodes).items()},
+            "runs": {name: asdict(one) for name, one in totals.run_figures(runs).items()},
+            "starts": _spread(totals.spread_of_starts(nodes)),
+            "ready": _spread(totals.spread_of_ready(nodes)),
         },
     }
 
@@ -95,7 +89,8 @@ def iso(at: float | None) -> str | None:
 
 
 def _node(node: Node) -> JsonObject:
-    told: JsonObject = {
+    columns = list(totals.COLUMNS.items())[: len(NODE_PHASES)]
+    return {
         "node": node.name,
         "pool": node.pool or None,
         "nth": node.nth,
@@ -103,12 +98,11 @@ def _node(node: Node) -> JsonObject:
         **_times(node),
         "ready_at": iso(node.ready_at),
         "preparation_s": node.length(Operation.PREPARATION),
+        **{f"{name}_s": node.column(operation) for name, operation in columns},
+        **_segments(node),
+        **{operation.value: _work(node.of(operation)) for operation in IMAGE_WORK},
+        "acquisition_s": totals.acquisition(node),
     }
-    told |= {f"{name}_s": COLUMNS[name](node) for name in _PHASES}
-    told["segments_s"] = {op.value: one.total for op, one in node.segments().items()}
-    told |= {op.value: _work(node.work.get(op)) for op in IMAGE_WORK}
-    told["acquisition_s"] = acquisition(node)
-    return told
 
 
 def _times(node: Node) -> JsonObject:
@@ -119,15 +113,19 @@ def _times(node: Node) -> JsonObject:
     }
 
 
-def _work(work: Work | None) -> JsonObject:
-    if work is None:
-        return {"total_s": 0.0, "finished": 0, "unfinished": 0, "bytes": 0, "images": []}
+def _segments(node: Node) -> JsonObject:
     return {
-        "total_s": work.total,
-        "finished": work.done,
-        "unfinished": work.open,
-        "bytes": work.bytes,
-        "images": [{"image": span.name, **_span(span)} for span in work.spans()],
+        "segments_s": {op.value: round(sum(one), DIGITS) for op, one in node.segments().items()}
+    }
+
+
+def _work(spans: Sequence[Span]) -> JsonObject:
+    return {
+        "total_s": summed(spans),
+        "finished": len(finished(spans)),
+        "unfinished": sum(span.is_open for span in spans),
+        "bytes": sum(span.size or 0 for span in spans),
+        "images": [{"image": span.name, **_span(span)} for span in spans],
     }
 
 
@@ -147,8 +145,8 @@ def _run(run: Node) -> JsonObject:
         "nth": run.nth,
         **_times(run),
         "duration_s": run.length(Operation.RUN),
-        "phases_s": {op.value: phase(run, op) for op in RUN_PHASES},
-        "segments_s": {op.value: one.total for op, one in run.segments().items()},
+        "phases_s": {op.value: run.optional(op) for op in RUN_PHASES},
+        **_segments(run),
         "spans": [
             {"what": op.value, "name": span.name, **_span(span)}
             for op, spans in run.spans.items()
@@ -158,39 +156,34 @@ def _run(run: Node) -> JsonObject:
     }
 
 
-def _image(one: ImageFigures) -> JsonObject:
-    return {
-        "image": one.image,
-        "operation": one.operation.value,
-        "finished": one.done,
-        "unfinished": one.open,
-        "size_bytes": one.bytes,
-        "total_s": one.total,
-        "mean_s": one.mean,
-        "least_s": one.least,
-        "most_s": one.most,
-    }
+def _spread(spread: totals.Spread) -> JsonObject:
+    return asdict(spread) | {"first": iso(spread.first), "last": iso(spread.last)}
 
 
-def _figures(columns: dict[str, Figures]) -> JsonObject:
-    return {
-        name: {
-            "count": one.count,
-            "missing": one.missing,
-            "total_s": one.total,
-            "mean_s": one.mean,
-            "least_s": one.least,
-            "most_s": one.most,
-        }
-        for name, one in columns.items()
-    }
+# -- columns for gnuplot
 
 
-def _spread(spread: Spread) -> JsonObject:
-    return {
-        "count": spread.count,
-        "first": iso(spread.first),
-        "last": iso(spread.last),
-        "spread_s": spread.seconds,
-        "variance_s2": spread.variance,
-    }
+def dat(nodes: Sequence[Node]) -> str:
+    """Return a line for each node in order of its start, in the columns of Batch Shipyard's.
+
+    What is unfinished or was not told is ``nan``, which gnuplot takes for missing: a sum that lacks
+    a part is none. Of a run of ours the columns hold what is exported of it for Batch Shipyard:
+    until its resources are initialized for the preparation, initializing them for the global
+    resources.
+    """
+    return "\n".join([_DAT_HEADER, *map(_line, nodes)]) + "\n"
+
+
+def _line(node: Node) -> str:
+    start = datetime.fromtimestamp(node.start, UTC).strftime("%Y-%m-%d-%H:%M:%S.%f")
+    # Columns are parted by spaces, and a quotation mark would join two of them.
+    name = re.sub(r"[\s\"\x00-\x1f\x7f]+", "_", node.label)
+    return " ".join((start, name, *(_cell(node, op) for op in totals.COLUMNS.values())))
+
+
+def _cell(node: Node, operation: Operation) -> str:
+    value = node.column(operation)
+    if value is None or not math.isfinite(value):
+        return "nan"
+    # As the original writes them: images with five decimals, the others as they are.
+    return f"{value:.5f}" if operation in IMAGE_WORK else str(value)

@@ -1,122 +1,127 @@
-"""Which end belongs to which start, in whatever order they came.
+"""Spans: which end belongs to which start, in whatever order they came."""
 
-Nearly every name has one start and one end. Where there are more (an image pulled again, a node
-started again, an event lost), an end that tells its length takes the start nearest to where it
-must have begun; any other end takes the latest start before it that is still free, since what was
-begun again has given up before. That takes ``n log n`` for ``n`` events of one name.
-"""
-
+import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from benchyard.show.shipyard.spans import Span, between
-
-#: When something began, seconds since 1970, as often as that happened.
-Starts: TypeAlias = Mapping[str, list[float]]
-#: When it ended, how long it took by its own account (s or None), and bytes (or None).
-End: TypeAlias = tuple[float, float | None, int | None]
-Ends: TypeAlias = Mapping[str, list[End]]
+#: Of a difference of two times, so many decimals count: they come as microseconds, and a float of
+#: seconds since 1970 has steps of a quarter of one.
+DIGITS = 6
 
 
-def match(starts: Starts, ends: Ends) -> tuple[list[Span], int]:
+class Edge(NamedTuple):
+    """A start or an end, as an event tells it.
+
+    Args:
+        at: Seconds since 1970, UTC.
+        name: Of what: the image, the step, the resource; of a node's cascade its mode.
+        length: Of an end: how long it took by its own account (s).
+        size: Bytes.
+    """
+
+    at: float
+    name: str
+    length: float | None = None
+    size: int | None = None
+
+
+class Span(NamedTuple):
+    """Something that began, and perhaps ended.
+
+    Args:
+        name: Of what: the image, the step, the resource; may be empty.
+        start: Seconds since 1970, UTC.
+        duration: Seconds; None while it is unfinished.
+        size: Bytes that it moved, as told; None if it was not.
+        superseded: It is unfinished, and the same was begun again later.
+    """
+
+    name: str
+    start: float
+    duration: float | None
+    size: int | None = None
+    superseded: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is unfinished, and nothing took its place."""
+        return self.duration is None and not self.superseded
+
+    @property
+    def seen_until(self) -> float:
+        """The last instant that is known of it, seconds since 1970."""
+        return self.start + (self.duration or 0.0)
+
+
+def match(starts: Iterable[Edge], ends: Iterable[Edge]) -> tuple[list[Span], int]:
     """Return the spans, and the number of ends that have neither start nor length.
 
-    An end without a start that tells its length is a span all the same.
+    Any of the ends may belong to any of the starts. One without a start that tells its length is a
+    span all the same.
     """
-    spans, strays = list[Span](), 0
-    for name in dict.fromkeys((*starts, *ends)):
-        found, alone = match_one(name, starts.get(name, ()), ends.get(name, ()))
-        spans += found
-        strays += alone
-    return spans, strays
-
-
-def match_one(name: str, starts: Sequence[float], ends: Sequence[End]) -> tuple[list[Span], int]:
-    """Return the spans of one name, and the number of ends that have neither start nor length."""
-    if len(starts) == len(ends) == 1 and starts[0] <= ends[0][0]:
-        return [Span(name, starts[0], *_ended(starts[0], ends[0]))], 0
     # What two exports of one table both hold has happened once.
-    begun = sorted(dict.fromkeys(starts))
-    ended = sorted(dict.fromkeys(ends), key=_order)
-    pairs = dict(_pairs(begun, ended))
-    last = len(begun) - 1
-    spans = [
-        Span(
-            name, at, *_ended(at, pairs.get(place)), superseded=place not in pairs and place < last
-        )
-        for place, at in enumerate(begun)
-    ]
+    begun = list({(start.at, start.name): start for start in sorted(starts, key=_order)}.values())
+    ended = sorted(set(ends), key=_order)
+    pairs = _pairs(begun, ended)
+    last = {start.name: start for start in begun}
+    spans = [_span(start, pairs.get(start), last[start.name]) for start in begun]
     met = set(pairs.values())
     alone = [end for end in ended if end not in met]
     spans += [
-        Span(name, at - length, length, size) for at, length, size in alone if length is not None
+        Span(e.name, e.at - e.length, e.length, e.size) for e in alone if e.length is not None
     ]
-    return spans, sum(length is None for _, length, _ in alone)
+    return spans, sum(end.length is None for end in alone)
 
 
-def _ended(start: float, end: End | None) -> tuple[float | None, int | None]:
+def _order(edge: Edge) -> tuple[float, str, float, int]:
+    length, size = edge.length, edge.size
+    return edge.at, edge.name, -1.0 if length is None else length, -1 if size is None else size
+
+
+def _span(start: Edge, end: Edge | None, last: Edge) -> Span:
     if end is None:
-        return None, None
-    at, length, size = end
-    return between(start, at) if length is None else length, size
+        return Span(start.name, start.at, None, start.size, superseded=start is not last)
+    duration = between(start.at, end.at) if end.length is None else end.length
+    return Span(start.name, start.at, duration, start.size if end.size is None else end.size)
 
 
-def _order(end: End) -> tuple[bool, float, float, bool, int]:
-    """Put the ends first that tell their length: they know their start, the others may guess."""
-    at, length, size = end
-    return length is None, at, length or 0.0, size is None, size or 0
+def _pairs(starts: Sequence[Edge], ends: Sequence[Edge]) -> Mapping[Edge, Edge]:
+    """Return the end of each start that has one; both come in order of time.
 
-
-def _pairs(starts: Sequence[float], ends: Sequence[End]) -> Iterator[tuple[int, End]]:
-    free = _Free(len(starts))
-    for end in ends:
-        at, length, _ = end
-        # Old nodes told whole seconds: 12345 may be later than 12345.6.
-        last = bisect_right(starts, at + 1 if at.is_integer() else at) - 1
-        place = free.at_or_below(last)
-        if length is not None:
-            place = free.nearest(starts, at - length, last)
-        if place >= 0:
-            free.take(place)
-            yield place, end
-
-
-class _Free:
-    """Which places are free; each question takes nearly constant time.
-
-    Two forests of pointers to the next free place, halved on the way.
-    Source: Tarjan and van Leeuwen 1984, Worst-case analysis of set union algorithms, section 2.
+    Where they take turns, it is the end that follows. Otherwise an end that tells its length takes
+    the start nearest to where it must have begun; any other takes the latest one before it that is
+    still free, since what was begun again has given up before.
     """
-
-    def __init__(self, count: int) -> None:
-        # Shifted by one: 0 stands for "none below", count + 1 for "none above".
-        self._below = list(range(count + 2))
-        self._above = list(range(count + 2))
-
-    def at_or_below(self, place: int) -> int:
-        """Return the highest free place up to this one, or -1."""
-        return _find(self._below, place + 1) - 1
-
-    def nearest(self, starts: Sequence[float], wanted: float, last: int) -> int:
-        """Return the free place up to ``last`` whose start is nearest to the wanted, or -1."""
-        middle = min(bisect_right(starts, wanted) - 1, last)
-        low = self.at_or_below(middle)
-        high = _find(self._above, middle + 2) - 1
-        if high > last:
-            return low
-        if low < 0:
-            return high
-        return low if wanted - starts[low] <= starts[high] - wanted else high
-
-    def take(self, place: int) -> None:
-        """Make a place unfree."""
-        self._below[place + 1] = place
-        self._above[place + 1] = place + 2
+    following = [*(start.at for start in starts[1:]), math.inf]
+    if len(starts) == len(ends) and all(
+        start.at <= end.at < then for start, end, then in zip(starts, ends, following, strict=False)
+    ):
+        return dict(zip(starts, ends, strict=True))
+    free, found = list(starts), dict[Edge, Edge]()
+    for end in sorted(ends, key=lambda end: end.length is None):
+        place = _place(free, end)
+        if place >= 0:
+            found[free.pop(place)] = end
+    return found
 
 
-def _find(pointers: list[int], place: int) -> int:
-    while pointers[place] != place:
-        pointers[place] = pointers[pointers[place]]
-        place = pointers[place]
-    return place
+def _place(free: Sequence[Edge], end: Edge) -> int:
+    """Return the place of the start that an end belongs to, or -1."""
+    # Old nodes told whole seconds: 12345 may be later than 12345.6.
+    last = _last(free, end.at + 1 if end.at.is_integer() else end.at)
+    if end.length is None or last < 0:
+        return last
+    began = end.at - end.length
+    low = max(0, min(_last(free, began), last))
+    near = range(low, min(low + 1, last) + 1)
+    return min(near, key=lambda place: abs(free[place].at - began))
+
+
+def _last(starts: Sequence[Edge], at: float) -> int:
+    return bisect_right(starts, at, key=lambda start: start.at) - 1
+
+
+def between(start: float, end: float) -> float:
+    """Return the time from one instant to another (s); never less than 0."""
+    return max(0.0, round(end - start, DIGITS))

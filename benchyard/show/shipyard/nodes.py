@@ -1,59 +1,62 @@
 """A node's preparation, or a run of ours: what it did, and how long that took."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain, pairwise
 from typing import NamedTuple
 
-import numpy as np
-
 from benchyard.core.model import Json
-from benchyard.show.shipyard.joining import Moved
-from benchyard.show.shipyard.sizes import NO_SIZE
-from benchyard.show.shipyard.spans import (
-    DIGITS,
+from benchyard.show.shipyard.events import (
+    IMAGE_WORK,
+    NODE_PHASES,
+    RUN_PHASES,
+    Intake,
     Operation,
-    Span,
-    between,
-    covered,
-    is_unfinished,
-    shares,
+    Subject,
 )
+from benchyard.show.shipyard.matching import DIGITS, Edge, Span, between, match
 
-#: What a node does before it is ready, and what it does with images meanwhile.
-NODE_PHASES = (
-    Operation.PREPARATION,
-    Operation.REGISTRY,
-    Operation.CONTAINER,
-    Operation.RESOURCES,
-)
-IMAGE_WORK = (Operation.PULL, Operation.SAVE, Operation.LOAD, Operation.TORRENT)
-#: What a run of ours does.
-RUN_PHASES = (
-    Operation.INITIALIZE,
-    Operation.PULL,
-    Operation.START,
-    Operation.READY,
-    Operation.STEP,
-    Operation.STOP,
-)
+Spans = Mapping[Operation, Sequence[Span]]
+
 #: Of time that two phases share, the first of these gets it: what is more special than the other.
 #: The run itself has what is left, which is in none of its phases.
 _CLAIMS = (
-    Operation.REGISTRY,
-    Operation.CONTAINER,
-    Operation.PREPARATION,
-    Operation.RESOURCES,
-    Operation.PULL,
-    Operation.START,
-    Operation.READY,
-    Operation.STOP,
-    Operation.STEP,
-    Operation.INITIALIZE,
-    Operation.RUN,
+    *(Operation.REGISTRY, Operation.CONTAINER, Operation.PREPARATION, Operation.RESOURCES),
+    *(Operation.PULL, Operation.START, Operation.READY, Operation.STOP, Operation.STEP),
+    *(Operation.INITIALIZE, Operation.RUN),
 )
+
+
+def is_unfinished(spans: Iterable[Span]) -> bool:
+    """Tell whether any is unfinished for good."""
+    return any(span.is_open for span in spans)
+
+
+def finished(spans: Iterable[Span]) -> list[Span]:
+    """Return those that have ended."""
+    return [span for span in spans if span.duration is not None]
+
+
+def summed(spans: Iterable[Span]) -> float:
+    """Return the sum of all durations that are known; what overlaps counts twice (s)."""
+    return math.fsum(span.duration or 0.0 for span in spans)
+
+
+def covered(spans: Iterable[Span]) -> float:
+    """Return how much of the clock lies under the spans; what overlaps counts once (s)."""
+    known = finished(spans)
+    if len(known) == 1:
+        return summed(known)
+    lengths, until = list[float](), -math.inf
+    for span in sorted(known, key=lambda span: span.start):
+        end = max(until, span.seen_until)
+        lengths.append(end - max(span.start, until))
+        until = end
+    return round(math.fsum(lengths), DIGITS)
 
 
 class Segment(NamedTuple):
@@ -67,11 +70,6 @@ class Segment(NamedTuple):
     finished: float
     unfinished: float
 
-    @property
-    def total(self) -> float:
-        """Both."""
-        return round(self.finished + self.unfinished, DIGITS)
-
 
 class Kind(StrEnum):
     """What a bar stands for."""
@@ -81,210 +79,129 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Work:
-    """What one node did with images in one way, in order of time.
-
-    Args:
-        names: All images, by number.
-        moved: The columns of this node alone.
-    """
-
-    names: Sequence[str]
-    moved: Moved
-
-    @cached_property
-    def total(self) -> float:
-        """The sum of all lengths that are known (s); what overlaps counts twice."""
-        return math.fsum(self.moved.length[~np.isnan(self.moved.length)].tolist())
-
-    @cached_property
-    def done(self) -> int:
-        """How many were finished."""
-        return int(np.count_nonzero(~np.isnan(self.moved.length)))
-
-    @cached_property
-    def open(self) -> int:
-        """How many are unfinished, and were not begun again."""
-        return int(np.count_nonzero(np.isnan(self.moved.length) & ~self.moved.superseded))
-
-    @cached_property
-    def bytes(self) -> int:
-        """The sum of all sizes that were told."""
-        size = self.moved.size
-        return int(size[size != NO_SIZE].sum())
-
-    @cached_property
-    def seen_until(self) -> float:
-        """The last instant that is known, seconds since 1970."""
-        ends = self.moved.start + np.nan_to_num(self.moved.length)
-        return float(ends.max()) if len(ends) else -math.inf
-
-    def spans(self) -> list[Span]:
-        """Return each of them, in order of time."""
-        names, moved = self.names, self.moved
-        columns = zip(
-            moved.image.tolist(),
-            moved.start.tolist(),
-            moved.length.tolist(),
-            moved.size.tolist(),
-            moved.superseded.tolist(),
-            strict=True,
-        )
-        found = [
-            Span(
-                names[int(image)],
-                start,
-                None if math.isnan(length) else length,
-                None if size == NO_SIZE else size,
-                superseded,
-            )
-            for image, start, length, size, superseded in columns
-        ]
-        # The columns are in order of time; what began at once is in that of names.
-        return sorted(found, key=lambda span: (span.start, span.name))
-
-    def part(self, first: float, last: float) -> "Work":
-        """Return what began from one instant on and before another."""
-        low, high = np.searchsorted(self.moved.start, (first, last)).tolist()
-        return Work(self.names, self.moved.part(low, high))
-
-
-@dataclass(frozen=True)
 class Node:
     """One preparation of a node, or one run.
 
     Args:
         name: The node's id; of a run case, number and host.
         pool: Partition that it is of; empty where there are none.
-        nth: Which of its preparations this is, from 1.
-        spans: What it did, but for images of a node.
-        work: What it did with images.
+        spans: What it did, each in order of time.
         facts: ``offer``, ``sku``, ``nglobalresources``; of a run ``case``, ``run``, ``outcome``.
+        nth: Which of its preparations this is, from 1.
     """
 
     kind: Kind
     name: str
     pool: str
-    nth: int
-    spans: Mapping[Operation, Sequence[Span]]
-    work: Mapping[Operation, Work] = field(default_factory=dict[Operation, Work])
-    facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    spans: Spans
+    facts: Mapping[str, Json]
+    nth: int = 1
 
     @property
     def label(self) -> str:
         """What it is called among the others."""
         return self.name if self.nth == 1 else f"{self.name} ({self.nth})"
 
+    def of(self, operation: Operation) -> Sequence[Span]:
+        """Return the spans of an operation."""
+        return self.spans.get(operation, ())
+
+    @property
+    def opening(self) -> Operation:
+        """What it begins with."""
+        return Operation.PREPARATION if self.kind is Kind.NODE else Operation.RUN
+
     @cached_property
     def start(self) -> float:
         """When its preparation, or the run, began; else the first that was seen of it."""
-        own = self.spans.get(self._whole, ())
-        known = own or [span for spans in self.spans.values() for span in spans]
-        starts = [span.start for span in known]
-        if not own:
-            starts += [
-                float(one.moved.start[0]) for one in self.work.values() if one.done or one.open
-            ]
-        return min(starts, default=math.nan)
-
-    @property
-    def _whole(self) -> Operation:
-        return Operation.PREPARATION if self.kind is Kind.NODE else Operation.RUN
+        known = self.of(self.opening) or chain(*self.spans.values())
+        return min((span.start for span in known), default=math.nan)
 
     @cached_property
     def seen_until(self) -> float:
         """The last instant that is known of it, seconds since 1970."""
-        known = [span.seen_until for spans in self.spans.values() for span in spans]
-        known += [one.seen_until for one in self.work.values()]
-        return max(known, default=math.nan)
+        return max((span.seen_until for span in chain(*self.spans.values())), default=math.nan)
 
     def length(self, operation: Operation) -> float | None:
         """Return how much of the clock something took (s).
 
         None where it is unfinished, or was not told.
         """
-        spans = self.spans.get(operation, ())
-        if is_unfinished(spans) or all(span.duration is None for span in spans):
-            return None
-        return covered(spans)
+        spans = self.of(operation)
+        return None if is_unfinished(spans) or not finished(spans) else covered(spans)
 
     def is_open(self, operation: Operation) -> bool:
         """Tell whether something was begun and is not finished."""
-        spans = self.spans.get(operation, ())
-        work = self.work.get(operation)
-        alone = bool(spans) and all(span.duration is None for span in spans)
-        return alone or is_unfinished(spans) or (work is not None and work.open > 0)
+        spans = self.of(operation)
+        # A phase that was only ever given up is unfinished; an image may be there by another way.
+        other = self.kind is Kind.NODE and operation in IMAGE_WORK
+        return is_unfinished(spans) or (bool(spans) and not finished(spans) and not other)
 
     @property
     def unfinished(self) -> list[str]:
         """What is unfinished, in words: the operation, and of which image or step."""
-        found = [op.value for op in self.spans if self.is_open(op) and op in NODE_PHASES]
-        found += [
-            f"{op.value} {span.name}".rstrip()
-            for op, spans in self.spans.items()
-            if op not in NODE_PHASES
+        found = [operation.value for operation in NODE_PHASES if self.is_open(operation)]
+        return found + [
+            f"{operation.value} {span.name}".rstrip()
+            for operation, spans in self.spans.items()
             for span in spans
-            if span.is_open
+            if span.is_open and operation not in NODE_PHASES
         ]
-        for op, work in self.work.items():
-            if work.open:
-                found += [f"{op.value} {span.name}" for span in work.spans() if span.is_open]
-        return found
 
     @property
     def is_finished(self) -> bool:
         """Whether nothing is known to be unfinished."""
-        return not any(self.is_open(op) for op in (*self.spans, *self.work))
+        return not any(map(self.is_open, self.spans))
 
     # -- as Batch Shipyard counts
 
-    @property
-    def install(self) -> float | None:
-        """From the preparation's start to the private registry's, or else to its end (s)."""
-        if self.kind is Kind.RUN:
-            return self._before_images
-        registry = self.spans.get(Operation.REGISTRY, ())
-        if not (registry and self.spans.get(Operation.PREPARATION)):
-            return self.length(Operation.PREPARATION)
-        return between(self.start, min(span.start for span in registry))
+    def column(self, operation: Operation) -> float | None:
+        """Return what stands in an operation's column of the original's ``.dat`` (s)."""
+        if operation is Operation.PREPARATION:
+            return self.install
+        if operation is Operation.RESOURCES:
+            return self.resources
+        return self.total(operation) if operation in IMAGE_WORK else self.optional(operation)
 
     @property
-    def _before_images(self) -> float:
-        """Return how long a run took until its resources were initialized (s)."""
-        begun = [span.start for span in self.spans.get(Operation.INITIALIZE, ())]
+    def install(self) -> float | None:
+        """From the preparation's start to the private registry's, or else to its end (s).
+
+        Of a run how long it took until its resources were initialized.
+        """
+        following = Operation.REGISTRY if self.kind is Kind.NODE else Operation.INITIALIZE
+        begun = [span.start for span in self.of(following)]
+        if self.kind is Kind.NODE and not (begun and self.of(Operation.PREPARATION)):
+            return self.length(Operation.PREPARATION)
         return between(self.start, min(begun, default=self.start))
 
     def optional(self, operation: Operation) -> float | None:
-        """Return the length of what not every node does (s): 0 where it was not begun."""
-        return self.length(operation) if self.spans.get(operation) else 0.0
+        """Return the length of what not every node or run does (s): 0 where it was not begun."""
+        is_told = operation is Operation.RUN or self.of(operation)
+        return self.length(operation) if is_told else 0.0
 
     @property
     def resources(self) -> float | None:
         """Until all global resources were loaded, from the cascade's start on (s)."""
         if self.kind is Kind.NODE:
             return self.length(Operation.RESOURCES)
-        loading = [*self.spans.get(Operation.INITIALIZE, ()), *self.spans.get(Operation.PULL, ())]
+        loading = [*self.of(Operation.INITIALIZE), *self.of(Operation.PULL)]
         if not loading or is_unfinished(loading):
             return None if loading else 0.0
         return between(min(s.start for s in loading), max(s.seen_until for s in loading))
 
     def total(self, operation: Operation) -> float | None:
         """Return the sum over all images (s); None where one of them is unfinished."""
-        if self.kind is Kind.RUN:
-            spans = self.spans.get(operation, ())
-            return None if is_unfinished(spans) else math.fsum(s.duration or 0.0 for s in spans)
-        work = self.work.get(operation)
-        if work is None:
-            return 0.0
-        return None if work.open else work.total
+        spans = self.of(operation)
+        return None if is_unfinished(spans) else summed(spans)
 
     @property
     def ready_at(self) -> float | None:
         """When it was prepared and all its resources were loaded, seconds since 1970."""
-        awaited = [op for op in (Operation.PREPARATION, Operation.RESOURCES) if self.spans.get(op)]
+        awaited = [op for op in (Operation.PREPARATION, Operation.RESOURCES) if self.of(op)]
         if Operation.PREPARATION not in awaited or any(self.length(op) is None for op in awaited):
             return None
-        return max(span.seen_until for op in awaited for span in self.spans[op])
+        return max(span.seen_until for op in awaited for span in self.of(op))
 
     # -- as a bar
 
@@ -296,17 +213,95 @@ class Node:
         a finished one has. The last of a run is what is in no phase.
         """
         phases = NODE_PHASES if self.kind is Kind.NODE else (*RUN_PHASES, Operation.RUN)
-        claims = [(op, is_open) for is_open in (False, True) for op in _CLAIMS if op in phases]
+        claims = [(op, done) for done in (True, False) for op in _CLAIMS if op in phases]
         claims.sort(key=lambda claim: claim[0] is Operation.RUN)
-        own = shares([self._closed(op, is_open=is_open) for op, is_open in claims])
-        of = dict(zip(claims, own, strict=True))
-        return {op: Segment(of[op, False], of[op, True]) for op in phases}
+        own, claimed, before = dict[tuple[Operation, bool], float](), list[Span](), 0.0
+        for operation, done in claims:
+            claimed += finished(self.of(operation)) if done else self._seen(operation)
+            after = covered(claimed)
+            own[operation, done] = between(before, after)
+            before = after
+        return {op: Segment(own[op, True], own[op, False]) for op in phases}
 
-    def _closed(self, operation: Operation, *, is_open: bool) -> list[Span]:
-        """Return what was finished, or else what was not up to the last that is known."""
-        spans = self.spans.get(operation, ())
-        if not is_open:
-            return [span for span in spans if span.duration is not None]
-        until = self.seen_until
-        begun = [span for span in spans if span.is_open]
-        return [span._replace(duration=between(span.start, until)) for span in begun]
+    def _seen(self, operation: Operation) -> list[Span]:
+        """Return what is unfinished, up to the last that is known."""
+        begun = [span for span in self.of(operation) if span.is_open]
+        return [s._replace(duration=between(s.start, self.seen_until)) for s in begun]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """All nodes and runs, in order of their start.
+
+    Args:
+        read: What they were made of, and what was left out.
+        strays: How many ends have neither start nor length.
+    """
+
+    nodes: Sequence[Node]
+    read: Intake
+    strays: int
+
+    def of(self, kind: Kind) -> list[Node]:
+        """Return the nodes, or the runs."""
+        return [node for node in self.nodes if node.kind is kind]
+
+
+def assemble(intake: Intake) -> Graph:
+    """Match starts with ends, and put what belongs to one node together."""
+    told, strays, found = intake.subjects.values(), 0, list[Node]()
+    exported = {(one.pool, one.node) for one in told if Operation.PREPARATION in one.starts}
+    # Runs that were exported in Batch Shipyard's form are nodes already.
+    told = [one for one in told if one.case is None or (one.pool, one.node) not in exported]
+    runs = [one for one in told if one.case is not None]
+    several = len({run.node for run in runs}) > 1, len({run.pool for run in runs}) > 1
+    for subject in told:
+        spans, alone = _matched(subject)
+        strays += alone
+        if spans:
+            found += _parted(_node(subject, spans, several))
+    nodes = sorted(found, key=lambda node: (node.start, node.label, node.pool))
+    return Graph(nodes, intake, strays)
+
+
+def _matched(told: Subject) -> tuple[Spans, int]:
+    """Return what a subject did, and the number of its ends that are of nothing."""
+    found, strays = dict[Operation, list[Span]](), 0
+    for operation in Operation:
+        groups = defaultdict[str, tuple[list[Edge], list[Edge]]](lambda: ([], []))
+        for side, edges in enumerate((told.starts.get(operation), told.ends.get(operation))):
+            for edge in edges or ():
+                # An end does not tell of which of several cascades it is.
+                groups["" if operation in NODE_PHASES else edge.name][side].append(edge)
+        matched = [match(*group) for group in groups.values()]
+        if spans := [span for some, _ in matched for span in some]:
+            found[operation] = sorted(spans, key=lambda span: (span.start, span.name))
+        # What begins to load need not have come by torrent.
+        strays += sum(alone for _, alone in matched) * (operation is not Operation.TORRENT)
+    pulled = {span.name for span in found.get(Operation.PULL, ())}
+    for place, span in enumerate(torrents := found.get(Operation.TORRENT, [])):
+        if span.is_open and span.name in pulled:
+            torrents[place] = span._replace(superseded=True)
+    return found, strays
+
+
+def _node(told: Subject, spans: Spans, several: tuple[bool, bool]) -> Node:
+    """Return a subject as one node; its name says what parts it from the other runs."""
+    if told.case is None:
+        return Node(Kind.NODE, told.node, told.pool, spans, told.facts)
+    hosts, folders = several
+    name = f"{told.case} run {told.run}" + (f" on {told.node}" if hosts else "")
+    name += f" in {told.pool}" if folders else ""
+    facts = {"case": told.case, "run": told.run, "host": told.node, **told.facts}
+    return Node(Kind.RUN, name, told.pool, spans, facts)
+
+
+def _parted(whole: Node) -> Iterator[Node]:
+    """Part a node that was prepared several times: each preparation has what began after it."""
+    starts = sorted({span.start for span in whole.of(whole.opening)})
+    for nth, (first, last) in enumerate(pairwise([-math.inf, *starts[1:], math.inf]), 1):
+        within = {
+            operation: [span for span in spans if first <= span.start < last]
+            for operation, spans in whole.spans.items()
+        }
+        yield replace(whole, nth=nth, spans={op: spans for op, spans in within.items() if spans})

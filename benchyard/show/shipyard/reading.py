@@ -10,37 +10,33 @@ import csv
 import gzip
 import io
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
-from itertools import islice
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
+
+from zstandard import ZstdDecompressor, ZstdError
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.json_text import decoded
 from benchyard.results.campaigns import is_earlier
-from benchyard.results.events.lines import stamp
-from benchyard.results.events.making import events_of
-from benchyard.results.record import RUN_FILE, read_record
-from benchyard.show.shipyard.intake import Intake, Row
+from benchyard.results.events import dump, events_of
+from benchyard.results.folders import EVENTS_FILE, RUN_FILE
+from benchyard.results.record import read_record
+from benchyard.show.shipyard.events import Intake
 
 #: Events of a run in its folder.
-EVENTS_FILE = "events.jsonl"
 STDIN = "-"
-#: So much of a file is read at once (B), and so many rows of a table.
-_BLOCK_BYTES = 1 << 20
-_BLOCK_ROWS = 10_000
 #: A document that is no lines must fit into memory, several times (B).
 _LARGEST_DOCUMENT = 1 << 30
 #: Where a document may have its rows. Source: az storage entity query; OData 4.0.
 _ROWS = ("items", "value")
-
-#: Told now and then, with the number of rows so far.
-Listener = Callable[[int], object]
+_MARK = b"\xef\xbb\xbf"
 
 
-def read_source(source: str, intake: Intake, listener: Listener) -> None:
+def read_source(source: str, intake: Intake) -> None:
     """Take in what a file or folder holds.
 
     Args:
@@ -50,74 +46,56 @@ def read_source(source: str, intake: Intake, listener: Listener) -> None:
         InputError: If there is none, or it holds no events.
         OSError: If it cannot be read.
     """
-    if source == STDIN:
-        _read_stream(sys.stdin.buffer, "standard input", intake, listener)
-        return
     path = Path(source)
-    if path.is_dir():
-        _read_folder(path, intake, listener)
+    if source == STDIN:
+        _read_stream(sys.stdin.buffer, "standard input", intake)
+    elif path.is_dir():
+        _read_folder(path, intake)
     elif path.is_file():
-        with _opened(path) as stream:
-            _read_stream(stream, shown(path), intake, listener)
+        _read_file(path, intake)
     else:
         raise InputError(f"{source}: there is no such file or folder; name a table's rows or runs")
 
 
-def read_rows(rows: Iterable[Row], where: str, intake: Intake, listener: Listener) -> None:
+def read_rows(rows: Iterable[Any], where: str, intake: Intake) -> None:
     """Take in rows that come one after the other.
 
     Args:
         where: What they are of: ``table shipyardperf``.
     """
-    coming, first = iter(rows), 1
-    while some := list(islice(coming, _BLOCK_ROWS)):
-        intake.take(some, f"{where} row", first)
-        first += len(some)
-        listener(intake.taken)
+    for number, row in enumerate(rows, 1):
+        intake.take(row, f"{where} row {number}")
 
 
-@contextmanager
-def _opened(path: Path) -> Generator[IO[bytes]]:
-    """Open a file, uncompressed.
+# -- files
 
-    Raises:
-        InputError: If it is not what its ending says.
-    """
+
+def _read_file(path: Path, intake: Intake) -> None:
     try:
-        with path.open("rb") as raw:
-            if path.suffix == ".gz":
-                yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
-            elif path.suffix == ".zst":
-                from zstandard import ZstdDecompressor  # noqa: PLC0415 - few files are
-
-                yield cast("IO[bytes]", io.BufferedReader(ZstdDecompressor().stream_reader(raw)))
-            else:
-                yield raw
-    except (EOFError, gzip.BadGzipFile, _zstd_error()) as error:
+        with _opened(path) as stream:
+            _read_stream(stream, shown(path), intake)
+    except (EOFError, gzip.BadGzipFile, zlib.error, ZstdError) as error:
         raise InputError(f"{shown(path)}: not readable as {path.suffix}: {error}") from error
 
 
-def _zstd_error() -> type[Exception]:
-    zstandard = sys.modules.get("zstandard")
-    return EOFError if zstandard is None else zstandard.ZstdError
+def _opened(path: Path) -> IO[bytes]:
+    if path.suffix == ".gz":
+        return cast("IO[bytes]", gzip.open(path))
+    if path.suffix == ".zst":
+        reader = ZstdDecompressor().stream_reader(path.open("rb"))
+        return io.BufferedReader(cast("io.RawIOBase", reader))
+    return path.open("rb")
 
 
-# -- streams
-
-
-def _read_stream(
-    stream: IO[bytes], where: str, intake: Intake, listener: Listener, pool: str = ""
-) -> None:
-    lines = stream.readlines(_BLOCK_BYTES)
-    start = lines[0].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] if lines else b""
-    if start not in (b"{", b"[", b"") and b"RowKey" in lines[0]:
-        _read_csv(b"".join([*lines, stream.read(_LARGEST_DOCUMENT)]), where, intake, listener)
-    elif start == b"[" or (start == b"{" and _is_document(lines[0])):
-        _read_document(b"".join([*lines, stream.read(_LARGEST_DOCUMENT)]), where, intake, listener)
+def _read_stream(stream: IO[bytes], where: str, intake: Intake) -> None:
+    first = stream.readline().removeprefix(_MARK)
+    start = first.lstrip()[:1]
+    if start not in (b"{", b"[", b"") and b"RowKey" in first:
+        _read_csv(first + stream.read(_LARGEST_DOCUMENT), where, intake)
+    elif start == b"[" or (start == b"{" and _is_document(first)):
+        _read_document(first + stream.read(_LARGEST_DOCUMENT), where, intake)
     else:
-        for first, some in _numbered(lines, stream):
-            _take_lines(some, f"{where} line", first, intake, pool)
-            listener(intake.taken)
+        _read_lines(chain((first,), stream), f"{where} line", intake)
 
 
 def _is_document(line: bytes) -> bool:
@@ -129,89 +107,63 @@ def _is_document(line: bytes) -> bool:
 
 
 def _rows_of(document: Any) -> list[Any] | None:
-    if isinstance(document, list):
-        return cast("list[Any]", document)
     if isinstance(document, dict):
         members = cast("dict[str, Any]", document)
-        found = next((members[name] for name in _ROWS if name in members), None)
-        return cast("list[Any]", found) if isinstance(found, list) else None
-    return None
+        document = next((members[name] for name in _ROWS if name in members), None)
+    return cast("list[Any]", document) if isinstance(document, list) else None
 
 
-def _read_document(content: bytes, where: str, intake: Intake, listener: Listener) -> None:
+def _read_document(content: bytes, where: str, intake: Intake) -> None:
     try:
-        rows = _rows_of(decoded(content.removeprefix(b"\xef\xbb\xbf"), exact=False))
+        rows = _rows_of(decoded(content, exact=False))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: neither JSON lines nor one JSON document: {error}") from error
     if rows is None:
         raise InputError(f"{where}: a JSON document without rows; export them as a list")
-    read_rows(rows, where, intake, listener)
+    read_rows(rows, where, intake)
 
 
-def _read_csv(content: bytes, where: str, intake: Intake, listener: Listener) -> None:
-    text = content.decode("utf-8-sig", errors="replace")
-    rows = csv.DictReader(io.StringIO(text, newline=""), strict=False)
+def _read_csv(content: bytes, where: str, intake: Intake) -> None:
+    text = io.StringIO(content.decode(errors="replace"), newline="")
     try:
-        read_rows(({**row} for row in rows), where, intake, listener)
+        read_rows(csv.DictReader(text, strict=False), where, intake)
     except csv.Error as error:
         raise InputError(f"{where}: a CSV that cannot be read: {error}") from error
 
 
-def _numbered(lines: list[bytes], stream: IO[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield blocks of lines, each with the number of its first."""
-    first = 1
-    while lines:
-        yield first, lines
-        first += len(lines)
-        lines = stream.readlines(_BLOCK_BYTES)
-
-
-def _take_lines(lines: list[bytes], where: str, first: int, intake: Intake, pool: str) -> None:
-    """Take in some lines, as one document if they are well-formed: that is three times as fast."""
-    try:
-        rows: Any = decoded(b"[" + b",".join(lines) + b"]", exact=False)
-    except (ValueError, RecursionError):
-        rows = []
-    if len(rows) == len(lines):
-        intake.take(rows, where, first, pool)
-        return
-    for number, line in enumerate(lines, first):
+def _read_lines(lines: Iterable[bytes], where: str, intake: Intake, pool: str = "") -> None:
+    for number, line in enumerate(lines, 1):
         if line.strip():
-            _take_line(line, where, number, intake, pool)
-
-
-def _take_line(line: bytes, where: str, number: int, intake: Intake, pool: str) -> None:
-    try:
-        row = decoded(line.removeprefix(b"\xef\xbb\xbf"), exact=False)
-    except (ValueError, RecursionError) as error:
-        intake.refuse(f"{where} {number}", f"it is no JSON: {error}")
-    else:
-        intake.take([row], where, number, pool)
+            try:
+                row = decoded(line, exact=False)
+            except (ValueError, RecursionError) as error:
+                intake.refuse(f"{where} {number}", f"it is no JSON: {error}")
+            else:
+                intake.take(row, f"{where} {number}", pool)
 
 
 # -- folders of runs
 
 
-def _read_folder(folder: Path, intake: Intake, listener: Listener) -> None:
+def _read_folder(folder: Path, intake: Intake) -> None:
     """Take in all runs below a folder: their events, or else what their records tell.
 
     Raises:
         InputError: If there is none.
     """
-    found = 0
-    for run in _run_folders(folder):
-        found += 1
-        events = run / EVENTS_FILE
-        if events.is_file():
-            with events.open("rb") as stream:
-                _read_stream(stream, shown(events), intake, listener, shown(run.parent))
-        else:
-            _read_record(run, intake)
-    if not found:
+    runs = list(_run_folders(folder))
+    if not runs:
         raise InputError(
             f"{shown(folder)}: there are no runs in it ({EVENTS_FILE} or {RUN_FILE}); name a run's "
             "folder, a case's results, or a file with events"
         )
+    for run in runs:
+        events = run / EVENTS_FILE
+        if events.is_file():
+            with events.open("rb") as stream:
+                _read_lines(stream, f"{shown(events)} line", intake, shown(run.parent))
+        else:
+            _read_record(run, intake)
 
 
 def _run_folders(folder: Path) -> Iterator[Path]:
@@ -228,13 +180,5 @@ def _read_record(run: Path, intake: Intake) -> None:
     except RecordError as error:
         intake.refuse(shown(run), str(error))
         return
-    rows = [
-        {
-            "at": stamp(event.at),
-            "node": event.node,
-            "event": f"{event.source}:{event.name}",
-            "message": event.message,
-        }
-        for event in events
-    ]
-    intake.take(rows, f"{shown(run / RUN_FILE)} event", pool=shown(run.parent))
+    lines = dump(events).splitlines()
+    _read_lines(lines, f"{shown(run / RUN_FILE)} event", intake, shown(run.parent))

@@ -1,81 +1,164 @@
-"""What was told of each node beside images, and of each run of ours: starts and ends by name."""
+"""Nodes and runs in words and figures: rows of tables, and sentences."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from datetime import UTC, datetime
 
-from benchyard.core.model import Json
-from benchyard.show.shipyard.matching import End
-from benchyard.show.shipyard.sizes import NO_SIZE, Sizes
+from benchyard.core.wording import duration, printable
+from benchyard.show.shipyard import totals
+from benchyard.show.shipyard.events import IMAGE_WORK, RUN_PHASES, Operation
+from benchyard.show.shipyard.nodes import Graph, Kind, Node, summed
+from benchyard.statistics.figures import plain, plural
 
-#: No pull and no run takes longer; what is was no length (s).
-LONGEST = 1e12
-#: What events tell beside times: of a node's system, and of how a run ended.
-_FACTS = ("offer", "sku", "nglobalresources", "outcome")
-
-
-@dataclass(slots=True)
-class Told:
-    """What was told of one node, or of one run.
-
-    Args:
-        pool: Partition that it is of; empty where there are none.
-        node: The node's id, or the host's name.
-        case: Title of the case, for a run.
-        run: Its number.
-        starts: Event to name to when, seconds since 1970.
-        ends: Event to name to when, how long and how large.
-        facts: What was told beside times: ``offer``, ``sku``, ``outcome``, ….
-    """
-
-    pool: str
-    node: str
-    case: str | None = None
-    run: int | None = None
-    starts: dict[str, dict[str, list[float]]] = field(
-        default_factory=dict[str, dict[str, list[float]]]
-    )
-    ends: dict[str, dict[str, list[End]]] = field(default_factory=dict[str, dict[str, list[End]]])
-    facts: dict[str, Json] = field(default_factory=dict[str, Json])
-
-    def begin(self, event: str, name: str, at: float) -> None:
-        """Note that something began."""
-        self.starts.setdefault(event, {}).setdefault(name, []).append(at)
-
-    def end(self, event: str, name: str, end: End) -> None:
-        """Note that something ended."""
-        self.ends.setdefault(event, {}).setdefault(name, []).append(end)
-
-    def note(self, message: Mapping[str, Any]) -> None:
-        """Keep what a message tells beside times; what was told first holds."""
-        for name in _FACTS:
-            if name in message:
-                self.facts.setdefault(name, message[name])
+#: Written for what is unfinished, and for what was not told.
+UNFINISHED, UNKNOWN = "unfinished", "-"
+_HEADERS = ("INSTALL", "REGISTRY", "CONTAINER", "RESOURCES", "PULLS", "SAVES", "LOADS", "TORRENTS")
+_PREFIXES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
-def end_of(at: float, message: Mapping[str, Any], sizes: Sizes) -> End:
-    """Return an end with what its message tells of length and size; unreadable is not told."""
-    size = sizes.of(message.get("size"))
-    return at, length_of(message), None if size == NO_SIZE else size
+def figure(seconds: float | None, *, is_open: bool = False) -> str:
+    """Write a length of time."""
+    if seconds is None:
+        return UNFINISHED if is_open else UNKNOWN
+    text = duration(seconds) if seconds else "0 s"
+    return f"{text}, {UNFINISHED}" if is_open else text
 
 
-def length_of(message: Mapping[str, Any]) -> float | None:
-    """Return the length that a message tells (s), or None."""
-    try:
-        length = float(message["diff"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    return length if 0.0 <= length < LONGEST else None
+def size(count: int | None) -> str:
+    """Write a number of bytes in decimal units, as docker does."""
+    if count is None:
+        return UNKNOWN
+    for factor, unit in _PREFIXES:
+        if count >= factor:
+            return f"{plain(count / factor, 4)} {unit}"
+    return f"{count} B"
 
 
-def name_of(message: Mapping[str, Any]) -> str:
-    """Return what parts one step, phase or pull of a run from the others."""
-    if "img" in message:
-        return str(message["img"])
-    if "attempt" in message:
-        again = message["attempt"]
-        return f"{message.get('step')}" + (f", attempt {again}" if again != 1 else "")
-    if "resource" in message:
-        step = message.get("step")
-        return f"{message['resource']}" + ("" if step is None else f", step {step}")
-    return str(message.get("sink", ""))
+def clock(at: float) -> str:
+    """Write an instant, in UTC, to the tenth of a second."""
+    when = datetime.fromtimestamp(at, UTC)
+    return f"{when:%Y-%m-%d %H:%M:%S}.{when.microsecond // 100_000}"
+
+
+def after(seconds: float) -> str:
+    """Write how much later than the first something began."""
+    return f"+{duration(seconds)}" if seconds else "first"
+
+
+# -- tables
+
+
+def node_table(nodes: Sequence[Node]) -> list[list[str]]:
+    """Return the rows of a table, the header first; columns that no node has are left out."""
+    columns = {
+        header: operation
+        for header, operation in zip(_HEADERS, totals.COLUMNS.values(), strict=True)
+        if header in ("INSTALL", "RESOURCES") or any(n.column(operation) != 0.0 for n in nodes)
+    }
+    pools = len({node.pool for node in nodes}) > 1
+    first = min(node.start for node in nodes)
+    rows = [["POOL"] * pools + ["NODE", "STARTED (UTC)", "AFTER", *columns]]
+    for node in nodes:
+        cells = [printable(node.label), clock(node.start), after(node.start - first)]
+        cells += [_cell(node, operation) for operation in columns.values()]
+        rows.append([printable(node.pool)] * pools + cells)
+    return rows
+
+
+def _cell(node: Node, operation: Operation) -> str:
+    spans = node.of(operation)
+    left = sum(span.is_open for span in spans)
+    if left and operation in IMAGE_WORK:
+        return f"{figure(summed(spans))}, {left:,} {UNFINISHED}"
+    if not spans:
+        return UNKNOWN
+    return figure(node.column(operation), is_open=node.is_open(operation))
+
+
+def run_table(runs: Sequence[Node]) -> list[list[str]]:
+    """Return the rows of a table, the header first; phases that no run has are left out."""
+    used = [op for op in RUN_PHASES if any(run.of(op) for run in runs)]
+    rows = [["RUN", "STARTED (UTC)", *(op.upper() for op in used), "WHOLE", "OUTCOME"]]
+    for run in runs:
+        whole = (*used, Operation.RUN)
+        lengths = [figure(run.optional(op), is_open=run.is_open(op)) for op in whole]
+        outcome = str(run.facts.get("outcome") or UNKNOWN)
+        rows.append([printable(run.label), clock(run.start), *lengths, printable(outcome)])
+    return rows
+
+
+def image_table(images: Sequence[totals.ImageFigures]) -> list[list[str]]:
+    """Return the rows of a table of images, the header first."""
+    rows = [["IMAGE", "WORK", "N", "UNFINISHED", "SIZE", "TOTAL", "MEAN", "LEAST", "MOST"]]
+    for one in images:
+        left = f"{one.unfinished:,}" if one.unfinished else UNKNOWN
+        cells = [one.operation.value, f"{one.finished:,}", left, size(one.size_bytes)]
+        rows.append([printable(one.image), *cells, *_lengths(one)])
+    return rows
+
+
+def total_table(columns: dict[str, totals.Figures]) -> list[list[str]]:
+    """Return the rows of a table of sums and averages, the header first."""
+    rows = [["ALTOGETHER", "N", "TOTAL", "MEAN", "LEAST", "MOST"]]
+    for name, one in columns.items():
+        if one.most_s:
+            count = f"{one.count:,}" + (f" of {one.count + one.missing:,}" if one.missing else "")
+            rows.append([name.replace("_", " "), count, *_lengths(one)])
+    return rows
+
+
+def _lengths(one: totals.Figures | totals.ImageFigures) -> list[str]:
+    return [figure(value) for value in (one.total_s, one.mean_s, one.least_s, one.most_s)]
+
+
+# -- sentences
+
+
+def summary(graph: Graph) -> list[str]:
+    """Return what it comes to, a sentence each."""
+    nodes, runs = graph.of(Kind.NODE), graph.of(Kind.RUN)
+    found = list[str]()
+    if nodes:
+        found.append(_count(nodes, "node"))
+        found.append(f"starts: {_spread(totals.spread_of_starts(nodes))}")
+        found.append(f"ready: {_spread(totals.spread_of_ready(nodes))}")
+    if runs:
+        found.append(_count(runs, "run"))
+    return found
+
+
+def _count(nodes: Sequence[Node], noun: str) -> str:
+    several = sum(node.nth > 1 for node in nodes)
+    again = f", {several:,} of them prepared again" if several and noun == "node" else ""
+    unfinished = sum(not node.is_finished for node in nodes)
+    rest = f", {unfinished:,} unfinished" if unfinished else ""
+    return plural(len(nodes), noun) + again + rest
+
+
+def _spread(spread: totals.Spread) -> str:
+    if spread.spread_s is None:
+        return "none is"
+    text = f"{spread.count:,} within {duration(spread.spread_s)}"
+    if spread.variance_s2 is None:
+        return text
+    deviation = duration(spread.variance_s2**0.5)
+    return f"{text}, standard deviation {deviation}, variance {plain(spread.variance_s2, 4)} s²"
+
+
+def notes(graph: Graph) -> list[str]:
+    """Return what a reader should know of what was left out."""
+    found, read = list[str](), graph.read
+    for what, counts in (
+        ("events that are not shown", read.unknown),
+        ("rows of other pools", read.other_pools),
+    ):
+        if counts:
+            named = (f"{printable(name)} ({count:,})" for name, count in sorted(counts.items()))
+            found.append(f"{what}: {', '.join(named)}")
+    if graph.strays:
+        found.append(f"{plural(graph.strays, 'end')} without a start, left out")
+    if read.unreadable:
+        found.append(f"{plural(read.unreadable, 'row')} not readable, left out:")
+        found += [f"  {problem}" for problem in read.problems]
+        if read.unreadable > len(read.problems):
+            found.append(f"  and {read.unreadable - len(read.problems):,} more")
+    return found

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchyard.show.shipyard.assembling import Graph, assemble
-from benchyard.show.shipyard.intake import Intake
-from benchyard.show.shipyard.nodes import Node
+from benchyard.show.shipyard.events import Intake
+from benchyard.show.shipyard.nodes import Graph, Node, assemble
 
 #: When the first node of most tests began: 2016-11-18 19:35:23.25 UTC.
 START = 1_479_497_723.25
@@ -70,14 +69,15 @@ def pool(nodes: int, images: int, seed: int = 1) -> list[Row]:
 
 def graph_of(rows: Sequence[Any], where: str = "row", asked: str | None = None) -> Graph:
     intake = Intake(asked)
-    intake.take(rows, where)
+    for number, one in enumerate(rows, 1):
+        intake.take(one, f"{where} {number}")
     return assemble(intake)
 
 
 def only(rows: Iterable[Row]) -> Node:
     """Return the only node that there is, of rows that are all readable."""
     graph = graph_of(list(rows))
-    assert (graph.unreadable, graph.problems) == (0, ())
+    assert graph.read.problems == []
     [node] = graph.nodes
     return node
 

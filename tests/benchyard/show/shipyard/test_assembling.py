@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from benchmarks.peer_graph import put_together
 from benchyard.show.shipyard.document import document
-from benchyard.show.shipyard.nodes import IMAGE_WORK, Node
-from benchyard.show.shipyard.spans import Operation
+from benchyard.show.shipyard.events import IMAGE_WORK, Operation
+from benchyard.show.shipyard.nodes import Node, summed
 from tests.benchyard.show.shipyard.conftest import (
     START,
     Row,
@@ -26,7 +26,7 @@ PULL, LOAD = Operation.PULL, Operation.LOAD
 
 
 def lengths(node: Node, operation: Operation = PULL) -> list[float | None]:
-    return [span.duration for span in node.work[operation].spans()]
+    return [span.duration for span in node.of(operation)]
 
 
 def without(rows: list[Row], event: str) -> list[Row]:
@@ -50,7 +50,7 @@ def assert_as_the_original(rows: list[Row]) -> None:
         others = [told.pop(name) for name in (*names, "global_resources_loaded")]
         assert columns == pytest.approx(others, abs=1e-6)
         for operation in IMAGE_WORK:
-            for span in node.work[operation].spans() if operation in node.work else ():
+            for span in node.of(operation):
                 length = told.pop(f"{operation.value}:{span.name}")
                 assert span.duration == pytest.approx(length, abs=2e-6)
                 assert (operation is Operation.TORRENT) or span.name in sizes
@@ -114,7 +114,7 @@ def test_a_pull_without_its_end_is_unfinished_and_the_others_are_there() -> None
         put_together(prepared("a") + rows)
     node = only(prepared("a") + rows)
     assert lengths(node) == [30.0, None]
-    assert (node.work[PULL].total, node.work[PULL].open) == (30.0, 1)
+    assert summed(node.of(PULL)) == 30.0
     assert (node.total(PULL), node.total(LOAD)) == (None, 5.25)
     assert node.unfinished == ["pull torn"]
 
@@ -138,7 +138,7 @@ def test_a_repeated_pull_has_its_own_end() -> None:
 
 def test_pulls_of_different_images_at_once_do_not_mix() -> None:
     rows = prepared("a") + pulled("a", "one", START + 200, 50) + pulled("a", "two", START + 210, 5)
-    found = {span.name: span.duration for span in only(rows).work[PULL].spans()}
+    found = {span.name: span.duration for span in only(rows).of(PULL)}
     assert found == {"one": 50.0, "two": 5.0}
 
 
@@ -149,7 +149,7 @@ def test_docker_and_singularity_pull_the_same_beside_each_other() -> None:
             row(START + 200 + at, "a", "cascade:pull-start", f"grtype={kind},img=i"),
             row(START + 210 + at * 2, "a", "cascade:pull-end", f"grtype={kind},img=i"),
         ]
-    found = [(span.name, span.duration) for span in only(rows).work[PULL].spans()]
+    found = [(span.name, span.duration) for span in only(rows).of(PULL)]
     assert found == [("i", 10.0), ("i [singularity]", 13.0)]
 
 
@@ -160,7 +160,7 @@ def test_sizes_of_loads_are_of_their_own_start() -> None:
         start, end = START + 200 + number, START + 300 - number
         rows.append(row(start, "a", "cascade:load-start", f"img=i{number},size={size}"))
         rows.append(row(end, "a", "cascade:load-end", f"img=i{number},diff=1"))
-    found = {span.name: span.size for span in only(rows).work[LOAD].spans()}
+    found = {span.name: span.size for span in only(rows).of(LOAD)}
     assert found == {"i0": 111, "i1": 222, "i2": 333}
 
 
@@ -169,7 +169,7 @@ def test_sizes_of_loads_that_are_told_again_are_of_their_start() -> None:
     for start, end in ((200, 210), (205, 220)):
         rows.append(row(START + start, "a", "cascade:load-start", "img=i,size=5"))
         rows.append(row(START + end, "a", "cascade:load-end", "img=i"))
-    assert [span.size for span in only(rows).work[LOAD].spans()] == [5, 5]
+    assert [span.size for span in only(rows).of(LOAD)] == [5, 5]
 
 
 def test_a_torrent_that_was_pulled_instead_is_not_unfinished() -> None:
@@ -264,13 +264,13 @@ def test_time_is_utc_wherever_it_is_read(zone: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("key", ["1479497800", "1479497800.0", "1479497800.000000"])
 def test_keys_are_numbers_of_seconds_in_every_form(key: str) -> None:
     node = only([*prepared("a"), row(key, "a", "cascade:pull-start", "img=i")])
-    assert node.work[PULL].spans()[0].start == 1479497800.0
+    assert node.of(PULL)[0].start == 1479497800.0
 
 
 def test_keys_that_a_float_takes_for_one_are_two_events() -> None:
     first = row("1479497800.272277", "a", "cascade:pull-start", "img=i")
     later = row("1479497800.2722769", "a", "cascade:pull-start", "img=j")
-    assert len(only([*prepared("a"), first, later]).work[PULL].spans()) == 2
+    assert len(only([*prepared("a"), first, later]).of(PULL)) == 2
 
 
 def test_the_name_that_2016_had_for_a_few_days_is_known() -> None:
@@ -285,7 +285,7 @@ def test_the_name_that_2016_had_for_a_few_days_is_known() -> None:
 def test_events_that_are_not_known_are_counted_and_named() -> None:
     rows = [*prepared("a"), *[row(START + n, "b", "my:event", "x=1") for n in range(3)]]
     graph = graph_of([*rows, row(START, "b", "My:Other")])
-    assert graph.unknown == {"my:event": 3, "my:other": 1}
+    assert graph.read.unknown == {"my:event": 3, "my:other": 1}
     assert [node.name for node in graph.nodes] == ["a"]
 
 
@@ -299,12 +299,10 @@ def test_nodes_of_two_pools_are_two() -> None:
     assert len(graph_of(prepared("a") + other).nodes) == 2
     graph = graph_of(prepared("a") + other, asked="pool")
     assert [node.pool for node in graph.nodes] == ["batch$pool"]
-    assert graph.other_pools == {"batch$other": len(other)}
+    assert graph.read.other_pools == {"batch$other": len(other)}
 
 
 def test_what_overlaps_has_its_time_once_in_the_bar() -> None:
     # The container is pulled while the node is prepared; the original adds both up.
     bar = only(prepared("a", registry=True)).segments()
-    assert [part.total for part in bar.values()] == pytest.approx(
-        [120.5 - 5 - 10.25, 10.25, 5.0, 1000.0]
-    )
+    assert list(map(sum, bar.values())) == pytest.approx([120.5 - 5 - 10.25, 10.25, 5.0, 1000.0])

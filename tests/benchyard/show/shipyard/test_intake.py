@@ -6,14 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.show.shipyard.assembling import assemble
-from benchyard.show.shipyard.intake import Intake
-from benchyard.show.shipyard.spans import Operation
+from benchyard.show.shipyard.events import Operation
 from tests.benchyard.show.shipyard.conftest import (
     START,
     graph_of,
     only,
-    pool,
     prepared,
     pulled,
     row,
@@ -58,22 +55,22 @@ def test_a_hostile_row_is_named_and_all_others_are_read(
     hostile: Any, reason: str, place: int
 ) -> None:
     graph = graph_of([*GOOD[:place], hostile, *GOOD[place:]])
-    [problem] = graph.problems
+    [problem] = graph.read.problems
     assert problem.startswith(f"row {place + 1}: ")
     assert reason in problem
     [node] = graph.nodes
-    assert [(span.name, span.duration) for span in node.work[PULL].spans()] == [("i", 30.0)]
+    assert [(span.name, span.duration) for span in node.of(PULL)] == [("i", 30.0)]
     assert node.is_finished
 
 
 def test_of_many_problems_the_first_are_told_and_all_are_counted() -> None:
     graph = graph_of([*GOOD, *[row("x", "a", "nodeprep:end")] * 500])
-    assert (graph.unreadable, len(graph.problems)) == (500, 20)
+    assert (graph.read.unreadable, len(graph.read.problems)) == (500, 20)
 
 
 def test_a_problem_cannot_write_to_the_terminal() -> None:
     graph = graph_of([row("\x1b[31mred\n", "a", "nodeprep:end")])
-    assert graph.problems == ("row 1: its RowKey is \\x1b[31mred\\n, and no time",)
+    assert graph.read.problems == ["row 1: its RowKey is \\x1b[31mred\\n, and no time"]
 
 
 @pytest.mark.parametrize(
@@ -98,24 +95,16 @@ def test_a_problem_cannot_write_to_the_terminal() -> None:
         ("img=i,diff=2.5,size=5,more=x", "i", 2.5, 5),
     ],
 )
-@pytest.mark.parametrize("others", [0, 40])
 def test_a_message_is_read_in_every_form(
-    message: str, name: str, length: float, size: int | None, others: int
+    message: str, name: str, length: float, size: int | None
 ) -> None:
-    """Alone, and among those of another form, with which it cannot be read together."""
-    beside = [
-        row(START + 200 + n, "a", f"cascade:pull-{edge}", f"img=other{n}{more}")
-        for n in range(others)
-        for edge, more in (("start", ""), ("end", ",diff=1.0,size=1 MB"))
-    ]
     kind = message.partition(",")[0] + "," if message.startswith("grtype") else ""
     start = f"{kind}img={name.partition(' ')[0]}"
     tested = [
         row(START + 300, "a", "cascade:pull-start", start),
         row(START + 303, "a", "cascade:pull-end", message),
     ]
-    node = only([*prepared("a"), *beside, *tested])
-    [span] = [span for span in node.work[PULL].spans() if "other" not in span.name]
+    [span] = only([*prepared("a"), *tested]).of(PULL)
     assert (span.name, span.duration, span.size) == (name, length, size)
 
 
@@ -145,19 +134,6 @@ def test_our_own_rows_of_the_table_are_read_by_their_time() -> None:
     ]
     run = only(rows)
     assert (run.label, run.start, run.length(Operation.RUN)) == ("a,b run 3", START, 10.25)
-
-
-def test_batches_of_any_length_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = pool(3, 3)
-    rows[10:10] = [row("x", "a", "nodeprep:end")]
-    expected = graph_of(rows)
-    for many in (1, 7, 17, 40):
-        monkeypatch.setattr("benchyard.show.shipyard.intake._MANY", many)
-        graph = graph_of(rows)
-        assert graph.problems == expected.problems
-        assert [node.total(PULL) for node in graph.nodes] == [
-            node.total(PULL) for node in expected.nodes
-        ]
 
 
 JSON = st.recursive(
@@ -195,8 +171,6 @@ ROWS = st.fixed_dictionaries(
 @pytest.mark.slow
 @given(st.lists(ROWS | JSON, max_size=6))
 def test_nothing_that_json_can_hold_is_more_than_a_problem(rows: list[Any]) -> None:
-    intake = Intake()
-    intake.take(rows, "line")
-    graph = assemble(intake)
-    assert graph.taken == len(rows)
-    assert graph.unreadable <= len(rows)
+    graph = graph_of(rows)
+    assert graph.read.taken == len(rows)
+    assert graph.read.unreadable <= len(rows)

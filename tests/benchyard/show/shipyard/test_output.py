@@ -11,24 +11,22 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchmarks.peer_graph import put_together
-from benchyard.show.shipyard.assembling import Graph
-from benchyard.show.shipyard.dat import dat
-from benchyard.show.shipyard.document import document
-from benchyard.show.shipyard.nodes import Kind
+from benchyard.show.shipyard.document import dat, document
+from benchyard.show.shipyard.nodes import Graph, Kind
 from benchyard.show.shipyard.picture import draw
-from benchyard.show.shipyard.totals import (
-    column_figures,
-    image_figures,
-    spread_of_ready,
-    spread_of_starts,
-)
-from benchyard.show.shipyard.wording import (
+from benchyard.show.shipyard.tables import (
     image_table,
     node_table,
     notes,
     run_table,
     summary,
     total_table,
+)
+from benchyard.show.shipyard.totals import (
+    column_figures,
+    image_figures,
+    spread_of_ready,
+    spread_of_starts,
 )
 from tests.benchyard.show.shipyard.conftest import (
     START,
@@ -114,22 +112,33 @@ def test_the_document_has_null_for_what_is_unfinished(torn: Graph) -> None:
 def test_totals_are_over_the_nodes_that_have_a_value(torn: Graph) -> None:
     figures = column_figures(torn.of(Kind.NODE))
     assert (figures["docker_install"].count, figures["docker_install"].missing) == (2, 1)
-    assert (figures["docker_install"].total, figures["docker_install"].mean) == (241.0, 120.5)
-    assert (figures["pull"].count, figures["pull"].total) == (2, 30.0)
+    assert (figures["docker_install"].total_s, figures["docker_install"].mean_s) == (241.0, 120.5)
+    assert (figures["pull"].count, figures["pull"].total_s) == (2, 30.0)
 
 
 def test_spreads_are_of_starts_and_of_being_ready(torn: Graph) -> None:
     starts, ready = spread_of_starts(torn.nodes), spread_of_ready(torn.nodes)
-    assert (starts.count, starts.seconds, starts.variance) == (3, 20.0, 100.0)
-    assert (ready.count, ready.seconds, ready.variance) == (2, 10.0, 50.0)
+    assert (starts.count, starts.spread_s, starts.variance_s2) == (3, 20.0, 100.0)
+    assert (ready.count, ready.spread_s, ready.variance_s2) == (2, 10.0, 50.0)
 
 
 def test_images_have_their_figures_over_all_nodes(torn: Graph) -> None:
     found = {(one.image, one.operation.value): one for one in image_figures(torn.nodes)}
     one = found["i", "pull"]
-    assert (one.done, one.open, one.total, one.mean, one.least, one.most) == (2, 0, 40, 20, 10, 30)
-    assert one.bytes == 125_100_000
-    assert (found["j", "pull"].done, found["j", "pull"].open, found["j", "pull"].mean) == (
+    assert (one.finished, one.unfinished, one.total_s, one.mean_s, one.least_s, one.most_s) == (
+        2,
+        0,
+        40,
+        20,
+        10,
+        30,
+    )
+    assert one.size_bytes == 125_100_000
+    assert (
+        found["j", "pull"].finished,
+        found["j", "pull"].unfinished,
+        found["j", "pull"].mean_s,
+    ) == (
         0,
         1,
         None,

@@ -14,11 +14,10 @@ import zstandard
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord, write_record
-from benchyard.show.shipyard.assembling import Graph, assemble
-from benchyard.show.shipyard.intake import Intake
+from benchyard.show.shipyard.events import Intake, Operation
+from benchyard.show.shipyard.nodes import Graph, assemble
 from benchyard.show.shipyard.reading import read_rows, read_source
-from benchyard.show.shipyard.spans import Operation
-from tests.benchyard.show.shipyard.conftest import START, pool, prepared, pulled, row, run_rows
+from tests.benchyard.show.shipyard.conftest import START, pool, prepared, pulled, run_rows
 
 ROWS = [*prepared("a"), *pulled("a", "i", START + 200)]
 
@@ -29,7 +28,7 @@ def lines(rows: list[Any]) -> bytes:
 
 def read(path: Path, intake: Intake | None = None) -> Graph:
     taken = intake or Intake()
-    read_source(str(path), taken, lambda _: None)
+    read_source(str(path), taken)
     return assemble(taken)
 
 
@@ -63,8 +62,8 @@ def test_rows_are_read_in_every_form_they_are_exported_in(tmp_path: Path, name: 
     (tmp_path / name).write_bytes(CONTENTS[name])
     graph = read(tmp_path / name)
     [node] = graph.nodes
-    assert (graph.unreadable, node.install) == (0, 120.5)
-    assert [(span.name, span.duration) for span in node.work[Operation.PULL].spans()] == [("i", 30)]
+    assert (graph.read.unreadable, node.install) == (0, 120.5)
+    assert [(span.name, span.duration) for span in node.of(Operation.PULL)] == [("i", 30)]
 
 
 def test_a_broken_line_is_named_by_its_number(
@@ -75,20 +74,10 @@ def test_a_broken_line_is_named_by_its_number(
     content = lines(ROWS[:3]) + b"".join(broken) + lines(ROWS[3:])
     (tmp_path / "broken.jsonl").write_bytes(content)
     graph = read(Path("broken.jsonl"))
-    assert [text.partition(":")[0] for text in graph.problems] == [
+    assert [text.partition(":")[0] for text in graph.read.problems] == [
         f"broken.jsonl line {number}" for number in (4, 5, 6, 7)
     ]
     assert graph.nodes[0].is_finished
-
-
-def test_numbers_of_lines_hold_over_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchyard.show.shipyard.reading._BLOCK_BYTES", 300)
-    monkeypatch.chdir(tmp_path)
-    content = lines(ROWS[:9]) + b"broken\n" + lines(ROWS[9:]) + lines([row("x", "a", "x:y")])
-    (tmp_path / "f.jsonl").write_bytes(content)
-    graph = read(Path("f.jsonl"))
-    found = [text.partition(":")[0] for text in graph.problems]
-    assert found == ["f.jsonl line 10", f"f.jsonl line {len(ROWS) + 2}"]
 
 
 @pytest.mark.parametrize(
@@ -96,6 +85,7 @@ def test_numbers_of_lines_hold_over_blocks(tmp_path: Path, monkeypatch: pytest.M
     [
         ("a.gz", b"no gzip", "not readable as .gz"),
         ("a.gz", gzip.compress(lines(ROWS) * 50, mtime=0)[:-30], "not readable as .gz"),
+        ("a.gz", gzip.compress(lines(ROWS))[:12] + b"\xff" * 50, "not readable as .gz"),
         ("a.zst", b"no zstandard", "not readable as .zst"),
         ("a.json", b"[1, 2", "neither JSON lines nor one JSON document"),
         ("a.json", b'{\n"items": 5\n}', "a JSON document without rows"),
@@ -138,7 +128,7 @@ def test_runs_of_one_number_in_two_folders_are_told_apart(
         place_run(tmp_path / name / "run_1", run_rows())
     intake = Intake()
     for name in ("old", "new"):
-        read_source(name, intake, lambda _: None)
+        read_source(name, intake)
     assert [run.label for run in assemble(intake).nodes] == [
         "words run 1 in new",
         "words run 1 in old",
@@ -160,20 +150,19 @@ def test_a_record_that_is_damaged_is_named(tmp_path: Path) -> None:
     (tmp_path / "run_2").mkdir()
     (tmp_path / "run_2" / "run.json").write_text("{")
     graph = read(tmp_path)
-    assert [len(graph.nodes), graph.unreadable] == [1, 1]
-    assert "run_2" in graph.problems[0]
+    assert [len(graph.nodes), graph.read.unreadable] == [1, 1]
+    assert "run_2" in graph.read.problems[0]
 
 
-def test_rows_that_come_one_by_one_are_counted_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchyard.show.shipyard.reading._BLOCK_ROWS", 10)
-    told, intake = list[int](), Intake()
-    read_rows(iter(pool(2, 2)), "table t", intake, told.append)
-    assert told == [10, 20, 30, 40, len(pool(2, 2))]
+def test_rows_that_come_one_by_one_are_counted_on_the_way() -> None:
+    rows, told = pool(2, 2), list[int]()
+    intake = Intake(listener=told.append)
+    read_rows(iter(rows), "table t", intake)
+    assert told == list(range(1, len(rows) + 1))
     assert intake.unreadable == 0
 
 
-def test_a_long_file_is_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchyard.show.shipyard.reading._BLOCK_BYTES", 1 << 16)
+def test_a_long_file_is_not_held_in_memory(tmp_path: Path) -> None:
     many = [pulled(f"n{n}", f"i{m}", START + 100 * m) for n in range(40) for m in range(40)]
     content = lines([one for rows in many for one in rows])
     (tmp_path / "long.jsonl").write_bytes(content)

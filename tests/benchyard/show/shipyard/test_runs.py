@@ -7,8 +7,8 @@ import pytest
 
 from benchyard.publish.sinks.azure.shipyard import rows_of
 from benchyard.results.events.lines import Event
+from benchyard.show.shipyard.events import Operation
 from benchyard.show.shipyard.nodes import Kind
-from benchyard.show.shipyard.spans import Operation
 from tests.benchyard.show.shipyard.conftest import START, graph_of, only, ours, run_rows
 
 PULL = Operation.PULL
@@ -20,9 +20,9 @@ def test_a_run_is_a_bar_with_its_phases() -> None:
     run = only(rows)
     assert (run.kind, run.label, run.is_finished) == (Kind.RUN, "words run 1", True)
     parts = run.segments()
-    assert [part.total for part in parts.values()] == [2.25, 3.75, 1.0, 0.5, 10.0, 1.0, 4.5]
+    assert list(map(sum, parts.values())) == [2.25, 3.75, 1.0, 0.5, 10.0, 1.0, 4.5]
     # What is in no phase is the last, so that bars are as long as the runs.
-    assert (list(parts)[-1], sum(part.total for part in parts.values())) == (Operation.RUN, 23.0)
+    assert (list(parts)[-1], sum(map(sum, parts.values()))) == (Operation.RUN, 23.0)
     assert [span.name for span in run.spans[Operation.STEP]] == ["s1", "s1, attempt 2"]
     assert run.length(Operation.RUN) == 23.0
     assert run.facts["outcome"] == "completed"
@@ -60,7 +60,7 @@ def test_runs_of_several_numbers_are_one_each() -> None:
 
 def test_a_run_without_case_and_number_is_refused() -> None:
     graph = graph_of([*run_rows(), ours(START, "run-start", case=None)])
-    assert graph.problems == ("row 17: its message names no case and run",)
+    assert graph.read.problems == ["row 17: its message names no case and run"]
 
 
 def test_an_exported_run_is_the_same_as_its_own_events_in_batch_shipyards_columns() -> None:

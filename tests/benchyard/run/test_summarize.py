@@ -4,7 +4,7 @@ import os
 
 from benchyard.core.errors import CommandFailedError
 from benchyard.results.layout import done_runs
-from benchyard.run.plain import summarize, summarize_if_older
+from benchyard.run.summarize import summarize, summarize_if_older
 from tests.benchyard.run.conftest import Lab, step
 
 NO = CommandFailedError("no")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchyard.run.plain import summarize
+from benchyard.run.summarize import summarize
 from tests.benchyard.run.conftest import Lab, step
 
 

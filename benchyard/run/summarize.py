@@ -9,8 +9,9 @@ from pathlib import Path
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.model import JsonObject
 from benchyard.core.wording import runs_and
+from benchyard.results.folders import Results, RunFolder
 from benchyard.results.krown import krown_runs, read_results, runs_without_record, surely_krowns
-from benchyard.results.layout import DONE, done_runs, failed_runs, marked_runs, run_folder
+from benchyard.results.layout import failed_runs, run_folder
 from benchyard.results.record import RUN_FILE, RunRecord, read_record
 from benchyard.results.subject import Subject, differences, in_words, subject_of
 from benchyard.results.summary import Remarks, write_summary
@@ -23,10 +24,9 @@ _AGAIN = "the next benchyard run does it again"
 
 def summarize_if_older(title: str, results: Path) -> None:
     """Write the summary files unless they are newer than every run: a lab may die in between."""
-    finished = [run_folder(results, run) / DONE for run in done_runs(results)]
-    summary = results / "summary.json"
-    written = summary.stat().st_mtime_ns if summary.is_file() else 0
-    if any(done.stat().st_mtime_ns > written for done in finished):
+    here = Results(results)
+    written = here.summary.stat().st_mtime_ns if here.summary.is_file() else 0
+    if any(run.checkpoint.stat().st_mtime_ns > written for run in here.done().values()):
         summarize(title, results)
 
 
@@ -41,7 +41,7 @@ def summarize(title: str, results: Path, *, include_suspect: bool = False) -> li
         The numbers of the finished runs that cannot be read; the summary's warnings say why.
     """
     with _no_garbage():
-        folders = [run_folder(results, number) for number in marked_runs(results)]
+        folders = [run.path for run in Results(results).marked().values()]
         recorded = [folder for folder in folders if lexists(folder / RUN_FILE)]
         if not recorded and krown_runs(results):
             return _summarize_krown(title, results, include_suspect=include_suspect)
@@ -118,7 +118,7 @@ def _read(folders: Sequence[Path]) -> tuple[list[tuple[Path, RunRecord]], dict[i
         try:
             runs.append((folder, read_record(folder)))
         except RecordError as error:
-            number = int(folder.name.removeprefix("run_"))
+            number = RunFolder(folder).number
             unreadable[number] = f"run {number} is left out: {error}; {_AGAIN}"
     return runs, unreadable
 

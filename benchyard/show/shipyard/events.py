@@ -1,0 +1,283 @@
+"""Takes in rows and events of every form, in any order, and tells what it could not read.
+
+Source of what there is, in all years: Azure/batch-shipyard, cascade/ and scripts/, 2016 to 2019.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypeAlias, cast
+
+from benchyard.core.model import Json
+from benchyard.core.wording import printable, quote
+from benchyard.results.events.message import read, read_plain
+from benchyard.show.shipyard.matching import Edge
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+class Operation(StrEnum):
+    """What a span is of, in the order in which spans are told."""
+
+    PREPARATION = "preparation"
+    REGISTRY = "private_registry"
+    CONTAINER = "container_pull"
+    RESOURCES = "global_resources"
+    RUN = "run"
+    INITIALIZE = "initialize"
+    PULL = "pull"
+    START = "start"
+    READY = "ready"
+    STEP = "step"
+    STOP = "stop"
+    UPLOAD = "upload"
+    ARCHIVE = "archive"
+    SAVE = "save"
+    LOAD = "load"
+    TORRENT = "torrent"
+
+
+_Key: TypeAlias = tuple[str, str, str | None, int | None]
+Edges: TypeAlias = defaultdict[Operation, list[Edge]]
+
+#: What a node does before it is ready, what a run of ours does, and what a node does with images.
+NODE_PHASES, RUN_PHASES = tuple(Operation)[:4], tuple(Operation)[5:11]
+IMAGE_WORK = (Operation.PULL, Operation.SAVE, Operation.LOAD, Operation.TORRENT)
+
+_OURS = "benchyard:"
+#: What comes before ``start`` and ``end`` in an event's name.
+_WORDS = {
+    "nodeprep:": Operation.PREPARATION,
+    "privateregistry:": Operation.REGISTRY,
+    "shipyard:pull-": Operation.CONTAINER,
+    "cascade:docker-run-pull-": Operation.CONTAINER,  # for a few days of 2016
+    **{f"cascade:{work}-": work for work in (Operation.PULL, Operation.SAVE, Operation.LOAD)},
+    **{f"{_OURS}{what}-".replace("step", "attempt"): what for what in tuple(Operation)[4:13]},
+}
+_STARTS = {
+    **{f"{words}start": operation for words, operation in _WORDS.items()},
+    "cascade:start": Operation.RESOURCES,
+    "cascade:torrent-start": Operation.TORRENT,
+}
+_ENDS = {
+    **{f"{words}end": operation for words, operation in _WORDS.items()},
+    "cascade:gr-done": Operation.RESOURCES,
+    "cascade:load-start": Operation.TORRENT,
+}
+#: What events of a node's phases, and of a run as a whole, tell beside times.
+_FACTS = ("offer", "sku", "nglobalresources", "outcome")
+
+#: The year 9999 ends; a time beyond it is none (seconds since 1970).
+_LATEST = 253_402_300_800.0
+#: No pull and no run takes longer; what is was no length (s).
+_LONGEST = 1e12
+#: No image is larger; what is was no size (B).
+_LARGEST = 1e18
+#: Docker writes decimal units: kB is 1,000 bytes. Source: docker/go-units, size.go, decimapAbbrs.
+_FACTORS = {f"{letter}b": 1000**power for power, letter in enumerate(("", *"kmgtpe"))} | {
+    f"{letter}ib": 1024**power for power, letter in enumerate("kmgtpe", 1)
+}
+_SIZE = re.compile(
+    r"(?<![\w.+-])([0-9]+(?:\.[0-9]*)?(?:e\+?[0-9]{1,2})?)\s*([kmgtpe]?i?b)?(?![\w.])", re.I
+)
+#: So many problems are kept in words; the rest is counted.
+_TOLD = 20
+
+
+@dataclass
+class Subject:
+    """What was told of one node, or of one run.
+
+    Args:
+        pool: Partition that it is of; empty where there are none.
+        node: The node's id, or the host's name.
+        case: Title of the case, for a run.
+        run: Its number.
+        facts: What was told beside times: ``offer``, ``sku``, ``outcome``, ….
+    """
+
+    pool: str
+    node: str
+    case: str | None
+    run: int | None
+    starts: Edges = field(default_factory=lambda: Edges(list))
+    ends: Edges = field(default_factory=lambda: Edges(list))
+    facts: dict[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass
+class Intake:
+    """All that is read, before it is put together, and what was left out.
+
+    Args:
+        pool: Only rows of this pool are taken; None for all.
+        listener: Called for each row, with the number of rows so far.
+        taken: Number of rows and events.
+        unreadable: How many of them, and of lines that are no JSON, were left out.
+        problems: Why, the first of them in words.
+        unknown: Events that nothing is known of, by name, and how many there were.
+        other_pools: Partitions that were not asked for, and how many rows they have.
+    """
+
+    pool: str | None = None
+    listener: Callable[[int], object] | None = None
+    taken: int = 0
+    unreadable: int = 0
+    problems: list[str] = field(default_factory=list[str])
+    unknown: Counter[str] = field(default_factory=Counter[str])
+    other_pools: Counter[str] = field(default_factory=Counter[str])
+    subjects: dict[_Key, Subject] = field(default_factory=dict[_Key, Subject])
+
+    def take(self, row: Any, where: str, pool: str = "") -> None:
+        """Take a row of a table, or an event as ``events.jsonl`` has it.
+
+        Args:
+            where: What a problem is put behind: ``events.jsonl line 3``.
+            pool: What an event is of; a row tells it itself.
+        """
+        self.taken += 1
+        if self.listener:
+            self.listener(self.taken)
+        try:
+            self._take(row, pool)
+        except KeyError as error:
+            self.refuse(where, f"it has no {error.args[0]}")
+        except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+            self.refuse(where, str(error))
+
+    def refuse(self, where: str, why: str) -> None:
+        """Note something that could not be read, and was left out."""
+        self.unreadable += 1
+        if len(self.problems) < _TOLD:
+            self.problems.append(printable(f"{where}: {why}"))
+
+    def _take(self, row: Any, pool: str) -> None:
+        told = {name: value for name, value in _members(row, "it").items() if value is not None}
+        if "RowKey" not in row:
+            at, event = _seconds(told["at"]), _text(told["event"], "event").strip().lower()
+            message = _members(told.get("message") or {}, "its message")
+            self._keep(event, pool, told["node"], at, message)
+            return
+        pool = _text(told.get("PartitionKey", ""), "PartitionKey")
+        if pool and self.pool not in (None, pool.partition("$")[2]):
+            self.other_pools[pool] += 1
+            return
+        at, event = _row_seconds(told["RowKey"]), _text(told["Event"], "event").strip().lower()
+        text = _text(told.get("Message", ""), "Message")
+        message = read(text) if event.startswith(_OURS) else read_plain(text)
+        self._keep(event, pool, told["NodeId"], at, message)
+
+    def _keep(self, event: str, pool: str, node: Any, at: float, message: Row) -> None:
+        begun, ended = _STARTS.get(event), _ENDS.get(event)
+        operation = begun or ended
+        if operation is None:
+            self.unknown[event] += 1
+            return
+        if not (isinstance(node, str) and node):
+            raise TypeError(f"its node is {quote(node)}, and no name")
+        case, run = _run_of(message) if event.startswith(_OURS) else (None, None)
+        name = _name_of(operation, message) if case is None else _part_of(message)
+        key, size = (pool, node, case, run), read_size(message.get("size"))
+        subject = self.subjects.setdefault(key, Subject(*key))
+        if operation in NODE_PHASES or operation is Operation.RUN:
+            for fact in _FACTS:
+                if fact in message:
+                    subject.facts.setdefault(fact, message[fact])
+        if begun:
+            subject.starts[begun].append(Edge(at, name, None, size))
+        if ended:
+            subject.ends[ended].append(Edge(at, name, _length(message), size))
+
+
+def _members(value: Any, what: str) -> Row:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what} is no object")
+    return cast("Row", value)
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"its {what} is {quote(value)}, and no text")
+    return value
+
+
+def _row_seconds(key: Any) -> float:
+    """Return the time that a row's key tells: all of it, or what is before the first ``|``."""
+    try:
+        at = float(str(key).partition("|")[0])
+    except ValueError:
+        at = math.nan
+    if not 0.0 <= at < _LATEST:
+        raise ValueError(f"its RowKey is {quote(key)}, and no time")
+    return at
+
+
+def _seconds(at: Any) -> float:
+    when = datetime.fromisoformat(at)
+    if when.tzinfo is None:
+        raise ValueError(f"its time is {quote(at)}, without a time zone")
+    return when.timestamp()
+
+
+def _length(message: Row) -> float | None:
+    """Return the length that a message tells (s), or None."""
+    try:
+        length = float(message["diff"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return length if 0.0 <= length < _LONGEST else None
+
+
+def read_size(told: Any) -> int | None:
+    """Return the bytes that a message tells, or None.
+
+    They may be a number, docker's ``125.1 MB`` and ``123MB``, and what Batch Shipyard cut out of
+    later listings: ``ago 125MB``. The last size in the text counts. Batch Shipyard itself takes a
+    MB for 1024² bytes, which docker does not mean.
+    """
+    if not isinstance(told, str):
+        is_count = isinstance(told, int) and not isinstance(told, bool) and 0 <= told <= _LARGEST
+        return told if is_count else None
+    found = _SIZE.findall(told[-100:])
+    number, unit = found[-1] if found else ("", "")
+    if not number or (not unit and "." in number):
+        return None
+    size = float(number) * _FACTORS[unit.lower() or "b"]
+    return round(size) if size <= _LARGEST else None
+
+
+def _name_of(operation: Operation, message: Row) -> str:
+    """Return the image that an event of a node is about, or else the mode of its cascade.
+
+    Docker and Singularity may pull the same at the same time, on the same node.
+    """
+    if operation not in IMAGE_WORK:
+        return str(message.get("mode", ""))
+    image, kind = message.get("img"), message.get("grtype", "docker")
+    if not (isinstance(image, str) and image):
+        raise ValueError("its message names no image (img=…)")
+    return image if kind == "docker" else f"{image} [{kind}]"
+
+
+def _run_of(message: Row) -> tuple[str, int]:
+    case, run = message.get("case"), message.get("run")
+    if not isinstance(case, str) or not isinstance(run, int):
+        raise ValueError("its message names no case and run")  # noqa: TRY004 - as all others
+    return case, run
+
+
+def _part_of(message: Row) -> str:
+    """Return what parts one step, phase or pull of a run from the others."""
+    if "img" in message:
+        return str(message["img"])
+    if "attempt" in message:
+        again = message["attempt"]
+        return f"{message.get('step')}" + (f", attempt {again}" if again != 1 else "")
+    if "resource" in message:
+        step = message.get("step")
+        return f"{message['resource']}" + ("" if step is None else f", step {step}")
+    return str(message.get("sink", ""))

@@ -9,9 +9,9 @@ from time import monotonic, sleep
 
 from benchyard.core.errors import BenchyardError
 from benchyard.lab import api, state
+from benchyard.lab.database import is_surely_sqlite, with_driver
 from benchyard.lab.ending import Ending
 from benchyard.lab.requests import listening
-from benchyard.lab.state import is_surely_sqlite, with_driver
 from benchyard.lab.supervisor import Part, Supervisor
 from benchyard.lab.where import Where, answers
 from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, this_owner

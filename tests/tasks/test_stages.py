@@ -424,7 +424,7 @@ def test_no_task_carries_tags_or_a_timeout() -> None:
     for stage in found:
         task = task_of(stage)
         assert task.name == stage.name
-        assert task is task_of(stage), "making one costs a millisecond"
+        assert task is task_of(stage), "making one reads and hashes its source"
         assert task.tags == set()
         assert task.timeout_seconds is None
         assert task.cache_policy is UNCACHED["cache_policy"]

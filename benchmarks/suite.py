@@ -32,7 +32,7 @@ _LARGE = 10_000
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SUITE = """
 import sys
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 from benchyard.lab import through_prefect_suite
 from benchyard.lab.server import connect
 wish = Wish(root=sys.argv[1], runs=1, cooldown=0.0, publish=())

@@ -7,10 +7,10 @@ from pydantic import Field
 
 from benchyard.run.engine import execute_case as execute
 from benchyard.run.request import Request
-from tasks.closing import close_task_runs
-from tasks.concluding import conclude, concluding
+from tasks.close_orphans import close_task_runs
 from tasks.end_event import announce_end
 from tasks.events import announce_crash
+from tasks.finish import conclude, concluding
 from tasks.flow_run import (
     baseline_of_flow_run,
     campaign_of_flow_run,

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from prefect import State, flow
 from pydantic import Field
 
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 from flows.execute_case import execute_case
 from tasks.choices import reference
 from tasks.end_event import announce_end

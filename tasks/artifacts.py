@@ -22,8 +22,8 @@ from prefect.settings import get_current_settings
 
 from benchyard.core.model import Json, JsonObject
 from benchyard.show.pages.markdown import cell
-from tasks.one_client import SOON, our_client
 from tasks.outage import answers
+from tasks.shared_client import SOON, our_client
 
 logger = logging.getLogger(__name__)
 
@@ -169,7 +169,7 @@ class Showcase:
 
 
 def _soon_again(question: Callable[[SyncPrefectClient], T]) -> T:
-    """Ask, and again soon where the server had no room: see ``tasks.one_client``."""
+    """Ask, and again soon where the server had no room: see ``tasks.shared_client``."""
     for wait in SOON:
         try:
             return question(our_client())

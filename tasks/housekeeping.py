@@ -28,9 +28,9 @@ from benchyard.publish.housekeeping import (
 )
 from benchyard.results.layout import results_folder
 from benchyard.statistics.figures import percent, plural
-from tasks.busy import stuck_flow_runs
-from tasks.one_client import our_client
+from tasks.busy_flow_runs import stuck_flow_runs
 from tasks.policy import UNCACHED
+from tasks.shared_client import our_client
 
 #: The artifact's key: the UI shows its history.
 KEY = "housekeeping"

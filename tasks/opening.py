@@ -20,8 +20,8 @@ from benchyard.run.beginning import campaigning
 from benchyard.run.plan import Plan
 from benchyard.run.progress import current_listener
 from benchyard.run.request import Request
+from benchyard.run.run_context import Setting
 from benchyard.run.secrets import Provider, Secrets, no_secrets
-from benchyard.run.setting import Setting
 
 
 def open_case(

@@ -24,8 +24,8 @@ from benchyard.core import places
 from benchyard.core.files import write_json
 from benchyard.core.json_text import decoded
 from benchyard.process.labels import owner_is_alive, this_owner
-from tasks.closing import close_open
-from tasks.one_client import our_client
+from tasks.close_orphans import close_open
+from tasks.shared_client import our_client
 
 logger = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results, RunFolder, run_folder
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run.plan import Plan
+from benchyard.run.run_context import Setting
 from benchyard.run.session import Session
-from benchyard.run.setting import Setting
 from benchyard.run.stages import INITIALIZE, RECORD, STEP, SUMMARIZE
 from benchyard.show.curves import draw, read_curves, run_to_draw
 from benchyard.show.pages import Board, board_of, cell, key_of, merged, result_page, retries_page

@@ -13,9 +13,9 @@ from prefect.futures import PrefectFuture
 from benchyard.core.model import Outcome, Step
 from benchyard.run.session import Session
 from benchyard.run.stages import CHECKPOINT, INITIALIZE, RECORD, STEP, Handle, Handles, Of, Stage
-from tasks.ended import Call, Ended
 from tasks.events import announce_run
 from tasks.flow_run import forget_results
+from tasks.futures import Call, Ended
 from tasks.outage import Watch
 from tasks.policy import UNCACHED
 

@@ -13,8 +13,8 @@ from benchyard.host.testbed import hold_testbed
 from benchyard.run.interrupts import insist
 from benchyard.suite.course import Course, limits_of
 from benchyard.suite.plan import SuitePlan, make_suite_plan
+from benchyard.suite.request import Wish
 from benchyard.suite.summary import summed, without_comparison
-from benchyard.suite.wish import Wish
 from tasks.caller import current_caller
 from tasks.flow_run import first_start
 from tasks.policy import UNCACHED

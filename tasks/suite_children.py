@@ -15,8 +15,8 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.states import Cancelled, Crashed
 
-from tasks.closing import close_open
-from tasks.one_client import our_client
+from tasks.close_orphans import close_open
+from tasks.shared_client import our_client
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from prefect.states import Cancelled, Completed, Failed
 from benchyard.core.errors import CaseFailedError
 from benchyard.core.files import shown
 from benchyard.show.pages import cell, suite_table
+from benchyard.suite.request import Wish
 from benchyard.suite.summary import HEAD, Summary, write_summary
-from benchyard.suite.wish import Wish
 from tasks.flow_run import this_flow_run
 from tasks.policy import UNCACHED
 

@@ -14,10 +14,10 @@ from benchyard.run.request import Request
 from benchyard.suite.course import Course, End, Taken
 from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 from tasks.caller import current_caller
 from tasks.flow_run import forget_results, this_flow_run
-from tasks.one_client import one_client
+from tasks.shared_client import one_client
 
 #: Executes one request as a flow run and returns its state, whatever that is.
 Execute = Callable[[Request], State[Any]]

@@ -18,7 +18,7 @@ from benchyard.case.testbeds import told_testbed
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.suite.places import Place
-from tasks.busy import online_workers
+from tasks.busy_flow_runs import online_workers
 
 FLOW = "execute-case"
 #: Prefect's variables in which the workers of a lab tell what their hosts are.

@@ -20,10 +20,10 @@ from benchyard.run.interrupts import graceful
 from benchyard.suite.course import Course, End, Taken, known_places
 from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 from tasks.case_report import report_in
 from tasks.flow_run import this_flow_run
-from tasks.one_client import our_client
+from tasks.shared_client import our_client
 from tasks.suite_children import cancel, cancel_waiting, is_waiting
 from tasks.suite_testbeds import Testbeds, deployment_of, offer, takes, testbeds_of
 

@@ -153,7 +153,7 @@ def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
     if file.suffix.lower() == ".dat":
         write_atomically(file, dat(graph.nodes).encode(errors="backslashreplace"))
         return
-    from benchyard.show.shipyard.picture import draw  # noqa: PLC0415 - matplotlib takes half a second
+    from benchyard.show.shipyard.plot import draw  # noqa: PLC0415 - matplotlib takes half a second
 
     write_atomically(file, draw(graph, _title(graph, sources), format_of(file)))
 

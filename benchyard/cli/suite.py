@@ -29,7 +29,7 @@ from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.run.progress import listening
 from benchyard.suite.plan import SuitePlan, make_suite_plan
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 
 _HOURS = {"m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _LENGTH = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([mhdw])")

@@ -11,10 +11,10 @@ from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.states import Cancelled, Cancelling, Crashed, Scheduled
 
 from benchyard.core.model import JsonObject
-from tasks.busy import busy_flow_runs
-from tasks.closing import close_open
+from tasks.busy_flow_runs import busy_flow_runs
+from tasks.close_orphans import close_open
 from tasks.names import CONTROL, TESTBEDS, variable_of
-from tasks.one_client import our_client
+from tasks.shared_client import our_client
 
 #: The label that a worker puts on a flow run which it is about to begin.
 _WORKER = "prefect.worker.name"

@@ -15,7 +15,7 @@ from benchyard.lab.requests import listening
 from benchyard.lab.supervisor import Part, Supervisor
 from benchyard.lab.where import Where, answers
 from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, this_owner
-from tasks.busy import online_workers
+from tasks.busy_flow_runs import online_workers
 from tasks.names import (
     ALLOWED,
     CONTROL,

@@ -10,7 +10,7 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 from benchyard.core import places
 from benchyard.lab.server import Server
 from benchyard.lab.through_prefect import caller_of
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 from flows.execute_suite import execute_suite
 from tasks.caller import called_by
 

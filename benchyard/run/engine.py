@@ -27,8 +27,8 @@ from benchyard.run.interrupts import graceful, insist
 from benchyard.run.plan import Executed, Plan
 from benchyard.run.precision import Precision
 from benchyard.run.progress import CaseStarted, Listener, Notice, Waiting, tell
+from benchyard.run.run_context import Setting
 from benchyard.run.session import Session
-from benchyard.run.setting import Setting
 from benchyard.run.stages import (
     ARCHIVE,
     CHECKPOINT,

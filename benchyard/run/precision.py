@@ -10,7 +10,7 @@ from benchyard.results.record import RunRecord
 from benchyard.run.adaptive import declared, enough, other_rule
 from benchyard.run.plan import Plan
 from benchyard.run.progress import Notice, tell
-from benchyard.run.setting import Setting
+from benchyard.run.run_context import Setting
 
 
 class Precision:

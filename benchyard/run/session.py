@@ -40,8 +40,8 @@ from benchyard.run.record_facts import (
     write_down,
 )
 from benchyard.run.reporter import LOGGER, Reporter
+from benchyard.run.run_context import Setting
 from benchyard.run.running_resources import LiveResources, Phases, used_classes
-from benchyard.run.setting import Setting
 from benchyard.run.step_runner import Ground, StepBook, Stepper
 from benchyard.run.views import View
 from benchyard.run.workspaces import Keeper, account, kept_folder, workspace_of

@@ -14,8 +14,8 @@ from benchyard.publish import Outcome, Uploaded, archive_uploaded, upload_runs
 from benchyard.publish.outcome import advice, problems
 from benchyard.results.campaigns import publishable_runs
 from benchyard.run.progress import Notice, tell
+from benchyard.run.run_context import Setting
 from benchyard.run.session import Session
-from benchyard.run.setting import Setting
 from benchyard.run.summarize import summarize
 
 Of = TypeVarTuple("Of")

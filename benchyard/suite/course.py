@@ -17,7 +17,7 @@ from benchyard.statistics.figures import plain
 from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room
 from benchyard.suite.plan import Entry
 from benchyard.suite.report import CaseReport
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 
 
 class End(StrEnum):

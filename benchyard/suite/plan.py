@@ -23,7 +23,7 @@ from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, Turn, turns
 from benchyard.statistics import median
 from benchyard.statistics.figures import plain
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 
 #: So many of the newest runs tell how long the next will take.
 _TELLING = 3

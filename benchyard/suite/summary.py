@@ -14,7 +14,7 @@ from benchyard.results.campaigns import read_campaign
 from benchyard.statistics.figures import plural
 from benchyard.suite.course import Course, End, Taken
 from benchyard.suite.plan import Entry
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 
 FORMAT = "benchyard-suite"
 VERSION = 1

@@ -33,14 +33,14 @@ from benchyard.run.stages import (
     Handle,
     Stage,
 )
-from tasks.ended import Ended
-from tasks.ending import final_state
+from tasks.final_state import final_state
 from tasks.flow_run import (
     baseline_of_flow_run,
     campaign_of_flow_run,
     first_start,
     this_flow_run,
 )
+from tasks.futures import Ended
 from tasks.policy import UNCACHED
 from tasks.stages import PrefectStages, task_of, watched_stages
 from tests.conftest import RECORDED, eventually

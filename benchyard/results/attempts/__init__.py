@@ -6,8 +6,8 @@ try begins (its ``outcome`` is null) and one when it ends, which counts from the
 end is missing was killed, or its host went down. Nothing is written while anything is measured.
 """
 
+from benchyard.results.attempts.attempt import FailedAttempt, TriedStep, Try, earlier, try_of
 from benchyard.results.attempts.file import note_began, note_ended, read_tries
-from benchyard.results.attempts.trying import FailedAttempt, TriedStep, Try, earlier, try_of
 from benchyard.results.folders import TRIES_FILE
 
 __all__ = [

@@ -16,7 +16,7 @@ from typing import Any, cast
 from benchyard.core.json_text import decoded, encoded
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.process.labels import this_owner
-from benchyard.results.attempts.trying import FailedAttempt, TriedStep, Try, try_of
+from benchyard.results.attempts.attempt import FailedAttempt, TriedStep, Try, try_of
 from benchyard.results.folders import Results
 from benchyard.results.record import ErrorRecord, RunRecord
 

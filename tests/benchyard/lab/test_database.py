@@ -11,7 +11,7 @@ from prefect.settings import (
 )
 
 from benchyard.lab.database import is_surely_sqlite, with_driver
-from tasks.one_client import our_client
+from tasks.shared_client import our_client
 from tests.answering import Quiet, serving
 
 URL, DRIVER = "PREFECT_SERVER_DATABASE_CONNECTION_URL", "PREFECT_SERVER_DATABASE_DRIVER"

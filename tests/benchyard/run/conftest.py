@@ -21,9 +21,9 @@ from benchyard.run.direct import DirectStages
 from benchyard.run.engine import execute_case
 from benchyard.run.plan import Executed, Plan
 from benchyard.run.progress import Event
+from benchyard.run.run_context import Setting
 from benchyard.run.secrets import Secrets
 from benchyard.run.session import Session
-from benchyard.run.setting import Setting
 
 
 class MakeCase(Protocol):

@@ -17,8 +17,8 @@ from benchyard.results.layout import done_runs
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import engine
 from benchyard.run.progress import CaseStarted, Notice, RunEnded, RunStarted, StepEnded, Waiting
+from benchyard.run.run_context import Setting
 from benchyard.run.session import Session
-from benchyard.run.setting import Setting
 from tests.benchyard.run.conftest import Call, Lab, named, step
 from tests.conftest import ctrl_c, eventually, tree
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchyard.core.errors import InputError
 from benchyard.run.request import Request
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 
 
 @pytest.mark.parametrize("kind", [Request, Wish])

@@ -19,7 +19,7 @@ from benchyard.results.layout import DONE, run_folder
 from benchyard.results.record import RunRecord, write_record
 from benchyard.suite.course import limits_of
 from benchyard.suite.plan import Chooser, Entry, Known, done_since, known_of, make_suite_plan
-from benchyard.suite.wish import Wish
+from benchyard.suite.request import Wish
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 CASE = Case(Path("/cases/c"), "urn:c", "c", "", ())

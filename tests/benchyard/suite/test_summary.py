@@ -8,8 +8,8 @@ import pytest
 from benchyard.run.ordering import Order, turns
 from benchyard.suite.course import Course, End, Limits
 from benchyard.suite.plan import Entry
+from benchyard.suite.request import Wish
 from benchyard.suite.summary import HEAD, Line, Summary, summed, with_comparisons, write_summary
-from benchyard.suite.wish import Wish
 from tests.benchyard.analysis.comparison.conftest import place as place_runs
 from tests.benchyard.analysis.comparison.conftest import runs
 from tests.benchyard.suite.test_course import entry, place

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 from benchyard.core.model import Json
 from benchyard.results.events import Event
+from benchyard.results.events.convert import SOURCE
 from benchyard.results.events.lines import unstamp
-from benchyard.results.events.making import SOURCE
 from benchyard.results.events.message import pairs, read, read_plain, write
 
 Row: TypeAlias = dict[str, str]

@@ -35,7 +35,7 @@ from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.rows import Row, cut, is_ours, microseconds
 from benchyard.publish.sinks.azure.writer import Writer
 from benchyard.results.events import Event
-from benchyard.results.events.making import MEASURED
+from benchyard.results.events.convert import MEASURED
 
 #: How often others may take what was free a moment before.
 _MOST_TRIES = 20

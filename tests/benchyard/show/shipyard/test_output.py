@@ -13,7 +13,7 @@ import pytest
 from benchmarks.peer_graph import put_together
 from benchyard.show.shipyard.document import dat, document
 from benchyard.show.shipyard.nodes import Graph, Kind
-from benchyard.show.shipyard.picture import draw
+from benchyard.show.shipyard.plot import draw
 from benchyard.show.shipyard.tables import (
     image_table,
     node_table,

@@ -9,7 +9,7 @@ from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.client.schemas.objects import FlowRun, TaskRun
 from prefect.states import Cancelled, Crashed
 
-from tasks.one_client import our_client
+from tasks.shared_client import our_client
 
 logger = logging.getLogger(__name__)
 

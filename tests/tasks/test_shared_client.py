@@ -13,7 +13,7 @@ from prefect.context import SyncClientContext
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.utilities.asyncutils import run_coro_as_sync
 
-from tasks.one_client import SOON, one_client, our_client, soon_again
+from tasks.shared_client import SOON, one_client, our_client, soon_again
 from tests.answering import Quiet, serving
 
 

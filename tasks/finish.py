@@ -16,14 +16,14 @@ from benchyard.run.interrupts import insist
 from benchyard.run.plan import Executed
 from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.run.request import Request
-from benchyard.run.setting import Setting
+from benchyard.run.run_context import Setting
 from benchyard.show.pages import key_of
 from benchyard.suite.report import CaseReport
 from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end
 from tasks.case_report import tell_suite
-from tasks.ending import final_state
 from tasks.events import announce_failure, announce_regression, announce_return, failure_of
+from tasks.final_state import final_state
 from tasks.outage import ask_no_more, wait_for_server
 
 

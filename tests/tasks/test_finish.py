@@ -12,9 +12,9 @@ from benchyard.core.model import Case
 from benchyard.run.plan import Executed
 from benchyard.run.progress import Event
 from benchyard.run.request import Request
-from benchyard.run.setting import Setting
-from tasks import concluding as module
-from tasks.concluding import conclude, concluding
+from benchyard.run.run_context import Setting
+from tasks import finish as module
+from tasks.finish import conclude, concluding
 from tests.benchyard.analysis.comparison.conftest import failed, place, run, runs
 
 BASE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004)

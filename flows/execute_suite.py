@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from prefect import State, flow
 from pydantic import Field
 
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 from flows.execute_case import execute_case
 from tasks.choices import reference
 from tasks.end_event import announce_end
@@ -79,7 +79,7 @@ def execute_suite(
             itself; a regression is told as an event and in the message of the final state.
     """
     refuse_beyond_reach(cases=cases, root=root, results=results, resources=resources)
-    wish = Wish(
+    wish = SuiteRequest(
         cases=cases,
         tags=tags,
         order=order,

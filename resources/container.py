@@ -9,7 +9,7 @@ from benchyard.case.resource import CommandResult, OutputFile, command, current_
 from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
 from resources._containers.base import SHARED, ContainerResource
-from resources._containers.container_set import Call
+from resources._containers.container_set import ProgramCall
 from resources._containers.kinds import ProgramContainer, ServerContainer
 from resources._containers.readiness import Readiness
 from resources._containers.settings import (
@@ -169,7 +169,7 @@ class Container(ServerContainer[AnyContainerSettings]):
             self._up(),
             arguments,
             Follower(self._stdout(stdout_file), self._kept("stderr")),
-            Call(environment or {}, user, working_folder, is_watched=True),
+            ProgramCall(environment or {}, user, working_folder, is_watched=True),
             exit_code,
         )
         return self._with_output(result, output_file)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
-from resources._mapping.commands import Engine
+from resources._mapping.commands import ArgumentEngine
 from resources._mapping.configuration import ini
 from resources._mapping.databases import Database, DatabaseType, database_of
 from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, shared
@@ -14,7 +14,7 @@ _FORMATS = {"ntriples": "N-TRIPLES", "nquads": "N-QUADS"}
 _CONFIGURATION = "config_morphkgc.ini"
 
 
-class MorphKGC(Engine, ConfiguredEngine):
+class MorphKGC(ArgumentEngine, ConfiguredEngine):
     """Morph-KGC: one container for each command."""
 
     _image: ClassVar[str] = "kgconstruct/morph-kgc:v2.2.0"

@@ -3,7 +3,7 @@
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
-from resources._mapping.commands import Engine
+from resources._mapping.commands import ArgumentEngine
 from resources._mapping.configuration import properties
 from resources._mapping.databases import Database, DatabaseType
 from resources._mapping.folder import DATA, ConfiguredEngine
@@ -18,7 +18,7 @@ _CLASS_PATH = ".:morph-rdb-dist-3.12.6.jar:dependency/*"
 _MAIN = "es.upm.fi.dia.oeg.morph.r2rml.rdb.engine.MorphRDBRunner"
 
 
-class MorphRDB(Engine, ConfiguredEngine):
+class MorphRDB(ArgumentEngine, ConfiguredEngine):
     """Morph-RDB: one container for each command."""
 
     _image: ClassVar[str] = "kgconstruct/morph-rdb:v3.12.5"

@@ -13,7 +13,7 @@ from resources._containers.engine import EngineError
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import mysql_client
 from resources._databases.answers import XmlAnswer, put
-from resources._databases.dialog import NOT_EXECUTABLE, Client, Dialog, DialogEndedError
+from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Catalogue, Source
 from resources._databases.server import OWN, DatabaseServer
 
@@ -58,7 +58,7 @@ class MySQL(DatabaseServer[MySQLSettings]):
         given = [f"--{name}={value}" for name, value in self.settings.variables.items()]
         return ["--secure-file-priv=", "--local-infile=1", *given]
 
-    def _client(self) -> Client:
+    def _client(self) -> DialogClient:
         given = {**self._environment(), **self.settings.environment}
         password = given.get("MARIADB_ROOT_PASSWORD", given["MYSQL_ROOT_PASSWORD"])
         database = given.get("MARIADB_DATABASE", given["MYSQL_DATABASE"])

@@ -10,7 +10,7 @@ from benchyard.core.errors import CommandFailedError
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import psql
 from resources._databases.answers import put
-from resources._databases.dialog import Client, Dialog, DialogEndedError
+from resources._databases.dialog import Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source, strip_last_bars
 from resources._databases.psql import Statement, statements
 from resources._databases.server import OWN, DatabaseServer
@@ -68,7 +68,7 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
         pairs = [f"{name}={_written(value)}" for name, value in self.settings.parameters.items()]
         return ["postgres", *(word for pair in pairs for word in ("-c", pair))] if pairs else []
 
-    def _client(self) -> Client:
+    def _client(self) -> DialogClient:
         given = {**self._environment(), **self.settings.environment}
         user = given["POSTGRES_USER"]
         return psql.client(user, given["POSTGRES_PASSWORD"], given.get("POSTGRES_DB") or user)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
-from resources._mapping.commands import Engine
+from resources._mapping.commands import ArgumentEngine
 from resources._mapping.configuration import ini
 from resources._mapping.converting import in_rml
 from resources._mapping.databases import Database, DatabaseType, database_of
@@ -16,7 +16,7 @@ _KINDS = {"MySQL": "mysql", "PostgreSQL": "postgres"}
 _CONFIGURATION = "config_sdmrdfizer.ini"
 
 
-class SDMRDFizer(Engine, ConfiguredEngine):
+class SDMRDFizer(ArgumentEngine, ConfiguredEngine):
     """SDM-RDFizer: one container for each command.
 
     A database is named in a copy of the mapping, which is RML then.

@@ -10,7 +10,7 @@ from prefect import State
 
 from benchyard.core.errors import BenchyardError
 from tasks.flow_run import this_flow_run
-from tasks.orphans import Note, close_orphans, this_server
+from tasks.orphans import OrphanNote, close_orphans, this_server
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Caller:
     bring_back: Callable[[], bool] | None = None
     end: State[Any] | None = None
     _server: str = ""
-    _notes: dict[str, Note] = field(default_factory=dict[str, Note])
+    _notes: dict[str, OrphanNote] = field(default_factory=dict[str, OrphanNote])
 
     def __post_init__(self) -> None:
         self._server = this_server(temporary=self.bring_back is not None)
@@ -36,7 +36,7 @@ class Caller:
         """Note the flow run under way: if it is killed, the next command tells the server."""
         flow_run = str(this_flow_run().get("id", ""))
         if flow_run:
-            self._notes[flow_run] = Note(flow_run, self._server)
+            self._notes[flow_run] = OrphanNote(flow_run, self._server)
 
     def told(self, state: State[Any]) -> State[Any]:
         """Take note that the server knows of this end; return the same."""

@@ -16,7 +16,7 @@ from benchyard.run.interrupts import insist
 from benchyard.run.plan import Executed
 from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.run.request import Request
-from benchyard.run.run_context import Setting
+from benchyard.run.run_context import RunContext
 from benchyard.show.pages import key_of
 from benchyard.suite.report import CaseReport
 from tasks.artifacts import Showcase
@@ -57,7 +57,7 @@ def _be_heard() -> None:
         announce_return(away)
 
 
-def conclude(setting: Setting, executed: Executed, request: Request) -> State[Any]:
+def conclude(setting: RunContext, executed: Executed, request: Request) -> State[Any]:
     """Tell what came of a case, compare it with its baseline, and return the final state.
 
     A suite on another host learns it from the report that stays with the flow run.
@@ -84,7 +84,7 @@ def conclude(setting: Setting, executed: Executed, request: Request) -> State[An
     return state
 
 
-def _compared(setting: Setting, baseline: str) -> Looked:
+def _compared(setting: RunContext, baseline: str) -> Looked:
     title = setting.case.title
     looked = Baseline(baseline).look(title, setting.results)
     about = "" if baseline == PREVIOUS else f" against {baseline}"

@@ -15,7 +15,7 @@ from prefect.futures import PrefectFuture
 from benchyard.run.stages import Stage
 
 
-class Call:
+class StageCall:
     """One execution of a stage, as its task run is given it and returns it.
 
     Prefect knows by its identity whose it is. Not a dataclass, which would be searched.
@@ -32,7 +32,7 @@ class Call:
         self.title = stage.title(*of)
 
 
-class Ended(PrefectFuture[Any]):
+class EndedFuture(PrefectFuture[Any]):
     """A future whose task run is over: it is asked for its state, and not searched."""
 
     def __init__(self, state: State[Any]) -> None:

@@ -17,7 +17,7 @@ from benchyard.core import places
 from benchyard.host.testbed import hold_testbed
 from benchyard.process.labels import kill_leftovers
 from benchyard.publish.housekeeping import (
-    Disk,
+    DiskState,
     Policy,
     Report,
     Spool,
@@ -116,7 +116,7 @@ def _spool(spool: Spool) -> str:
     return f"{text}; {spool.rejected} rejected" if spool.rejected else text
 
 
-def _disk(disk: Disk) -> str:
+def _disk(disk: DiskState) -> str:
     share = percent(disk.free_share)
     return f"{_quoted(str(disk.folder))}: {disk.free_bytes / _GIB:,.1f} GiB free, {share}"
 

@@ -17,10 +17,10 @@ from benchyard.host.measuring import LocalCollector
 from benchyard.publish import check_sinks
 from benchyard.results.layout import results_folder
 from benchyard.run.beginning import campaigning
-from benchyard.run.plan import Plan
+from benchyard.run.plan import RunPlan
 from benchyard.run.progress import current_listener
 from benchyard.run.request import Request
-from benchyard.run.run_context import Setting
+from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import Provider, Secrets, no_secrets
 
 
@@ -30,7 +30,7 @@ def open_case(
     provider: Provider = no_secrets,
     flow_run: Mapping[str, Json] | None = None,
     lab: Mapping[str, int] | None = None,
-) -> Setting:
+) -> RunContext:
     """Load the case and say where its results go and what measures it.
 
     Args:
@@ -59,7 +59,7 @@ def open_case(
         refuse_unfit([case])
     elsewhere = Path(request.results).resolve() if request.results else None
     results = results_folder(case, root, elsewhere)
-    return Setting(
+    return RunContext(
         case=case,
         results=results,
         registry=registry,
@@ -76,10 +76,10 @@ def open_case(
     )
 
 
-def plan_of(request: Request) -> Plan:
+def plan_of(request: Request) -> RunPlan:
     """Return which runs the request is for, and how they are executed."""
     whole = tuple(range(1, (request.most_runs or request.runs) + 1))
-    return Plan(
+    return RunPlan(
         runs=request.only or whole,
         whole=whole,
         campaign=campaigning(request.campaign),

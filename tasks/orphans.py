@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 _KILLED = "the process of this flow run was killed"
 
 
-class Note:
+class OrphanNote:
     """The note of one flow run of this process.
 
     Args:

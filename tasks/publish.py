@@ -6,13 +6,13 @@ from prefect import State, get_run_logger, task
 from prefect.states import Completed, Failed
 
 from benchyard.core.errors import SinkError
-from benchyard.publish import Manner, Outcome, Patience, Route, publish_all
+from benchyard.publish import Manner, Patience, PublishResult, Route, publish_all
 from benchyard.publish.outcome import problems, summary
 from tasks.policy import UNCACHED
 
 
 @task(name="publish", task_run_name="publish/{line.sink}", **UNCACHED)
-def publish(line: Route, retries: int, *, again: bool) -> tuple[Outcome, ...]:
+def publish(line: Route, retries: int, *, again: bool) -> tuple[PublishResult, ...]:
     """Publish what waits on a route; what went wrong is logged."""
     outcomes = publish_all([line], Manner(Patience(retries)), again=again)
     logger = get_run_logger()
@@ -23,7 +23,7 @@ def publish(line: Route, retries: int, *, again: bool) -> tuple[Outcome, ...]:
     return outcomes
 
 
-def published_state(outcomes: tuple[Outcome, ...]) -> State[Any]:
+def published_state(outcomes: tuple[PublishResult, ...]) -> State[Any]:
     """Return Completed, or Failed if something waits still or was rejected."""
     message = "; ".join(map(summary, outcomes))
     if all(outcome.is_clean for outcome in outcomes):

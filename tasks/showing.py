@@ -20,8 +20,8 @@ from benchyard.core.model import Json, Step
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results, RunFolder, run_folder
 from benchyard.results.record import RunRecord, read_record
-from benchyard.run.plan import Plan
-from benchyard.run.run_context import Setting
+from benchyard.run.plan import RunPlan
+from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from benchyard.run.stages import INITIALIZE, RECORD, STEP, SUMMARIZE
 from benchyard.show.curves import draw, read_curves, run_to_draw
@@ -43,7 +43,7 @@ _LAB_PAGE = timedelta(hours=1)
 _LARGEST_PICTURE = 150_000
 
 
-def shown_stages(setting: Setting, plan: Plan) -> PrefectStages:
+def shown_stages(setting: RunContext, plan: RunPlan) -> PrefectStages:
     """Return the stages of a case as task runs; the UI shows how far it is and what came of it.
 
     All of that happens in the main thread, before a stage in which nothing else is under way, or
@@ -60,7 +60,7 @@ def shown_stages(setting: Setting, plan: Plan) -> PrefectStages:
 class _Screen:
     """What the UI shows of one case."""
 
-    def __init__(self, setting: Setting, plan: Plan) -> None:
+    def __init__(self, setting: RunContext, plan: RunPlan) -> None:
         self._setting = setting
         self._plan = plan
         self._showcase = Showcase()
@@ -82,7 +82,7 @@ class _Screen:
         """Count a run."""
         self._ended += 1
 
-    def summarized(self, setting: Setting) -> None:
+    def summarized(self, setting: RunContext) -> None:
         """Show what came of the case."""
         self._showcase.reopen()
         try:

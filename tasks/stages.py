@@ -15,7 +15,7 @@ from benchyard.run.session import Session
 from benchyard.run.stages import CHECKPOINT, INITIALIZE, RECORD, STEP, Handle, Handles, Of, Stage
 from tasks.events import announce_run
 from tasks.flow_run import forget_results
-from tasks.futures import Call, Ended
+from tasks.futures import EndedFuture, StageCall
 from tasks.outage import Watch
 from tasks.policy import UNCACHED
 
@@ -24,7 +24,7 @@ _Acts = defaultdict[_AnyStage, Sequence[Callable[..., object]]]
 
 
 @task(name="stage", task_run_name="{call.title}", **UNCACHED)
-def execute(call: Call) -> Call:
+def execute(call: StageCall) -> StageCall:
     """Execute a stage; of a step, one attempt.
 
     What the stage yields is not returned: Prefect would take whatever later task is given a part
@@ -35,7 +35,7 @@ def execute(call: Call) -> Call:
 
 
 @cache
-def task_of(stage: _AnyStage) -> Task[[Call], Call]:
+def task_of(stage: _AnyStage) -> Task[[StageCall], StageCall]:
     """Return the task of a stage: the one above, under the stage's name."""
     return execute.with_options(name=stage.name)
 
@@ -61,29 +61,29 @@ class PrefectStages:
 
     def run(self, stage: Stage[*Of], /, *of: *Of, after: Handles) -> Handles:
         """See ``Stages``."""
-        call = Call(stage, of)
+        call = StageCall(stage, of)
         _act(self._before, call)
         state = task_of(stage)(call, wait_for=_edges(after), return_state=True)
         if not state.is_completed():
             state.result()  # raises what the stage raised
         _act(self._after, call)
-        return [Ended(state)]
+        return [EndedFuture(state)]
 
     def step(self, session: Session, step: Step, after: Handles) -> Handle:
         """See ``Stages``."""
-        call = Call(STEP, (session, step))
+        call = StageCall(STEP, (session, step))
         _act(self._before, call)
         state = _step_task(session, step)(call, wait_for=_edges(after), return_state=True)
         _act(self._after, call)
-        return call if state.is_completed() else Ended(state)
+        return call if state.is_completed() else EndedFuture(state)
 
     def submit(
         self, session: Session, step: Step, after: Handles, done: "queue.Queue[Step]"
     ) -> Handle:
         """See ``Stages``."""
         attempt = cast("Any", _step_task(session, step))
-        call = Call(STEP, (session, step))
-        future: PrefectFuture[Call] = attempt.submit(call, wait_for=_edges(after))
+        call = StageCall(STEP, (session, step))
+        future: PrefectFuture[StageCall] = attempt.submit(call, wait_for=_edges(after))
         future.add_done_callback(lambda _: done.put(step))
         return future
 
@@ -108,12 +108,12 @@ def _announce(session: Session) -> None:
     announce_run(session.written, session.folder)
 
 
-def _act(acts: _Acts, call: Call) -> None:
+def _act(acts: _Acts, call: StageCall) -> None:
     for act in acts[call.stage]:
         act(*call.of)
 
 
-def _step_task(session: Session, step: Step) -> Task[[Call], Call]:
+def _step_task(session: Session, step: Step) -> Task[[StageCall], StageCall]:
     if not step.retries:
         return task_of(STEP)
 

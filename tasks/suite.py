@@ -13,7 +13,7 @@ from benchyard.host.testbed import hold_testbed
 from benchyard.run.interrupts import insist
 from benchyard.suite.course import Course, limits_of
 from benchyard.suite.plan import SuitePlan, make_suite_plan
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 from benchyard.suite.summary import summed, without_comparison
 from tasks.caller import current_caller
 from tasks.flow_run import first_start
@@ -22,11 +22,11 @@ from tasks.suite_comparing import compare_suite
 from tasks.suite_ending import suite_state, summarize_suite, tell_the_end
 
 #: Executes the turns of a course; returns why it was stopped, or nothing.
-Conduct = Callable[[Wish, Course], str]
+Conduct = Callable[[SuiteRequest, Course], str]
 
 
 @task(name="plan-suite", **UNCACHED)
-def plan_suite(wish: Wish, began: datetime) -> SuitePlan:
+def plan_suite(wish: SuiteRequest, began: datetime) -> SuitePlan:
     """Choose and order the runs.
 
     What only a look at all inputs can tell is looked at while nothing is measured on this host:
@@ -39,7 +39,7 @@ def plan_suite(wish: Wish, began: datetime) -> SuitePlan:
         return make_suite_plan(wish, registry, began)
 
 
-def conduct_suite(wish: Wish, conduct: Conduct) -> State[Any]:
+def conduct_suite(wish: SuiteRequest, conduct: Conduct) -> State[Any]:
     """Do everything in order.
 
     Args:

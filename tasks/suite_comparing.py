@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from prefect import get_run_logger, task
 
-from benchyard.suite.plan import Entry
+from benchyard.suite.plan import ChosenCase
 from benchyard.suite.summary import Summary, with_comparisons
 from tasks.events import announce_regression
 from tasks.flow_run import this_flow_run
@@ -12,7 +12,7 @@ from tasks.policy import UNCACHED
 
 
 @task(name="compare-suite", **UNCACHED)
-def compare_suite(summary: Summary, entries: Sequence[Entry], baseline: str) -> Summary:
+def compare_suite(summary: Summary, entries: Sequence[ChosenCase], baseline: str) -> Summary:
     """Compare what was done with the baseline, and tell of each regression as an event."""
     compared = with_comparisons(summary, entries, baseline, this_flow_run())
     logger = get_run_logger()

@@ -9,7 +9,7 @@ from prefect.states import Cancelled, Completed, Failed
 from benchyard.core.errors import CaseFailedError
 from benchyard.core.files import shown
 from benchyard.show.pages import cell, suite_table
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 from benchyard.suite.summary import HEAD, Summary, write_summary
 from tasks.flow_run import this_flow_run
 from tasks.policy import UNCACHED
@@ -22,7 +22,7 @@ _NAMED = 5
 
 
 @task(name="summarize-suite", **UNCACHED)
-def summarize_suite(summary: Summary, wish: Wish) -> str:
+def summarize_suite(summary: Summary, wish: SuiteRequest) -> str:
     """Keep the summary in a file, show it in the UI, and return where the file is.
 
     A full disk, or a server that is away, is told and ends no suite.

@@ -14,7 +14,7 @@ from benchyard.run.request import Request
 from benchyard.suite.course import Course, End, Taken
 from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 from tasks.caller import current_caller
 from tasks.flow_run import forget_results, this_flow_run
 from tasks.shared_client import one_client
@@ -23,14 +23,14 @@ from tasks.shared_client import one_client
 Execute = Callable[[Request], State[Any]]
 
 
-def conduct_here(execute_case: Callable[..., Any]) -> Callable[[Wish, Course], str]:
+def conduct_here(execute_case: Callable[..., Any]) -> Callable[[SuiteRequest, Course], str]:
     """Return what executes a course on this host.
 
     Args:
         execute_case: The flow; tasks are below flows and cannot know it.
     """
 
-    def conduct(wish: Wish, course: Course) -> str:
+    def conduct(wish: SuiteRequest, course: Course) -> str:
         # The suite's own heartbeat says that all is well; each child's would cost a second.
         with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
             return _all_turns(wish, course, lambda request: _execute(execute_case, request))
@@ -45,7 +45,7 @@ def _execute(execute_case: Callable[..., Any], request: Request) -> State[Any]:
     return state if caller is None else caller.told(state)
 
 
-def _all_turns(wish: Wish, course: Course, execute: Execute) -> str:
+def _all_turns(wish: SuiteRequest, course: Course, execute: Execute) -> str:
     here = this_testbed()
     place = Place(here.name or here.host, here)
     asked: list[str] = []
@@ -62,7 +62,7 @@ def _all_turns(wish: Wish, course: Course, execute: Execute) -> str:
     return asked[0] if asked else ""
 
 
-def _request(wish: Wish, course: Course, taken: Taken, *, rest: bool) -> Request:
+def _request(wish: SuiteRequest, course: Course, taken: Taken, *, rest: bool) -> Request:
     entry = course.entries[taken.turn.case]
     case = entry.case
     name = "" if case is None else f"{case.folder}{point_suffix(case.point)}"

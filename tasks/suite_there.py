@@ -20,7 +20,7 @@ from benchyard.run.interrupts import graceful
 from benchyard.suite.course import Course, End, Taken, known_places
 from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 from tasks.case_report import report_in
 from tasks.flow_run import this_flow_run
 from tasks.shared_client import our_client
@@ -43,10 +43,10 @@ _NO_HEARTBEAT = "no heartbeat"
 Reference = Callable[[Case, Path], str]
 
 
-def conduct_there(reference: Reference) -> Callable[[Wish, Course], str]:
+def conduct_there(reference: Reference) -> Callable[[SuiteRequest, Course], str]:
     """Return what executes a course on the testbeds of the wish's pool."""
 
-    def conduct(wish: Wish, course: Course) -> str:
+    def conduct(wish: SuiteRequest, course: Course) -> str:
         with our_client() as client:
             return _Dispatcher(client, wish, course, reference).work()
 
@@ -57,7 +57,7 @@ class _Dispatcher:
     """Gives turns to testbeds, two to each at most, and hears how they end."""
 
     def __init__(
-        self, client: SyncPrefectClient, wish: Wish, course: Course, reference: Reference
+        self, client: SyncPrefectClient, wish: SuiteRequest, course: Course, reference: Reference
     ) -> None:
         self._client, self._wish, self._course = client, wish, course
         self._pool = wish.pool or ""

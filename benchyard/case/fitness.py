@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from benchyard.case.inputs import Inputs, check_file_findings, file_findings
 from benchyard.case.naming import Names, ResourceClass, folder_findings, names_of
-from benchyard.case.needs import Waiting
+from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile, Signature, settings_of, signature_of
 from benchyard.case.registry import Registry
 from benchyard.case.repair import JsonPath, meant, without
@@ -64,7 +64,7 @@ class Fitness:
         self._lasting = {id(step): step for step in lasting}
         self._fits: dict[tuple[int, ResourceClass | None], _Fit] = {}
 
-    def findings(self, document: JsonObject, waiting: Waiting) -> Iterator[Finding]:
+    def findings(self, document: JsonObject, waiting: StepNeeds) -> Iterator[Finding]:
         """Yield what is wrong with resources, commands, parameters and files of one point.
 
         Args:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchyard.case.needs import Waiting
+from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile
 from benchyard.case.resource import READ, FileRole
 from benchyard.case.schema_check import Finding
@@ -115,7 +115,7 @@ class Makers:
             self._sets[name] = sum(1 << position for position in self.positions[name])
         return self._sets[name]
 
-    def races(self, waiting: Waiting) -> Iterator[Finding]:
+    def races(self, waiting: StepNeeds) -> Iterator[Finding]:
         """Yield outputs that two steps make at the same time.
 
         Those who wait for each other come in their order; neighbours tell whether all do.
@@ -131,7 +131,7 @@ class Makers:
 
 
 def file_findings(
-    files: Sequence[Sequence[NamedFile]], waiting: Waiting, inputs: Inputs, maybe: set[str]
+    files: Sequence[Sequence[NamedFile]], waiting: StepNeeds, inputs: Inputs, maybe: set[str]
 ) -> Iterator[Finding]:
     """Yield what is wrong with the files of all steps.
 

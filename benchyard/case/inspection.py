@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from benchyard.case.fitness import Fitness
 from benchyard.case.naming import plainly_named
-from benchyard.case.needs import Waiting, step_id
+from benchyard.case.needs import StepNeeds, step_id
 from benchyard.case.problems import MOST_PROBLEMS
 from benchyard.case.registry import Registry
 from benchyard.case.repair import JsonPath, Meant, value_at, without
@@ -206,7 +206,7 @@ class _Looking:
         self._steps = cast("list[dict[str, Any]]", self._body.get("steps", []))
         self._fitness = Fitness(folder / "data" / "shared", registry, self._steps)
         graph = [(step.get("@id"), step.get("needs")) for step in self._steps]
-        self._waiting = None if "${matrix." in repr(graph) else Waiting(self._steps)
+        self._waiting = None if "${matrix." in repr(graph) else StepNeeds(self._steps)
         self._checked: set[int] = set()
 
     def findings(self, filled: JsonObject) -> Iterator[Finding]:
@@ -214,7 +214,7 @@ class _Looking:
         yield from changed
         sound, _ = _sound(filled, changed)
         steps = cast("list[dict[str, Any]]", sound.get("steps", []))
-        waiting = self._waiting or Waiting(steps)
+        waiting = self._waiting or StepNeeds(steps)
         yield from waiting.findings
         yield from requires_findings(cast("dict[str, Any]", sound.get("requires", {})))
         for position, step in enumerate(steps):

@@ -13,7 +13,7 @@ MOST_CYCLES = 20
 
 
 @dataclass(slots=True)
-class Order:
+class StepOrder:
     """Which steps wait for which, by their positions.
 
     Args:
@@ -31,7 +31,7 @@ class Order:
         return bool(self.before[later] >> earlier & 1)
 
 
-def order_of(needs: Sequence[Sequence[int]]) -> Order:
+def order_of(needs: Sequence[Sequence[int]]) -> StepOrder:
     """Look at a graph once, in time linear in its size.
 
     Args:
@@ -51,7 +51,7 @@ class _Walk:
         self._left: list[tuple[int, Iterator[int]]] = []
         self._open: dict[int, None] = {}
         self._finished = 0
-        self.order = Order([0] * len(needs), [-1] * len(needs))
+        self.order = StepOrder([0] * len(needs), [-1] * len(needs))
 
     def visit(self, position: int) -> None:
         if self.order.ranks[position] < 0:
@@ -93,7 +93,7 @@ _NEIGHBOURS = 25
 _SHOWN = 20
 
 
-class Waiting:
+class StepNeeds:
     """The steps of one case and their order; some may lack keys."""
 
     def __init__(self, steps: Sequence[dict[str, Any]]) -> None:
@@ -102,7 +102,7 @@ class Waiting:
         self._places: dict[str, int] = {}
         self.findings: list[Finding] = [*self._twins()]
         needs = [[*dict.fromkeys(self._needed(position))] for position in range(len(steps))]
-        self.order: Order = order_of(needs)
+        self.order: StepOrder = order_of(needs)
         for cycle in self.order.cycles:
             message = "the steps wait for each other: " + self._shown(cycle)
             self.findings.append((("steps",), message))

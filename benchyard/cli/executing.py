@@ -22,7 +22,7 @@ Execute = Callable[[Request], None]
 
 
 @dataclass
-class Ended:
+class ExecutionResult:
     """How an execution ended.
 
     Args:
@@ -61,7 +61,7 @@ def execute(
     *,
     direct: bool,
     begins: Collection[int] = (),
-) -> Ended:
+) -> ExecutionResult:
     """Execute all turns, one after another.
 
     Args:
@@ -69,7 +69,7 @@ def execute(
         direct: Without Prefect.
         begins: Positions of the cases of which a campaign begins.
     """
-    ended = Ended(new=base.campaign == Campaigning.NEW)
+    ended = ExecutionResult(new=base.campaign == Campaigning.NEW)
     if not planned:
         return ended
     stop, begun = Event(), set[int]()

@@ -9,7 +9,7 @@ import click
 
 from benchyard.analysis.failures import (
     Collected,
-    Execution,
+    StepTry,
     by_fragility,
     collect,
     executions,
@@ -108,7 +108,7 @@ def _print(collected: Collected, *, every: bool) -> None:
         say(f"{plural(going, 'run')} under way, not counted")
 
 
-def _print_tables(found: Sequence[Execution], *, every: bool) -> None:
+def _print_tables(found: Sequence[StepTry], *, every: bool) -> None:
     steps = by_fragility(found)
     say()
     print_columns(steps_table(steps), right=STEP_FIGURES)
@@ -122,7 +122,7 @@ def _print_tables(found: Sequence[Execution], *, every: bool) -> None:
     print_columns(rates_table(rates(found, length), length), right=RATE_FIGURES)
 
 
-def _print_links(listed: Sequence[Execution]) -> None:
+def _print_links(listed: Sequence[StepTry]) -> None:
     link = _link()
     links = {str(one.flow_run.get("name")): link(one.flow_run) for one in listed}
     shown = [(name, address) for name, address in links.items() if address]

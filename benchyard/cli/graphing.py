@@ -17,7 +17,7 @@ from benchyard.show.plot import format_of
 from benchyard.show.shipyard import tables, totals
 from benchyard.show.shipyard.document import dat, document
 from benchyard.show.shipyard.events import Intake
-from benchyard.show.shipyard.nodes import Graph, Kind, assemble
+from benchyard.show.shipyard.nodes import BarKind, Graph, assemble
 from benchyard.show.shipyard.reading import read_rows, read_source
 
 FORMATS = (".png", ".svg", ".dat")
@@ -160,7 +160,7 @@ def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
 
 def _title(graph: Graph, sources: Sequence[str]) -> str:
     """Return what a picture is of: the pool, its system, or the sources."""
-    nodes = graph.of(Kind.NODE)
+    nodes = graph.of(BarKind.NODE)
     pools = {node.pool.partition("$")[2] or node.pool for node in nodes}
     if len(pools) == 1 and "" not in pools and len(nodes) == len(graph.nodes):
         system = [str(nodes[0].facts[name]) for name in ("offer", "sku") if name in nodes[0].facts]
@@ -179,7 +179,7 @@ def _print_document(whole: JsonObject) -> None:
 
 
 def _print(graph: Graph) -> None:
-    nodes, runs = graph.of(Kind.NODE), graph.of(Kind.RUN)
+    nodes, runs = graph.of(BarKind.NODE), graph.of(BarKind.RUN)
     if nodes:
         _print_table(tables.node_table(nodes))
         images = totals.image_figures(nodes)

@@ -14,7 +14,7 @@ from benchyard.cli.terminal import console, print_columns, print_json, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
 from benchyard.core.wording import printable
-from benchyard.publish import Compression, Manner, Outcome, Patience, publish_all
+from benchyard.publish import Compression, Manner, Patience, PublishResult, publish_all
 from benchyard.publish.outcome import (
     Begun,
     Confirmed,
@@ -126,14 +126,14 @@ def command(
     return _exit_code(outcomes)
 
 
-def _exit_code(outcomes: Sequence[Outcome]) -> ExitCode:
+def _exit_code(outcomes: Sequence[PublishResult]) -> ExitCode:
     if any(outcome.interrupted for outcome in outcomes):
         return ExitCode.INTERRUPTED
     clean = all(outcome.is_clean for outcome in outcomes)
     return ExitCode.DONE if clean else ExitCode.CASE_FAILED
 
 
-def _print(outcomes: Sequence[Outcome]) -> None:
+def _print(outcomes: Sequence[PublishResult]) -> None:
     for outcome in outcomes:
         for problem in problems(outcome):
             say(problem, fg="red", err=True)

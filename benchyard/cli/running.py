@@ -215,7 +215,9 @@ def _request(
     )
 
 
-def _execute(plan: Planned, request: Request, *, direct: bool, verbose: bool) -> executing.Ended:
+def _execute(
+    plan: Planned, request: Request, *, direct: bool, verbose: bool
+) -> executing.ExecutionResult:
     if plan.seed is not None:
         say(f"random order with seed {plan.seed}", err=True)
     display = make_display(

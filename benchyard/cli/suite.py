@@ -29,7 +29,7 @@ from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.run.progress import listening
 from benchyard.suite.plan import SuitePlan, make_suite_plan
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 
 _HOURS = {"m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _LENGTH = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([mhdw])")
@@ -101,7 +101,7 @@ def command(
     """
     sinks = parse_sinks(publish)
     check_sinks(sinks)
-    wish = Wish(
+    wish = SuiteRequest(
         cases=cases,
         tags=tags,
         budget=None if budget is None else _hours("--budget", budget),
@@ -143,7 +143,7 @@ def _hours(option: str, text: str) -> float:
 # -- executing
 
 
-def _execute(wish: Wish, *, as_json: bool, verbose: bool) -> None:
+def _execute(wish: SuiteRequest, *, as_json: bool, verbose: bool) -> None:
     if wish.pool is not None and server.address() is None:
         raise InputError(
             f"--pool {wish.pool} needs the server of a lab: set PREFECT_API_URL, or start a lab "

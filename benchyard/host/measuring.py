@@ -19,7 +19,7 @@ from benchyard.host.collector import Account, Measured, Reading, StepWindow, Use
 from benchyard.host.counters.counters import Counters, Snapshot
 from benchyard.host.overhead import HarnessMeter, HarnessReading, lab_cpu_s, used_by_lab
 from benchyard.host.sampler.curves import CurvesAccount, write_curves
-from benchyard.host.sampler.rows import Boundary, Execution
+from benchyard.host.sampler.rows import Boundary, StepSpan
 from benchyard.host.sampler.sampler import Sampler, SamplerAccount, host_files, start_sampler
 from benchyard.process.launching import launcher_pid
 from benchyard.process.stops import Stop, known
@@ -68,7 +68,7 @@ class LocalCollector:
         self._raw = run.folder / RAW_FILE
         self._asked = False
         self._sampler: Sampler | None = None
-        self._executions: list[Execution] = []
+        self._executions: list[StepSpan] = []
         self._account: Account | None = None
         self._stopping = threading.Lock()
 
@@ -113,7 +113,7 @@ class LocalCollector:
         """See ``Collector``."""
         before, after = cast("LocalReading", start), cast("LocalReading", end)
         if step is not None and before.drawn:
-            self._executions.append(Execution(step, self._edge(before), self._edge(after)))
+            self._executions.append(StepSpan(step, self._edge(before), self._edge(after)))
         metrics = self._counters.used(before.counters, after.counters)
         harness = used_by_lab(before.harness, after.harness)
         alone = not before.others and after.number == before.number + 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Unpack
 
 from benchyard.core.files import shown
-from benchyard.process.locks import Lock, Waiting, hold
+from benchyard.process.locks import Lock, LockWait, hold
 from benchyard.results.folders import RESULTS_LOCK
 
 LOCK_VARIABLE = "BENCHYARD_LOCK"
@@ -27,7 +27,7 @@ def lock_file() -> Path:
 
 
 @contextlib.contextmanager
-def hold_testbed(purpose: str, **manner: Unpack[Waiting]) -> Generator[None]:
+def hold_testbed(purpose: str, **manner: Unpack[LockWait]) -> Generator[None]:
     """Hold the host's lock.
 
     Raises:
@@ -43,7 +43,7 @@ def hold_testbed(purpose: str, **manner: Unpack[Waiting]) -> Generator[None]:
 
 
 @contextlib.contextmanager
-def hold_results(results: Path, purpose: str, **manner: Unpack[Waiting]) -> Generator[None]:
+def hold_results(results: Path, purpose: str, **manner: Unpack[LockWait]) -> Generator[None]:
     """Hold a folder with the runs of a case against labs that do not share a testbed's lock.
 
     Ask for it when the testbed is held, so that labs wait in one order. The folder is made.

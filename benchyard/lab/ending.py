@@ -30,7 +30,7 @@ _MESSAGE = "stopped together with the lab on its host; a retry goes on where it 
 ResultT = TypeVar("ResultT")
 
 
-class Ending:
+class Shutdown:
     """The end of a lab.
 
     Args:

@@ -10,7 +10,7 @@ from time import monotonic, sleep
 from benchyard.core.errors import BenchyardError
 from benchyard.lab import api, state
 from benchyard.lab.database import is_surely_sqlite, with_driver
-from benchyard.lab.ending import Ending
+from benchyard.lab.ending import Shutdown
 from benchyard.lab.requests import listening
 from benchyard.lab.supervisor import Part, Supervisor
 from benchyard.lab.where import Where, answers
@@ -39,7 +39,7 @@ _LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Testbed:
+class TestbedPlan:
     """How this host takes part in a lab.
 
     Args:
@@ -68,7 +68,7 @@ class Lab:
     """
 
     where: Where
-    testbed: Testbed
+    testbed: TestbedPlan
     say: Callable[[str], None]
     server: Part | None = None
     workers: list[Part] = field(default_factory=list[Part])
@@ -168,7 +168,7 @@ class Lab:
             supervisor.keep_up(requests)
             self.say("stopping")
             limit = deadline if requests.by_machine else None
-            finished = Ending(supervisor, requests, limit).let_down()
+            finished = Shutdown(supervisor, requests, limit).let_down()
         self.say("stopped")
         return finished
 

@@ -48,7 +48,7 @@ def log_of(part: str) -> Path:
     return log
 
 
-class Claim:
+class LabClaim:
     """The right to be the only one of a name; told to others who want it."""
 
     def __init__(self, descriptor: int) -> None:
@@ -62,7 +62,7 @@ class Claim:
 
 
 @contextmanager
-def claim(name: str, refusal: str) -> Generator[Claim]:
+def claim(name: str, refusal: str) -> Generator[LabClaim]:
     """Hold the claim ``name``; the kernel frees it with its holder.
 
     Args:
@@ -79,7 +79,7 @@ def claim(name: str, refusal: str) -> Generator[Claim]:
         except BlockingIOError:
             told = {"pid": "?", "url": "still starting", **_read(path)}
             raise InputError(refusal.format_map(told)) from None
-        held = Claim(descriptor)
+        held = LabClaim(descriptor)
         held.tell()
         yield held
         os.ftruncate(descriptor, 0)

@@ -10,12 +10,12 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 from benchyard.core import places
 from benchyard.lab.server import Server
 from benchyard.lab.through_prefect import caller_of
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 from flows.execute_suite import execute_suite
 from tasks.caller import called_by
 
 
-def execute(wish: Wish, server: Server) -> tuple[State[Any], Path]:
+def execute(wish: SuiteRequest, server: Server) -> tuple[State[Any], Path]:
     """Execute a suite as a flow run of this process; return its state and its summary's file.
 
     The heartbeat is off: an automation that acts on heartbeats looks after deployments, which

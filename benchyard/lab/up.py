@@ -14,7 +14,7 @@ from benchyard.lab import state
 from benchyard.lab.api import client
 from benchyard.lab.deploying import Offered, declared, deploy
 from benchyard.lab.heartbeats import ensure_heartbeat_automation
-from benchyard.lab.lab import Lab, Testbed, wait_for_dead_labs
+from benchyard.lab.lab import Lab, TestbedPlan, wait_for_dead_labs
 from benchyard.lab.requests import as_interrupts
 from benchyard.lab.trouble import raise_if_refused
 from benchyard.lab.where import choose, protect, reachable, use
@@ -67,7 +67,7 @@ def join(wishes: JoinOptions, say: Callable[[str], None]) -> bool:
             use(where := reachable())
             raise_if_refused(where.api)
             queue = wishes.queue or name
-            testbed = Testbed(name, queue, wishes.tags, checkout, wishes.allowed)
+            testbed = TestbedPlan(name, queue, wishes.tags, checkout, wishes.allowed)
             lab = Lab(where, testbed, say)
             try:
                 lab.start_testbed()
@@ -164,7 +164,7 @@ def up(wishes: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) -
             password = protect(where, auth=wishes.auth)
             use(where)
             checkout = wishes.prefect_yaml.resolve().parent
-            lab = Lab(where, Testbed(name, name, wishes.tags, checkout, _reach(wishes)), say)
+            lab = Lab(where, TestbedPlan(name, name, wishes.tags, checkout, _reach(wishes)), say)
             try:
                 offered = _bring_up(lab, wishes)
             except BaseException:

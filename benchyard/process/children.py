@@ -24,7 +24,7 @@ from benchyard.core.errors import CommandFailedError
 from benchyard.core.redaction import longest_known, note_arguments, redacted_end
 from benchyard.process.guard import ensure_guard
 from benchyard.process.labels import CHILD, OWNER, kill_labelled, this_owner
-from benchyard.process.launching import Line, Order, Spent, launch
+from benchyard.process.launching import Launched, Spent, StartOrder, launch
 from benchyard.process.usage import Ended
 
 #: The lab's and Prefect's own variables begin with these; Prefect reads them in either case.
@@ -100,7 +100,7 @@ class Child:
 
     def __init__(
         self,
-        line: Line,
+        line: Launched,
         label: str,
         stdin: IO[bytes] | None = None,
         stdout: IO[bytes] | None = None,
@@ -238,7 +238,9 @@ def spawn(
             streams = _Streams(kept, given, (stdin, stdout, stderr))
             words = [_plain(os.fsencode(word)) for word in arguments]
             variables = _variables({**(environment or {}), **own})
-            line = launch(Order(words, os.fsencode(folder.absolute()), variables, streams.theirs))
+            line = launch(
+                StartOrder(words, os.fsencode(folder.absolute()), variables, streams.theirs)
+            )
             kept.pop_all()
         except (OSError, ValueError) as error:
             raise CommandFailedError(f"cannot start '{arguments[0]}': {error}") from error

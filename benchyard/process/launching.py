@@ -32,7 +32,7 @@ _GONE = (
 )
 
 
-class Order(NamedTuple):
+class StartOrder(NamedTuple):
     """A program to start.
 
     Args:
@@ -72,7 +72,7 @@ class Spent(NamedTuple):
     waited_ns: int
 
 
-class Line:
+class Launched:
     """What connects this process, the launcher and one child. Made by ``launch``.
 
     Args:
@@ -127,7 +127,7 @@ class Line:
         return Spent(*told[:fields])
 
 
-def launch(order: Order) -> Line:
+def launch(order: StartOrder) -> Launched:
     """Let this process's launcher start a program.
 
     Raises:
@@ -147,21 +147,21 @@ def launch(order: Order) -> Line:
         raise
 
 
-def _watched(pid: int, ours: socket.socket) -> Line:
+def _watched(pid: int, ours: socket.socket) -> Launched:
     try:
-        return Line(pid, ours)
+        return Launched(pid, ours)
     except OSError as error:
         raise CommandFailedError(f"process {pid} was started and cannot be watched") from error
 
 
-def _parts(order: Order) -> list[bytes]:
+def _parts(order: StartOrder) -> list[bytes]:
     wanted = marshal.dumps((list(order.arguments), order.folder, dict(order.environment)))
     last = (len(wanted) - 1) // PART * PART
     more = [MORE + wanted[start : start + PART] for start in range(0, last, PART)]
     return [*more, LAST + wanted[last:]]
 
 
-def _agreed(ours: socket.socket, order: Order, rest: Sequence[bytes]) -> int:
+def _agreed(ours: socket.socket, order: StartOrder, rest: Sequence[bytes]) -> int:
     """Say the rest of what is to be started, and return the child's pid."""
     with contextlib.suppress(ConnectionError):
         for part in rest:

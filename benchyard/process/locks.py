@@ -53,7 +53,7 @@ class Lock:
     with_folder: bool = False
 
 
-class Waiting(TypedDict, total=False):
+class LockWait(TypedDict, total=False):
     """What to do while another holds a lock.
 
     Args:
@@ -68,7 +68,7 @@ class Waiting(TypedDict, total=False):
 
 
 @contextlib.contextmanager
-def hold(lock: Lock, purpose: str, **manner: Unpack[Waiting]) -> Generator[None]:
+def hold(lock: Lock, purpose: str, **manner: Unpack[LockWait]) -> Generator[None]:
     """Hold a lock while the block runs.
 
     Args:

@@ -33,7 +33,7 @@ class Orphan(NamedTuple):
     label: str | None
 
 
-class Ending(NamedTuple):
+class EndedOrphan(NamedTuple):
     """How orphans ended that were to end; program and process id of each, in words.
 
     Args:
@@ -51,7 +51,7 @@ def orphans() -> frozenset[int]:
     return frozenset(children_of(adopter)) - {launcher} if adopter else frozenset()
 
 
-def end_orphans(doomed: Callable[[Orphan], bool], grace: float = GRACE) -> Ending:
+def end_orphans(doomed: Callable[[Orphan], bool], grace: float = GRACE) -> EndedOrphan:
     """Kill the orphans that are ``doomed``, with all that descends from them.
 
     Args:
@@ -110,11 +110,11 @@ class _Hunt:
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
             self._killed[pid] = told
 
-    def ending(self) -> Ending:
+    def ending(self) -> EndedOrphan:
         """Return which processes were killed, and which could not be."""
         alive = {pid: _told(pid) for pid in self._look()}
         killed = [told for pid, told in self._killed.items() if pid not in alive]
-        return Ending(tuple(killed), tuple(alive.values()))
+        return EndedOrphan(tuple(killed), tuple(alive.values()))
 
 
 def _told(pid: int) -> str:

@@ -1,7 +1,7 @@
 """From finished runs to sinks and archives: spooled, uploaded, archived; nothing lost or twice."""
 
 from benchyard.publish.compression import Compression
-from benchyard.publish.outcome import Happening, Listener, Outcome
+from benchyard.publish.outcome import Happening, Listener, PublishResult
 from benchyard.publish.publisher import Manner
 from benchyard.publish.routes import Route, route
 from benchyard.publish.service import (
@@ -19,8 +19,8 @@ __all__ = [
     "Happening",
     "Listener",
     "Manner",
-    "Outcome",
     "Patience",
+    "PublishResult",
     "Route",
     "Uploaded",
     "archive_uploaded",

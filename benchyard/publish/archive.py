@@ -17,7 +17,7 @@ from benchyard.publish.exclusive_write import (
     make_folder,
     write_exclusively,
 )
-from benchyard.publish.file_lock import Claim
+from benchyard.publish.file_lock import ClaimedFile
 from benchyard.publish.sinks.contract import Kind
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class Archive(ABC):
         plain, _ = split_name(name)
         return self._tried(lambda: next(self._versions(plain), None) is not None)
 
-    def planned(self, held: Claim, content: bytes) -> str:
+    def planned(self, held: ClaimedFile, content: bytes) -> str:
         """Tell where a file would lie if it were archived now.
 
         Args:
@@ -82,7 +82,7 @@ class Archive(ABC):
         """
         return self._tried(lambda: self._shown(self._place(held, content)[0]))
 
-    def keep(self, held: Claim, content: bytes) -> Kept:
+    def keep(self, held: ClaimedFile, content: bytes) -> Kept:
         """Archive a file; it stays in the spool.
 
         The same content under the same name is there already; other content under that name stays
@@ -96,7 +96,7 @@ class Archive(ABC):
         """
         return self._tried(lambda: self._keep(held, content))
 
-    def _keep(self, held: Claim, content: bytes) -> Kept:
+    def _keep(self, held: ClaimedFile, content: bytes) -> Kept:
         for _ in range(_RACES):
             name, there = self._place(held, content)
             if there:
@@ -107,7 +107,7 @@ class Archive(ABC):
                 return Kept(self._shown(name), new=True)
         raise OSError(f"{held.name} is refused because it exists, and yet it cannot be found")
 
-    def _place(self, held: Claim, content: bytes) -> tuple[str, bool]:
+    def _place(self, held: ClaimedFile, content: bytes) -> tuple[str, bool]:
         """Return the name for a file, and whether it lies there already."""
         plain, how = split_name(held.name)
         ending = self._how(how).ending
@@ -124,7 +124,7 @@ class Archive(ABC):
     def _how(self, lies: Compression) -> Compression:
         return lies if self.compression is Compression.NONE else self.compression
 
-    def _payload(self, held: Claim, content: bytes) -> bytes | None:
+    def _payload(self, held: ClaimedFile, content: bytes) -> bytes | None:
         """Return what to write; None for the file as it lies."""
         how = self._how(held.compression)
         return None if how is held.compression else compress(content, how)
@@ -133,7 +133,7 @@ class Archive(ABC):
         """Yield what lies there under a name, however compressed."""
         return (name + how.ending for how in Compression if self._lies_there(name + how.ending))
 
-    def _is(self, name: str, held: Claim, content: bytes) -> bool:
+    def _is(self, name: str, held: ClaimedFile, content: bytes) -> bool:
         """Tell whether an archived file holds what the claimed one holds."""
         del held
         if not _may_be(self._size(name), split_name(name)[1], len(content)):
@@ -166,11 +166,11 @@ class Archive(ABC):
         """Return how many bytes lie there; None if that is not known."""
 
     @abstractmethod
-    def _create(self, name: str, held: Claim, payload: bytes | None) -> bool:
+    def _create(self, name: str, held: ClaimedFile, payload: bytes | None) -> bool:
         """Write a file unless there is one of that name; None is the file as it lies."""
 
     @abstractmethod
-    def _confirm(self, name: str, held: Claim) -> None:
+    def _confirm(self, name: str, held: ClaimedFile) -> None:
         """Make sure that what lies there is there to stay."""
 
 
@@ -217,11 +217,11 @@ class LocalArchive(Archive):
     def _size(self, name: str) -> int | None:
         return (self.folder / name).lstat().st_size
 
-    def _is(self, name: str, held: Claim, content: bytes) -> bool:
+    def _is(self, name: str, held: ClaimedFile, content: bytes) -> bool:
         path = self.folder / name
         return self._is_very_file(path, held) or super()._is(name, held, content)
 
-    def _is_very_file(self, path: Path, held: Claim) -> bool:
+    def _is_very_file(self, path: Path, held: ClaimedFile) -> bool:
         """Tell whether a publisher ended between archiving this file and taking it out."""
         found = path.lstat()
         if not os.path.samestat(found, os.fstat(held.descriptor)):
@@ -230,7 +230,7 @@ class LocalArchive(Archive):
             raise InputError(f"the archive {self.shown} is the spool itself; name another folder")
         return True
 
-    def _create(self, name: str, held: Claim, payload: bytes | None) -> bool:
+    def _create(self, name: str, held: ClaimedFile, payload: bytes | None) -> bool:
         target = self.folder / name
         linked = link_exclusively(held.descriptor, target) if payload is None else None
         if linked is not None:
@@ -238,13 +238,13 @@ class LocalArchive(Archive):
         content = held.read() if payload is None else payload
         return write_exclusively(target, content, key_of(held), held.modified_ns)
 
-    def _confirm(self, name: str, held: Claim) -> None:
+    def _confirm(self, name: str, held: ClaimedFile) -> None:
         with (self.folder / name).open("rb") as stream:
             os.fsync(stream.fileno())
         beside_of(self.folder / name, key_of(held)).unlink(missing_ok=True)
         sync_folder(self.folder)
 
 
-def key_of(held: Claim) -> str:
+def key_of(held: ClaimedFile) -> str:
     """Return a key that only the holder of this claim writes under, whoever it is."""
     return f"{held.path.absolute()} {os.fstat(held.descriptor).st_ino}"

@@ -29,7 +29,7 @@ class Missed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimedFile:
     """One file of a spool, open and locked.
 
     Args:
@@ -101,7 +101,7 @@ class Claim:
 
 
 @contextmanager
-def claimed(path: Path) -> Generator[Claim | Missed]:
+def claimed(path: Path) -> Generator[ClaimedFile | Missed]:
     """Hold a file while the block runs, if that is possible without waiting.
 
     Links are not followed, and a name that came to mean another file between opening and locking
@@ -138,7 +138,7 @@ def _opened(path: Path) -> int:
     return os.open(path, os.O_RDONLY | _FLAGS)
 
 
-def _lock(path: Path, descriptor: int) -> Claim | Missed:
+def _lock(path: Path, descriptor: int) -> ClaimedFile | Missed:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return Missed.GONE
     try:
@@ -147,7 +147,7 @@ def _lock(path: Path, descriptor: int) -> Claim | Missed:
         return Missed.BUSY
     if not _means(path, descriptor):
         return Missed.GONE
-    return Claim(path, descriptor, _mark(os.fstat(descriptor)))
+    return ClaimedFile(path, descriptor, _mark(os.fstat(descriptor)))
 
 
 def _means(path: Path, descriptor: int) -> bool:

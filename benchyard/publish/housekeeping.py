@@ -83,7 +83,7 @@ class Spool:
 
 
 @dataclass(frozen=True, slots=True)
-class Disk:
+class DiskState:
     """Room on the file system that a folder lies on.
 
     Args:
@@ -109,7 +109,7 @@ class Report:
     """
 
     spools: tuple[Spool, ...] = ()
-    disks: tuple[Disk, ...] = ()
+    disks: tuple[DiskState, ...] = ()
     old: tuple[Old, ...] = ()
     removed: bool = False
     leftovers: tuple[str, ...] = ()
@@ -165,13 +165,13 @@ def _spool(folder: Path, now: float) -> Spool:
     return Spool(folder.name, len(waiting), days, len(rejects))
 
 
-def disks(folders: Iterable[Path]) -> tuple[Disk, ...]:
+def disks(folders: Iterable[Path]) -> tuple[DiskState, ...]:
     """Return the room on each file system that the folders lie on; one folder for each."""
-    seen: dict[int, Disk] = {}
+    seen: dict[int, DiskState] = {}
     for folder in folders:
         place = next(path for path in (folder, *folder.parents) if path.exists())
         usage = shutil.disk_usage(place)
-        seen.setdefault(place.stat().st_dev, Disk(place, usage.free, usage.free / usage.total))
+        seen.setdefault(place.stat().st_dev, DiskState(place, usage.free, usage.free / usage.total))
     return tuple(seen.values())
 
 

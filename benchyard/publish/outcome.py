@@ -103,7 +103,7 @@ def silent(_: Happening) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PublishResult:
     """What came of publishing to one sink.
 
     Args:
@@ -132,7 +132,7 @@ class Outcome:
         """Whether nothing waits, nothing was rejected and nothing went wrong."""
         return not (self.waiting or self.rejected or self.error or self.interrupted)
 
-    def joined(self, later: "Outcome") -> "Outcome":
+    def joined(self, later: "PublishResult") -> "PublishResult":
         """Return what both came to: uploading, and the archiving after it."""
         return replace(
             later,
@@ -162,7 +162,7 @@ class Outcome:
         }
 
 
-def summary(outcome: Outcome) -> str:
+def summary(outcome: PublishResult) -> str:
     """Return one line: ``local: 3 documents published, 1 waits``."""
     counts = [
         (len(outcome.published), "published"),
@@ -180,7 +180,7 @@ def summary(outcome: Outcome) -> str:
     return f"{outcome.sink}: {', '.join(told)}{'; interrupted' if outcome.interrupted else ''}"
 
 
-def advice(outcome: Outcome) -> Iterator[str]:
+def advice(outcome: PublishResult) -> Iterator[str]:
     """Yield, for who did not come to publish, which command brings what was left behind."""
     command = f"benchyard publish --sink {outcome.sink}"
     # What has a path is a run that no document could be made of.
@@ -202,7 +202,7 @@ def _them(count: int) -> str:
     return "it" if count == 1 else "them"
 
 
-def problems(outcome: Outcome) -> Iterator[str]:
+def problems(outcome: PublishResult) -> Iterator[str]:
     """Yield a sentence for everything that did not go well."""
     if outcome.error:
         yield printable(f"{outcome.sink}: {outcome.error}")

@@ -21,18 +21,18 @@ from benchyard.publish.outcome import (
     Happening,
     Left,
     Listener,
-    Outcome,
     Published,
+    PublishResult,
     Rejected,
     Retrying,
     silent,
 )
 from benchyard.publish.sinks.contract import Kind, Sink
 from benchyard.publish.sinks.retry import PATIENT, Patience
-from benchyard.publish.spool import Listing, Waiting, documents_of, listing
+from benchyard.publish.spool import Listing, WaitingFile, documents_of, listing
 from benchyard.publish.upload_one import StopSignal, Uploader
 
-_Act = Callable[[Waiting], Ending]
+_Act = Callable[[WaitingFile], Ending]
 #: None is the end of a thread; an exception is a mistake of ours.
 _Heard = Happening | Exception | None
 
@@ -70,7 +70,7 @@ def waiting_for(sink: Sink, spool: Path, *, own: bool = True) -> Listing:
 
 def publish(
     spool: Path, sink: Sink, archive: Archive, manner: Manner | None = None, *, own: bool = True
-) -> Outcome:
+) -> PublishResult:
     """Publish what waits in a folder.
 
     Args:
@@ -90,7 +90,7 @@ def upload(
     archive: Archive,
     manner: Manner | None = None,
     names: Iterable[str] | None = None,
-) -> Outcome:
+) -> PublishResult:
     """Bring what waits in a folder to the sink only; ``archive`` does the rest.
 
     Args:
@@ -113,14 +113,14 @@ def archive(
     to: Archive,
     confirmed: Sequence[Confirmed],
     manner: Manner | None = None,
-) -> Outcome:
+) -> PublishResult:
     """Archive what the sink has confirmed, and take it out of the spool.
 
     Raises:
         InputError: If the archive is of a kind that there is not.
     """
     marks = {one.name: one.mark for one in confirmed}
-    waiting = tuple(Waiting(spool / name, mark[2], mark[3]) for name, mark in marks.items())
+    waiting = tuple(WaitingFile(spool / name, mark[2], mark[3]) for name, mark in marks.items())
 
     def way(uploader: Uploader) -> _Act:
         return lambda one: uploader.keep(one, marks[one.name])
@@ -130,7 +130,7 @@ def archive(
 
 def _uploaded(
     found: Listing, sink: Sink, to: Archive, manner: Manner, way: Callable[[Uploader], _Act]
-) -> Outcome:
+) -> PublishResult:
     stop = StopSignal(manner.asked)
     heard: queue.Queue[_Heard] = queue.Queue()
     uploader = Uploader(sink, to, manner.patience, stop, heard.put)
@@ -149,7 +149,7 @@ def _prepare(to: Archive, stop: StopSignal) -> None:
 
 
 def _run(
-    waiting: Sequence[Waiting],
+    waiting: Sequence[WaitingFile],
     act: _Act,
     parallel: int,
     stop: StopSignal,
@@ -183,15 +183,15 @@ def _run(
 class _Todo:
     """Hands files out in order, one to each thread that asks, until it is to stop."""
 
-    def __init__(self, waiting: Sequence[Waiting], stop: StopSignal) -> None:
+    def __init__(self, waiting: Sequence[WaitingFile], stop: StopSignal) -> None:
         self._left = iter(waiting)
         self._stop = stop
         self._lock = threading.Lock()
 
-    def __iter__(self) -> Iterator[Waiting]:
+    def __iter__(self) -> Iterator[WaitingFile]:
         return self
 
-    def __next__(self) -> Waiting:
+    def __next__(self) -> WaitingFile:
         with self._lock:
             if self._stop:
                 raise StopIteration
@@ -235,11 +235,13 @@ def _until_all_ended(heard: "queue.Queue[_Heard]", threads: int) -> Iterator[Hap
         raise mistake
 
 
-def _outcome(sink: str, found: Listing, endings: Sequence[Ending], stop: StopSignal) -> Outcome:
+def _outcome(
+    sink: str, found: Listing, endings: Sequence[Ending], stop: StopSignal
+) -> PublishResult:
     begun = {ending.name for ending in endings}
     left = [ending for ending in endings if isinstance(ending, Left)]
     left += [Left(one.name) for one in found.waiting if one.name not in begun]
-    return Outcome(
+    return PublishResult(
         sink,
         published=tuple(one for one in endings if isinstance(one, Published)),
         confirmed=tuple(one for one in endings if isinstance(one, Confirmed)),

@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
 from benchyard.publish.archive import Archive, T
 from benchyard.publish.compression import Compression
-from benchyard.publish.file_lock import Claim
+from benchyard.publish.file_lock import ClaimedFile
 from benchyard.publish.redact import scrubbed, without_credentials
 
 
@@ -104,7 +104,7 @@ class RemoteArchive(Archive):
     def _size(self, name: str) -> int | None:
         return self._files.size(self._path(name))
 
-    def _create(self, name: str, held: Claim, payload: bytes | None) -> bool:
+    def _create(self, name: str, held: ClaimedFile, payload: bytes | None) -> bool:
         content = held.read() if payload is None else payload
         path = self._path(name)
         try:
@@ -131,7 +131,7 @@ class RemoteArchive(Archive):
             with suppress(Exception):
                 self._files.rm_file(beside)
 
-    def _confirm(self, name: str, held: Claim) -> None:
+    def _confirm(self, name: str, held: ClaimedFile) -> None:
         """See ``Archive``: what it shows is stored."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchyard.core.errors import BenchyardError, RecordError, SinkUnavailableError
 from benchyard.publish.archive import Archive
 from benchyard.publish.compression import Compression
-from benchyard.publish.outcome import Left, Listener, Outcome, silent
+from benchyard.publish.outcome import Left, Listener, PublishResult, silent
 from benchyard.publish.publisher import Manner, archive, publish, upload, waiting_for
 from benchyard.publish.routes import Route, open_archive, route
 from benchyard.publish.sinks import open_sink
@@ -25,7 +25,7 @@ from benchyard.results.record import read_record
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OpenRoute:
     """A route with its ends open."""
 
     route: Route
@@ -43,14 +43,14 @@ class Blocked:
 
 
 @contextmanager
-def opened(routes: Iterable[Route]) -> Generator[list[Line | Blocked]]:
+def opened(routes: Iterable[Route]) -> Generator[list[OpenRoute | Blocked]]:
     """Open sinks and archives, and look whether everything is there that they need.
 
     Raises:
         InputError: If credentials are missing, or there is no such sink or archive.
     """
     with ExitStack() as closing:
-        lines: list[Line | Blocked] = []
+        lines: list[OpenRoute | Blocked] = []
         for one in routes:
             sink = open_sink(one.sink)
             closing.callback(sink.close)
@@ -58,10 +58,10 @@ def opened(routes: Iterable[Route]) -> Generator[list[Line | Blocked]]:
         yield lines
 
 
-def _line(wanted: Route, sink: Sink) -> Line | Blocked:
+def _line(wanted: Route, sink: Sink) -> OpenRoute | Blocked:
     try:
         sink.check()
-        return Line(wanted, sink, open_archive(wanted))
+        return OpenRoute(wanted, sink, open_archive(wanted))
     except SinkUnavailableError as error:
         return Blocked(wanted, sink, error)
 
@@ -85,7 +85,7 @@ def publish_all(
     runs: Sequence[Path] = (),
     *,
     again: bool = False,
-) -> tuple[Outcome, ...]:
+) -> tuple[PublishResult, ...]:
     """Publish what waits for each of several sinks, one after the other.
 
     One that does not answer, or is damaged, does not keep the others from being published to.
@@ -102,8 +102,8 @@ def publish_all(
 
 
 def _published(
-    line: Line | Blocked, manner: Manner | None, runs: Sequence[Path], *, again: bool
-) -> Outcome:
+    line: OpenRoute | Blocked, manner: Manner | None, runs: Sequence[Path], *, again: bool
+) -> PublishResult:
     unread: list[Left] = []
     try:
         if isinstance(line, Blocked):
@@ -129,7 +129,7 @@ class Uploaded:
     """
 
     routes: tuple[Route, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PublishResult, ...]
 
 
 def upload_runs(
@@ -159,13 +159,13 @@ def upload_runs(
     return Uploaded(routes, tuple(outcomes))
 
 
-def _uploaded(runs: Sequence[Path], line: Route, sink: Sink, manner: Manner) -> Outcome:
+def _uploaded(runs: Sequence[Path], line: Route, sink: Sink, manner: Manner) -> PublishResult:
     names: list[str] = []
     unread: list[Left] = []
     try:
         to = open_archive(line)
         for run in runs:
-            _spool(run, Line(line, sink, to), names, unread)
+            _spool(run, OpenRoute(line, sink, to), names, unread)
         sink.check()
         outcome = upload(line.spool, sink, to, manner, names)
     except (BenchyardError, OSError) as error:
@@ -175,7 +175,7 @@ def _uploaded(runs: Sequence[Path], line: Route, sink: Sink, manner: Manner) -> 
     return replace(outcome, sink=line.sink, waiting=(*unread, *outcome.waiting))
 
 
-def _spool(run: Path, line: Line, names: list[str], unread: list[Left]) -> None:
+def _spool(run: Path, line: OpenRoute, names: list[str], unread: list[Left]) -> None:
     try:
         spooled = spool_run(run, line.sink.kind, line.route.spool, line.archive)
     except RecordError as error:
@@ -185,15 +185,17 @@ def _spool(run: Path, line: Line, names: list[str], unread: list[Left]) -> None:
         names.append(spooled.name)
 
 
-def _failed(sink: str, waiting: Sequence[Left], error: BenchyardError | OSError) -> Outcome:
+def _failed(sink: str, waiting: Sequence[Left], error: BenchyardError | OSError) -> PublishResult:
     if isinstance(error, BenchyardError):
-        return Outcome(sink, waiting=tuple(waiting), error=str(error))
+        return PublishResult(sink, waiting=tuple(waiting), error=str(error))
     where = f"{error.filename}: " if error.filename else ""
     text = f"{where}{error.strerror or error}"
-    return Outcome(sink, waiting=tuple(waiting), error=text)
+    return PublishResult(sink, waiting=tuple(waiting), error=text)
 
 
-def archive_uploaded(uploaded: Uploaded, *, listener: Listener = silent) -> tuple[Outcome, ...]:
+def archive_uploaded(
+    uploaded: Uploaded, *, listener: Listener = silent
+) -> tuple[PublishResult, ...]:
     """Archive what was confirmed, and take it out of the spools.
 
     Returns:
@@ -205,7 +207,7 @@ def archive_uploaded(uploaded: Uploaded, *, listener: Listener = silent) -> tupl
     )
 
 
-def _archived(line: Route, outcome: Outcome, listener: Listener) -> Outcome:
+def _archived(line: Route, outcome: PublishResult, listener: Listener) -> PublishResult:
     if not outcome.confirmed:
         return outcome
     sink = open_sink(line.sink)

@@ -21,7 +21,7 @@ from benchyard.publish.exclusive_write import (
     write_again,
     write_exclusively,
 )
-from benchyard.publish.file_lock import Claim, Missed, claimed
+from benchyard.publish.file_lock import ClaimedFile, Missed, claimed
 from benchyard.publish.outcome import Left
 from benchyard.publish.sinks.contract import Kind
 
@@ -37,7 +37,7 @@ _BEGINNING = 1024**2
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingFile:
     """One file that waits.
 
     Args:
@@ -64,7 +64,7 @@ class Listing:
         left_alone: How many entries are no documents: links, folders, other names.
     """
 
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[WaitingFile, ...]
     left_alone: int
 
 
@@ -113,7 +113,7 @@ def listing(folder: Path, only: Kind | None = None) -> Listing:
     return Listing(tuple(waiting), len(seen) - own - len(waiting))
 
 
-def _waiting(entries: list["os.DirEntry[str]"], only: Kind | None) -> Iterator[Waiting]:
+def _waiting(entries: list["os.DirEntry[str]"], only: Kind | None) -> Iterator[WaitingFile]:
     for entry in entries:
         kind = kind_of(entry.name)
         if kind is None or (only is not None and kind is not only):
@@ -123,20 +123,20 @@ def _waiting(entries: list["os.DirEntry[str]"], only: Kind | None) -> Iterator[W
         except FileNotFoundError:
             continue
         if stat.S_ISREG(found.st_mode):
-            yield Waiting(Path(entry.path), found.st_size, found.st_mtime_ns)
+            yield WaitingFile(Path(entry.path), found.st_size, found.st_mtime_ns)
 
 
 class _Rejects(LocalArchive):
     """A folder of files that nobody could read: only their bytes say whether two are the same."""
 
-    def _is(self, name: str, held: Claim, content: bytes) -> bool:
+    def _is(self, name: str, held: ClaimedFile, content: bytes) -> bool:
         path = self.folder / name
         if self._is_very_file(path, held):
             return True
         small = path.lstat().st_size == held.size <= LARGEST
         return small and self._read(name) == content
 
-    def _create(self, name: str, held: Claim, payload: bytes | None) -> bool:
+    def _create(self, name: str, held: ClaimedFile, payload: bytes | None) -> bool:
         if held.size <= LARGEST:
             return super()._create(name, held, payload)
         target = self.folder / name
@@ -144,7 +144,7 @@ class _Rejects(LocalArchive):
         return rename_exclusively(held.path, target) if linked is None else linked
 
 
-def reject(held: Claim, reason: str) -> str:
+def reject(held: ClaimedFile, reason: str) -> str:
     """Move a file that can never be published to ``rejected/``, with the reason beside it.
 
     Nothing there is overwritten.
@@ -180,7 +180,7 @@ def documents_of(found: Listing) -> Listing:
     return replace(found, waiting=waiting, left_alone=found.left_alone + others)
 
 
-def _is_document(waiting: Waiting) -> bool:
+def _is_document(waiting: WaitingFile) -> bool:
     name, how = split_name(waiting.name)
     if _OUR_NAME.fullmatch(name):
         return True
@@ -189,7 +189,7 @@ def _is_document(waiting: Waiting) -> bool:
     return kind is not None and all(part in beginning for part in _FORM[kind])
 
 
-def _beginning(waiting: Waiting, how: Compression) -> bytes:
+def _beginning(waiting: WaitingFile, how: Compression) -> bytes:
     try:
         with waiting.path.open("rb") as stream:
             return _beginning_of(stream, how)
@@ -248,7 +248,7 @@ def _offered(path: Path, spool: Path) -> Left | None:
     return Left(name, "another file of that name waits; publish or remove that one first")
 
 
-def _moved(held: Claim, target: Path) -> bool:
+def _moved(held: ClaimedFile, target: Path) -> bool:
     placed = link_exclusively(held.descriptor, target)
     if placed is None:
         placed = rename_exclusively(held.path, target)

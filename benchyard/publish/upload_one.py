@@ -16,7 +16,7 @@ from benchyard.core.errors import (
 )
 from benchyard.publish.archive import Archive
 from benchyard.publish.compression import LARGEST, Compression, split_name
-from benchyard.publish.file_lock import Claim, Missed, claimed
+from benchyard.publish.file_lock import ClaimedFile, Missed, claimed
 from benchyard.publish.outcome import (
     Confirmed,
     Elsewhere,
@@ -30,7 +30,7 @@ from benchyard.publish.outcome import (
 from benchyard.publish.redact import scrubbed
 from benchyard.publish.sinks.contract import NotesArchiving, Sink, Spooled
 from benchyard.publish.sinks.retry import Patience, Wait, retried
-from benchyard.publish.spool import Waiting, reject
+from benchyard.publish.spool import WaitingFile, reject
 
 #: After so many seconds without a change, a document that cannot be read will not become readable.
 #: Tests write into their result folders in place, and a publisher may come while they do.
@@ -131,25 +131,25 @@ class Uploader:
     _answered: bool = field(default=False, init=False)
     _room: MemoryBudget = field(default_factory=MemoryBudget, init=False)
 
-    def publish(self, waiting: Waiting) -> Ending:
+    def publish(self, waiting: WaitingFile) -> Ending:
         """Bring a file all the way."""
         return self._with(waiting, self._publish)
 
-    def upload(self, waiting: Waiting) -> Ending:
+    def upload(self, waiting: WaitingFile) -> Ending:
         """Bring a file to the sink; it stays in the spool."""
         return self._with(waiting, self._upload)
 
-    def keep(self, waiting: Waiting, mark: tuple[int, int, int, int]) -> Ending:
+    def keep(self, waiting: WaitingFile, mark: tuple[int, int, int, int]) -> Ending:
         """Archive a file that the sink has confirmed, if it still is that file."""
 
-        def act(held: Claim) -> Ending:
+        def act(held: ClaimedFile) -> Ending:
             if held.mark != mark:
                 return Left(held.name, _CHANGED)
             return self._archive(held, self._spooled(held))
 
         return self._with(waiting, act)
 
-    def _with(self, waiting: Waiting, act: Callable[[Claim], Ending]) -> Ending:
+    def _with(self, waiting: WaitingFile, act: Callable[[ClaimedFile], Ending]) -> Ending:
         """Act on a file under its lock; whatever goes wrong, it stays in the spool."""
         try:
             with claimed(waiting.path) as held:
@@ -162,7 +162,7 @@ class Uploader:
         self._troubles = 0
         return ending
 
-    def _settled(self, held: Claim, act: Callable[[Claim], Ending]) -> Ending:
+    def _settled(self, held: ClaimedFile, act: Callable[[ClaimedFile], Ending]) -> Ending:
         """Reject what cannot be read, once it is sure that nobody is still writing it."""
         try:
             return act(held)
@@ -177,20 +177,20 @@ class Uploader:
             reject(held, str(error))
             return Rejected(held.name, str(error))
 
-    def _publish(self, held: Claim) -> Ending:
+    def _publish(self, held: ClaimedFile) -> Ending:
         spooled = self._spooled(held)
         stored = self._store(held, spooled)
         return self._archive(held, spooled) if isinstance(stored, Confirmed) else stored
 
-    def _upload(self, held: Claim) -> Ending:
+    def _upload(self, held: ClaimedFile) -> Ending:
         return self._store(held, self._spooled(held))
 
-    def _spooled(self, held: Claim) -> Spooled:
+    def _spooled(self, held: ClaimedFile) -> Spooled:
         content = held.content()
         name, _ = split_name(held.name)
         return Spooled(name, content, self.archive.planned(held, content))
 
-    def _store(self, held: Claim, spooled: Spooled) -> Ending:
+    def _store(self, held: ClaimedFile, spooled: Spooled) -> Ending:
         try:
             retried(lambda: self._call(spooled), self.patience, self._waiting(held.name))
         except SinkUnavailableError as error:
@@ -227,7 +227,7 @@ class Uploader:
 
         return wait
 
-    def _archive(self, held: Claim, spooled: Spooled) -> Ending:
+    def _archive(self, held: ClaimedFile, spooled: Spooled) -> Ending:
         if not held.is_unchanged or not held.is_in_place:
             return Left(held.name, _CHANGED)
         began = datetime.now(UTC)

@@ -26,7 +26,7 @@ from benchyard.results.krown import krown_runs
 from benchyard.results.layout import campaign_files, left_works, own_runs
 from benchyard.results.ownership import passing, remove_run
 from benchyard.results.record import RunRecord, read_record
-from benchyard.results.subject import Difference, Subject, differences, digest_of, subject_of
+from benchyard.results.subject import Subject, SubjectChange, differences, digest_of, subject_of
 
 EARLIER = "earlier"
 #: How a campaign of KROWN's is called, in the place of a digest.
@@ -80,7 +80,7 @@ class Campaign:
         records = self.records.items()
         return sorted(run for run, r in records if asked and _asker(r.flow_run) == asked)
 
-    def changes(self, now: Subject) -> tuple[Difference, ...]:
+    def changes(self, now: Subject) -> tuple[SubjectChange, ...]:
         """Tell in what its newest run's subject differs from what would be measured now."""
         return () if self.subject is None else differences(self.subject, now)
 

@@ -32,7 +32,7 @@ _SHORT_COMMIT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SubjectChange:
     """One thing in which two subjects differ.
 
     Args:
@@ -95,11 +95,11 @@ def told_version(told: Json) -> JsonObject:
     return found if image is None else {**found, "image": image}
 
 
-def differences(before: Subject, after: Subject) -> tuple[Difference, ...]:
+def differences(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
     """Tell in what two subjects differ; what one of them does not know is no difference."""
     one, other = dict(_leaves(before)), dict(_leaves(after))
     return tuple(
-        Difference(_name(path), value, other[path])
+        SubjectChange(_name(path), value, other[path])
         for path, value in one.items()
         if path in other and value != other[path]
     )
@@ -111,7 +111,7 @@ def in_detail(subject: Subject) -> dict[str, Json]:
     return {_name(path): value for path, value in _leaves(subject) if path[0] in parts}
 
 
-def in_words(found: Iterable[Difference]) -> str:
+def in_words(found: Iterable[SubjectChange]) -> str:
     """Write differences as one clause: "DuckDB 1.2.2 and 2.0.0, files of the case"."""
     return ", ".join(map(str, found))
 

@@ -74,7 +74,7 @@ class Adaptive:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Enough:
     """Whether there are runs enough.
 
     Args:
@@ -134,7 +134,7 @@ def rule_of(facts: Mapping[str, Json]) -> Adaptive | None:
 # -- deciding
 
 
-def enough(rule: Adaptive, records: Sequence[RunRecord]) -> Answer:
+def enough(rule: Adaptive, records: Sequence[RunRecord]) -> Enough:
     """Tell whether there are runs enough, by the first look at which there were.
 
     A look counts finished runs in the order in which they were made, so a run that failed and is
@@ -155,18 +155,18 @@ def enough(rule: Adaptive, records: Sequence[RunRecord]) -> Answer:
     return answer
 
 
-def _before_the_first(rule: Adaptive, done: int) -> Answer:
+def _before_the_first(rule: Adaptive, done: int) -> Enough:
     why = f"the first look is after {rule.looks[0]} runs, {done} are done"
-    return Answer(stop=False, precise=False, done=done, look=None, decisions={}, why=why)
+    return Enough(stop=False, precise=False, done=done, look=None, decisions={}, why=why)
 
 
-def _look(rule: Adaptive, look: int, finished: Sequence[RunRecord]) -> Answer:
+def _look(rule: Adaptive, look: int, finished: Sequence[RunRecord]) -> Enough:
     decisions = {
         step: decide(values, rule.looks, look, rule.until, rule.level)
         for step, values in _durations(finished[:look]).items()
     }
     wide = {step: one.half_width for step, one in decisions.items() if not one.precise}
-    return Answer(
+    return Enough(
         stop=not wide or look >= rule.maximum,
         precise=not wide,
         done=len(finished),

@@ -29,7 +29,7 @@ Describe = Callable[[BaseException], ErrorRecord]
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class AttemptKit:
     """What an execution is measured with.
 
     Args:
@@ -50,7 +50,7 @@ def execute_attempt(
     step: Step,
     resource: Resource[Any],
     parameters: Mapping[str, Json],
-    bench: Bench,
+    bench: AttemptKit,
     abort: Callable[[], None],
 ) -> tuple[Repetition, ...]:
     """Execute a step's command: warm-ups, then the measured repetitions; the first failure ends it.
@@ -80,7 +80,7 @@ def _execute_once(
     kind: str,
     call: Callable[[], object],
     resource: Resource[Any],
-    bench: Bench,
+    bench: AttemptKit,
     abort: Callable[[], None],
 ) -> Repetition:
     deadline = Deadline(step.timeout, abort)
@@ -111,7 +111,11 @@ def _forget_outputs(step: Step, resource: Resource[Any]) -> None:
 
 
 def _timed(
-    step: Step, kind: str, span: tuple[int, int], readings: tuple[Reading, Reading], bench: Bench
+    step: Step,
+    kind: str,
+    span: tuple[int, int],
+    readings: tuple[Reading, Reading],
+    bench: AttemptKit,
 ) -> Repetition:
     start, end = span
     before, after = readings
@@ -137,7 +141,7 @@ class _Answer:
 
 
 def _judge(
-    step: Step, resource: Resource[Any], timed: Repetition, bench: Bench, answer: _Answer
+    step: Step, resource: Resource[Any], timed: Repetition, bench: AttemptKit, answer: _Answer
 ) -> Repetition:
     """Decide how an execution ended; its measurements stay as they are."""
     error = answer.error
@@ -160,7 +164,7 @@ def _judge(
     return replace(timed, outcome=outcome, error=bench.describe(error))
 
 
-def _judge_expected(timed: Repetition, error: Exception | None, bench: Bench) -> Repetition:
+def _judge_expected(timed: Repetition, error: Exception | None, bench: AttemptKit) -> Repetition:
     if error is None:
         missing = CommandFailedError("the command succeeded, and the case expects it to fail")
         return replace(timed, outcome=Outcome.FAILED, error=bench.describe(missing))

@@ -53,7 +53,7 @@ class WishedCampaign:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class CampaignChoice:
     """Whether a new campaign begins.
 
     Args:
@@ -73,7 +73,7 @@ def decide(
     wished: Campaigning,
     subject: Subject,
     flow_run: Mapping[str, Json] | None = None,
-) -> Decision:
+) -> CampaignChoice:
     """Decide whether a new campaign begins.
 
     Args:
@@ -89,17 +89,19 @@ def decide(
         f"{title}: run {run} is done again: {why}" for run, why in campaign.unreadable.items()
     )
     if not campaign.records:
-        return Decision(begins=False, said=damaged)
+        return CampaignChoice(begins=False, said=damaged)
     changes = in_words(campaign.changes(subject))
     if wished is Campaigning.NEW and not changes:
-        return Decision(begins=True, said=(f"{title}: a new campaign begins; before it: {there}",))
+        return CampaignChoice(
+            begins=True, said=(f"{title}: a new campaign begins; before it: {there}",)
+        )
     if not changes:
-        return Decision(begins=False, said=(*damaged, *_of_repository(case, campaign)))
+        return CampaignChoice(begins=False, said=(*damaged, *_of_repository(case, campaign)))
     if wished is Campaigning.KEEP:
         said = f"{title} goes on with runs of something else ({there}): {changes}"
-        return Decision(begins=False, said=(said, *damaged))
+        return CampaignChoice(begins=False, said=(said, *damaged))
     said = f"{title} has changed since {there}: {changes}; a new campaign begins (--keep goes on)"
-    return Decision(begins=True, changed=wished is Campaigning.AUTO, said=(said,))
+    return CampaignChoice(begins=True, changed=wished is Campaigning.AUTO, said=(said,))
 
 
 def _of_repository(case: Case, campaign: Campaign) -> tuple[str, ...]:
@@ -137,7 +139,7 @@ def nothing_to_do(title: str, campaign: Campaign, wanted: int) -> str:
     return f"{title}: nothing to do: {min(alike, wanted)} of {wanted} done on {where}{apart}"
 
 
-class Opened:
+class OpenCampaign:
     """The campaign that runs are added to, under the testbed's lock.
 
     Args:
@@ -193,7 +195,7 @@ def open_campaign(
     plan: WishedCampaign,
     subject: Subject,
     say: Say,
-) -> Opened:
+) -> OpenCampaign:
     """Decide which campaign runs belong to, tell of it, and set the earlier one aside.
 
     Runs that KROWN made are set aside too: its durations and ours do not compare. So is what cannot
@@ -213,7 +215,7 @@ def open_campaign(
     for text in decision.said:
         say(text if earlier is None else f"{text}; the earlier runs are in {shown(earlier)}")
     left = Campaign(campaign.folder) if decision.begins else campaign
-    return Opened(left, changed=decision.changed, keeps=plan.campaign is Campaigning.KEEP)
+    return OpenCampaign(left, changed=decision.changed, keeps=plan.campaign is Campaigning.KEEP)
 
 
 def settled_campaign(results: Path, say: Say) -> Campaign:

@@ -18,7 +18,7 @@ from benchyard.core.files import special
 from benchyard.core.model import Check
 from benchyard.process.children import Child, spawn
 from benchyard.process.usage import Ended
-from benchyard.run.judging import USUAL, Limits, ask, program, wrong
+from benchyard.run.judging import USUAL, SearchLimits, ask, program, wrong
 
 
 class Deadline:
@@ -70,7 +70,9 @@ class Checks:
         limits: Of each process.
     """
 
-    def __init__(self, labels: Mapping[str, str] | None = None, limits: Limits = USUAL) -> None:
+    def __init__(
+        self, labels: Mapping[str, str] | None = None, limits: SearchLimits = USUAL
+    ) -> None:
         self._limits = limits
         self._labels = dict(labels or {})
         self._lock = threading.Lock()

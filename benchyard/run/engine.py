@@ -16,7 +16,7 @@ from benchyard.results.layout import done_runs, refuse_foreign
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import (
-    Opened,
+    OpenCampaign,
     WishedCampaign,
     missing,
     nothing_to_do,
@@ -24,10 +24,10 @@ from benchyard.run.beginning import (
     settled_campaign,
 )
 from benchyard.run.interrupts import graceful, insist
-from benchyard.run.plan import Executed, Plan
+from benchyard.run.plan import Executed, RunPlan
 from benchyard.run.precision import Precision
 from benchyard.run.progress import CaseStarted, Listener, Notice, Waiting, tell
-from benchyard.run.run_context import Setting
+from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from benchyard.run.stages import (
     ARCHIVE,
@@ -63,7 +63,7 @@ class _Stop:
         tell(self._listener, Notice("stopping after this step; press Ctrl-C again to stop now"))
 
 
-def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
+def execute_case(setting: RunContext, plan: RunPlan, stages: Stages) -> Executed:
     """Execute the runs of a case that are not done, one after another, alone on this host.
 
     Whatever happens to a run, resources and collector are stopped and its record is written.
@@ -104,7 +104,7 @@ def execute_case(setting: Setting, plan: Plan, stages: Stages) -> Executed:
     return runs.executed()
 
 
-def _testbed(setting: Setting, plan: Plan, stop: _Stop) -> AbstractContextManager[None]:
+def _testbed(setting: RunContext, plan: RunPlan, stop: _Stop) -> AbstractContextManager[None]:
     return hold_both(
         setting.results,
         setting.case.title,
@@ -141,7 +141,7 @@ class _Runs:
         want_rest: Whether the host is to rest before the run that was yielded last.
     """
 
-    def __init__(self, setting: Setting, plan: Plan, stop: _Stop) -> None:
+    def __init__(self, setting: RunContext, plan: RunPlan, stop: _Stop) -> None:
         self._plan, self._stop, self._listener = plan, stop, setting.listener
         self._opened, todo = _open(setting, plan)
         self._todo = deque(todo)
@@ -190,7 +190,7 @@ class _Runs:
         return Executed(tuple(self._records), tuple(done_runs(self._setting.results)), interrupted)
 
 
-def _open(setting: Setting, plan: Plan) -> tuple[Opened, tuple[int, ...]]:
+def _open(setting: RunContext, plan: RunPlan) -> tuple[OpenCampaign, tuple[int, ...]]:
     """Return the campaign that runs are added to, and the runs that are to be executed."""
 
     def say(text: str) -> None:

@@ -27,7 +27,7 @@ _PIECE = 1 << 20
 _ROOT = str(Path(__file__).resolve().parents[2])
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """What looking at an output may take.
 
     Args:
@@ -43,10 +43,10 @@ class Limits(NamedTuple):
         return self.search_seconds + size / _BYTES_A_SECOND
 
 
-USUAL = Limits()
+USUAL = SearchLimits()
 
 
-def wrong(check: Check, output: Path, shared: Path, limits: Limits = USUAL) -> str | None:
+def wrong(check: Check, output: Path, shared: Path, limits: SearchLimits = USUAL) -> str | None:
     """Say what is wrong with an output; None if nothing is.
 
     Args:
@@ -87,7 +87,7 @@ def count_rows(output: Path) -> int:
     return lines + (last != b"\n")
 
 
-def _wrong_pattern(check: Check, output: Path, limits: Limits) -> str | None:
+def _wrong_pattern(check: Check, output: Path, limits: SearchLimits) -> str | None:
     if check.pattern is None:
         return None
     size = output.stat().st_size
@@ -120,7 +120,7 @@ def program(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", code, *arguments]
 
 
-def ask(check: Check, output: Path, shared: Path, limits: Limits) -> str:
+def ask(check: Check, output: Path, shared: Path, limits: SearchLimits) -> str:
     """Write down what the process is to look at, as ``wrong`` takes it."""
     return json.dumps([asdict(check), str(output), str(shared), limits])
 
@@ -128,7 +128,7 @@ def ask(check: Check, output: Path, shared: Path, limits: Limits) -> str:
 def main() -> None:
     """Look at the output that the only argument tells of, and print what is wrong, as JSON."""
     check, output, shared, given = json.loads(sys.argv[1])
-    limits = Limits(*given)
+    limits = SearchLimits(*given)
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     try:
         said = wrong(Check(**check), Path(output), Path(shared), limits)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from benchyard.process.orphans import Ending, Orphan, end_orphans, orphans
+from benchyard.process.orphans import EndedOrphan, Orphan, end_orphans, orphans
 
 
 class Before(NamedTuple):
@@ -78,7 +78,7 @@ class Leftovers:
         """End whatever the run left running."""
         self._tell("the run", end_orphans(lambda _: True))
 
-    def _tell(self, who: str, ending: Ending) -> None:
+    def _tell(self, who: str, ending: EndedOrphan) -> None:
         if ending.killed:
             self._warn(f"{who} left processes running, which were killed: {_listed(ending.killed)}")
         if ending.alive:

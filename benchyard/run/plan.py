@@ -10,7 +10,7 @@ from benchyard.run.beginning import Campaigning
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """Which runs of a case are to be executed, and how.
 
     Args:

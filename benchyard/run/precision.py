@@ -8,9 +8,9 @@ from benchyard.core.model import Outcome
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord
 from benchyard.run.adaptive import declared, enough, other_rule
-from benchyard.run.plan import Plan
+from benchyard.run.plan import RunPlan
 from benchyard.run.progress import Notice, tell
-from benchyard.run.run_context import Setting
+from benchyard.run.run_context import RunContext
 
 
 class Precision:
@@ -26,7 +26,7 @@ class Precision:
     """
 
     def __init__(
-        self, setting: Setting, plan: Plan, todo: Sequence[int], campaign: Campaign
+        self, setting: RunContext, plan: RunPlan, todo: Sequence[int], campaign: Campaign
     ) -> None:
         self._rule = plan.rule
         self._from = datetime.min.replace(tzinfo=UTC)

@@ -20,7 +20,7 @@ Preflight = Callable[[], Sequence[Mapping[str, Json]]]
 
 
 @dataclass(frozen=True)
-class Setting:
+class RunContext:
     """What all runs of one execution have in common.
 
     Args:

@@ -19,7 +19,7 @@ from typing import IO
 
 from benchyard.core.errors import NotReadyError
 from benchyard.process.children import pipe, spawn
-from benchyard.run.judging import USUAL, Limits, program
+from benchyard.run.judging import USUAL, SearchLimits, program
 
 #: So much of a line without an end (bytes) is remembered for patterns that come in parts.
 _REMEMBERED = 65_536
@@ -39,7 +39,7 @@ class Search:
         CommandFailedError: If the process cannot be started.
     """
 
-    def __init__(self, pattern: str, limits: Limits = USUAL) -> None:
+    def __init__(self, pattern: str, limits: SearchLimits = USUAL) -> None:
         self._pattern, self._limits = pattern, limits
         self._found = False
         self._problem: str | None = None

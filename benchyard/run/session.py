@@ -27,7 +27,7 @@ from benchyard.results.layout import begin_run, finish_run, kept_folders, work_f
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.results.subject import Subject, content_of
 from benchyard.run import record_facts
-from benchyard.run.attempts import Bench
+from benchyard.run.attempts import AttemptKit
 from benchyard.run.checks import Checks
 from benchyard.run.leftovers import Leftovers
 from benchyard.run.progress import Notice, RunEnded, RunStarted
@@ -40,9 +40,9 @@ from benchyard.run.record_facts import (
     write_down,
 )
 from benchyard.run.reporter import LOGGER, Reporter
-from benchyard.run.run_context import Setting
+from benchyard.run.run_context import RunContext
 from benchyard.run.running_resources import LiveResources, Phases, used_classes
-from benchyard.run.step_runner import Ground, StepBook, Stepper
+from benchyard.run.step_runner import StepBook, StepContext, StepRunner
 from benchyard.run.views import View
 from benchyard.run.workspaces import Keeper, account, kept_folder, workspace_of
 
@@ -55,7 +55,7 @@ _LAST_WORDS_SECONDS = 2.0
 class Session:
     """One run of a case, from its empty folder to its checkpoint."""
 
-    def __init__(self, setting: Setting, run: int) -> None:
+    def __init__(self, setting: RunContext, run: int) -> None:
         self.setting = setting
         self.case = setting.case
         self.run = run
@@ -75,7 +75,7 @@ class Session:
         self._preflight: tuple[Mapping[str, Json], ...] = ()
         self._timeline = Timeline(setting.clock, setting.clock.monotonic_ns())
         self._reporter = Reporter(setting.listener, setting.secrets)
-        self._stepper = Stepper(
+        self._stepper = StepRunner(
             (self.case.title, run),
             self._book,
             self._ground,
@@ -143,7 +143,7 @@ class Session:
             )
         )
         measuring = (self._timeline, collector, self._reporter.describe)
-        self._bench = Bench(*measuring, self._leftovers, self._checks)
+        self._bench = AttemptKit(*measuring, self._leftovers, self._checks)
         self._phases = Phases(*measuring)
         settings = cast(
             "Mapping[str, Mapping[str, Json]]",
@@ -170,8 +170,8 @@ class Session:
             raise ResourceError("the resources of this run were not made")
         return self._resources
 
-    def _ground(self) -> Ground:
-        return Ground(self.resources, self._bench, self._keeper)
+    def _ground(self) -> StepContext:
+        return StepContext(self.resources, self._bench, self._keeper)
 
     def _workspace(self, resource: str) -> Workspace:
         return workspace_of(resource, self.case, self.folder, self._shared, self.case_run_label)

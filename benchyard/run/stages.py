@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVarTuple
 
 from benchyard.core.model import Step
-from benchyard.publish import Outcome, Uploaded, archive_uploaded, upload_runs
+from benchyard.publish import PublishResult, Uploaded, archive_uploaded, upload_runs
 from benchyard.publish.outcome import advice, problems
 from benchyard.results.campaigns import publishable_runs
 from benchyard.run.progress import Notice, tell
-from benchyard.run.run_context import Setting
+from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from benchyard.run.summarize import summarize
 
@@ -52,11 +52,11 @@ class Publication:
         runs: Folders of those that are not published; none where no sink is wanted.
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: RunContext) -> None:
         self._setting = setting
         self.runs = publishable_runs(setting.results) if setting.sinks else ()
         self._uploaded = Uploaded((), ())
-        self._outcomes: Sequence[Outcome] = ()
+        self._outcomes: Sequence[PublishResult] = ()
 
     def upload(self) -> None:
         """Put the runs into the spools, and upload what waits of them; trouble is not raised."""
@@ -85,7 +85,7 @@ KEEP_OUTPUTS = Stage[Session]("keep-outputs", lambda session: session.keep_outpu
 RECORD = Stage[Session]("record", lambda session: session.write_record())
 CHECKPOINT = Stage[Session]("checkpoint", lambda session: session.checkpoint())
 COOLDOWN = Stage[Session, float]("cooldown", lambda session, seconds: session.rest(seconds))
-SUMMARIZE = Stage[Setting](
+SUMMARIZE = Stage[RunContext](
     "summarize", lambda setting: summarize(setting.case.title, setting.results), "{stage}"
 )
 UPLOAD = Stage[Publication]("upload", lambda publication: publication.upload(), "{stage}")

@@ -12,7 +12,7 @@ from benchyard.core.errors import StepFailedError
 from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import StepWindow
 from benchyard.results.record import Attempt, ErrorRecord, Repetition, StepRecord
-from benchyard.run.attempts import Bench, execute_attempt
+from benchyard.run.attempts import AttemptKit, execute_attempt
 from benchyard.run.progress import AttemptFailed, StepEnded, StepStarted
 from benchyard.run.reporter import Reporter
 from benchyard.run.running_resources import LiveResources
@@ -108,15 +108,15 @@ class StepBook:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class StepContext:
     """What the steps of a run stand on; made while the run is initialized."""
 
     resources: LiveResources
-    bench: Bench
+    bench: AttemptKit
     keeper: Keeper
 
 
-class Stepper:
+class StepRunner:
     """Tries and settles the steps of one run.
 
     Args:
@@ -130,7 +130,7 @@ class Stepper:
         self,
         where: tuple[str, int],
         book: StepBook,
-        ground: Callable[[], Ground],
+        ground: Callable[[], StepContext],
         timeline: Callable[[], Timeline],
         reporter: Reporter,
         secrets: Secrets,

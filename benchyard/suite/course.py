@@ -15,9 +15,9 @@ from benchyard.core.wording import duration
 from benchyard.run.ordering import Turn
 from benchyard.statistics.figures import plain
 from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room
-from benchyard.suite.plan import Entry
+from benchyard.suite.plan import ChosenCase
 from benchyard.suite.report import CaseReport
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 
 
 class End(StrEnum):
@@ -30,7 +30,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SuiteLimits:
     """When a suite begins nothing more.
 
     Args:
@@ -44,10 +44,10 @@ class Limits:
     fail_fast: bool = False
 
 
-def limits_of(wish: Wish) -> Limits:
+def limits_of(wish: SuiteRequest) -> SuiteLimits:
     """Return when a suite that is wished for begins nothing more."""
     budget = None if wish.budget is None else wish.budget * 3600
-    return Limits(budget, wish.cooldown, wish.fail_fast)
+    return SuiteLimits(budget, wish.cooldown, wish.fail_fast)
 
 
 @dataclass(slots=True)
@@ -94,9 +94,9 @@ class Course:
 
     def __init__(
         self,
-        entries: Sequence[Entry],
+        entries: Sequence[ChosenCase],
         turns: Sequence[Turn],
-        limits: Limits,
+        limits: SuiteLimits,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.entries = entries

@@ -23,7 +23,7 @@ from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, Turn, turns
 from benchyard.statistics import median
 from benchyard.statistics.figures import plain
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 
 #: So many of the newest runs tell how long the next will take.
 _TELLING = 3
@@ -86,7 +86,7 @@ def done_since(results: Path, runs: Collection[int], moment: str) -> tuple[int, 
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChosenCase:
     """One case of the selection.
 
     Args:
@@ -123,12 +123,14 @@ class Chooser:
         know: What is known of the runs in a folder.
     """
 
-    wish: Wish
+    wish: SuiteRequest
     began: datetime
     subject_now: Callable[[Case], Subject]
     know: Callable[[Path], Known] = field(default=known_of)
 
-    def choose(self, loaded: Iterable[Loaded], folder_of: Callable[[Case], Path]) -> list[Entry]:
+    def choose(
+        self, loaded: Iterable[Loaded], folder_of: Callable[[Case], Path]
+    ) -> list[ChosenCase]:
         """Return an entry for each case, and one for each file that is no valid case.
 
         Args:
@@ -144,13 +146,13 @@ class Chooser:
             )
         ]
 
-    def _entry(self, case: Case, results: Path) -> Entry:
+    def _entry(self, case: Case, results: Path) -> ChosenCase:
         known = self.know(results)
         wanted = range(1, self.wish.runs + 1)
         if self.wish.pool and self.wish.campaign == Campaigning.NEW:
             # Its testbed knows what of it this suite has done; results here may be of another one.
             seconds, campaign = known.seconds(), self.wish.campaign
-            return Entry(
+            return ChosenCase(
                 case.title,
                 "a new campaign",
                 case,
@@ -172,7 +174,7 @@ class Chooser:
         again = bool(decided.runs) and not (decided.begins or decided.asks)
         campaign = Campaigning.NEW.value if decided.begins else self.wish.campaign
         seconds = known.seconds() if runs else None
-        return Entry(case.title, why, case, results, runs, again, campaign, seconds)
+        return ChosenCase(case.title, why, case, results, runs, again, campaign, seconds)
 
     def _changes(self, case: Case, known: Known) -> str:
         """Say in what the newest run differs from what would be measured now.
@@ -234,12 +236,12 @@ class _Again:
     asks: bool = False
 
 
-def _invalid(item: Loaded) -> Entry:
+def _invalid(item: Loaded) -> ChosenCase:
     problems = tuple(str(problem) for problem in item.problems)
     more = len(problems) - 1
     others = f" (and {more} more)" if more else ""
     why = f"it is not valid: {item.problems[0]}{others}"
-    return Entry(printable(item.name), why, problems=problems)
+    return ChosenCase(printable(item.name), why, problems=problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +254,7 @@ class SuitePlan:
         seed: Of the random order; None where the order is another.
     """
 
-    entries: Sequence[Entry]
+    entries: Sequence[ChosenCase]
     turns: Sequence[Turn]
     seed: int | None
 
@@ -263,7 +265,7 @@ class SuitePlan:
 
 
 def make_suite_plan(
-    wish: Wish,
+    wish: SuiteRequest,
     registry: Registry,
     began: datetime,
     chance: Callable[[], int] = lambda: random.randrange(2**31),  # noqa: S311 - an order, no secret
@@ -294,7 +296,7 @@ def make_suite_plan(
 
 
 def _ordered(
-    wish: Wish, entries: Sequence[Entry], chance: Callable[[], int]
+    wish: SuiteRequest, entries: Sequence[ChosenCase], chance: Callable[[], int]
 ) -> tuple[list[Turn], int | None]:
     order = Order(wish.order)
     if order is not Order.RANDOM:

@@ -12,7 +12,7 @@ _MOST_DAYS = 36_525.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SuiteRequest:
     """One wish to execute many cases.
 
     Args:

@@ -13,8 +13,8 @@ from benchyard.core.wording import duration
 from benchyard.results.campaigns import read_campaign
 from benchyard.statistics.figures import plural
 from benchyard.suite.course import Course, End, Taken
-from benchyard.suite.plan import Entry
-from benchyard.suite.request import Wish
+from benchyard.suite.plan import ChosenCase
+from benchyard.suite.request import SuiteRequest
 
 FORMAT = "benchyard-suite"
 VERSION = 1
@@ -22,7 +22,7 @@ HEAD = ("CASE", "DONE", "FAILED", "LEFT OUT", "TIME", "TESTBED", "WHY")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CaseResult:
     """One case of a suite that has ended.
 
     Args:
@@ -106,14 +106,14 @@ class Summary:
         interrupted: Whether somebody stopped it.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[CaseResult]
     turns: Sequence[Taken]
     seconds: float
     seed: int | None
     interrupted: bool
 
     @property
-    def bad(self) -> list[Line]:
+    def bad(self) -> list[CaseResult]:
         """The cases of which the suite did not do what was wanted."""
         return [line for line in self.lines if line.is_bad]
 
@@ -169,12 +169,12 @@ class Summary:
         }
 
 
-def _rank(line: Line) -> tuple[bool, ...]:
+def _rank(line: CaseResult) -> tuple[bool, ...]:
     wanted = bool(line.done or line.failed or line.left_out)
     return not line.is_bad, not line.regressions, not wanted
 
 
-def _turn(taken: Taken, lines: Sequence[Line]) -> JsonObject:
+def _turn(taken: Taken, lines: Sequence[CaseResult]) -> JsonObject:
     runs: list[Json] = [*taken.turn.runs]
     return {
         "case": lines[taken.turn.case].title,
@@ -198,7 +198,7 @@ def summed(course: Course, *, seed: int | None, interrupted: bool) -> Summary:
     return Summary(lines, turns, course.elapsed, seed, interrupted)
 
 
-def _line(entry: Entry, turns: Sequence[Taken]) -> Line:
+def _line(entry: ChosenCase, turns: Sequence[Taken]) -> CaseResult:
     executed = [taken for taken in turns if taken.end in (End.DONE, End.FAILED)]
     done = sum(len(taken.seen) for taken in turns)
     failed = sum(len(taken.turn.runs) - len(taken.seen) - len(taken.before) for taken in executed)
@@ -206,7 +206,7 @@ def _line(entry: Entry, turns: Sequence[Taken]) -> Line:
     reports = [taken.report for taken in turns if taken.report is not None]
     reasons = dict.fromkeys(taken.why for taken in turns if taken.why)
     where = dict.fromkeys(taken.place.name for taken in turns if taken.place.name)
-    return Line(
+    return CaseResult(
         title=entry.title,
         done=done,
         failed=failed,
@@ -221,7 +221,9 @@ def _line(entry: Entry, turns: Sequence[Taken]) -> Line:
     )
 
 
-def write_summary(summary: Summary, wish: Wish, name: str, flow_run: Mapping[str, Json]) -> Path:
+def write_summary(
+    summary: Summary, wish: SuiteRequest, name: str, flow_run: Mapping[str, Json]
+) -> Path:
     """Keep a suite's summary among the lab's own files, and return where.
 
     Args:
@@ -248,7 +250,7 @@ def write_summary(summary: Summary, wish: Wish, name: str, flow_run: Mapping[str
 
 def with_comparisons(
     summary: Summary,
-    entries: Sequence[Entry],
+    entries: Sequence[ChosenCase],
     baseline: str,
     flow_run: Mapping[str, Json] | None = None,
 ) -> Summary:

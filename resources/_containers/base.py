@@ -23,7 +23,7 @@ from resources._containers.container_environment import (
     ContainerEnvironment,
     remove_leftovers,
 )
-from resources._containers.container_set import Call, ContainerSet
+from resources._containers.container_set import ContainerSet, ProgramCall
 from resources._containers.engine import Client, EngineError, connect
 from resources._containers.exits import (
     execution_failed,
@@ -287,7 +287,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         container: LiveContainer,
         arguments: Sequence[str],
         follower: Follower,
-        call: Call | None = None,
+        call: ProgramCall | None = None,
         exit_code: int = 0,
     ) -> CommandResult:
         """Execute a program in a container that runs, and see that it ends as it must.
@@ -295,7 +295,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         Raises:
             CommandFailedError: If it ends in another way.
         """
-        call = call or Call()
+        call = call or ProgramCall()
         try:
             ended = self._container_set.execute(container, list(arguments), follower, call)
         finally:

@@ -19,7 +19,7 @@ from resources._containers.engine import (
 )
 from resources._containers.exits import Exit, exit_of
 from resources._containers.specification import Specification, engine_config
-from resources._containers.streams import Follower, Line, Program
+from resources._containers.streams import Follower, Program, Streams
 
 #: Seconds that a container has to obey SIGTERM before it is killed.
 STOP_SECONDS = 10
@@ -53,7 +53,7 @@ class LiveContainer:
         self._thread: threading.Thread | None = None
         self._over = threading.Event()
         self._exit: Exit | EngineError | None = None
-        self._line: Line | None = None
+        self._line: Streams | None = None
         self._programs: set[Program] = set()
         note_arguments([spec.image, *(spec.entrypoint or ()), *(spec.command or ())])
         with telling(f"cannot create a container of '{spec.image}'"):
@@ -69,7 +69,7 @@ class LiveContainer:
             EngineError: If the engine cannot, for instance because a port is taken.
         """
         with telling(f"cannot start the container of '{self.spec.image}'"):
-            line = Line(self._api.attach_socket(self.id, _BOTH))
+            line = Streams(self._api.attach_socket(self.id, _BOTH))
             try:
                 self._api.start(self.id)
             except BaseException:
@@ -81,7 +81,7 @@ class LiveContainer:
         )
         self._thread.start()
 
-    def _attend(self, line: Line) -> None:
+    def _attend(self, line: Streams) -> None:
         """Follow the streams, then learn how it ended."""
         try:
             # A stream that breaks is no end; whoever can tell of that is asked next.

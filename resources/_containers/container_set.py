@@ -15,7 +15,7 @@ from benchyard.process.usage import Life
 from resources._containers.container import LiveContainer
 from resources._containers.container_environment import ContainerEnvironment
 from resources._containers.engine import EngineError, answers
-from resources._containers.exits import Executed, Exit
+from resources._containers.exits import Exit, ProgramRun
 from resources._containers.specification import Specification
 from resources._containers.streams import Follower
 
@@ -24,7 +24,7 @@ A_MOMENT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ProgramCall:
     """How a program is executed in a container.
 
     Args:
@@ -124,8 +124,8 @@ class ContainerSet:
         return ended if span.seconds is None else replace(ended, run_s=span.seconds)
 
     def execute(
-        self, container: LiveContainer, arguments: list[str], follower: Follower, call: Call
-    ) -> Executed:
+        self, container: LiveContainer, arguments: list[str], follower: Follower, call: ProgramCall
+    ) -> ProgramRun:
         """Execute a program in a container that runs, and wait for its end.
 
         Raises:
@@ -159,7 +159,7 @@ class ContainerSet:
         else:
             span = NEVER
         out_of_memory = self._environment.oom_kills(container) > killed
-        return Executed(code, span.seconds, out_of_memory, has_begun=program.pid is not None)
+        return ProgramRun(code, span.seconds, out_of_memory, has_begun=program.pid is not None)
 
     @staticmethod
     def _refuse_over(container: LiveContainer, error: Exception | None = None) -> None:

@@ -64,7 +64,7 @@ def _between(start: str, end: str) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Executed:
+class ProgramRun:
     """How a program ended that was executed in a container.
 
     Args:
@@ -99,7 +99,7 @@ def run_failed(image: str, ended: Exit, exit_code: int, said: str) -> CommandFai
 
 
 def execution_failed(
-    program: str, image: str, ended: Executed, exit_code: int, said: str
+    program: str, image: str, ended: ProgramRun, exit_code: int, said: str
 ) -> CommandFailedError:
     """Return the error for a program in a container that did not end as it must.
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.redaction import Stream, known_forms
 from benchyard.process.children import tail
-from benchyard.run.judging import USUAL, Limits
+from benchyard.run.judging import USUAL, SearchLimits
 from benchyard.run.searching import Search
 from resources._containers.engine import telling
 
@@ -93,7 +93,7 @@ class Follower:
     def _lose(self, path: Path, error: OSError) -> None:
         self.problem = f"{path}: {error.strerror}"
 
-    def expect(self, pattern: str, limits: Limits = USUAL) -> None:
+    def expect(self, pattern: str, limits: SearchLimits = USUAL) -> None:
         """Look for a pattern from now on; call it before the stream begins.
 
         Raises:
@@ -135,7 +135,7 @@ _STDERR = 2
 _MOST = 65_536
 
 
-class Line:
+class Streams:
     """What a program says, and what is said to it: a connection that the engine turned over.
 
     ``docker`` reads it past the buffer that the HTTP headers came through: what came together with
@@ -201,7 +201,7 @@ class Line:
 PAUSE = 0.002
 
 
-class Program(Line):
+class Program(Streams):
     """A program that was started in a running container.
 
     Args:

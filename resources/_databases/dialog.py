@@ -41,7 +41,7 @@ class DialogEndedError(ResourceError):
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class DialogClient:
     """How a client is executed.
 
     Args:
@@ -63,7 +63,7 @@ class Dialog:
         EngineError: If the engine cannot execute it.
     """
 
-    def __init__(self, container: LiveContainer, client: Client) -> None:
+    def __init__(self, container: LiveContainer, client: DialogClient) -> None:
         self._container = container
         self._client = client
         self._life = ExitStack()

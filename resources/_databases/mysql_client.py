@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from resources._databases.answers import ERRORS
-from resources._databases.dialog import Client
+from resources._databases.dialog import DialogClient
 from resources._databases.files import Source
 
 _ERROR = re.compile(
@@ -21,9 +21,9 @@ _ROW = re.compile(r"\b(?:at row|[Rr]ow) (\d+)")
 FAREWELL = "quit\n"
 
 
-def client(program: str, password: str, database: str) -> Client:
+def client(program: str, password: str, database: str) -> DialogClient:
     """Return how the client is executed: through the socket, as root."""
-    return Client(
+    return DialogClient(
         [
             program,
             "--user=root",

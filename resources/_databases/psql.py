@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
-from resources._databases.dialog import Client
+from resources._databases.dialog import DialogClient
 from resources._databases.files import Catalogue, Source
 from resources._embedded.embedded_file import literal, quoted
 
@@ -30,9 +30,9 @@ _COPY_LINE = re.compile(r"^CONTEXT: +COPY .*?, line (\d+)", re.MULTILINE)
 _NO_QUOTE = "E'\\001'"
 
 
-def client(user: str, password: str, database: str) -> Client:
+def client(user: str, password: str, database: str) -> DialogClient:
     """Return how the client is executed: through the socket, as the database's owner."""
-    return Client(
+    return DialogClient(
         [
             "psql",
             "--no-psqlrc",

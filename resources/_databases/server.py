@@ -18,8 +18,8 @@ from resources._containers.specification import Mount, Specification
 from resources._databases.answers import put
 from resources._databases.dialog import (
     NOT_EXECUTABLE,
-    Client,
     Dialog,
+    DialogClient,
     DialogEndedError,
 )
 from resources._databases.files import Source, TableFile
@@ -97,7 +97,7 @@ class DatabaseServer(ServerContainer[ContainerSettingsT], ABC):
         """Return what the image hands to the server; none leaves it to the image."""
 
     @abstractmethod
-    def _client(self) -> Client:
+    def _client(self) -> DialogClient:
         """Return how the client is executed."""
 
     @abstractmethod

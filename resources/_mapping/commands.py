@@ -7,7 +7,7 @@ from benchyard.case.resource import CommandResult, InputFile, OutputFile, comman
 from resources._mapping.databases import Database, DatabaseType, database_of
 
 
-class Engine(ABC):
+class ArgumentEngine(ABC):
     """A program that is given arguments."""
 
     @abstractmethod
@@ -35,7 +35,7 @@ class Mapping:
     database: Database | None
 
 
-class MappingEngine(Engine):
+class MappingEngine(ArgumentEngine):
     """A program that makes RDF from files, or from a relational database."""
 
     @abstractmethod

@@ -10,7 +10,7 @@ from prefect.states import Completed
 from benchyard.core import places
 from tasks import orphans
 from tasks.caller import Caller, bring_back_server, called_by, current_caller, remember_end
-from tasks.orphans import Note, close_orphans, folder
+from tasks.orphans import OrphanNote, close_orphans, folder
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def test_the_end_of_a_flow_run_is_not_that_of_the_next() -> None:
 
 
 def test_a_note_says_whose_it_is_and_how_it_ended() -> None:
-    note = Note(str(uuid4()), "server")
+    note = OrphanNote(str(uuid4()), "server")
     (first,) = notes()
     note.keep(Completed(message="3 runs done"))
     (last,) = notes()
@@ -70,8 +70,8 @@ def test_what_is_no_note_of_this_server_is_left_alone(
     folder().mkdir(parents=True)
     file = folder() / f"{uuid4()}.json"
     file.write_text(text)
-    Note(str(uuid4()), "another server")
-    Note(str(uuid4()), "this server")  # its process lives
+    OrphanNote(str(uuid4()), "another server")
+    OrphanNote(str(uuid4()), "this server")  # its process lives
 
     close_orphans("this server")
 

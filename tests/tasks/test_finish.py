@@ -12,7 +12,7 @@ from benchyard.core.model import Case
 from benchyard.run.plan import Executed
 from benchyard.run.progress import Event
 from benchyard.run.request import Request
-from benchyard.run.run_context import Setting
+from benchyard.run.run_context import RunContext
 from tasks import finish as module
 from tasks.finish import conclude, concluding
 from tests.benchyard.analysis.comparison.conftest import failed, place, run, runs
@@ -48,9 +48,9 @@ def wait(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     monkeypatch.setattr(module, "wait_for_server", wait_for_server)
 
 
-def setting(results: Path, told: Told) -> Setting:
+def setting(results: Path, told: Told) -> RunContext:
     case = Case(results, "urn:tpch", "tpch", "", ())
-    return Setting(
+    return RunContext(
         case, results, cast("Any", None), 0.1, cast("Any", None), listener=told.notices.append
     )
 

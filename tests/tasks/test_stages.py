@@ -40,7 +40,7 @@ from tasks.flow_run import (
     first_start,
     this_flow_run,
 )
-from tasks.futures import Ended
+from tasks.futures import EndedFuture
 from tasks.policy import UNCACHED
 from tasks.stages import PrefectStages, task_of, watched_stages
 from tests.conftest import RECORDED, eventually
@@ -134,7 +134,7 @@ def run_one(stage: Stage[Session], session: Session, *after: Handle) -> Handle:
 
 def task_run(handle: Handle) -> TaskRun:
     """Return what Prefect knows of the task run behind a handle, once it does."""
-    identifier = cast("Ended", handle).task_run_id
+    identifier = cast("EndedFuture", handle).task_run_id
     found: list[TaskRun] = []
 
     def known() -> bool:

@@ -15,7 +15,7 @@ from benchyard.statistics.comparison import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Difficulty:
     """Something that no number tells.
 
     Args:
@@ -49,7 +49,7 @@ def findings(
     candidate: RunSet,
     one: Mapping[str, StepSample],
     other: Mapping[str, StepSample],
-) -> tuple[Finding, ...]:
+) -> tuple[Difficulty, ...]:
     """Return what there is to say about failures and about steps without a partner.
 
     Args:
@@ -64,7 +64,7 @@ def findings(
     )
 
 
-def _broken_runs(baseline: RunSet, candidate: RunSet) -> Iterator[Finding]:
+def _broken_runs(baseline: RunSet, candidate: RunSet) -> Iterator[Difficulty]:
     before, after = (
         _Failures(len(_broken_off(side)), len(side.everything)) for side in (baseline, candidate)
     )
@@ -82,20 +82,22 @@ def _broken_off(side: RunSet) -> list[int]:
     ]
 
 
-def _of_step(one: StepSample, other: StepSample) -> Iterator[Finding]:
+def _of_step(one: StepSample, other: StepSample) -> Iterator[Difficulty]:
     before, after = (_Failures(side.failed, side.executed) for side in (one, other))
     yield from _changed(other.id, f"step {other.name} fails", before, after)
     for name, here, there in (("candidate", other, one), ("baseline", one, other)):
         if there.executed and not here.executed:
             text = f"step {other.name} was never executed in the {name}: skipped each time"
-            yield Finding(other.id, Verdict.CHANGE, printable(text))
+            yield Difficulty(other.id, Verdict.CHANGE, printable(text))
 
 
-def _changed(step: str | None, what: str, before: _Failures, after: _Failures) -> Iterator[Finding]:
+def _changed(
+    step: str | None, what: str, before: _Failures, after: _Failures
+) -> Iterator[Difficulty]:
     if not (before.failed or after.failed):
         return
     text = f"{what} in {after} of the candidate, in {before} of the baseline"
-    yield Finding(step, _verdict(before, after), printable(text))
+    yield Difficulty(step, _verdict(before, after), printable(text))
 
 
 def _verdict(before: _Failures, after: _Failures) -> Verdict:
@@ -109,6 +111,6 @@ def _verdict(before: _Failures, after: _Failures) -> Verdict:
     return Verdict.CHANGE
 
 
-def _alone(step: StepSample, here: str, there: str) -> Finding:
+def _alone(step: StepSample, here: str, there: str) -> Difficulty:
     text = f"step {step.name} is in the {here} only; the {there} has no step with the id {step.id}"
-    return Finding(step.id, Verdict.CHANGE, printable(text))
+    return Difficulty(step.id, Verdict.CHANGE, printable(text))

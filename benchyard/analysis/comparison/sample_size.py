@@ -64,7 +64,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SamplePlan:
     """What all steps take.
 
     Args:
@@ -85,7 +85,7 @@ class Plan:
         return max(known) if len(known) == len(every) else None
 
 
-def make_plan(run_sets: Mapping[str, RunSet], rule: Rule, sensitivity: float) -> Plan:
+def make_plan(run_sets: Mapping[str, RunSet], rule: Rule, sensitivity: float) -> SamplePlan:
     """Tell how many runs each step takes to show a change.
 
     The level is divided among all comparisons (Bonferroni). Holm's correction, which judges them
@@ -110,7 +110,7 @@ def make_plan(run_sets: Mapping[str, RunSet], rule: Rule, sensitivity: float) ->
     chosen = [one for one in series if one[2] in wanted]
     each = rule.level / len(chosen)
     demands = [_demand(*one, each, sensitivity) for one in chosen]
-    return Plan(sensitivity, rule.level, each, tuple(sorted(demands, key=_ease)))
+    return SamplePlan(sensitivity, rule.level, each, tuple(sorted(demands, key=_ease)))
 
 
 def _demand(
@@ -138,7 +138,7 @@ def _ease(demand: Demand) -> tuple[int, float]:
 
 
 # -- in words
-def plan_table(plan: Plan) -> list[tuple[str, ...]]:
+def plan_table(plan: SamplePlan) -> list[tuple[str, ...]]:
     """Return the table, header first."""
     header = ("CASE", "STEP", "METRIC", "N", "MEDIAN", "SPREAD", "SHOWS NOW", "RUNS NEEDED")
     several = len({demand.case for demand in plan.demands}) > 1
@@ -173,7 +173,7 @@ def _needed(demand: Demand) -> str:
     return UNKNOWN if demand.spread is None else f"> {MOST_RUNS:,}"
 
 
-def plan_summary(plan: Plan) -> str:
+def plan_summary(plan: SamplePlan) -> str:
     """Return the whole in a sentence."""
     change, many = probability(plan.sensitivity), len(plan.demands)
     over = f" over {many} comparisons" if many > 1 else ""
@@ -194,7 +194,7 @@ def plan_summary(plan: Plan) -> str:
     return f"more than {MOST_RUNS:,} runs would be needed to show a change of {change} {rule}"
 
 
-def plan_document(plan: Plan, baseline: str) -> JsonObject:
+def plan_document(plan: SamplePlan, baseline: str) -> JsonObject:
     """Return the document.
 
     Args:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from benchyard.analysis.comparison.comparability import Mismatch, check
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.findings import Finding, findings
+from benchyard.analysis.comparison.findings import Difficulty, findings
 from benchyard.analysis.comparison.run_sets import Pairs, RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
 from benchyard.core.errors import InputError
@@ -92,7 +92,7 @@ class CasePair:
     baseline: RunSet
     candidate: RunSet
     mismatches: tuple[Mismatch, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Difficulty, ...]
 
     @property
     def title(self) -> str:

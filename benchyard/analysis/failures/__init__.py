@@ -7,7 +7,7 @@ that were made before that was kept.
 from benchyard.analysis.failures.executions import (
     WHOLE_RUN,
     Collected,
-    Execution,
+    StepTry,
     collect,
     executions,
 )
@@ -17,8 +17,8 @@ __all__ = [
     "WHOLE_RUN",
     "Bucket",
     "Collected",
-    "Execution",
     "Fragile",
+    "StepTry",
     "by_fragility",
     "collect",
     "executions",

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import cast
 
-from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, Execution, executions
+from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, StepTry, executions
 from benchyard.analysis.failures.rates import (
     DAY,
     WEEK,
@@ -88,7 +88,7 @@ def _step(step: Fragile) -> JsonObject:
     }
 
 
-def _execution(one: Execution, link: Link) -> JsonObject:
+def _execution(one: StepTry, link: Link) -> JsonObject:
     return {
         "case": one.case,
         "run": one.run,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Json, Outcome
-from benchyard.results.attempts import FailedAttempt, TriedStep, Try, read_tries, try_of
+from benchyard.results.attempts import FailedAttempt, RunAttempt, TriedStep, read_tries, try_of
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results
 from benchyard.results.krown import surely_krowns
@@ -23,7 +23,7 @@ _BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class StepTry:
     """One step in one try of a run, after all its attempts.
 
     Args:
@@ -83,7 +83,7 @@ class Execution:
         return self.failed[-1].error if self.failed else self.error
 
 
-def executions(tries: Iterable[Try]) -> Iterator[Execution]:
+def executions(tries: Iterable[RunAttempt]) -> Iterator[StepTry]:
     """Yield what was executed; steps that never began because of others are none."""
     for one in tries:
         if one.under_way:
@@ -99,9 +99,9 @@ def _began(step: TriedStep) -> bool:
     return step.attempts > 0 or step.outcome in _BROKEN
 
 
-def _of_step(one: Try, step: TriedStep) -> Execution:
+def _of_step(one: RunAttempt, step: TriedStep) -> StepTry:
     reason = ErrorRecord("", step.reason) if step.reason else None
-    return Execution(
+    return StepTry(
         case=one.case,
         run=one.run,
         step=step.label,
@@ -117,8 +117,8 @@ def _of_step(one: Try, step: TriedStep) -> Execution:
     )
 
 
-def _of_run(one: Try) -> Execution:
-    return Execution(
+def _of_run(one: RunAttempt) -> StepTry:
+    return StepTry(
         case=one.case,
         run=one.run,
         step=WHOLE_RUN,
@@ -143,7 +143,7 @@ class Collected:
         problems: A sentence for each file, or line of one, that cannot be read.
     """
 
-    tries: tuple[Try, ...]
+    tries: tuple[RunAttempt, ...]
     problems: tuple[str, ...] = ()
 
     def since(self, moment: datetime | None) -> "Collected":
@@ -155,7 +155,7 @@ class Collected:
 
 def collect(folders: Iterable[Path]) -> Collected:
     """Read what was tried of the cases whose runs are in ``folders``."""
-    tries: list[Try] = []
+    tries: list[RunAttempt] = []
     problems: list[str] = []
     for folder in folders:
         noted, unreadable = read_tries(folder)
@@ -188,9 +188,9 @@ def _has_tries(folder: Path) -> bool:
     return results.tries.is_file() or bool(results.marked() or results.failed())
 
 
-def _recorded(folder: Path, noted: set[int]) -> tuple[list[Try], list[str]]:
+def _recorded(folder: Path, noted: set[int]) -> tuple[list[RunAttempt], list[str]]:
     """Return the tries of runs that are not noted, and what is wrong with their records."""
-    tries: list[Try] = []
+    tries: list[RunAttempt] = []
     problems: list[str] = []
     for number, run in Results(folder).runs().items():
         if number in noted or not (run.is_marked or run.has_failed):
@@ -207,7 +207,7 @@ def _recorded(folder: Path, noted: set[int]) -> tuple[list[Try], list[str]]:
     return tries, problems
 
 
-def _without_end(noted: list[Try], recorded: list[Try]) -> list[Try]:
+def _without_end(noted: list[RunAttempt], recorded: list[RunAttempt]) -> list[RunAttempt]:
     """Leave out beginnings whose end a record tells, where no note of it could be made."""
     known = {(one.run, one.started_at) for one in recorded}
     return [one for one in noted if one.outcome or (one.run, one.started_at) not in known]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from math import sqrt
 
-from benchyard.analysis.failures.executions import WHOLE_RUN, Execution
+from benchyard.analysis.failures.executions import WHOLE_RUN, StepTry
 from benchyard.core.model import Outcome
 
 #: Two-sided 95 % of the normal distribution.
@@ -34,7 +34,7 @@ class Fragile:
     case: str
     step: str
     executions: int
-    troubled: tuple[Execution, ...]
+    troubled: tuple[StepTry, ...]
     attempts: int
 
     @property
@@ -70,16 +70,16 @@ def least_rate(some: int, of_all: int) -> float:
     return min(max(0.0, least), rate)  # what is beyond is rounding
 
 
-def _ending(execution: Execution) -> str:
+def _ending(execution: StepTry) -> str:
     if execution.outcome is None:
         return "no_end"
     recovered = execution.outcome is Outcome.COMPLETED
     return "recovered" if recovered else execution.outcome.value
 
 
-def by_fragility(found: Iterable[Execution]) -> list[Fragile]:
+def by_fragility(found: Iterable[StepTry]) -> list[Fragile]:
     """Return every step that was executed, the most fragile first."""
-    grouped: dict[tuple[str, str], list[Execution]] = {}
+    grouped: dict[tuple[str, str], list[StepTry]] = {}
     runs: dict[str, set[tuple[int, str]]] = {}
     for one in found:
         grouped.setdefault((one.case, one.id), []).append(one)
@@ -91,7 +91,7 @@ def by_fragility(found: Iterable[Execution]) -> list[Fragile]:
     return sorted(steps, key=_order)
 
 
-def _fragile(several: Sequence[Execution], count: int) -> Fragile:
+def _fragile(several: Sequence[StepTry], count: int) -> Fragile:
     newest = max(several, key=lambda one: one.began)
     return Fragile(
         case=newest.case,
@@ -107,7 +107,7 @@ def _order(step: Fragile) -> tuple[float, int, str, bool, str]:
     return (-step.fragility, -len(step.troubled), step.case, whole, step.step)
 
 
-def troubled(steps: Iterable[Fragile]) -> list[Execution]:
+def troubled(steps: Iterable[Fragile]) -> list[StepTry]:
     """Return the executions in which anything failed: of the most fragile step, newest first."""
     return [one for step in steps for one in reversed(step.troubled)]
 
@@ -136,13 +136,13 @@ class Bucket:
         return self.troubled / self.executions if self.executions else None
 
 
-def suiting(found: Sequence[Execution]) -> str:
+def suiting(found: Sequence[StepTry]) -> str:
     """Return which length suits the time that executions span."""
     days = [_day(one) for one in found]
     return DAY if not days or (max(days) - min(days)).days < _MOST_DAYS else WEEK
 
 
-def rates(found: Sequence[Execution], every: str) -> list[Bucket]:
+def rates(found: Sequence[StepTry], every: str) -> list[Bucket]:
     """Return the rate of each day or week from the first execution to the last, empty ones too.
 
     Executions that stand for a whole run count like those of a step.
@@ -150,7 +150,7 @@ def rates(found: Sequence[Execution], every: str) -> list[Bucket]:
     Args:
         every: ``DAY`` or ``WEEK``.
     """
-    grouped: dict[date, list[Execution]] = {}
+    grouped: dict[date, list[StepTry]] = {}
     for one in found:
         grouped.setdefault(_first_day(_day(one), every), []).append(one)
     if not grouped:
@@ -161,7 +161,7 @@ def rates(found: Sequence[Execution], every: str) -> list[Bucket]:
     return [_bucket(day, grouped.get(day, [])) for day in days]
 
 
-def _day(execution: Execution) -> date:
+def _day(execution: StepTry) -> date:
     return execution.began.astimezone(UTC).date()
 
 
@@ -172,7 +172,7 @@ def _first_day(day: date, every: str) -> date:
         return day
 
 
-def _bucket(first: date, several: Sequence[Execution]) -> Bucket:
+def _bucket(first: date, several: Sequence[StepTry]) -> Bucket:
     return Bucket(
         first,
         executions=len(several),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchyard.analysis.failures.executions import WHOLE_RUN, Execution
+from benchyard.analysis.failures.executions import WHOLE_RUN, StepTry
 from benchyard.analysis.failures.rates import WEEK, Bucket, Fragile
 from benchyard.core.wording import duration, printable
 from benchyard.results.reasons import reason, shortened
@@ -21,7 +21,7 @@ _BESIDE = 44
 NOTHING = "-"
 
 
-def outcome_word(execution: Execution) -> str:
+def outcome_word(execution: StepTry) -> str:
     """Say how an execution ended, after all retries."""
     if execution.recovered:
         return "recovered"
@@ -40,7 +40,7 @@ def said(error: ErrorRecord | None, longest: int = _ERROR) -> str:
     return NOTHING if error is None else shortened(printable(reason(error)), longest)
 
 
-def first_and_last(execution: Execution, longest: int = _BESIDE) -> tuple[str, str]:
+def first_and_last(execution: StepTry, longest: int = _BESIDE) -> tuple[str, str]:
     """Return the first and the last error for two cells beside each other: what differs."""
     first, last = execution.first_error, execution.last_error
     if len(execution.failed) < 2 or first is None or last is None:
@@ -91,7 +91,7 @@ def steps_table(steps: Sequence[Fragile]) -> list[tuple[str, ...]]:
     return [heads, *rows]
 
 
-def executions_table(found: Sequence[Execution]) -> list[tuple[str, ...]]:
+def executions_table(found: Sequence[StepTry]) -> list[tuple[str, ...]]:
     """Return the table of executions in trouble, header first."""
     rows = [
         (

@@ -150,7 +150,7 @@ class Contact(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class EngineFacts:
     """The Docker engine, as it answered.
 
     Args:
@@ -181,7 +181,7 @@ class CheckContext:
     results: Path
     temporary: Path
     look: Look | None = None
-    engine: Engine = Engine(Contact.ABSENT)
+    engine: EngineFacts = EngineFacts(Contact.ABSENT)
     clock: ClockState | None = None
     user: int = 0
 
@@ -191,20 +191,20 @@ class CheckContext:
         return len(online(self.host))
 
 
-def meet_engine(host: Host) -> Engine:
+def meet_engine(host: Host) -> EngineFacts:
     """Ask the Docker engine for its running containers."""
     place = engine_socket(host)
     if place is None:
-        return Engine(Contact.ELSEWHERE, os.environ.get("DOCKER_HOST", ""))
+        return EngineFacts(Contact.ELSEWHERE, os.environ.get("DOCKER_HOST", ""))
     if not os.access(place, os.F_OK):
-        return Engine(Contact.ABSENT, str(place))
+        return EngineFacts(Contact.ABSENT, str(place))
     try:
         answer = ask(place, "/containers/json", _PATIENCE)
     except PermissionError:
-        return Engine(Contact.REFUSED, str(place))
+        return EngineFacts(Contact.REFUSED, str(place))
     except UNTOLD:
-        return Engine(Contact.SILENT, str(place))
-    return Engine(Contact.ANSWERS, str(place), answer.server, answer.body)
+        return EngineFacts(Contact.SILENT, str(place))
+    return EngineFacts(Contact.ANSWERS, str(place), answer.server, answer.body)
 
 
 #: Name of each check to what makes it; None is a check that does not apply to this host.

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from benchyard.host.checks.check_context import CheckContext, Checks, Contact, Engine
+from benchyard.host.checks.check_context import CheckContext, Checks, Contact, EngineFacts
 from benchyard.host.checks.finding import Finding, fail, ok, some, unknown, warn
 from benchyard.host.checks.suspicion import STEAL_SHARE, STEAL_TICKS
 from benchyard.host.counters.parsing import TICKS_PER_S, cpu_times
@@ -143,7 +143,7 @@ def other_containers(context: CheckContext) -> Finding:
     return ok(check, "none run")
 
 
-def _listed(engine: Engine) -> Iterator[tuple[str, str]]:
+def _listed(engine: EngineFacts) -> Iterator[tuple[str, str]]:
     """Yield id and name of each container that the engine lists."""
     for entry in running(engine.containers):
         names = entry.get("Names")

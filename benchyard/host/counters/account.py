@@ -52,7 +52,7 @@ CPU_WAIT = "resource_cpu_wait_s"
 MOST_REASONS = 5
 
 
-class Account:
+class MetricBook:
     """What was used; thread-bound."""
 
     def __init__(self) -> None:
@@ -95,9 +95,9 @@ def difference(before: float | None, after: float | None) -> float | None:
     return after - before
 
 
-def together(parts: Sequence[Account]) -> Account:
+def together(parts: Sequence[MetricBook]) -> MetricBook:
     """Return what all parts of a resource used; a part that lacks a metric makes it unknown."""
-    whole = Account()
+    whole = MetricBook()
     if not parts:
         return whole
     for metric in SUMS:
@@ -114,12 +114,12 @@ def together(parts: Sequence[Account]) -> Account:
     return whole
 
 
-def in_turn(parts: Sequence[Account]) -> Account:
+def in_turn(parts: Sequence[MetricBook]) -> MetricBook:
     """Return what parts used that followed one another: the peak is the highest of theirs.
 
     A level is that at the end of the last one.
     """
-    whole = Account()
+    whole = MetricBook()
     for metric in dict.fromkeys(metric for part in parts for metric in part.values):
         told = [part.values.get(metric) for part in parts]
         value = told[-1] if metric in LEVELS else sum_of(told)
@@ -129,14 +129,14 @@ def in_turn(parts: Sequence[Account]) -> Account:
     return whole
 
 
-def unknown(why: str) -> Account:
+def unknown(why: str) -> MetricBook:
     """Return an account in which nothing is known."""
-    account = Account()
+    account = MetricBook()
     account.tell_all((*SUMS, *SINGLE), None, why)
     return account
 
 
-def _why(metric: str, parts: Sequence[Account]) -> str:
+def _why(metric: str, parts: Sequence[MetricBook]) -> str:
     reasons = [part.reasons[metric] for part in parts if metric in part.reasons]
     if reasons:
         return reasons[0]

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from benchyard.core.clock import seconds
-from benchyard.host.counters.account import Account, Reasons, in_turn, together, unknown
+from benchyard.host.counters.account import MetricBook, Reasons, in_turn, together, unknown
 from benchyard.host.counters.group_usage import used_by_group
 from benchyard.host.counters.groups import Group, GroupReading
-from benchyard.host.counters.host import Host, HostReading, disk_numbers, krown_columns
+from benchyard.host.counters.host import HostFiles, HostReading, disk_numbers, krown_columns
 from benchyard.host.counters.processes import boot_ticks
-from benchyard.host.counters.trees import Trees, TreesReading, used_by_trees
+from benchyard.host.counters.trees import TreeBook, TreesReading, used_by_trees
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.usage import Life, Owned
 
@@ -33,7 +33,7 @@ class OwnedReader:
 
     def __init__(self) -> None:
         self._groups: dict[_Identity, Group] = {}
-        self._trees = Trees()
+        self._trees = TreeBook()
         self._lock = threading.Lock()
 
     def read(self, owned: Owned) -> OwnedReading:
@@ -66,7 +66,7 @@ def used_by_owned(
     end: OwnedReading,
     began_ticks: int,
     devices: Collection[str] | None = None,
-) -> Account:
+) -> MetricBook:
     """Return what a resource used between two readings; nothing if it owned nothing.
 
     Args:
@@ -89,12 +89,12 @@ def used_by_owned(
 
 
 def _prefer(
-    whole: Account, lives: Sequence[Life], began_ticks: int, devices: Collection[str] | None
+    whole: MetricBook, lives: Sequence[Life], began_ticks: int, devices: Collection[str] | None
 ) -> None:
     """Put what programs used that ended in the place of what is known of those beside them."""
-    each: list[Account] = []
+    each: list[MetricBook] = []
     for life in lives:
-        account = Account()
+        account = MetricBook()
         values, reasons = life.told(began_ticks, devices)
         for metric, value in values.items():
             account.tell(metric, value, reasons.get(metric, ""))
@@ -106,7 +106,7 @@ def _prefer(
 
 def _used_by_trees(
     start: TreesReading | None, end: TreesReading | None, began_ticks: int, *, is_alone: bool
-) -> Account | None:
+) -> MetricBook | None:
     if end is None:
         if start is None or not (start.processes or is_alone):
             return None
@@ -144,7 +144,7 @@ class Counters:
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
-        self._host = Host(root)
+        self._host = HostFiles(root)
         self._owned = OwnedReader()
         # Without hardware behind them, all devices of a group count.
         self._devices = disk_numbers(root / "sys" / "block") or None

@@ -14,14 +14,14 @@ Faults are no proof: the kernel brings those of a group up to date only now and 
 from collections.abc import Collection, Iterable, Mapping
 
 from benchyard.host.counters import parsing
-from benchyard.host.counters.account import Account, difference
+from benchyard.host.counters.account import MetricBook, difference
 from benchyard.host.counters.groups import GroupReading, Members
 from benchyard.host.counters.networks import Traffic, carried, why_unknown
 from benchyard.host.counters.processes import (
     TICKS_CUT_OFF,
     Key,
-    Life,
     Lives,
+    ProcessLife,
     ProcessReading,
     UnknownUsageError,
     Usage,
@@ -67,7 +67,7 @@ def used_by_group(
     end: GroupReading,
     began_ticks: int,
     devices: Collection[str] | None = None,
-) -> Account:
+) -> MetricBook:
     """Return what a group used between two readings.
 
     Args:
@@ -75,7 +75,7 @@ def used_by_group(
         began_ticks: When the interval began, as the kernel writes the start of processes.
         devices: The disks that count, each as ``major:minor``; None for all.
     """
-    account = Account()
+    account = MetricBook()
     _tell_levels(account, end)
     unknown = _unknown(start, end, began_ticks)
     if unknown:
@@ -110,7 +110,7 @@ def _unknown(start: GroupReading | None, end: GroupReading, began_ticks: int) ->
     return None
 
 
-def _tell_levels(account: Account, end: GroupReading) -> None:
+def _tell_levels(account: MetricBook, end: GroupReading) -> None:
     memory = parsing.number(end.raw["memory"] or b"")
     account.tell("resource_memory_bytes", memory, _why(end, "memory"))
     kinds = parsing.memory_kinds(end.raw["faults"] or b"")
@@ -120,7 +120,7 @@ def _tell_levels(account: Account, end: GroupReading) -> None:
     account.tell("resource_process_count", count, _why(end, "cpu"))
 
 
-def _tell_counters(account: Account, start: GroupReading | None, end: GroupReading) -> None:
+def _tell_counters(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
     after = _counters(end.raw)
     before = {name: (0,) * len(values) for name, values in after.items()}
     before = _counters(start.raw) if start else before
@@ -130,7 +130,7 @@ def _tell_counters(account: Account, start: GroupReading | None, end: GroupReadi
     tell_cpu(account, account.values["resource_cpu_s"], _why(end, "cpu"))
 
 
-def tell_cpu(account: Account, total_s: float | None, why: str) -> None:
+def tell_cpu(account: MetricBook, total_s: float | None, why: str) -> None:
     """Note the CPU time, and part it into user and system as the ticks were parted.
 
     Version 1 counts the whole in nanoseconds and the parts in ticks, by who is caught at one. What
@@ -180,7 +180,7 @@ def _counters(raw: Mapping[str, bytes | None]) -> dict[str, tuple[float | None, 
     }
 
 
-def _tell_peak(account: Account, start: GroupReading | None, end: GroupReading) -> None:
+def _tell_peak(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
     if end.peak is None or (start and start.peak is None):
         account.tell(_PEAK, None, _why(end, "memory", "the kernel keeps no peak of its memory"))
         return
@@ -194,7 +194,7 @@ def _tell_peak(account: Account, start: GroupReading | None, end: GroupReading) 
     account.tell(_PEAK, peak, why)
 
 
-def _tell_earlier_files(account: Account, start: GroupReading | None, end: GroupReading) -> None:
+def _tell_earlier_files(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
     """Note the page cache that was there at first: up to so much of the peak is of earlier steps.
 
     A peak is of all memory; of the anonymous alone the kernel keeps none.
@@ -203,7 +203,7 @@ def _tell_earlier_files(account: Account, start: GroupReading | None, end: Group
     account.tell(_EARLIER_FILES, held, _why(end, "faults"))
 
 
-def _tell_network(account: Account, start: GroupReading | None, end: GroupReading) -> None:
+def _tell_network(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
     earlier = start.network if start else Traffic()
     traffic = carried(earlier, end.network, began_inside=start is None)
     why = why_unknown(earlier, end.network)
@@ -211,7 +211,7 @@ def _tell_network(account: Account, start: GroupReading | None, end: GroupReadin
 
 
 def _tell_disk(
-    account: Account,
+    account: MetricBook,
     start: GroupReading | None,
     end: GroupReading,
     began_ticks: int,
@@ -293,7 +293,7 @@ def _newcomers(before: Lives, after: Lives, older: int) -> int:
     return sum(threads) + sum(1 for key in after if key not in before and key[0] > older)
 
 
-def _lives(readings: Iterable[ProcessReading]) -> dict[Key, Life]:
+def _lives(readings: Iterable[ProcessReading]) -> dict[Key, ProcessLife]:
     """Decode; roots are those whose parent is not in the group."""
     found = lives(readings)
     pids = {key[0] for key in found}

@@ -58,7 +58,7 @@ class HostReading(NamedTuple):
     energy: tuple[bytes | None, ...]
 
 
-class Host:
+class HostFiles:
     """The host's files, kept open.
 
     Args:

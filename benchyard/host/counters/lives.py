@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from benchyard.core.clock import cpu_ns
 from benchyard.core.errors import MeasurementError
-from benchyard.host.counters.account import Account, unknown
+from benchyard.host.counters.account import MetricBook, unknown
 from benchyard.host.counters.group_usage import CPU, NETWORK, cpu_total_s, tell_cpu, used_by_group
 from benchyard.host.counters.groups import FILES, Group, GroupReading
 from benchyard.host.counters.kernel import KernelFile, read_once
@@ -67,7 +67,7 @@ class GroupLife:
         self._others_s = others_s
         self._traffic = traffic
         self._is_alone = is_alone
-        self._account: Account | None = None
+        self._account: MetricBook | None = None
 
     def told(
         self, began_ticks: int, devices: Collection[str] | None
@@ -78,7 +78,7 @@ class GroupLife:
             self._readings = None, None
         return self._account.values, self._account.reasons
 
-    def _decoded(self, began_ticks: int, devices: Collection[str] | None) -> Account:
+    def _decoded(self, began_ticks: int, devices: Collection[str] | None) -> MetricBook:
         start, end = self._readings
         whole = unknown("its container ended before anybody could read what it had used")
         if end is not None and not end.is_gone:
@@ -89,13 +89,13 @@ class GroupLife:
         if self._is_alone:
             self._tell_network(whole)
             return whole
-        part = Account()
+        part = MetricBook()
         # What was not seen of a program that others are beside stays that of all together.
         for metric in CPU if whole.values[CPU[0]] is not None else ():
             part.tell(metric, whole.values[metric], whole.reasons.get(metric, ""))
         return part
 
-    def _tell_network(self, account: Account) -> None:
+    def _tell_network(self, account: MetricBook) -> None:
         first, last = self._traffic
         why = "its network was taken away before its traffic could be read"
         if not first.devices:
@@ -105,7 +105,7 @@ class GroupLife:
         account.tell_all(NETWORK, moved, f"its container: {why}")
 
 
-class Span(NamedTuple):
+class LifeSpan(NamedTuple):
     """When a program began and ended, in monotonic nanoseconds; None where that was not seen."""
 
     began_ns: int | None
@@ -120,7 +120,7 @@ class Span(NamedTuple):
 
 
 #: Of what was not watched.
-NEVER = Span(None, None)
+NEVER = LifeSpan(None, None)
 
 
 class Sight:
@@ -154,14 +154,14 @@ class Sight:
         """Say which process it is, in case its begin was not seen."""
         self._hint = pid
 
-    def close(self) -> tuple[GroupLife, Span]:
+    def close(self) -> tuple[GroupLife, LifeSpan]:
         """End watching, after the program's end; return its account."""
         self._over.set()
         self._thread.join()
         life = GroupLife(
             self._start, self._end, self._others_s, self._traffic, is_alone=self._is_alone
         )
-        return life, Span(*self._times)
+        return life, LifeSpan(*self._times)
 
     # -- in the thread
 

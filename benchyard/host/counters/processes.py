@@ -43,7 +43,7 @@ class ProcessReading(NamedTuple):
     cpu_ns: int | None
 
 
-class Life(NamedTuple):
+class ProcessLife(NamedTuple):
     """What a process, and the children that it waited for, used since it began.
 
     Args:
@@ -71,7 +71,7 @@ class Life(NamedTuple):
 
 
 #: The processes of a reading.
-Lives: TypeAlias = Mapping[Key, Life]
+Lives: TypeAlias = Mapping[Key, ProcessLife]
 
 
 class Usage(NamedTuple):
@@ -161,13 +161,13 @@ def boot_ticks(monotonic_ns: int) -> int:
 # -- decoding
 
 
-def lives(readings: Iterable[ProcessReading]) -> dict[Key, Life]:
+def lives(readings: Iterable[ProcessReading]) -> dict[Key, ProcessLife]:
     """Decode readings; what is damaged lacks."""
     found = filter(None, map(_life, readings))
     return {life.key: life for life in found}
 
 
-def _life(reading: ProcessReading) -> Life | None:
+def _life(reading: ProcessReading) -> ProcessLife | None:
     stat = parsing.process_stat(reading.stat)
     if None in stat:
         return None
@@ -175,7 +175,7 @@ def _life(reading: ProcessReading) -> Life | None:
     disk = parsing.process_disk(reading.io or b"")
     waited_s = told["waited_user_s"] + told["waited_system_s"]
     own_s = told["user_s"] + told["system_s"]
-    return Life(
+    return ProcessLife(
         key=(reading.pid, int(told["started_ticks"])),
         parent=int(told["parent"]),
         is_root=reading.is_root,
@@ -235,14 +235,14 @@ def used_by(
     )
 
 
-def grown(start: Lives, end: Lives) -> Iterator[Life]:
+def grown(start: Lives, end: Lives) -> Iterator[ProcessLife]:
     """Yield the processes at the end that waited for children in between."""
     for key, life in end.items():
         if life.waited_faults > (start[key].waited_faults if key in start else 0):
             yield life
 
 
-def vanished(start: Lives, end: Lives) -> list[Life]:
+def vanished(start: Lives, end: Lives) -> list[ProcessLife]:
     """Return the processes that are there at the start and not at the end."""
     return [life for key, life in start.items() if key not in end]
 
@@ -277,7 +277,7 @@ def _check_joined(start: Lives, end: Lives, began_ticks: int) -> None:
             raise UnknownUsageError("a process that is older than the interval joined meanwhile")
 
 
-def _total(each: Iterable[Life]) -> Usage:
+def _total(each: Iterable[ProcessLife]) -> Usage:
     rows = list(each)
     reads, writes = [life.read_bytes for life in rows], [life.write_bytes for life in rows]
     return Usage(

@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from benchyard.host.counters.account import CPU_WAIT, PROCESS_PEAK, SINGLE, SUMS, Account
+from benchyard.host.counters.account import CPU_WAIT, PROCESS_PEAK, SINGLE, SUMS, MetricBook
 from benchyard.host.counters.kernel import PeakBook, PeakOf, ProcessPeak
 from benchyard.host.counters.networks import Traffic, carried, read_network, why_unknown
 from benchyard.host.counters.parsing import TICKS_PER_S
 from benchyard.host.counters.processes import (
     TICKS_CUT_OFF,
     Key,
-    Life,
+    ProcessLife,
     ProcessReading,
     UnknownUsageError,
     Usage,
@@ -52,7 +52,7 @@ _NOTHING = TreesReading((), {}, Traffic(), (), 0)
 _ZERO = Usage(0.0, 0.0, 0.0, 0, 0, None, None)
 
 
-class Trees:
+class TreeBook:
     """Reads process trees; remembers each process's peaks for as long as a reading holds them."""
 
     def __init__(self) -> None:
@@ -92,14 +92,14 @@ class Trees:
         return PeakOf(book, book.mark())
 
 
-def used_by_trees(start: TreesReading | None, end: TreesReading, began_ticks: int) -> Account:
+def used_by_trees(start: TreesReading | None, end: TreesReading, began_ticks: int) -> MetricBook:
     """Return what process trees used between two readings.
 
     Args:
         start: None if the resource owned none then.
         began_ticks: When the interval began, as the kernel writes the start of processes.
     """
-    account = Account()
+    account = MetricBook()
     account.tell_all((*SUMS, *SINGLE), None, _NEEDS_GROUP)
     since = start or _NOTHING
     problem = since.problem or end.problem
@@ -135,7 +135,7 @@ def _waited(start: TreesReading, end: TreesReading) -> float | None:
     return sum(known) if whole else None
 
 
-def _tell_levels(account: Account, processes: Iterable[Life]) -> None:
+def _tell_levels(account: MetricBook, processes: Iterable[ProcessLife]) -> None:
     alive = [life for life in processes if life.is_alive]
     resident = sum(life.resident_bytes for life in alive) if len(alive) <= 1 else None
     account.tell("resource_memory_bytes", resident, _MIXED)

@@ -18,7 +18,7 @@ _PLACES = ("run/docker.sock", "var/run/docker.sock")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EngineAnswer:
     """What the engine said.
 
     Args:
@@ -40,7 +40,7 @@ def engine_socket(host: Host) -> Path | None:
     return next((host.at(place) for place in _PLACES if host.has(place)), host.at(_PLACES[0]))
 
 
-def ask(engine: Path, what: str, timeout: float = ENGINE_TIMEOUT) -> Answer:
+def ask(engine: Path, what: str, timeout: float = ENGINE_TIMEOUT) -> EngineAnswer:
     """Ask the engine for a JSON document.
 
     Source: Docker Engine API; with HTTP 1.0 the answer ends with the connection.
@@ -65,7 +65,7 @@ def ask(engine: Path, what: str, timeout: float = ENGINE_TIMEOUT) -> Answer:
         raise ValueError(f"the engine at {engine} answers '{first}' to {what}")
     named = (line.partition(":") for line in headers)
     server = next((value.strip() for name, _, value in named if name.lower() == "server"), "")
-    return Answer(server, json.loads(body))
+    return EngineAnswer(server, json.loads(body))
 
 
 def _all(line: socket.socket, deadline: float) -> bytes:

@@ -14,7 +14,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 @dataclass(frozen=True, slots=True)
-class Mount:
+class MountPoint:
     """One file system in its place.
 
     Args:
@@ -33,7 +33,7 @@ class Mount:
     source: str
 
 
-def mounts(host: Host) -> list[Mount]:
+def mounts(host: Host) -> list[MountPoint]:
     """Return every mount that this process sees, in the order of mounting.
 
     Source: Linux, Documentation/filesystems/proc.rst, 3.5.
@@ -42,12 +42,12 @@ def mounts(host: Host) -> list[Mount]:
 
 
 @lru_cache(maxsize=4)
-def _table(text: str) -> tuple[Mount, ...]:
+def _table(text: str) -> tuple[MountPoint, ...]:
     """Read the same text once: a host of containers has hundreds of lines."""
     return tuple(_read(text))
 
 
-def _read(text: str) -> Iterator[Mount]:
+def _read(text: str) -> Iterator[MountPoint]:
     for line in text.splitlines():
         first, _, second = line.partition(" - ")
         left, right = first.split(), second.split()
@@ -55,7 +55,7 @@ def _read(text: str) -> Iterator[Mount]:
             continue
         options = ",".join(dict.fromkeys(f"{left[5]},{right[2]}".split(",")))
         root, point, source = map(_plain, (left[3], left[4], right[1]))
-        yield Mount(left[2], root, point, options, right[0], source)
+        yield MountPoint(left[2], root, point, options, right[0], source)
 
 
 def _plain(text: str) -> str:
@@ -63,7 +63,7 @@ def _plain(text: str) -> str:
     return _OCTAL.sub(lambda found: chr(int(found[1], 8)), text)
 
 
-def mount_of(host: Host, path: str) -> Mount | None:
+def mount_of(host: Host, path: str) -> MountPoint | None:
     """Return the mount that ``path``, absolute and without links, lies on."""
     above = [mount for mount in mounts(host) if _is_above(mount.point, path)]
     # Of two at one place the later one covers the earlier.
@@ -79,7 +79,7 @@ def disks(host: Host) -> list[Json]:
     return [_disk(host, mount) for mount in mounts(host) if _is_real(host, mount)]
 
 
-def _is_real(host: Host, mount: Mount) -> bool:
+def _is_real(host: Host, mount: MountPoint) -> bool:
     """Tell a disk from images, layers, network drives and single files bound into a container."""
     on_device = mount.source.startswith("/dev/") and mount.fstype not in ("squashfs", "overlay")
     if mount.source.startswith(("/dev/loop", "/dev/fuse")):
@@ -87,7 +87,7 @@ def _is_real(host: Host, mount: Mount) -> bool:
     return (on_device or mount.fstype == "zfs") and host.at(mount.point).is_dir()
 
 
-def _disk(host: Host, mount: Mount) -> JsonObject:
+def _disk(host: Host, mount: MountPoint) -> JsonObject:
     return {
         "mountpoint": mount.point,
         "device": mount.source,
@@ -103,7 +103,7 @@ def _size(folder: Path) -> int:
     return state.f_blocks * state.f_frsize
 
 
-def block_device(host: Host, mount: Mount) -> JsonObject:
+def block_device(host: Host, mount: MountPoint) -> JsonObject:
     """Return what is known of the disk below a mount.
 
     Source: Linux, Documentation/ABI/stable/sysfs-block.
@@ -118,7 +118,7 @@ def block_device(host: Host, mount: Mount) -> JsonObject:
     return known(facts)
 
 
-def _folder(host: Host, mount: Mount) -> Path:
+def _folder(host: Host, mount: MountPoint) -> Path:
     """Return a device's folder in /sys; file systems like btrfs have no number of a device."""
     numbered = host.at(f"sys/dev/block/{mount.device}")
     if numbered.exists():

@@ -16,14 +16,14 @@ from benchyard.core.model import Json
 from benchyard.host.collector import Measured, StepWindow
 from benchyard.host.counters.host import disk_numbers
 from benchyard.host.sampler import owned, sampler
-from benchyard.host.sampler.raw import Gone, Late, Note, Opened, Stopped, Tick, read_raw
+from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Stopped, Tick, read_raw
 from benchyard.host.sampler.rows import (
     Booking,
     Boundary,
-    Execution,
     HostColumns,
     MetricsRows,
     StepLevels,
+    StepSpan,
     Values,
 )
 from benchyard.results.folders import METRICS_FILE, RESOURCES_FILE
@@ -58,7 +58,7 @@ class CurvesAccount:
 
 
 def write_curves(
-    raw: Path, run: Measured, executions: Sequence[Execution], windows: Sequence[StepWindow]
+    raw: Path, run: Measured, executions: Sequence[StepSpan], windows: Sequence[StepWindow]
 ) -> CurvesAccount:
     """Write ``metrics.csv``, and ``resources.csv`` if anything was owned; then remove ``raw``.
 
@@ -125,7 +125,7 @@ class _Writing:
     def __init__(
         self,
         run: Measured,
-        executions: Sequence[Execution],
+        executions: Sequence[StepSpan],
         windows: Sequence[StepWindow],
         stream: IO[bytes],
         resources: _Resources,
@@ -139,7 +139,7 @@ class _Writing:
         self._stream = stream
         self._resources = resources
         self._host = HostColumns()
-        self._curves = owned.Curves(disk_numbers() or None)
+        self._curves = owned.RunCurves(disk_numbers() or None)
         self._updates: dict[int, _Update] = {}
         self._levels = {window.index: StepLevels() for window in windows}
         self._samples = self._missed = 0
@@ -169,7 +169,7 @@ class _Writing:
             else:
                 self._take_in(record)
 
-    def _take_in(self, record: Opened | Gone | Late | Note | Stopped) -> None:
+    def _take_in(self, record: Opened | Gone | Late | RawNote | Stopped) -> None:
         match record:
             case Opened():
                 update = self._update_of(record)
@@ -181,7 +181,7 @@ class _Writing:
                 self._missed += missed
                 self._gaps.append((seconds(due_ns - self._origin_ns), missed))
                 del self._gaps[MOST_TOLD:]
-            case Note(text):
+            case RawNote(text):
                 self._notes = [*self._notes, text][:MOST_TOLD]
             case Stopped(since_ns, until_ns):
                 self._stops = [*self._stops, (since_ns, until_ns)][-MOST_TOLD:]

@@ -34,7 +34,7 @@ HEADER = (
 )
 
 
-class Usage(NamedTuple):
+class OwnedUsage(NamedTuple):
     """The values of a row, in the order of HEADER."""
 
     cpu_s: float | None = None
@@ -86,7 +86,7 @@ class Curve(ABC):
         return self._text
 
     @abstractmethod
-    def usage(self, files: Mapping[str, bytes]) -> Usage:
+    def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Decode what the files hold."""
 
 
@@ -101,14 +101,14 @@ class CgroupCurve(Curve):
         super().__init__(owner, what)
         self._disks = disks
 
-    def usage(self, files: Mapping[str, bytes]) -> Usage:
+    def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Decode what the files hold; each name is of one version alone."""
         get = files.get
         memory = get("memory.current") or get("memory.usage_in_bytes") or b""
         total, user, system = self._cpu(files)
         read, written = self._disk(files)
         count = parsing.number(get("pids.current", b""))
-        return Usage(total, user, system, parsing.number(memory), read, written, count)
+        return OwnedUsage(total, user, system, parsing.number(memory), read, written, count)
 
     def _cpu(self, files: Mapping[str, bytes]) -> tuple[float | None, float | None, float | None]:
         if (content := files.get("cpu.stat")) is not None:
@@ -134,7 +134,7 @@ class TreeCurve(Curve):
         super().__init__(owner, what)
         self._most: list[float | None] = [None] * 4
 
-    def usage(self, files: Mapping[str, bytes]) -> Usage:
+    def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Add up the living."""
         stats = [parsing.process_stat(v) for name, v in files.items() if name.endswith("/stat")]
         moved = [parsing.process_disk(v) for name, v in files.items() if name.endswith("/io")]
@@ -146,7 +146,7 @@ class TreeCurve(Curve):
         read, written = sum_of(m.read_bytes for m in whole), sum_of(m.write_bytes for m in whole)
         user, system = (None if s is None else round(s, 9) for s in (user, system))
         user, system, read, written = self._not_less(user, system, read, written)
-        return Usage(
+        return OwnedUsage(
             None if user is None or system is None else round(user + system, 9),
             user,
             system,
@@ -185,10 +185,10 @@ class EnergyCurve(Curve):
         self._last = now
         self._runs_round = most is not None
 
-    def usage(self, files: Mapping[str, bytes]) -> Usage:
+    def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Return what was added up."""
         del files
-        return Usage(energy_j=self._used / 1e6 if self._runs_round else None)
+        return OwnedUsage(energy_j=self._used / 1e6 if self._runs_round else None)
 
 
 class GpuCurve(Curve):
@@ -196,12 +196,12 @@ class GpuCurve(Curve):
 
     read_with = process.DEVICES
 
-    def usage(self, files: Mapping[str, bytes]) -> Usage:
+    def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Decode what ``nvml`` wrote."""
         lines = [line.split() for content in files.values() for line in content.splitlines()]
         told = {line[0]: parsing.number(line[1]) for line in lines if len(line) == 2}
         percent, milliwatts = told.get(b"utilisation_percent"), told.get(b"power_mw")
-        return Usage(
+        return OwnedUsage(
             memory_bytes=told.get(b"memory_bytes"),
             utilisation_ratio=None if percent is None else percent / 100,
             power_w=None if milliwatts is None else milliwatts / 1000,
@@ -212,7 +212,7 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 
-class Curves:
+class RunCurves:
     """All curves of a run, made as the raw file names them."""
 
     def __init__(self, disks: Collection[str] | None) -> None:

@@ -56,7 +56,7 @@ class Late(NamedTuple):
     missed: int
 
 
-class Note(NamedTuple):
+class RawNote(NamedTuple):
     """A remark of the sampling process: something could not be opened."""
 
     text: str
@@ -69,7 +69,7 @@ class Stopped(NamedTuple):
     until_ns: int
 
 
-Record: TypeAlias = "Opened | Gone | Tick | Late | Note | Stopped"
+Record: TypeAlias = "Opened | Gone | Tick | Late | RawNote | Stopped"
 
 
 def read_raw(path: Path) -> Iterator[Record]:
@@ -125,7 +125,7 @@ def _other(kind: bytes, payload: bytes) -> Record:
         case process.LATE:
             return Late(*MISSED.unpack_from(payload))
         case process.NOTE:
-            return Note(payload.decode(errors="replace"))
+            return RawNote(payload.decode(errors="replace"))
         case process.STOPPED:
             return Stopped(*MISSED.unpack_from(payload))
         case _:

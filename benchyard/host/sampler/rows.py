@@ -49,7 +49,7 @@ class Boundary(NamedTuple):
         )
 
 
-class Execution(NamedTuple):
+class StepSpan(NamedTuple):
     """One execution of a step's command.
 
     Args:
@@ -69,13 +69,13 @@ class Booking:
     round) is in no measurement.
     """
 
-    def __init__(self, executions: Iterable[Execution]) -> None:
+    def __init__(self, executions: Iterable[StepSpan]) -> None:
         begun = sorted(executions, key=lambda one: one.begins.at_ns)
         #: From each of these instants on until the next it is the step beside it.
         self._from: list[int] = []
         self._steps: list[int | None] = []
         # The latest begun is on top; what has ended below it is taken off when it comes up.
-        running: list[Execution] = []
+        running: list[StepSpan] = []
         starts = iter([*begun, None])
         following = next(starts)
         for at_ns in sorted({t for one in begun for t in (one.begins.at_ns, one.ends.at_ns + 1)}):

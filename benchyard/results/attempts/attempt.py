@@ -59,7 +59,7 @@ class TriedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class RunAttempt:
     """One try of a run.
 
     Args:
@@ -95,10 +95,10 @@ class Try:
         return self.outcome is None and bool(self.owner) and owner_is_alive(self.owner)
 
 
-def try_of(record: RunRecord) -> Try:
+def try_of(record: RunRecord) -> RunAttempt:
     """Return what the record of a run tells of its try."""
     tags = record.case.get("tags")
-    return Try(
+    return RunAttempt(
         case=str(record.case.get("title")),
         run=record.run,
         host=str(record.environment.get("host") or ""),
@@ -145,7 +145,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 
-def earlier(tries: Iterable[Try], run: int, started_at: str) -> tuple[JsonObject, ...]:
+def earlier(tries: Iterable[RunAttempt], run: int, started_at: str) -> tuple[JsonObject, ...]:
     """Return what a record says of the tries of its run before it."""
     return tuple(
         {

@@ -16,7 +16,7 @@ from typing import Any, cast
 from benchyard.core.json_text import decoded, encoded
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.process.labels import this_owner
-from benchyard.results.attempts.attempt import FailedAttempt, TriedStep, Try, try_of
+from benchyard.results.attempts.attempt import FailedAttempt, RunAttempt, TriedStep, try_of
 from benchyard.results.folders import Results
 from benchyard.results.record import ErrorRecord, RunRecord
 
@@ -36,7 +36,7 @@ def note_began(
         results: Folder with the runs of the case.
         case: Its title.
     """
-    _note(results, Try(case, run, platform.node(), started_at, flow_run, this_owner()))
+    _note(results, RunAttempt(case, run, platform.node(), started_at, flow_run, this_owner()))
 
 
 def note_ended(results: Path, record: RunRecord) -> None:
@@ -44,7 +44,7 @@ def note_ended(results: Path, record: RunRecord) -> None:
     _note(results, try_of(record))
 
 
-def _note(results: Path, made: Try) -> None:
+def _note(results: Path, made: RunAttempt) -> None:
     document = cast("JsonObject", {"version": VERSION, **asdict(made)})
     line = encoded(document).encode(errors="backslashreplace") + b"\n"
     file = Results(results).tries
@@ -73,7 +73,7 @@ def _append(file: Path, line: bytes) -> None:
         os.close(descriptor)
 
 
-def read_tries(results: Path, run: int | None = None) -> tuple[list[Try], list[str]]:
+def read_tries(results: Path, run: int | None = None) -> tuple[list[RunAttempt], list[str]]:
     """Read what was tried of a case, in the order of the beginnings.
 
     Args:
@@ -84,7 +84,7 @@ def read_tries(results: Path, run: int | None = None) -> tuple[list[Try], list[s
         The tries, and a sentence for each line that cannot be read.
     """
     file = Results(results).tries
-    found: dict[tuple[str, int, str], Try] = {}
+    found: dict[tuple[str, int, str], RunAttempt] = {}
     problems: list[str] = []
     mark = b"" if run is None else f'"run":{run},'.encode()
     try:
@@ -117,7 +117,7 @@ def _lines(file: Path) -> Iterator[bytes]:
             yield line
 
 
-def _take(found: dict[tuple[str, int, str], Try], line: bytes) -> None:
+def _take(found: dict[tuple[str, int, str], RunAttempt], line: bytes) -> None:
     if not line.strip():
         return
     made = _try(decoded(line))
@@ -126,11 +126,11 @@ def _take(found: dict[tuple[str, int, str], Try], line: bytes) -> None:
         found[key] = made
 
 
-def _try(document: Any) -> Try:
+def _try(document: Any) -> RunAttempt:
     if document["version"] != VERSION:
         raise ValueError(f"version {document['version']} is of another Benchyard")
     outcome, ended, length = (document[name] for name in ("outcome", "ended_at", "duration_s"))
-    return Try(
+    return RunAttempt(
         case=_text(document, "case"),
         run=_whole(document, "run"),
         host=_text(document, "host"),

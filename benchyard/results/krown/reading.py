@@ -12,7 +12,7 @@ from benchyard.core.files import content
 from benchyard.core.model import Json, Outcome
 from benchyard.results.folders import METRICS_FILE, RunFolder
 from benchyard.results.krown.runs import krown_runs
-from benchyard.results.krown.scanning import MOST_STEPS, Cells, Number, Part, Scan, backwards
+from benchyard.results.krown.scanning import MOST_STEPS, Cells, Number, Scan, StepRows, backwards
 from benchyard.results.krown.workers import scan_files, unreadable
 from benchyard.results.metrics_csv import COUNTERS
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
@@ -222,9 +222,9 @@ def _case_info(path: Path) -> dict[str, str]:
     return {name: value for name, colon, value in pairs if colon}
 
 
-def _by_step(parts: Sequence[Part]) -> dict[int, Part]:
+def _by_step(parts: Sequence[StepRows]) -> dict[int, StepRows]:
     """Return the rows of each step; of one that is there twice the most that lie together."""
-    found: dict[int, Part] = {}
+    found: dict[int, StepRows] = {}
     for part in parts:
         known = found.get(part["step"])
         if known is None or known["readings"] < part["readings"]:
@@ -232,7 +232,7 @@ def _by_step(parts: Sequence[Part]) -> dict[int, Part]:
     return found
 
 
-def _doubts(parts: Sequence[Part]) -> dict[int, str]:
+def _doubts(parts: Sequence[StepRows]) -> dict[int, str]:
     """Return why the length of a step is unknown, for each step whose samples do not tell it."""
     found: dict[int, str] = {}
     seen: set[int] = set()
@@ -254,7 +254,7 @@ def _doubts(parts: Sequence[Part]) -> dict[int, str]:
 
 
 def _step(
-    index: int, declared: _Declared, part: Part | None, doubt: str | None, warnings: list[str]
+    index: int, declared: _Declared, part: StepRows | None, doubt: str | None, warnings: list[str]
 ) -> StepRecord:
     length = None if part is None or doubt else _length(part)
     attempts: tuple[Attempt, ...] = ()
@@ -275,7 +275,7 @@ def _step(
     )
 
 
-def _length(part: Part) -> float | None:
+def _length(part: StepRows) -> float | None:
     """Return the time between the outermost rows (s); None with fewer than two."""
     length = _difference(part["first"], part["last"], "timestamp")
     if length is None or part["samples"] == 0 or part["readings"] == 1:
@@ -283,14 +283,14 @@ def _length(part: Part) -> float | None:
     return float(length)
 
 
-def _attempt(part: Part, duration_s: float, used: Mapping[str, float | None]) -> Attempt:
+def _attempt(part: StepRows, duration_s: float, used: Mapping[str, float | None]) -> Attempt:
     start = float(part["first"]["timestamp"] or 0)
     made = Repetition("measured", start, duration_s, Outcome.COMPLETED, used)
     end = float(part["last"]["timestamp"] or 0)
     return Attempt(1, "", start, end, Outcome.COMPLETED, (made,))
 
 
-def _sampled(part: Part | None) -> dict[str, Json]:
+def _sampled(part: StepRows | None) -> dict[str, Json]:
     if part is None:
         return {"samples": 0, "levels": {}}
     levels: dict[str, Json] = {
@@ -299,7 +299,7 @@ def _sampled(part: Part | None) -> dict[str, Json]:
     return {"samples": part["samples"], "levels": levels}
 
 
-def _used(part: Part, index: int, warnings: list[str]) -> dict[str, float | None]:
+def _used(part: StepRows, index: int, warnings: list[str]) -> dict[str, float | None]:
     """Return what was used between the outermost rows; null of a counter that went backwards."""
     used: dict[str, float | None] = {}
     for column, (names, scale) in COUNTERS.items():

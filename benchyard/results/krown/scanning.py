@@ -38,7 +38,7 @@ Cells: TypeAlias = dict[str, Number]
 Levels: TypeAlias = dict[str, tuple[float, float]]
 
 
-class Part(TypedDict):
+class StepRows(TypedDict):
     """The rows of one step, next to each other, in one part of a file.
 
     ``readings`` counts them, ``samples`` too, but without the row that KROWN writes itself before
@@ -62,7 +62,7 @@ class Part(TypedDict):
 class Scan(TypedDict):
     """What a part of a file holds; ``damaged`` counts rows, ``starts_cut`` if one comes first."""
 
-    parts: list[Part]
+    parts: list[StepRows]
     damaged: int
     starts_cut: bool
 
@@ -262,7 +262,7 @@ class _Scanner:
         return row if 0 <= at <= _LATEST else None
 
     def _add(self, first: Cells, last: Cells, levels: Levels, readings: int, samples: int) -> None:
-        part: Part = {
+        part: StepRows = {
             "step": int(first["step"] or 0),
             "readings": readings,
             "samples": samples,
@@ -279,15 +279,15 @@ class _Scanner:
         check_number(parts)
 
 
-def check_number(parts: Sequence[Part]) -> None:
+def check_number(parts: Sequence[StepRows]) -> None:
     """Raise ``NotMetricsError`` if the steps change too often to be steps."""
     if len(parts) > _MOST_PARTS:
         raise NotMetricsError(f"its step changes more than {_MOST_PARTS:,} times")
 
 
-def merged(parts: Iterable[Part]) -> list[Part]:
+def merged(parts: Iterable[StepRows]) -> list[StepRows]:
     """Join neighbours of one step."""
-    made: list[Part] = []
+    made: list[StepRows] = []
     for part in parts:
         if made and made[-1]["step"] == part["step"]:
             made[-1] = _joined(made[-1], part)
@@ -296,7 +296,7 @@ def merged(parts: Iterable[Part]) -> list[Part]:
     return made
 
 
-def _joined(one: Part, next_one: Part) -> Part:
+def _joined(one: StepRows, next_one: StepRows) -> StepRows:
     """Return two parts of one step, given in their order, as one."""
     both = {**next_one["levels"], **one["levels"]}
     for name in one["levels"].keys() & next_one["levels"].keys():
@@ -315,7 +315,7 @@ def _joined(one: Part, next_one: Part) -> Part:
     }
 
 
-def backwards(one: Part, next_one: Part) -> bool:
+def backwards(one: StepRows, next_one: StepRows) -> bool:
     """Tell whether the clock ran backwards from a part to the next one."""
     end, start = one["last"]["timestamp"], next_one["first"]["timestamp"]
     return end is not None and start is not None and start < end

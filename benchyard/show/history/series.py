@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from benchyard.core.wording import duration
 from benchyard.publish.sinks import Timing
-from benchyard.results.subject import Difference, Subject, differences, in_words
+from benchyard.results.subject import Subject, SubjectChange, differences, in_words
 from benchyard.statistics import median
 from benchyard.statistics.figures import plain
 
@@ -23,7 +23,7 @@ class Change:
     """
 
     timing: Timing
-    differences: tuple[Difference, ...]
+    differences: tuple[SubjectChange, ...]
 
     @property
     def text(self) -> str:
@@ -45,14 +45,14 @@ def changes_in(timings: Iterable[Timing]) -> Iterator[Change]:
         before[timing.host] = timing.subject
 
 
-def _between(before: Subject, after: Subject) -> tuple[Difference, ...]:
+def _between(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
     found = differences(before, after)
     digests = before.get("digest"), after.get("digest")
     if found or None in digests or digests[0] == digests[1]:
         return found
     if "case" in before and "case" in after:
         return ()  # one of them tells what the other does not know
-    return (Difference("subject", *digests),)
+    return (SubjectChange("subject", *digests),)
 
 
 @dataclass(frozen=True, slots=True)

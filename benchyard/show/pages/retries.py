@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, cast
 
 from benchyard.analysis.failures.document import Link
-from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, Execution, executions
+from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, StepTry, executions
 from benchyard.analysis.failures.rates import by_fragility, least_rate, troubled
 from benchyard.analysis.failures.wording import first_and_last, outcome_word, took
 from benchyard.core.json_text import encoded
@@ -105,11 +105,11 @@ def board_of(collected: Collected, address: Link, now: datetime) -> Board:
     return Board(tuple(rows[:MOST_ROWS]), _of_whole_runs(recent, steps), days)
 
 
-def _day(execution: Execution) -> str:
+def _day(execution: StepTry) -> str:
     return execution.began.astimezone(UTC).date().isoformat()
 
 
-def _counts(one: Execution) -> Counts:
+def _counts(one: StepTry) -> Counts:
     return Counts(1, int(one.in_trouble), one.attempts, len(one.failed))
 
 
@@ -127,7 +127,7 @@ def _tries(collected: Collected, host: str, case: str) -> int:
     return sum(1 for one in collected.tries if (one.host, one.case) == (host, case))
 
 
-def _row(one: Execution, address: Link) -> Row:
+def _row(one: StepTry, address: Link) -> Row:
     cells = (
         cell(one.step),
         cell(one.case),

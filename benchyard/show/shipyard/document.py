@@ -39,7 +39,7 @@ from benchyard.core.model import Json, JsonObject
 from benchyard.show.shipyard import totals
 from benchyard.show.shipyard.events import IMAGE_WORK, NODE_PHASES, RUN_PHASES, Operation
 from benchyard.show.shipyard.matching import DIGITS, Span
-from benchyard.show.shipyard.nodes import Graph, Kind, Node, finished, summed
+from benchyard.show.shipyard.nodes import BarKind, Graph, Node, finished, summed
 
 FORMAT = "benchyard-graph"
 VERSION = 1
@@ -56,7 +56,7 @@ def document(graph: Graph, sources: Sequence[str]) -> JsonObject:
     Args:
         sources: What was read, as the user wrote it.
     """
-    nodes, runs, read = graph.of(Kind.NODE), graph.of(Kind.RUN), graph.read
+    nodes, runs, read = graph.of(BarKind.NODE), graph.of(BarKind.RUN), graph.read
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -71,7 +71,7 @@ class Segment(NamedTuple):
     unfinished: float
 
 
-class Kind(StrEnum):
+class BarKind(StrEnum):
     """What a bar stands for."""
 
     NODE = "node"
@@ -90,7 +90,7 @@ class Node:
         nth: Which of its preparations this is, from 1.
     """
 
-    kind: Kind
+    kind: BarKind
     name: str
     pool: str
     spans: Spans
@@ -109,7 +109,7 @@ class Node:
     @property
     def opening(self) -> Operation:
         """What it begins with."""
-        return Operation.PREPARATION if self.kind is Kind.NODE else Operation.RUN
+        return Operation.PREPARATION if self.kind is BarKind.NODE else Operation.RUN
 
     @cached_property
     def start(self) -> float:
@@ -134,7 +134,7 @@ class Node:
         """Tell whether something was begun and is not finished."""
         spans = self.of(operation)
         # A phase that was only ever given up is unfinished; an image may be there by another way.
-        other = self.kind is Kind.NODE and operation in IMAGE_WORK
+        other = self.kind is BarKind.NODE and operation in IMAGE_WORK
         return is_unfinished(spans) or (bool(spans) and not finished(spans) and not other)
 
     @property
@@ -169,9 +169,9 @@ class Node:
 
         Of a run how long it took until its resources were initialized.
         """
-        following = Operation.REGISTRY if self.kind is Kind.NODE else Operation.INITIALIZE
+        following = Operation.REGISTRY if self.kind is BarKind.NODE else Operation.INITIALIZE
         begun = [span.start for span in self.of(following)]
-        if self.kind is Kind.NODE and not (begun and self.of(Operation.PREPARATION)):
+        if self.kind is BarKind.NODE and not (begun and self.of(Operation.PREPARATION)):
             return self.length(Operation.PREPARATION)
         return between(self.start, min(begun, default=self.start))
 
@@ -183,7 +183,7 @@ class Node:
     @property
     def resources(self) -> float | None:
         """Until all global resources were loaded, from the cascade's start on (s)."""
-        if self.kind is Kind.NODE:
+        if self.kind is BarKind.NODE:
             return self.length(Operation.RESOURCES)
         loading = [*self.of(Operation.INITIALIZE), *self.of(Operation.PULL)]
         if not loading or is_unfinished(loading):
@@ -212,7 +212,7 @@ class Node:
         An unfinished phase goes on until the last that is known of the node, and has nothing that
         a finished one has. The last of a run is what is in no phase.
         """
-        phases = NODE_PHASES if self.kind is Kind.NODE else (*RUN_PHASES, Operation.RUN)
+        phases = NODE_PHASES if self.kind is BarKind.NODE else (*RUN_PHASES, Operation.RUN)
         claims = [(op, done) for done in (True, False) for op in _CLAIMS if op in phases]
         claims.sort(key=lambda claim: claim[0] is Operation.RUN)
         own, claimed, before = dict[tuple[Operation, bool], float](), list[Span](), 0.0
@@ -242,7 +242,7 @@ class Graph:
     read: Intake
     strays: int
 
-    def of(self, kind: Kind) -> list[Node]:
+    def of(self, kind: BarKind) -> list[Node]:
         """Return the nodes, or the runs."""
         return [node for node in self.nodes if node.kind is kind]
 
@@ -288,12 +288,12 @@ def _matched(told: Subject) -> tuple[Spans, int]:
 def _node(told: Subject, spans: Spans, several: tuple[bool, bool]) -> Node:
     """Return a subject as one node; its name says what parts it from the other runs."""
     if told.case is None:
-        return Node(Kind.NODE, told.node, told.pool, spans, told.facts)
+        return Node(BarKind.NODE, told.node, told.pool, spans, told.facts)
     hosts, folders = several
     name = f"{told.case} run {told.run}" + (f" on {told.node}" if hosts else "")
     name += f" in {told.pool}" if folders else ""
     facts = {"case": told.case, "run": told.run, "host": told.node, **told.facts}
-    return Node(Kind.RUN, name, told.pool, spans, facts)
+    return Node(BarKind.RUN, name, told.pool, spans, facts)
 
 
 def _parted(whole: Node) -> Iterator[Node]:

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from benchyard.core.wording import printable
 from benchyard.show.plot import Format, picture
 from benchyard.show.shipyard.events import IMAGE_WORK, Operation
-from benchyard.show.shipyard.nodes import Graph, Kind, Node, Segment, summed
+from benchyard.show.shipyard.nodes import BarKind, Graph, Node, Segment, summed
 from benchyard.show.shipyard.tables import UNFINISHED, after, clock
 
 #: Colour and words of an operation. The colours are distinct for the colour-blind, too.
@@ -67,7 +67,7 @@ def draw(graph: Graph, title: str, kind: Format) -> bytes:
 
 
 def _figure(graph: Graph, title: str) -> Any:
-    rows = [(_labels(nodes), _panels(nodes)) for kind in Kind if (nodes := graph.of(kind))]
+    rows = [(_labels(nodes), _panels(nodes)) for kind in BarKind if (nodes := graph.of(kind))]
     left = 0.2 + _LETTER * max(len(label) for labels, _ in rows for label in labels)
     broadest = max(sum(panel.wide + _BETWEEN for panel in panels) for _, panels in rows)
     width = left + broadest - _BETWEEN + _RIGHT
@@ -100,11 +100,11 @@ def _panels(nodes: Sequence[Node]) -> list[_Panel]:
     phases = {operation: [one[operation] for one in segments] for operation in segments[0]}
     begun = {op for op in phases if any(node.is_open(op) for node in nodes)}
     used = {op: each for op, each in phases.items() if op in begun or any(map(any, each))}
-    what = "node's preparation" if nodes[0].kind is Kind.NODE else "run"
+    what = "node's preparation" if nodes[0].kind is BarKind.NODE else "run"
     axis = f"seconds of the {what}; what overlaps counts once"
     remarks = ["" if node.is_finished else UNFINISHED for node in nodes]
     panel = _Panel(axis, _PHASES_WIDTH, used, remarks, bool(begun))
-    if nodes[0].kind is Kind.RUN or not any(node.of(op) for node in nodes for op in IMAGE_WORK):
+    if nodes[0].kind is BarKind.RUN or not any(node.of(op) for node in nodes for op in IMAGE_WORK):
         return [panel]
     # Bars of images are of what is finished; the rest is told in words.
     work = {op: [Segment(summed(node.of(op)), 0.0) for node in nodes] for op in IMAGE_WORK}
@@ -180,7 +180,7 @@ def _label(axes: Any, names: Sequence[str], tall: float, *, named: bool) -> None
 def _labels(nodes: Sequence[Node]) -> list[str]:
     """Return a label for each bar: nodes that start at once need their names."""
     first = min(node.start for node in nodes)
-    is_node = nodes[0].kind is Kind.NODE
+    is_node = nodes[0].kind is BarKind.NODE
     when = [after(n.start - first) if is_node else clock(n.start)[5:-2] for n in nodes]
     return [f"{_shortened(n.label)}  {at}" for n, at in zip(nodes, when, strict=True)]
 

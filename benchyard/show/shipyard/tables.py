@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from benchyard.core.wording import duration, printable
 from benchyard.show.shipyard import totals
 from benchyard.show.shipyard.events import IMAGE_WORK, RUN_PHASES, Operation
-from benchyard.show.shipyard.nodes import Graph, Kind, Node, summed
+from benchyard.show.shipyard.nodes import BarKind, Graph, Node, summed
 from benchyard.statistics.figures import plain, plural
 
 #: Written for what is unfinished, and for what was not told.
@@ -115,7 +115,7 @@ def _lengths(one: totals.Figures | totals.ImageFigures) -> list[str]:
 
 def summary(graph: Graph) -> list[str]:
     """Return what it comes to, a sentence each."""
-    nodes, runs = graph.of(Kind.NODE), graph.of(Kind.RUN)
+    nodes, runs = graph.of(BarKind.NODE), graph.of(BarKind.RUN)
     found = list[str]()
     if nodes:
         found.append(_count(nodes, "node"))

@@ -10,7 +10,7 @@ import pytest
 
 from benchyard.case.fitness import Fitness
 from benchyard.case.inputs import look
-from benchyard.case.needs import Waiting
+from benchyard.case.needs import StepNeeds
 from benchyard.case.registry import Registry
 from benchyard.case.resource import (
     InputFile,
@@ -94,7 +94,7 @@ def step(name: str = "play", /, needs: Any = None, **parameters: Any) -> JsonObj
 def found(shared: Path, *steps: JsonObject, **keys: Json) -> list[tuple[str, str]]:
     """Return place and message of what is wrong, the place in short."""
     document: JsonObject = {"name": "n", "steps": [*steps], **keys}
-    findings = Fitness(shared, REGISTRY).findings(document, Waiting(steps))
+    findings = Fitness(shared, REGISTRY).findings(document, StepNeeds(steps))
     return [(".".join(map(str, path)), message) for path, message in findings]
 
 

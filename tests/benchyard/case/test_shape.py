@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from benchyard import schemas
-from benchyard.case.needs import Waiting
+from benchyard.case.needs import StepNeeds
 from benchyard.case.schema_check import Finding
 from benchyard.case.shape import check_findings, near_misses, shape_findings
 from benchyard.case.shape import matrix_findings as matrix_findings_of
@@ -32,7 +32,7 @@ def matrix_findings(document: JsonObject) -> list[Finding]:
 
 
 def between(*steps: JsonObject) -> list[tuple[Path, str]]:
-    found = [*Waiting(steps).findings]
+    found = [*StepNeeds(steps).findings]
     for position, each in enumerate(steps):
         found += [(("steps", position, *path), said) for path, said in check_findings(each)]
     return found
@@ -195,7 +195,7 @@ def test_a_step_may_wait_for_a_later_one() -> None:
 
 def test_the_default_of_needs_is_the_step_before() -> None:
     steps: list[dict[str, Any]] = [step(), step(**{"@id": "b"}), step(needs=[]), step()]
-    waiting = Waiting(steps)
+    waiting = StepNeeds(steps)
     assert waiting.ids == ["step1", "b", "step3", "step4"]
     assert waiting.order.before == [0, 0b1, 0, 0b100]
 

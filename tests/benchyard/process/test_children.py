@@ -25,7 +25,7 @@ from benchyard.process.children import (
     wait_until_gone,
 )
 from benchyard.process.labels import CHILD, OWNER, labelled, this_owner
-from benchyard.process.launching import Line, Spent
+from benchyard.process.launching import Launched, Spent
 from benchyard.process.usage import Ended
 from tests.conftest import eventually, is_gone
 
@@ -185,16 +185,16 @@ def test_a_pid_given_out_again_is_never_killed(
     """After the child was reaped its pid may be somebody else's, even before we took note."""
     child, _ = shell("exit 0")
     hit: list[int] = []
-    really_reap = Line.reap
+    really_reap = Launched.reap
 
-    def reap_while_another_thread_kills(line: Line) -> Spent:
+    def reap_while_another_thread_kills(line: Launched) -> Spent:
         spent = really_reap(line)
         killer.start()
         killer.join(0.1)
         return spent
 
     killer = threading.Thread(target=child.kill)
-    monkeypatch.setattr(Line, "reap", reap_while_another_thread_kills)
+    monkeypatch.setattr(Launched, "reap", reap_while_another_thread_kills)
     monkeypatch.setattr(os, "killpg", lambda pid, _number: hit.append(pid))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     child.wait()
     killer.join(10)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.publish.file_lock import Claim, claimed
+from benchyard.publish.file_lock import ClaimedFile, claimed
 from tests.benchyard.publish.fake_sinks import FolderSink
 
 Fill = Callable[..., list[str]]
@@ -45,16 +45,16 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 @pytest.fixture
-def hold(spool: Path) -> Generator[Callable[..., Claim]]:
+def hold(spool: Path) -> Generator[Callable[..., ClaimedFile]]:
     """Claim files of the spool, written for it, to the end of the test."""
-    opened: list[Generator[Claim]] = []
+    opened: list[Generator[ClaimedFile]] = []
 
-    def one(name: str, content: str | bytes) -> Generator[Claim]:
+    def one(name: str, content: str | bytes) -> Generator[ClaimedFile]:
         with claimed(write(spool / name, content)) as held:
-            assert isinstance(held, Claim)
+            assert isinstance(held, ClaimedFile)
             yield held
 
-    def make(name: str = "a.json", content: str | bytes = "{}") -> Claim:
+    def make(name: str = "a.json", content: str | bytes = "{}") -> ClaimedFile:
         opened.append(one(name, content))
         return next(opened[-1])
 

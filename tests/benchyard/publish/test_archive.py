@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.publish.archive import Kept, LocalArchive
 from benchyard.publish.compression import Compression, compress, decompress
-from benchyard.publish.file_lock import Claim, claimed
+from benchyard.publish.file_lock import ClaimedFile, claimed
 from benchyard.publish.routes import Route, open_archive
 from tests.benchyard.publish.conftest import names, write
 
-Hold = Callable[..., Claim]
+Hold = Callable[..., ClaimedFile]
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def archive(tmp_path: Path) -> LocalArchive:
     return made
 
 
-def keep(archive: LocalArchive, held: Claim) -> Kept:
+def keep(archive: LocalArchive, held: ClaimedFile) -> Kept:
     return archive.keep(held, held.content())
 
 
@@ -112,7 +112,7 @@ def test_whatever_comes_under_one_name_is_kept(
     for content in contents:
         path = write(folder.with_name(folder.name + "-spool.json"), content)
         with claimed(path) as held:
-            assert isinstance(held, Claim)
+            assert isinstance(held, ClaimedFile)
             keep(LocalArchive(folder, Compression.GZ), held)
         path.unlink()
     kept = [decompress((folder / name).read_bytes(), Compression.GZ) for name in names(folder)]

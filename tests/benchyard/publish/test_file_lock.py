@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.publish.file_lock import Claim, Missed, claimed
+from benchyard.publish.file_lock import ClaimedFile, Missed, claimed
 from tests.benchyard.publish.conftest import write
 from tests.conftest import open_below
 
@@ -33,12 +33,12 @@ def between_opening_and_locking(monkeypatch: pytest.MonkeyPatch, act: Step) -> N
 
 def outcome(path: Path) -> object:
     with claimed(path) as held:
-        return "claimed" if isinstance(held, Claim) else held
+        return "claimed" if isinstance(held, ClaimedFile) else held
 
 
 def test_one_publisher_has_it_at_a_time(file: Path) -> None:
     with claimed(file) as held:
-        assert isinstance(held, Claim)
+        assert isinstance(held, ClaimedFile)
         assert held.read() == b"content"
         assert held.read() == b"content"
         assert outcome(file) is Missed.BUSY
@@ -47,7 +47,7 @@ def test_one_publisher_has_it_at_a_time(file: Path) -> None:
 
 def test_a_child_does_not_inherit_the_lock(file: Path) -> None:
     with claimed(file) as held:
-        assert isinstance(held, Claim)
+        assert isinstance(held, ClaimedFile)
         assert not os.get_inheritable(held.descriptor)
 
 
@@ -143,7 +143,7 @@ def test_a_file_that_may_not_be_read_is_an_error(
 
 def test_it_is_open_for_writing_because_of_nfs(file: Path) -> None:
     with claimed(file) as held:
-        assert isinstance(held, Claim)
+        assert isinstance(held, ClaimedFile)
         assert fcntl.fcntl(held.descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
 
 
@@ -158,7 +158,7 @@ def test_claiming_changes_no_time_and_leaks_nothing(file: Path) -> None:
 
 def test_a_change_is_noticed(file: Path) -> None:
     with claimed(file) as held:
-        assert isinstance(held, Claim)
+        assert isinstance(held, ClaimedFile)
         assert held.is_unchanged
         with file.open("a") as stream:
             stream.write("more")
@@ -168,7 +168,7 @@ def test_a_change_is_noticed(file: Path) -> None:
 
 def test_only_the_file_itself_is_taken_out(file: Path) -> None:
     with claimed(file) as held:
-        assert isinstance(held, Claim)
+        assert isinstance(held, ClaimedFile)
         write(file.with_name("new"), "other").replace(file)
         assert not held.is_in_place
         held.take_out()
@@ -177,6 +177,6 @@ def test_only_the_file_itself_is_taken_out(file: Path) -> None:
 
 def test_taking_out_what_is_gone_is_no_error(file: Path) -> None:
     with claimed(file) as held:
-        assert isinstance(held, Claim)
+        assert isinstance(held, ClaimedFile)
         file.unlink()
         held.take_out()

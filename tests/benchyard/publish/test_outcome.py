@@ -2,28 +2,28 @@
 
 import pytest
 
-from benchyard.publish.outcome import Left, Outcome, Rejected, advice, problems
+from benchyard.publish.outcome import Left, PublishResult, Rejected, advice, problems
 
 DOWN = "nobody is there"
 
 
 def test_one_reason_for_all_is_told_once() -> None:
     waiting = (Left("a.json", DOWN), Left("b.json", DOWN), Left("c.json"))
-    assert list(problems(Outcome("local", waiting=waiting, error=DOWN))) == [f"local: {DOWN}"]
+    assert list(problems(PublishResult("local", waiting=waiting, error=DOWN))) == [f"local: {DOWN}"]
 
 
 @pytest.mark.parametrize(
     ("outcome", "told"),
     [
-        (Outcome("local"), []),
+        (PublishResult("local"), []),
         (
-            Outcome("datastore", waiting=(Left("a.json"), Left("results/run_1", "damaged"))),
+            PublishResult("datastore", waiting=(Left("a.json"), Left("results/run_1", "damaged"))),
             [
                 "datastore: 1 document waiting; 'benchyard publish --sink datastore' brings it",
             ],
         ),
         (
-            Outcome("local:x", rejected=(Rejected("a.json", "no"), Rejected("b.json", "no"))),
+            PublishResult("local:x", rejected=(Rejected("a.json", "no"), Rejected("b.json", "no"))),
             [
                 "local:x: 2 documents rejected; 'benchyard publish --sink local:x --again' offers "
                 "them once more",
@@ -33,6 +33,6 @@ def test_one_reason_for_all_is_told_once() -> None:
     ids=str,
 )
 def test_whoever_did_not_come_to_publish_hears_which_command_does(
-    outcome: Outcome, told: list[str]
+    outcome: PublishResult, told: list[str]
 ) -> None:
     assert list(advice(outcome)) == told

@@ -16,7 +16,7 @@ from benchyard.publish import upload_one
 from benchyard.publish.archive import LocalArchive
 from benchyard.publish.compression import Compression, compress
 from benchyard.publish.file_lock import claimed
-from benchyard.publish.outcome import Begun, Happening, Left, Outcome, Published, Retrying
+from benchyard.publish.outcome import Begun, Happening, Left, Published, PublishResult, Retrying
 from benchyard.publish.publisher import Manner, archive, publish, upload
 from benchyard.publish.sinks.contract import Kind, Spooled
 from benchyard.publish.sinks.retry import Patience
@@ -27,7 +27,7 @@ from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 HASTY = Patience(retries=2, first_s=0.001)
 DOWN = SinkUnavailableError("the sink is down; start it")
 
-Publish = Callable[..., Outcome]
+Publish = Callable[..., PublishResult]
 
 
 @pytest.fixture
@@ -39,13 +39,13 @@ def to(tmp_path: Path) -> LocalArchive:
 def run(spool: Path, sink: FolderSink, to: LocalArchive) -> Publish:
     """Publish without patience."""
 
-    def act(**manner: object) -> Outcome:
+    def act(**manner: object) -> PublishResult:
         return publish(spool, sink, to, replace(Manner(HASTY), **manner))
 
     return act
 
 
-def published(outcome: Outcome) -> list[str]:
+def published(outcome: PublishResult) -> list[str]:
     return [one.name for one in outcome.published]
 
 
@@ -62,7 +62,7 @@ def test_files_go_oldest_first_to_the_sink_and_the_archive(
     assert names(to.folder) == ["a.json", "b.json", "c.json"]
     assert names(spool) == []
     assert outcome.is_clean
-    assert run() == Outcome("fake")
+    assert run() == PublishResult("fake")
 
 
 def test_a_compressed_file_is_stored_plain_and_archived_as_it_lies(
@@ -93,9 +93,9 @@ def test_the_lock_is_held_until_it_is_archived(
 
 
 def test_nothing_waits(run: Publish, spool: Path, to: LocalArchive) -> None:
-    assert run() == Outcome("fake")
+    assert run() == PublishResult("fake")
     spool.rmdir()
-    assert run() == Outcome("fake")
+    assert run() == PublishResult("fake")
     assert not to.folder.exists(), "nothing is made for nothing"
 
 
@@ -185,7 +185,7 @@ def test_publishers_at_once_store_each_file_once(
 ) -> None:
     wanted = fill(*(f"{number:02}.json" for number in range(60)))
     sink.parallel = 2
-    outcomes: list[Outcome] = []
+    outcomes: list[PublishResult] = []
     threads = [
         threading.Thread(target=lambda: outcomes.append(publish(spool, sink, to))) for _ in range(3)
     ]
@@ -270,7 +270,7 @@ def test_what_is_rejected_is_put_aside_and_the_rest_goes_on(
         "c.json.reason.txt",
     ]
     assert not outcome.is_clean
-    assert run() == Outcome("fake")
+    assert run() == PublishResult("fake")
 
 
 def test_what_a_sink_must_not_raise_leaves_that_file_and_is_said(

@@ -11,12 +11,12 @@ import pytest
 from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
 from benchyard.publish.archive import Archive, Kept
 from benchyard.publish.compression import Compression, compress
-from benchyard.publish.file_lock import Claim
+from benchyard.publish.file_lock import ClaimedFile
 from benchyard.publish.remote import RemoteArchive
 from benchyard.publish.routes import Route, open_archive
 from tests.benchyard.publish.conftest import names
 
-Hold = Callable[..., Claim]
+Hold = Callable[..., ClaimedFile]
 LocalFileSystem: Any = import_module("fsspec.implementations.local").LocalFileSystem
 MemoryFileSystem: Any = import_module("fsspec.implementations.memory").MemoryFileSystem
 
@@ -67,7 +67,7 @@ def opened(url: str, compression: Compression = Compression.NONE) -> Archive:
     return archive
 
 
-def keep(archive: Archive, held: Claim) -> Kept:
+def keep(archive: Archive, held: ClaimedFile) -> Kept:
     return archive.keep(held, held.content())
 
 
@@ -87,7 +87,7 @@ def test_other_content_gets_another_name(url: str, hold: Hold) -> None:
     archive = opened(url)
     keep(archive, held := hold("a.json", "one"))
     other = hold("b.json", "two")
-    renamed = Claim(held.path, other.descriptor, other.mark)
+    renamed = ClaimedFile(held.path, other.descriptor, other.mark)
     assert keep(archive, renamed) == Kept(f"{url}/a~2.json", new=True)
     assert not keep(archive, renamed).new
     assert not keep(archive, held).new

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.publish import spool as spools
-from benchyard.publish.file_lock import Claim, claimed
+from benchyard.publish.file_lock import ClaimedFile, claimed
 from benchyard.publish.sinks.contract import Kind
 from benchyard.publish.spool import kind_of, listing, offer_again, put, reject
 from tests.benchyard.publish.conftest import Fill, names, write
@@ -155,7 +155,9 @@ def test_a_name_that_is_no_unicode(spool: Path) -> None:
 
 
 # -- rejecting
-def test_what_is_rejected_has_its_reason_beside_it(spool: Path, hold: Callable[..., Claim]) -> None:
+def test_what_is_rejected_has_its_reason_beside_it(
+    spool: Path, hold: Callable[..., ClaimedFile]
+) -> None:
     assert reject(hold("a.json", "broken"), "it is broken") == "a.json"
     assert names(spool) == ["rejected"]
     assert (spool / "rejected" / "a.json").read_text() == "broken"
@@ -163,7 +165,7 @@ def test_what_is_rejected_has_its_reason_beside_it(spool: Path, hold: Callable[.
 
 
 def test_another_of_the_same_name_does_not_replace_it(
-    spool: Path, hold: Callable[..., Claim]
+    spool: Path, hold: Callable[..., ClaimedFile]
 ) -> None:
     reject(hold("a.json.gz", b"\0one"), "first")
     assert reject(hold("a.json.gz", b"\0two"), "second") == "a~2.json.gz"
@@ -176,7 +178,7 @@ def test_another_of_the_same_name_does_not_replace_it(
 
 
 def test_a_file_in_the_place_of_the_folder_loses_nothing(
-    spool: Path, hold: Callable[..., Claim]
+    spool: Path, hold: Callable[..., ClaimedFile]
 ) -> None:
     write(spool / "rejected", "mine")
     with pytest.raises(SinkUnavailableError, match=r"rejected: File exists"):
@@ -186,7 +188,7 @@ def test_a_file_in_the_place_of_the_folder_loses_nothing(
 
 
 def test_a_name_too_long_for_a_reason_loses_nothing(
-    spool: Path, hold: Callable[..., Claim]
+    spool: Path, hold: Callable[..., ClaimedFile]
 ) -> None:
     name = "n" * 249 + ".json"
     with pytest.raises(SinkUnavailableError, match="File name too long"):
@@ -206,7 +208,7 @@ def test_reading_and_writing_need_no_library_of_a_sink() -> None:
 
 def rejected(spool: Path, name: str, content: str = "{}") -> Path:
     with claimed(write(spool / name, content)) as held:
-        assert isinstance(held, Claim)
+        assert isinstance(held, ClaimedFile)
         return spool / "rejected" / reject(held, "for once")
 
 

@@ -19,9 +19,9 @@ from benchyard.process.usage import Owned
 from benchyard.results.record import PhaseRecord, RunRecord, StepRecord, read_record
 from benchyard.run.direct import DirectStages
 from benchyard.run.engine import execute_case
-from benchyard.run.plan import Executed, Plan
+from benchyard.run.plan import Executed, RunPlan
 from benchyard.run.progress import Event
-from benchyard.run.run_context import Setting
+from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import Secrets
 from benchyard.run.session import Session
 
@@ -241,8 +241,8 @@ class Lab:
     def registry(self) -> Registry:
         return Registry(self.classes)
 
-    def setting(self, case: Case) -> Setting:
-        return Setting(
+    def setting(self, case: Case) -> RunContext:
+        return RunContext(
             case=case,
             results=case.folder / "results",
             registry=self.registry,
@@ -268,7 +268,7 @@ class Lab:
     def execute(self, case: Case, runs: Sequence[int] = (1,), **plan: Any) -> Executed:
         """Execute runs with plain stages, without rest unless the plan says otherwise."""
         options: dict[str, Any] = {"cooldown": 0.0, **plan}
-        return execute_case(self.setting(case), Plan(runs, **options), DirectStages())
+        return execute_case(self.setting(case), RunPlan(runs, **options), DirectStages())
 
     def one(self, *steps: Mapping[str, Any], **more: Any) -> RunRecord:
         """Execute one run of a new case; return its record as it was written."""

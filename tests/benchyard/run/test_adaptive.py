@@ -12,7 +12,7 @@ from benchyard.core.model import Json, Outcome
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
 from benchyard.run.adaptive import (
     Adaptive,
-    Answer,
+    Enough,
     declared,
     enough,
     other_rule,
@@ -22,7 +22,7 @@ from benchyard.run.adaptive import (
 )
 
 
-def half_widths(answer: Answer) -> dict[str, float | None]:
+def half_widths(answer: Enough) -> dict[str, float | None]:
     """Return each step's relative half-width; None where there is no interval."""
     return {step: decision.half_width for step, decision in answer.decisions.items()}
 

@@ -16,7 +16,7 @@ from benchyard.core.files import sha256
 from benchyard.core.model import Check
 from benchyard.run import checks
 from benchyard.run.checks import Checks
-from benchyard.run.judging import Limits, count_rows
+from benchyard.run.judging import SearchLimits, count_rows
 from benchyard.run.likeness import DIFF_LINES
 
 
@@ -234,7 +234,9 @@ def test_a_pattern_that_takes_for_ever_is_stopped(tmp_path: Path, pattern: str) 
     output = tmp_path / "output.txt"
     output.write_text("a" * 5_000 + "!")
     with pytest.raises(CheckFailedError) as caught:
-        Checks(limits=Limits(search_seconds=0.2)).check(Check(pattern=pattern), output, tmp_path)
+        Checks(limits=SearchLimits(search_seconds=0.2)).check(
+            Check(pattern=pattern), output, tmp_path
+        )
     said = str(caught.value)
     assert "the pattern takes more than 0.2 s on 5,001 bytes" in said
     assert said.endswith(f"'{pattern}'")
@@ -279,7 +281,7 @@ def test_the_timeout_of_a_step_holds_for_its_check(
 def test_a_gigabyte_is_looked_at_in_little_memory(tmp_path: Path) -> None:
     with (tmp_path / "one").open("wb") as stream:
         stream.truncate(1 << 30)  # a sparse file: one line
-    look = Checks(limits=Limits(memory_bytes=100 << 20)).check
+    look = Checks(limits=SearchLimits(memory_bytes=100 << 20)).check
     look(Check(rows=1), tmp_path / "one", tmp_path)
     with pytest.raises(CheckFailedError, match="a pattern is looked for in 256 MiB at most"):
         look(Check(pattern="x"), tmp_path / "one", tmp_path)
@@ -290,7 +292,7 @@ def test_what_takes_too_much_memory_says_so(tmp_path: Path) -> None:
     for name in ("one.csv", "other.csv"):
         with (tmp_path / name).open("wb") as stream:
             stream.truncate(200 << 20)
-    look = Checks(limits=Limits(memory_bytes=1 << 27)).check
+    look = Checks(limits=SearchLimits(memory_bytes=1 << 27)).check
     with pytest.raises(CheckFailedError, match=r"the check takes more than 0.125 GiB of memory"):
         look(Check(equal="other.csv"), tmp_path / "one.csv", tmp_path)
 

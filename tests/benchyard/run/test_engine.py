@@ -17,7 +17,7 @@ from benchyard.results.layout import done_runs
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import engine
 from benchyard.run.progress import CaseStarted, Notice, RunEnded, RunStarted, StepEnded, Waiting
-from benchyard.run.run_context import Setting
+from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from tests.benchyard.run.conftest import Call, Lab, named, step
 from tests.conftest import ctrl_c, eventually, tree
@@ -450,7 +450,7 @@ def test_ctrl_c_between_two_runs_is_heard(lab: Lab) -> None:
 def test_ctrl_c_while_the_next_run_is_being_made_is_heard(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def make(setting: Setting, run: int) -> Session:
+    def make(setting: RunContext, run: int) -> Session:
         if run == 2:
             ctrl_c()
         return Session(setting, run)

@@ -11,7 +11,7 @@ from benchyard.results.campaigns import read_campaign
 from benchyard.results.layout import run_folder
 from benchyard.results.record import read_record
 from benchyard.run.adaptive import Adaptive
-from benchyard.run.plan import Plan
+from benchyard.run.plan import RunPlan
 from benchyard.run.precision import Precision
 from benchyard.run.progress import Notice
 from benchyard.run.request import Request
@@ -154,7 +154,7 @@ def test_the_setting_for_the_records_has_the_earlier_rule(lab: Lab, script: Scri
     first, second = Adaptive(6, 14, 0.05), Adaptive(6, 16, 0.05)
     lab.execute(case, range(1, 3), rule=under(lab, first))
     under(lab, second)
-    setting, plan = lab.setting(case), Plan(range(1, 17), rule=second)
+    setting, plan = lab.setting(case), RunPlan(range(1, 17), rule=second)
     precision = Precision(setting, plan, range(3, 17), read_campaign(setting.results))
     assert precision.setting.adaptive["earlier_rules"] == [
         {"rule": first.to_json(), "runs": [1, 2]}

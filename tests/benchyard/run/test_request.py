@@ -7,10 +7,10 @@ import pytest
 
 from benchyard.core.errors import InputError
 from benchyard.run.request import Request
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 
 
-@pytest.mark.parametrize("kind", [Request, Wish])
+@pytest.mark.parametrize("kind", [Request, SuiteRequest])
 @pytest.mark.parametrize(
     ("amount", "sentence"),
     [
@@ -25,7 +25,7 @@ from benchyard.suite.request import Wish
     ],
 )
 def test_an_amount_that_nobody_can_mean(kind: Any, amount: dict[str, Any], sentence: str) -> None:
-    wanted = kind(**amount) if kind is Wish else kind(case="any", **amount)
+    wanted = kind(**amount) if kind is SuiteRequest else kind(case="any", **amount)
 
     with pytest.raises(InputError) as caught:
         wanted.check()

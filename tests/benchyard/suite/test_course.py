@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case, Requires
 from benchyard.run.ordering import Order, turns
-from benchyard.suite.course import Course, End, Limits, Taken, known_places
+from benchyard.suite.course import Course, End, SuiteLimits, Taken, known_places
 from benchyard.suite.places import MOST_OUTSTANDING, Place, with_room
-from benchyard.suite.plan import Entry
+from benchyard.suite.plan import ChosenCase
 from benchyard.suite.summary import summed
 
 
-def entry(name: str, runs: int = 1, requires: Requires | None = None, **more: Any) -> Entry:
+def entry(name: str, runs: int = 1, requires: Requires | None = None, **more: Any) -> ChosenCase:
     case = Case(Path("/cases") / name, f"urn:{name}", name, "", (), requires=requires or Requires())
-    return Entry(name, "no finished run", case, None, tuple(range(1, runs + 1)), **more)
+    return ChosenCase(name, "no finished run", case, None, tuple(range(1, runs + 1)), **more)
 
 
 def place(name: str, host: str = "", **more: Any) -> Place:
@@ -33,11 +33,11 @@ def place(name: str, host: str = "", **more: Any) -> Place:
 class Simulation:
     """Executes a course in no time; a testbed executes one turn after another."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[ChosenCase]
     places: Sequence[Place]
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     order: Order = Order.CASE
-    limits: Limits = field(default_factory=Limits)
+    limits: SuiteLimits = field(default_factory=SuiteLimits)
     failing: frozenset[str] = frozenset()
     seed: int = 1
     now: float = 0.0
@@ -121,7 +121,7 @@ def test_nothing_is_begun_that_would_overrun_the_budget(
 ) -> None:
     entries = [entry(f"c{n}", runs, seconds=took) for n, (runs, took) in enumerate(wanted)]
     seconds = {f"c{n}": took for n, (_, took) in enumerate(wanted)}
-    limits = Limits(budget, cooldown)
+    limits = SuiteLimits(budget, cooldown)
     simulation = Simulation(
         entries, [place(f"bed{n}") for n in range(beds)], seconds, order, limits
     )
@@ -185,7 +185,7 @@ def test_at_the_end_no_turn_waits_behind_another_while_a_testbed_is_idle() -> No
 
 def test_fail_fast_begins_nothing_more() -> None:
     entries = [entry(f"c{n}") for n in range(5)]
-    limits = Limits(fail_fast=True)
+    limits = SuiteLimits(fail_fast=True)
     course = Simulation(entries, [place("a")], limits=limits, failing=frozenset({"c0"})).run()
     ends = Counter(taken.end for taken in course.ended)
     assert ends[End.FAILED] == 1
@@ -202,19 +202,21 @@ def test_a_failed_case_stops_nobody_else() -> None:
 def test_a_case_of_unknown_length_may_begin_until_the_budget_is_spent() -> None:
     entries = [entry(f"c{n}") for n in range(3)]
     seconds: dict[str, float] = dict.fromkeys(("c0", "c1", "c2"), 6.0)
-    course = Simulation(entries, [place("a")], seconds, limits=Limits(10.0)).run()
+    course = Simulation(entries, [place("a")], seconds, limits=SuiteLimits(10.0)).run()
     assert [taken.end for taken in course.ended].count(End.DONE) == 2
 
 
 def test_lengths_are_learnt_on_the_way() -> None:
-    simulation = Simulation([entry("c", 3)], [place("a")], {"c": 6.0}, Order.RANDOM, Limits(14.0))
+    simulation = Simulation(
+        [entry("c", 3)], [place("a")], {"c": 6.0}, Order.RANDOM, SuiteLimits(14.0)
+    )
     course = simulation.run()
     assert [taken.end for taken in course.ended].count(End.DONE) == 2
     assert simulation.now == 12.0
 
 
 def test_what_is_put_back_is_begun_again_elsewhere() -> None:
-    course = Course([entry("c", 2)], turns([(1, 2)], Order.CASE, 0), Limits())
+    course = Course([entry("c", 2)], turns([(1, 2)], Order.CASE, 0), SuiteLimits())
     taken = course.take([place("a")])
     assert taken is not None
     course.put_back(taken)
@@ -225,7 +227,7 @@ def test_what_is_put_back_is_begun_again_elsewhere() -> None:
 
 
 def test_a_testbed_that_has_gone_binds_nobody() -> None:
-    course = Course([entry("c", 2)], turns([(1, 2)], Order.RANDOM, 0), Limits())
+    course = Course([entry("c", 2)], turns([(1, 2)], Order.RANDOM, 0), SuiteLimits())
     first = course.take([place("a")])
     assert first is not None
     course.end(first, End.DONE)
@@ -244,7 +246,7 @@ def test_room_for_a_second_turn_depends_on_how_many_are_left(left: int, names: l
 def test_what_only_a_dead_testbed_would_do_for_is_left_out_with_the_reason() -> None:
     tags = {"picky": ("nvme",), "plain": (), "other": ("gpu",)}
     entries = [entry(name, requires=Requires(tags=wanted)) for name, wanted in tags.items()]
-    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 1), Limits())
+    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 1), SuiteLimits())
     dead = Place("berta", Testbed("berta", "berta", tags=("nvme",)), "berta")
 
     course.give_up_on([dead], [place("ana")])

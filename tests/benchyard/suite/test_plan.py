@@ -18,8 +18,8 @@ from benchyard.core.model import Case, JsonObject, Outcome
 from benchyard.results.layout import DONE, run_folder
 from benchyard.results.record import RunRecord, write_record
 from benchyard.suite.course import limits_of
-from benchyard.suite.plan import Chooser, Entry, Known, done_since, known_of, make_suite_plan
-from benchyard.suite.request import Wish
+from benchyard.suite.plan import Chooser, ChosenCase, Known, done_since, known_of, make_suite_plan
+from benchyard.suite.request import SuiteRequest
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 CASE = Case(Path("/cases/c"), "urn:c", "c", "", ())
@@ -37,8 +37,8 @@ def finish(
     (folder / DONE).write_text(when + "\n")
 
 
-def choose(results: Path, version: str = "old", began: datetime = NOW, **wish: Any) -> Entry:
-    chooser = Chooser(Wish(**wish), began, lambda _: {"case": {"hash": version}})
+def choose(results: Path, version: str = "old", began: datetime = NOW, **wish: Any) -> ChosenCase:
+    chooser = Chooser(SuiteRequest(**wish), began, lambda _: {"case": {"hash": version}})
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: results)
     return entry
 
@@ -115,7 +115,7 @@ def test_a_testbed_elsewhere_is_asked_whether_it_would_measure_something_else(
     for run in (1, 2, 3):
         finish(tmp_path, run)
     here: JsonObject = {"case": {"hash": "old"}, "host": "another"}
-    chooser = Chooser(Wish(pool="testbeds", changed=True), NOW, lambda _: here)
+    chooser = Chooser(SuiteRequest(pool="testbeds", changed=True), NOW, lambda _: here)
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: tmp_path)
     assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "auto")
     assert entry.why == "its testbed tells whether it has changed"
@@ -174,7 +174,7 @@ def test_a_retry_of_the_suite_begins_no_second_campaign(
 def test_an_invalid_case_is_told_and_hides_no_other(tmp_path: Path) -> None:
     problem = Problem(Path("bad/metadata.json"), "$.name", "must be a string")
     loaded = [Loaded(Path("x"), "bad", (), (problem, problem)), Loaded(Path("y"), "c", (CASE,))]
-    bad, good = Chooser(Wish(), NOW, lambda _: {}).choose(loaded, lambda _: tmp_path)
+    bad, good = Chooser(SuiteRequest(), NOW, lambda _: {}).choose(loaded, lambda _: tmp_path)
     assert bad.runs == ()
     assert bad.problems
     assert bad.why.startswith("it is not valid: bad/metadata.json: $.name: must be a string (and 1")
@@ -228,12 +228,12 @@ def test_what_was_done_since_a_moment(tmp_path: Path) -> None:
 )
 def test_what_nobody_can_mean_is_refused(wish: Mapping[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        Wish(**wish).check()
+        SuiteRequest(**wish).check()
 
 
 def test_all_that_is_wrong_with_a_wish_is_one_sentence() -> None:
     with pytest.raises(InputError, match=r"runs 0: .*; budget -1: "):
-        Wish(runs=0, budget=-1).check()
+        SuiteRequest(runs=0, budget=-1).check()
 
 
 @given(st.integers(1, 5), st.sets(st.integers(1, 8)), st.floats(0, 20), st.booleans())
@@ -242,7 +242,7 @@ def test_wanted_runs_are_within_what_was_asked_for(
 ) -> None:
     ended = {run: NOW - timedelta(days=run) for run in done}
     chooser = Chooser(
-        Wish(runs=runs, stale=stale, changed=changed),
+        SuiteRequest(runs=runs, stale=stale, changed=changed),
         NOW,
         lambda _: {"case": {"hash": "new"}},
         know=lambda _: Known(ended),
@@ -265,7 +265,7 @@ def write_cases(root: Path, *names: str) -> None:
 
 
 def plan(root: Path, **wish: Any) -> Any:
-    return make_suite_plan(Wish(root=str(root), **wish), Registry({}), NOW, lambda: 42)
+    return make_suite_plan(SuiteRequest(root=str(root), **wish), Registry({}), NOW, lambda: 42)
 
 
 def test_a_plan_names_invalid_cases_too(tmp_path: Path) -> None:
@@ -294,8 +294,8 @@ def test_a_selection_of_nothing_is_refused(tmp_path: Path) -> None:
 
 
 def test_limits_are_in_seconds() -> None:
-    assert limits_of(Wish(budget=1.5, cooldown=3.0, fail_fast=True)).budget_s == 5400.0
-    assert limits_of(Wish()).budget_s is None
+    assert limits_of(SuiteRequest(budget=1.5, cooldown=3.0, fail_fast=True)).budget_s == 5400.0
+    assert limits_of(SuiteRequest()).budget_s is None
 
 
 def test_what_testbeds_elsewhere_have_done_is_not_told_from_this_folder(tmp_path: Path) -> None:

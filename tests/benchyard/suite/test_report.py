@@ -5,9 +5,9 @@ import pytest
 from benchyard.analysis.regressions import Looked, Regression
 from benchyard.case.testbeds import Testbed
 from benchyard.run.ordering import Turn
-from benchyard.suite.course import Course, End, Limits
+from benchyard.suite.course import Course, End, SuiteLimits
 from benchyard.suite.places import Place
-from benchyard.suite.plan import Entry
+from benchyard.suite.plan import ChosenCase
 from benchyard.suite.report import CaseReport, report_of
 from benchyard.suite.summary import Summary, summed, without_comparison
 
@@ -28,7 +28,7 @@ def test_what_is_no_report_is_none(text: object) -> None:
 
 
 def ended(end: End, report: CaseReport | None, runs: tuple[int, ...] = (1, 2, 3)) -> Summary:
-    course = Course([Entry("tpch", "", runs=runs)], [Turn(0, runs)], Limits())
+    course = Course([ChosenCase("tpch", "", runs=runs)], [Turn(0, runs)], SuiteLimits())
     taken = course.take([Place("bed", Testbed("bed"))])
     assert taken is not None
     assert course.ends_case(taken)

@@ -6,10 +6,17 @@ from pathlib import Path
 import pytest
 
 from benchyard.run.ordering import Order, turns
-from benchyard.suite.course import Course, End, Limits
-from benchyard.suite.plan import Entry
-from benchyard.suite.request import Wish
-from benchyard.suite.summary import HEAD, Line, Summary, summed, with_comparisons, write_summary
+from benchyard.suite.course import Course, End, SuiteLimits
+from benchyard.suite.plan import ChosenCase
+from benchyard.suite.request import SuiteRequest
+from benchyard.suite.summary import (
+    HEAD,
+    CaseResult,
+    Summary,
+    summed,
+    with_comparisons,
+    write_summary,
+)
 from tests.benchyard.analysis.comparison.conftest import place as place_runs
 from tests.benchyard.analysis.comparison.conftest import runs
 from tests.benchyard.suite.test_course import entry, place
@@ -21,7 +28,7 @@ SLOW = tuple(2 * value for value in BASE)
 def ended(*ends: End | None, seen: tuple[int, ...] = ()) -> Summary:
     """Sum up a course of cases with two runs each; None stays under way."""
     entries = [entry(f"c{n}", 2) for n in range(len(ends))]
-    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 0), Limits())
+    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 0), SuiteLimits())
     for end in ends:
         if end is End.LEFT_OUT:
             course.stop("no time")
@@ -62,9 +69,9 @@ def test_the_sentence_tells_all_of_it() -> None:
 
 
 def test_what_is_bad_comes_first_and_what_was_not_wanted_last() -> None:
-    entries = [Entry("old", "all runs are done"), entry("good"), entry("bad")]
-    entries.append(Entry("invalid", "it is not valid", problems=("x",)))
-    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 0), Limits())
+    entries = [ChosenCase("old", "all runs are done"), entry("good"), entry("bad")]
+    entries.append(ChosenCase("invalid", "it is not valid", problems=("x",)))
+    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 0), SuiteLimits())
     for end in (End.DONE, End.FAILED):
         taken = course.take([place("bed")])
         assert taken is not None
@@ -79,7 +86,9 @@ def test_what_is_bad_comes_first_and_what_was_not_wanted_last() -> None:
 def test_the_file_holds_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
     summary = ended(End.DONE, End.FAILED)
-    file = write_summary(summary, Wish(budget=8.0, changed=True), "id", {"id": "id", "name": "n"})
+    file = write_summary(
+        summary, SuiteRequest(budget=8.0, changed=True), "id", {"id": "id", "name": "n"}
+    )
     assert file == tmp_path / "home" / "suites" / "id.json"
     document = json.loads(file.read_text())
     assert document["format"] == "benchyard-suite"
@@ -91,15 +100,15 @@ def test_the_file_holds_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert document["cases"][1]["runs_failed"] == 2
 
 
-def line(title: str, done: int = 8, why: str = "") -> Line:
-    return Line(title, done, 0, 0, 10.0, ("bed",), why)
+def line(title: str, done: int = 8, why: str = "") -> CaseResult:
+    return CaseResult(title, done, 0, 0, 10.0, ("bed",), why)
 
 
-def compared(folder: Path, *lines: Line, values: tuple[float, ...] = SLOW) -> Summary:
+def compared(folder: Path, *lines: CaseResult, values: tuple[float, ...] = SLOW) -> Summary:
     """Compare cases that all have the same results but not the same title."""
     place_runs(folder / "baseline", runs(*BASE))
     results = place_runs(folder / "now", runs(*values))
-    entries = [Entry(one.title, "", results=results, runs=(1,)) for one in lines]
+    entries = [ChosenCase(one.title, "", results=results, runs=(1,)) for one in lines]
     summary = Summary(lines, (), 60.0, None, interrupted=False)
     return with_comparisons(summary, entries, str(folder / "baseline"))
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from benchyard.core.errors import CommandFailedError, NotReadyError
-from benchyard.run.judging import Limits
-from resources._containers.streams import Follower, Line
+from benchyard.run.judging import SearchLimits
+from resources._containers.streams import Follower, Streams
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ SLOW = "(a|aa)+$"
 
 @pytest.mark.slow
 def test_a_pattern_that_takes_for_ever_is_told_of(follower: Follower) -> None:
-    follower.expect(SLOW, Limits(search_seconds=0.2))
+    follower.expect(SLOW, SearchLimits(search_seconds=0.2))
     follower.follow([(b"a" * 60 + b"!", None), (b"more", None)])
     with pytest.raises(NotReadyError, match=r"takes more than 0\.2 s; let its repetitions not"):
         follower.wait(time.monotonic() + 60)
@@ -85,7 +85,7 @@ def test_a_pattern_that_takes_for_ever_is_told_of(follower: Follower) -> None:
 
 @pytest.mark.slow
 def test_it_holds_nobody_up_beyond_the_deadline(follower: Follower) -> None:
-    follower.expect(SLOW, Limits(search_seconds=1000))
+    follower.expect(SLOW, SearchLimits(search_seconds=1000))
     much = [(b"a" * 60 + b"!", None), *[(b"." * 60_000, None)] * 4]
     thread = threading.Thread(target=follower.follow, args=(much,))
     thread.start()
@@ -133,7 +133,7 @@ def frame(stream: int, content: bytes) -> bytes:
     return struct.pack(">BxxxL", stream, len(content)) + content
 
 
-Ends = tuple[Line, socket.socket]
+Ends = tuple[Streams, socket.socket]
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def ends() -> Generator[Ends]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(b"headers\r\n" + frame(1, b"first"))
-        yield Line(Opened(ours)), theirs
+        yield Streams(Opened(ours)), theirs
 
 
 def test_what_comes_with_the_headers_is_not_lost(ends: Ends) -> None:

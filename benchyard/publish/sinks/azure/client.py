@@ -162,7 +162,7 @@ class Meaning(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AzureAnswer:
     """An error, understood.
 
     Args:
@@ -189,7 +189,7 @@ class Answer:
                 return InputError(self.sentence)
 
 
-def understood(error: Exception, access: Access) -> Answer:
+def understood(error: Exception, access: Access) -> AzureAnswer:
     """Return what an error of the library means.
 
     The library's own text is not passed on: it can quote a request with its signature.
@@ -198,36 +198,36 @@ def understood(error: Exception, access: Access) -> Answer:
     if isinstance(error, HttpResponseError) and error.status_code is not None:
         return _of_status(error, where, access)
     if isinstance(error, ClientAuthenticationError):
-        return Answer(Meaning.SETTINGS, f"{where} cannot be asked: {_bad_credentials(access)}")
+        return AzureAnswer(Meaning.SETTINGS, f"{where} cannot be asked: {_bad_credentials(access)}")
     if isinstance(error, ValueError | HTTPException):
         # Somebody else listens there, unless it was Azure before.
-        return Answer(Meaning.NOBODY, f"{where} answers what cannot be read")
+        return AzureAnswer(Meaning.NOBODY, f"{where} answers what cannot be read")
     nobody = isinstance(error, ServiceRequestError)
     meaning = Meaning.NOBODY if nobody else Meaning.AGAIN
-    return Answer(meaning, f"{where} does not answer ({_reason(error)})")
+    return AzureAnswer(meaning, f"{where} does not answer ({_reason(error)})")
 
 
-def _of_status(error: HttpResponseError, where: str, access: Access) -> Answer:
+def _of_status(error: HttpResponseError, where: str, access: Access) -> AzureAnswer:
     status, code = error.status_code or 0, _code(error)
     said = f"({status} {code})" if code else f"({status})"
     if status in _REFUSED:
-        return Answer(Meaning.SETTINGS, f"{where} {_refusal(said, access)}")
+        return AzureAnswer(Meaning.SETTINGS, f"{where} {_refusal(said, access)}")
     if status == 404:
         return _missing(code, where, access)
     if isinstance(error, ResourceExistsError) or code.endswith("AlreadyExists"):
-        return Answer(Meaning.EXISTS, f"{where} has it already {said}")
+        return AzureAnswer(Meaning.EXISTS, f"{where} has it already {said}")
     if status in _LATER:
-        return Answer(Meaning.AGAIN, f"{where} asks to come back later {said}", _pause(error))
+        return AzureAnswer(Meaning.AGAIN, f"{where} asks to come back later {said}", _pause(error))
     if code in _NEVER:
-        return Answer(Meaning.NEVER, f"{where} refuses what it is sent {said}")
+        return AzureAnswer(Meaning.NEVER, f"{where} refuses what it is sent {said}")
     meaning = Meaning.DOUBT if status in _DOUBTFUL else Meaning.SETTINGS
-    return Answer(meaning, f"{where} refuses {said}; check {access.origin}")
+    return AzureAnswer(meaning, f"{where} refuses {said}; check {access.origin}")
 
 
-def _missing(code: str, where: str, access: Access) -> Answer:
+def _missing(code: str, where: str, access: Access) -> AzureAnswer:
     if code == "TableNotFound":
-        return Answer(Meaning.NO_TABLE, f"{where} has no table '{access.table}'")
-    return Answer(
+        return AzureAnswer(Meaning.NO_TABLE, f"{where} has no table '{access.table}'")
+    return AzureAnswer(
         Meaning.SETTINGS,
         f"{where} knows no account '{access.storage_account}' (404); check {access.origin}",
     )

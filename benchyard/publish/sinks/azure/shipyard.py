@@ -33,7 +33,7 @@ from benchyard.core.errors import SinkUnavailableError
 from benchyard.core.model import Json, plain, slug
 from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.rows import Row, cut, is_ours, microseconds
-from benchyard.publish.sinks.azure.writer import Writer
+from benchyard.publish.sinks.azure.writer import RowWriter
 from benchyard.results.events import Event
 from benchyard.results.events.convert import MEASURED
 
@@ -180,7 +180,7 @@ class Exporter:
         writer: Sends the rows.
     """
 
-    def __init__(self, access: Access, writer: Writer) -> None:
+    def __init__(self, access: Access, writer: RowWriter) -> None:
         self._access = access
         self._writer = writer
 

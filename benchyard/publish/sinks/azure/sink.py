@@ -9,7 +9,7 @@ from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.documents import events_in, publishing_rows, rejected
 from benchyard.publish.sinks.azure.rows import rows_of
 from benchyard.publish.sinks.azure.shipyard import Exporter
-from benchyard.publish.sinks.azure.writer import Writer
+from benchyard.publish.sinks.azure.writer import RowWriter
 from benchyard.publish.sinks.contract import Kind, Spooled
 from benchyard.results.events import Event
 
@@ -27,7 +27,7 @@ class AzureTablesSink:
     """
 
     def __init__(
-        self, found: Access | None = None, *, form: str = "", writer: Writer | None = None
+        self, found: Access | None = None, *, form: str = "", writer: RowWriter | None = None
     ) -> None:
         self._found = found
         self._form = form
@@ -115,10 +115,10 @@ class AzureTablesSink:
         times = (began, ended or datetime.now(UTC))
         writer.upsert(publishing_rows(events, found.partition, spooled, what, times))
 
-    def _opened(self) -> tuple[Access, Writer]:
+    def _opened(self) -> tuple[Access, RowWriter]:
         with self._opening:
             self._found = self._found or access()
-            self._writer = self._writer or Writer(self._found)
+            self._writer = self._writer or RowWriter(self._found)
             return self._found, self._writer
 
     def close(self) -> None:

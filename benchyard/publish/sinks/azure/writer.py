@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from benchyard.core.errors import InputError
 from benchyard.publish.sinks.azure.client import (
     FAILURES,
-    Answer,
+    AzureAnswer,
     Meaning,
     Table,
     Tables,
@@ -21,7 +21,7 @@ from benchyard.publish.sinks.azure.rows import Row, transactions
 T = TypeVar("T")
 
 
-class Writer:
+class RowWriter:
     """Writes rows into the table, and makes the table when it is not there.
 
     May be used by several threads at once. What its methods raise is said in ``contract.Sink``.
@@ -43,7 +43,7 @@ class Writer:
         for batch in transactions(rows):
             operations = [("create", one, dict[str, Any]()) for one in batch]
             answer = self._with_table(lambda table, made=operations: table.submit_transaction(made))
-            if isinstance(answer, Answer):
+            if isinstance(answer, AzureAnswer):
                 if answer.meaning is Meaning.EXISTS:
                     return False
                 raise self._error(answer)
@@ -62,15 +62,15 @@ class Writer:
 
     def _asked(self, call: Callable[[Table], T]) -> T:
         answer = self._with_table(call)
-        if isinstance(answer, Answer):
+        if isinstance(answer, AzureAnswer):
             raise self._error(answer)
         return answer
 
-    def _error(self, answer: Answer) -> Exception:
+    def _error(self, answer: AzureAnswer) -> Exception:
         """Return what to raise; where it is in doubt, whether anything is taken is asked."""
         if answer.meaning is Meaning.DOUBT:
             probed = self._tried(self._probe)
-            if isinstance(probed, Answer) and probed.meaning is not Meaning.AGAIN:
+            if isinstance(probed, AzureAnswer) and probed.meaning is not Meaning.AGAIN:
                 return InputError(answer.sentence)
         return answer.to_error()
 
@@ -83,19 +83,19 @@ class Writer:
         )
         return next(found.by_page(), None)
 
-    def _with_table(self, call: Callable[[Table], T]) -> T | Answer:
+    def _with_table(self, call: Callable[[Table], T]) -> T | AzureAnswer:
         answer = self._tried(call)
-        if isinstance(answer, Answer) and answer.meaning is Meaning.NO_TABLE:
+        if isinstance(answer, AzureAnswer) and answer.meaning is Meaning.NO_TABLE:
             return self._make_table() or self._tried(call)
         return answer
 
-    def _tried(self, call: Callable[[Table], T]) -> T | Answer:
+    def _tried(self, call: Callable[[Table], T]) -> T | AzureAnswer:
         try:
             return call(self._open().get_table_client(self._access.table))
         except FAILURES as error:
             return understood(error, self._access)
 
-    def _make_table(self) -> Answer | None:
+    def _make_table(self) -> AzureAnswer | None:
         try:
             self._open().create_table_if_not_exists(self._access.table)
         except FAILURES as error:

@@ -64,7 +64,7 @@ class Packed:
         return cls(document, zlib.compress(document.info.encode(), _LEVEL))
 
 
-class Writer:
+class TableWriter:
     """Writes through one connection and remembers the numbers of names.
 
     To be thrown away with its connection when a transaction fails: it may then remember names that
@@ -170,7 +170,7 @@ class LocalSink:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._lock = threading.Lock()
-        self._open: tuple[sqlite3.Connection, Writer, tuple[int, int]] | None = None
+        self._open: tuple[sqlite3.Connection, TableWriter, tuple[int, int]] | None = None
 
     @classmethod
     def at(cls, detail: str) -> "LocalSink":
@@ -206,13 +206,13 @@ class LocalSink:
             self._drop()
             raise
 
-    def _connected(self) -> tuple[sqlite3.Connection, Writer]:
+    def _connected(self) -> tuple[sqlite3.Connection, TableWriter]:
         # Somebody may have moved the file away: what is written to the old one would be lost.
         if self._open and self._open[2] != _inode(self._file):
             self._drop()
         if self._open is None:
             connection = connect_to_write(self._file)
-            self._open = connection, Writer(connection), _inode(self._file)
+            self._open = connection, TableWriter(connection), _inode(self._file)
         return self._open[0], self._open[1]
 
     def _drop(self) -> None:

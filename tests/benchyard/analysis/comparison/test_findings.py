@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchyard.analysis.comparison.findings import Finding, findings
+from benchyard.analysis.comparison.findings import Difficulty, findings
 from benchyard.analysis.comparison.samples import sample
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
@@ -16,7 +16,7 @@ BAD = [run(n, failed()) for n in (1, 2, 3)]
 FLAKY = [*runs(1.0, 1.0), run(3, failed(outcome=Outcome.TOLERATED))]
 
 
-def found(one: Sequence[RunRecord], other: Sequence[RunRecord]) -> list[Finding]:
+def found(one: Sequence[RunRecord], other: Sequence[RunRecord]) -> list[Difficulty]:
     before, after = run_set(one), run_set(other)
     return list(findings(before, after, sample(before), sample(after)))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchyard.analysis.comparison.sample_size import (
-    Plan,
+    SamplePlan,
     make_plan,
     plan_document,
     plan_summary,
@@ -24,7 +24,7 @@ def noisy(spread: float, count: int = 30, **facts: Any) -> list[RunRecord]:
     return runs(*[chance.gauss(1, spread) for _ in range(count)], **facts)
 
 
-def planned(records: list[RunRecord], change: float, **rule: Any) -> Plan:
+def planned(records: list[RunRecord], change: float, **rule: Any) -> SamplePlan:
     return make_plan({"tpch": run_set(records)}, Rule(**rule), change)
 
 

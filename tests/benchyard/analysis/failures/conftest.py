@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from benchyard.core.model import Outcome
-from benchyard.results.attempts import FailedAttempt, TriedStep, Try
+from benchyard.results.attempts import FailedAttempt, RunAttempt, TriedStep
 from benchyard.results.record import ErrorRecord
 
 START = datetime(2026, 11, 2, 12, tzinfo=UTC)
-MakeTry = Callable[..., Try]
+MakeTry = Callable[..., RunAttempt]
 
 
 def step(
@@ -28,7 +28,7 @@ def step(
 
 @pytest.fixture
 def make_try() -> MakeTry:
-    def make(*steps: TriedStep, day: float = 0.0, **more: Any) -> Try:
+    def make(*steps: TriedStep, day: float = 0.0, **more: Any) -> RunAttempt:
         began = START + timedelta(days=day)
         fields: dict[str, Any] = {
             "case": "words",
@@ -39,6 +39,6 @@ def make_try() -> MakeTry:
             "outcome": Outcome.COMPLETED,
         }
         fields |= {"started_at": began.isoformat(), "steps": steps, **more}
-        return Try(**fields)
+        return RunAttempt(**fields)
 
     return make

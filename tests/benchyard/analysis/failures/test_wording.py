@@ -1,7 +1,7 @@
 """Errors in cells beside each other: what differs is shown."""
 
 from benchyard.analysis.failures import by_fragility, executions
-from benchyard.analysis.failures.executions import Execution
+from benchyard.analysis.failures.executions import StepTry
 from benchyard.analysis.failures.wording import first_and_last, steps_table
 from tests.benchyard.analysis.failures.conftest import MakeTry, step
 
@@ -9,7 +9,7 @@ SH = "'sh' failed: exit code 1; on stderr: "
 LONG = "cannot open the connection to database 10.0.0.1:5432/benchmark as user ana: "
 
 
-def execution(make_try: MakeTry, *errors: str) -> Execution:
+def execution(make_try: MakeTry, *errors: str) -> StepTry:
     return next(iter(executions([make_try(step("load", *errors))])))
 
 

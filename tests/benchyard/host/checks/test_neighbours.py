@@ -17,7 +17,7 @@ import pytest
 from benchyard.host.checks.check_context import (
     CheckContext,
     Contact,
-    Engine,
+    EngineFacts,
     Look,
     glance,
     look,
@@ -151,7 +151,7 @@ def test_an_engine_that_hangs_is_given_up() -> None:
 def test_each_way_of_an_engine_is_told(
     tmp_path: Path, contact: Contact, status: Status, words: str
 ) -> None:
-    found = made("docker", scene_of(tmp_path, {}, engine=Engine(contact, "/x", "Docker/26")))
+    found = made("docker", scene_of(tmp_path, {}, engine=EngineFacts(contact, "/x", "Docker/26")))
     assert found.status is status
     assert words in found.finding
 
@@ -183,7 +183,7 @@ def test_containers_are_found_by_their_cgroups(
 
 def test_the_engine_gives_names_and_nothing_counts_twice(tmp_path: Path) -> None:
     listed: Any = [{"Id": "a" * 64, "Names": ["/web"]}, {"Id": "d" * 64}, {}, 5]
-    engine = Engine(Contact.ANSWERS, "/x", "", listed)
+    engine = EngineFacts(Contact.ANSWERS, "/x", "", listed)
     found = made("other containers", scene_of(tmp_path, SERVER, engine=engine))
     assert found.finding == "3 containers: web, dddddddddddd, cri-containerd bbbbbbbbbbbb"
 

@@ -8,7 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from benchyard.host.collector import Reading
-from benchyard.host.counters.account import CPU_WAIT, MOST_REASONS, SINGLE, SUMS, Account, Reasons
+from benchyard.host.counters.account import (
+    CPU_WAIT,
+    MOST_REASONS,
+    SINGLE,
+    SUMS,
+    MetricBook,
+    Reasons,
+)
 from benchyard.host.counters.counters import Counters
 from benchyard.host.counters.trees import PROCESS_PEAK
 from benchyard.process.cgroups import Cgroup
@@ -66,7 +73,7 @@ def test_reasons_are_told_once_each_and_no_more_than_a_few() -> None:
 
 
 def test_nothing_below_zero_is_told() -> None:
-    account = Account()
+    account = MetricBook()
     account.tell("resource_disk_write_bytes", -1)
     assert account.values == {"resource_disk_write_bytes": None}
     assert "contradict" in account.reasons["resource_disk_write_bytes"]

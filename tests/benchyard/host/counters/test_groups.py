@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.host.counters import kernel
-from benchyard.host.counters.account import Account
+from benchyard.host.counters.account import MetricBook
 from benchyard.host.counters.group_usage import used_by_group
 from benchyard.host.counters.groups import Group, GroupReading, Members
 from benchyard.host.counters.parsing import process_stat
@@ -67,7 +67,7 @@ def old_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     answer(monkeypatch, taken=False)
 
 
-def whole(account: Account) -> Account:
+def whole(account: MetricBook) -> MetricBook:
     """Check what holds for every account."""
     nulls = {metric for metric, value in account.values.items() if value is None}
     assert nulls == account.reasons.keys()
@@ -192,7 +192,7 @@ def test_the_root_is_nobodys_own() -> None:
 # -- version 1, real
 
 
-def used(group: Group, start: GroupReading, began: int = 0) -> Account:
+def used(group: Group, start: GroupReading, began: int = 0) -> MetricBook:
     return whole(used_by_group(start, group.read(), began))
 
 

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from benchyard.host.counters import host
-from benchyard.host.counters.host import ENERGY, Host, HostReading, krown_columns, real_disks
+from benchyard.host.counters.host import ENERGY, HostFiles, HostReading, krown_columns, real_disks
 from benchyard.results.metrics_csv import COUNTERS
 
 SECOND = 1.0
@@ -23,8 +23,8 @@ def write_at(path: Path, content: str) -> None:
     path.write_text(content)
 
 
-def both(root: Path) -> tuple[Host, HostReading]:
-    machine = Host(root)
+def both(root: Path) -> tuple[HostFiles, HostReading]:
+    machine = HostFiles(root)
     return machine, machine.read()
 
 

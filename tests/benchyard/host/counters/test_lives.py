@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.host.counters.account import Account, in_turn
-from benchyard.host.counters.lives import NEVER, Sight, Span
+from benchyard.host.counters.account import MetricBook, in_turn
+from benchyard.host.counters.lives import NEVER, LifeSpan, Sight
 from tests.conftest import eventually
 
 #: Takes a runtime's name, and executes the program when it is told to.
@@ -90,14 +90,14 @@ def test_a_hint_replaces_a_begin_that_was_not_seen(folder: Path) -> None:
 
 
 def test_a_span_has_a_length_only_with_both_ends() -> None:
-    assert Span(1, None).seconds is None
-    assert Span(10**9, 3 * 10**9).seconds == 2
+    assert LifeSpan(1, None).seconds is None
+    assert LifeSpan(10**9, 3 * 10**9).seconds == 2
 
 
 def test_lives_that_follow_one_another_add_up_but_for_peaks_and_levels() -> None:
-    each: list[Account] = []
+    each: list[MetricBook] = []
     for cpu_s, peak, level in ((1.0, 900, 5), (2.0, 300, 7)):
-        account = Account()
+        account = MetricBook()
         account.tell("resource_cpu_s", cpu_s)
         account.tell("resource_memory_peak_bytes", peak)
         account.tell("resource_memory_bytes", level)

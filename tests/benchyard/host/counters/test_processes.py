@@ -9,7 +9,7 @@ import pytest
 
 from benchyard.host.counters import processes
 from benchyard.host.counters.processes import (
-    Life,
+    ProcessLife,
     UnknownUsageError,
     boot_ticks,
     lives,
@@ -23,7 +23,7 @@ from tests.conftest import eventually
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
-def life(pid: int, **given: float) -> Life:
+def life(pid: int, **given: float) -> ProcessLife:
     told = {
         "parent": 1,
         "cpu_s": 0.0,
@@ -41,10 +41,10 @@ def life(pid: int, **given: float) -> Life:
         "forgets_children": False,
         **given,
     }
-    return Life(key=(pid, int(told.pop("started", 100))), **told)  # pyright: ignore[reportArgumentType]
+    return ProcessLife(key=(pid, int(told.pop("started", 100))), **told)  # pyright: ignore[reportArgumentType]
 
 
-def by_key(*each: Life) -> dict[processes.Key, Life]:
+def by_key(*each: ProcessLife) -> dict[processes.Key, ProcessLife]:
     return {one.key: one for one in each}
 
 

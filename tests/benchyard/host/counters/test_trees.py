@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from benchyard.host.counters import kernel
-from benchyard.host.counters.account import CPU_WAIT, Account
+from benchyard.host.counters.account import CPU_WAIT, MetricBook
 from benchyard.host.counters.networks import Traffic
 from benchyard.host.counters.processes import boot_ticks
-from benchyard.host.counters.trees import Trees, TreesReading, used_by_trees
+from benchyard.host.counters.trees import TreeBook, TreesReading, used_by_trees
 from benchyard.process.children import spawn
 from benchyard.process.usage import Ended, Owned
 from tests.benchyard.host.counters.conftest import MIB, Worker
@@ -23,12 +23,12 @@ PEAK = "resource_process_peak_rss_bytes"
 class Window:
     """A window on what is owned: read once at its start, then at each question."""
 
-    def __init__(self, trees: Trees, owned: Owned) -> None:
+    def __init__(self, trees: TreeBook, owned: Owned) -> None:
         self.trees = trees
         self.began = boot_ticks(time.monotonic_ns())
         self.start = trees.read(owned, ())
 
-    def used(self, owned: Owned) -> Account:
+    def used(self, owned: Owned) -> MetricBook:
         end = self.trees.read(owned, ())
         assert end is not None
         return used_by_trees(self.start, end, self.began)
@@ -43,12 +43,12 @@ def touching(size: int) -> str:
 
 
 def test_nothing_is_owned() -> None:
-    assert Trees().read(Owned(), ()) is None
+    assert TreeBook().read(Owned(), ()) is None
 
 
 def test_children_that_ended_inside_count_and_earlier_ones_do_not() -> None:
     earlier, inside = Ended(0, 5.0, 5.0, 10, 1, 2, 3, 4), Ended(0, 0.25, 0.5, 2**50, 6, 7, 8, 9)
-    window = Window(Trees(), Owned(ended=(earlier,)))
+    window = Window(TreeBook(), Owned(ended=(earlier,)))
     values = window.used(Owned(ended=(earlier, inside))).values
     assert values["resource_cpu_s"] == 0.75
     assert values["resource_cpu_user_s"] == 0.25
@@ -62,7 +62,7 @@ def test_children_that_ended_inside_count_and_earlier_ones_do_not() -> None:
 
 def test_a_list_that_goes_on_growing_is_read_as_it_was() -> None:
     growing: list[Ended] = []
-    window = Window(Trees(), Owned(ended=growing))
+    window = Window(TreeBook(), Owned(ended=growing))
     assert window.start is None
     growing.append(Ended(0, 1.0, 0.0, 2**50))
     end = window.trees.read(Owned(ended=growing), ())
@@ -72,7 +72,7 @@ def test_a_list_that_goes_on_growing_is_read_as_it_was() -> None:
 
 
 def test_a_child_smaller_than_its_launcher_has_no_peak() -> None:
-    window = Window(Trees(), Owned())
+    window = Window(TreeBook(), Owned())
     account = window.used(Owned(ended=(spawn(["true"], folder=Path("/")).wait(),)))
     assert account.values[PEAK] is None
     assert "that starts them" in account.reasons[PEAK]
@@ -80,7 +80,7 @@ def test_a_child_smaller_than_its_launcher_has_no_peak() -> None:
 
 def test_a_child_smaller_than_the_lab_has_its_own_peak() -> None:
     held = bytearray(b"1") * (128 * MIB)
-    window = Window(Trees(), Owned())
+    window = Window(TreeBook(), Owned())
     one = run(touching(32 * MIB))
     assert window.used(Owned(ended=(one,))).values[PEAK] == one.peak_rss_bytes
     assert one.peak_rss_bytes is not None
@@ -89,7 +89,7 @@ def test_a_child_smaller_than_the_lab_has_its_own_peak() -> None:
 
 
 def test_a_large_child_is_told_exactly_beside_small_ones() -> None:
-    window = Window(Trees(), Owned())
+    window = Window(TreeBook(), Owned())
     large = run(touching(64 * MIB))
     small = spawn(["true"], folder=Path("/")).wait()
     assert small.peak_rss_bytes is None
@@ -97,7 +97,7 @@ def test_a_large_child_is_told_exactly_beside_small_ones() -> None:
 
 
 def test_the_peak_of_a_process_that_lives_is_that_of_the_window(worker: Worker) -> None:
-    trees, owned = Trees(), Owned(pids=[worker.pid])
+    trees, owned = TreeBook(), Owned(pids=[worker.pid])
     worker.touch(64 * MIB)
     outer = Window(trees, owned)
     worker.touch(32 * MIB)
@@ -115,7 +115,7 @@ def test_where_a_peak_cannot_begin_anew(worker: Worker, monkeypatch: pytest.Monk
         return False
 
     monkeypatch.setattr(kernel.ProcessPeak, "reset", refuse)
-    trees, owned = Trees(), Owned(pids=[worker.pid])
+    trees, owned = TreeBook(), Owned(pids=[worker.pid])
     window = Window(trees, owned)
     worker.touch(64 * MIB)
     assert (window.used(owned).values[PEAK] or 0) > 64 * MIB
@@ -127,7 +127,7 @@ def test_where_a_peak_cannot_begin_anew(worker: Worker, monkeypatch: pytest.Monk
 
 def test_a_descendant_that_ended_has_a_peak_that_nobody_tells(worker: Worker) -> None:
     owned = Owned(pids=[worker.pid])
-    window = Window(Trees(), owned)
+    window = Window(TreeBook(), owned)
     worker.do("", "child")
     account = window.used(owned)
     assert account.values[PEAK] is None
@@ -138,7 +138,7 @@ def test_a_descendant_that_ended_has_a_peak_that_nobody_tells(worker: Worker) ->
 def test_a_root_that_ends_is_counted_from_where_it_was(worker: Worker, tmp_path: Path) -> None:
     worker.burn(0.2)
     worker.write(tmp_path / "before", 2 * MIB)
-    window = Window(Trees(), Owned(pids=[worker.pid]))
+    window = Window(TreeBook(), Owned(pids=[worker.pid]))
     worker.burn(0.05)
     worker.write(tmp_path / "inside", 1 * MIB)
     account = window.used(Owned(ended=(worker.end(),)))
@@ -150,7 +150,7 @@ def test_a_root_that_ends_is_counted_from_where_it_was(worker: Worker, tmp_path:
 
 
 def test_a_root_that_ended_and_was_not_told_makes_all_unknown(worker: Worker) -> None:
-    window = Window(Trees(), Owned(pids=[worker.pid]))
+    window = Window(TreeBook(), Owned(pids=[worker.pid]))
     gone = worker.pid
     worker.kill()
     account = window.used(Owned(pids=[gone]))
@@ -161,7 +161,7 @@ def test_a_root_that_ended_and_was_not_told_makes_all_unknown(worker: Worker) ->
 
 def test_a_root_that_ended_without_its_children_leaves_all_unknown(worker: Worker) -> None:
     worker.do("import os; os.posix_spawn('/bin/sleep', ['sleep', '60'], {})")
-    window = Window(Trees(), Owned(pids=[worker.pid]))
+    window = Window(TreeBook(), Owned(pids=[worker.pid]))
     assert window.start is not None
     left = next(one.pid for one in window.start.processes if one.pid != worker.pid)
     account = window.used(Owned(ended=(worker.end(),)))
@@ -173,10 +173,10 @@ def test_a_root_that_ended_without_its_children_leaves_all_unknown(worker: Worke
 
 def test_more_below_zero_than_ticks_cut_off_is_not_believed(worker: Worker) -> None:
     worker.burn(0.2)
-    start = Trees().read(Owned(pids=[worker.pid]), ())
+    start = TreeBook().read(Owned(pids=[worker.pid]), ())
     assert start is not None
     told = Ended(0, 0.0, 0.0, None, pid=worker.pid)
-    end = Trees().read(Owned(ended=(told,)), ())
+    end = TreeBook().read(Owned(ended=(told,)), ())
     assert end is not None
     account = used_by_trees(start, end, 0)
     assert not [m for m, value in account.values.items() if value is not None and value < 0]
@@ -186,7 +186,7 @@ def test_more_below_zero_than_ticks_cut_off_is_not_believed(worker: Worker) -> N
 
 
 def test_a_root_that_was_started_inside_counts_from_its_birth() -> None:
-    window = Window(Trees(), Owned())
+    window = Window(TreeBook(), Owned())
     worker = Worker()
     worker.burn(0.05)
     account = window.used(Owned(pids=[worker.pid]))
@@ -197,16 +197,16 @@ def test_a_root_that_was_started_inside_counts_from_its_birth() -> None:
 
 def test_a_root_that_is_older_and_joined_inside_is_not_known(worker: Worker) -> None:
     time.sleep(0.02)
-    account = Window(Trees(), Owned()).used(Owned(pids=[worker.pid]))
+    account = Window(TreeBook(), Owned()).used(Owned(pids=[worker.pid]))
     assert account.values["resource_cpu_s"] is None
     assert "older than the interval" in account.reasons["resource_cpu_s"]
 
 
 def test_memory_of_one_process_is_told_and_of_two_is_not(worker: Worker) -> None:
     owned = Owned(pids=[worker.pid])
-    assert (Window(Trees(), owned).used(owned).values["resource_memory_bytes"] or 0) > MIB
+    assert (Window(TreeBook(), owned).used(owned).values["resource_memory_bytes"] or 0) > MIB
     worker.do("import time; time.sleep(60)", "start")
-    account = Window(Trees(), owned).used(owned)
+    account = Window(TreeBook(), owned).used(owned)
     assert account.values["resource_memory_bytes"] is None
     assert "do not add up" in account.reasons["resource_memory_bytes"]
     assert account.values["resource_process_count"] == 2
@@ -214,14 +214,14 @@ def test_memory_of_one_process_is_told_and_of_two_is_not(worker: Worker) -> None
 
 
 def test_processes_of_owned_groups_are_left_to_them(worker: Worker) -> None:
-    reading = Trees().read(Owned(pids=[worker.pid]), {worker.pid})
+    reading = TreeBook().read(Owned(pids=[worker.pid]), {worker.pid})
     assert reading is not None
     assert not reading.processes
 
 
 def test_every_null_has_a_reason(worker: Worker) -> None:
     owned = Owned(pids=[worker.pid])
-    account = Window(Trees(), owned).used(owned)
+    account = Window(TreeBook(), owned).used(owned)
     assert {m for m, value in account.values.items() if value is None} == account.reasons.keys()
     assert all(account.reasons.values())
 
@@ -236,7 +236,7 @@ def test_a_kernel_that_keeps_no_lists_of_children() -> None:
 
 def test_what_children_waited_for_a_cpu_is_known_if_it_is_of_each() -> None:
     told = [Ended(0, 1.0, 0.0, 2**50, cpu_wait_s=wait) for wait in (0.5, 0.25, None)]
-    window = Window(Trees(), Owned())
+    window = Window(TreeBook(), Owned())
     assert window.used(Owned(ended=told[:2])).values[CPU_WAIT] == 0.75
     account = window.used(Owned(ended=told))
     assert account.values[CPU_WAIT] is None
@@ -245,4 +245,4 @@ def test_what_children_waited_for_a_cpu_is_known_if_it_is_of_each() -> None:
 
 def test_beside_living_processes_nobody_knows_what_was_waited(worker: Worker) -> None:
     owned = Owned(pids=[worker.pid], ended=[Ended(0, 1.0, 0.0, 2**50, cpu_wait_s=0.5)])
-    assert Window(Trees(), Owned()).used(owned).values[CPU_WAIT] is None
+    assert Window(TreeBook(), Owned()).used(owned).values[CPU_WAIT] is None

@@ -13,7 +13,7 @@ from benchyard.host.sampler import curves, process
 from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE, write_curves
 from benchyard.host.sampler.owned import HEADER
 from benchyard.host.sampler.process import FRAME, MAGIC, MISSED, PART, TICK
-from benchyard.host.sampler.rows import COLUMNS, Boundary, Execution
+from benchyard.host.sampler.rows import COLUMNS, Boundary, StepSpan
 from benchyard.host.sampler.sampler import host_files, start_sampler
 from benchyard.process.usage import Owned
 from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
@@ -60,8 +60,8 @@ def boundary(at_ns: int, memory: int = 0) -> Boundary:
     return Boundary(at_ns, tuple(known.get(name) for name in COLUMNS))
 
 
-def execution(step: int, start: int, end: int, memory: int = 0) -> Execution:
-    return Execution(step, boundary(start, memory), boundary(end, memory))
+def execution(step: int, start: int, end: int, memory: int = 0) -> StepSpan:
+    return StepSpan(step, boundary(start, memory), boundary(end, memory))
 
 
 #: A step that lasts longer than whatever is sampled.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.host.sampler import nvml
-from benchyard.host.sampler.raw import Note, Opened, Tick, read_raw
+from benchyard.host.sampler.raw import Opened, RawNote, Tick, read_raw
 from benchyard.host.sampler.sampler import NVML_VARIABLE, start_sampler
 
 SOURCE = """
@@ -70,6 +70,6 @@ def test_without_the_library_sampling_goes_on(
     monkeypatch.setenv(NVML_VARIABLE, str(tmp_path / "none.so"))
     account = start_sampler(tmp_path / "raw", 10, []).end()
     assert (account.samples, account.error) == (2, None)
-    notes = [r.text for r in read_raw(tmp_path / "raw") if isinstance(r, Note)]
+    notes = [r.text for r in read_raw(tmp_path / "raw") if isinstance(r, RawNote)]
     assert len(notes) == 1
     assert "none.so" in notes[0]

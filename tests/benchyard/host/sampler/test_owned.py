@@ -12,17 +12,17 @@ from benchyard.host.sampler.owned import (
     HEADER,
     CgroupCurve,
     Curve,
-    Curves,
     EnergyCurve,
     GpuCurve,
+    OwnedUsage,
+    RunCurves,
     TreeCurve,
-    Usage,
 )
 
 BLKIO = b"8:0 Read 100\n8:0 Write 200\n253:0 Read 100\nTotal 400\n"
 
 
-def filled(curve: Curve, files: dict[str, bytes | None]) -> Usage:
+def filled(curve: Curve, files: dict[str, bytes | None]) -> OwnedUsage:
     for name, content in files.items():
         curve.update(name, content)
     return curve.usage(curve.files)
@@ -38,7 +38,7 @@ def io(read: int, written: int) -> bytes:
 
 
 def test_header_and_values_agree() -> None:
-    assert HEADER[6:] == Usage._fields
+    assert HEADER[6:] == OwnedUsage._fields
 
 
 def test_a_version_2_group() -> None:
@@ -51,7 +51,7 @@ def test_a_version_2_group() -> None:
             "pids.current": b"7\n",
         },
     )
-    assert used == Usage(3.0, 2.0, 1.0, 4096, 10, 20, 7)
+    assert used == OwnedUsage(3.0, 2.0, 1.0, 4096, 10, 20, 7)
 
 
 def test_a_version_1_group() -> None:
@@ -65,7 +65,7 @@ def test_a_version_1_group() -> None:
             "pids.current": b"7\n",
         },
     )
-    assert used == Usage(1.5, 1.0, 0.0, 4096, 100, 200, 7)
+    assert used == OwnedUsage(1.5, 1.0, 0.0, 4096, 100, 200, 7)
 
 
 def test_without_hardware_disks_all_devices_of_a_group_count() -> None:
@@ -74,7 +74,7 @@ def test_without_hardware_disks_all_devices_of_a_group_count() -> None:
 
 
 def test_defect_25_what_a_group_does_not_tell_is_unknown() -> None:
-    assert filled(CgroupCurve("db", "cgroup:/a", ()), {"memory.current": b"5"}) == Usage(
+    assert filled(CgroupCurve("db", "cgroup:/a", ()), {"memory.current": b"5"}) == OwnedUsage(
         memory_bytes=5
     )
 
@@ -127,7 +127,7 @@ def test_energy_without_its_range_is_unknown() -> None:
 def test_a_gpu() -> None:
     content = b"utilisation_percent 35\nmemory_bytes 5000\npower_mw ?\n"
     used = filled(GpuCurve("host", "gpu:0_T"), {"0_T": content})
-    assert used == Usage(memory_bytes=5000, utilisation_ratio=0.35)
+    assert used == OwnedUsage(memory_bytes=5000, utilisation_ratio=0.35)
 
 
 def test_names_are_read_back_and_quoted() -> None:
@@ -151,7 +151,7 @@ def test_no_content_raises(kind: type[Curve], data: st.DataObject) -> None:
 
 
 def test_a_row_for_each_thing_that_a_tick_read() -> None:
-    curves = Curves(())
+    curves = RunCurves(())
     for owner, what, name in (
         ("db", "cgroup:/a", "memory.current"),
         ("db", "tree:1", "1/stat"),
@@ -169,7 +169,7 @@ def test_a_row_for_each_thing_that_a_tick_read() -> None:
 
 
 def test_files_of_one_thing_are_one_curve_until_all_are_gone() -> None:
-    curves = Curves(())
+    curves = RunCurves(())
     first = curves.curve("db", "tree:1", "1/stat")
     assert first is not None
     assert curves.curve("db", "tree:1", "1/io") is first
@@ -181,4 +181,4 @@ def test_files_of_one_thing_are_one_curve_until_all_are_gone() -> None:
 
 
 def test_what_is_no_curve() -> None:
-    assert Curves(()).curve("o", "nothing:x", "name") is None
+    assert RunCurves(()).curve("o", "nothing:x", "name") is None

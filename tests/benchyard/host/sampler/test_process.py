@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.host.sampler import descendants, process
-from benchyard.host.sampler.raw import Gone, Late, Note, Opened, Record, Stopped, Tick, read_raw
+from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Record, Stopped, Tick, read_raw
 from tests.conftest import eventually, is_gone
 
 LIVES = "import sys; print(flush=True); sys.stdin.read()"
@@ -160,7 +160,7 @@ def test_defect_25_what_is_not_there_is_noted_and_the_rest_goes_on(tmp_path: Pat
             "open o w none 0 /proc/none", "open o w stat 20 /proc/stat", "what is this", "open o"
         )
         one.end()
-    notes = [record.text for record in one.records() if isinstance(record, Note)]
+    notes = [record.text for record in one.records() if isinstance(record, RawNote)]
     assert len(notes) == 3
     assert "/proc/none: [Errno 2] No such file or directory" in notes[0]
     assert list(one.contents()) == ["stat"]

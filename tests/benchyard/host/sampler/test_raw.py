@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchyard.host.sampler import process
 from benchyard.host.sampler.process import FRAME, MAGIC, MISSED, PART, TICK
-from benchyard.host.sampler.raw import LARGEST, Gone, Late, Note, Opened, Record, Tick, read_raw
+from benchyard.host.sampler.raw import LARGEST, Gone, Late, Opened, RawNote, Record, Tick, read_raw
 
 
 def frame(kind: bytes, payload: bytes) -> bytes:
@@ -39,7 +39,7 @@ RECORDS: list[Record] = [
     Tick(5, 1, [(0, b"cpu  1"), (1, b"")]),
     Late(7, 2),
     Gone(0),
-    Note("open x: none"),
+    RawNote("open x: none"),
     Tick(9, 3, []),
 ]
 

@@ -13,10 +13,10 @@ from benchyard.host.sampler.rows import (
     LENGTHS,
     Booking,
     Boundary,
-    Execution,
     HostColumns,
     MetricsRows,
     StepLevels,
+    StepSpan,
     Values,
     cells,
 )
@@ -30,8 +30,8 @@ def number(text: str) -> int | float | None:
     return int(text) if text.lstrip("-").isdecimal() else float(text)
 
 
-def execution(index: int, start: int, end: int) -> Execution:
-    return Execution(index, Boundary(start, ()), Boundary(end, ()))
+def execution(index: int, start: int, end: int) -> StepSpan:
+    return StepSpan(index, Boundary(start, ()), Boundary(end, ()))
 
 
 def run(case: str = "c", number: int = 4, origin_ns: int = 0) -> Measured:

@@ -17,8 +17,8 @@ from benchyard.process.labels import this_owner
 from benchyard.results.attempts import (
     TRIES_FILE,
     FailedAttempt,
+    RunAttempt,
     TriedStep,
-    Try,
     earlier,
     note_began,
     note_ended,
@@ -59,7 +59,7 @@ FLAKY = step(attempt(1, Outcome.FAILED, BOOM), attempt(2, Outcome.COMPLETED))
 
 
 def test_try_tells_of_each_attempt_that_failed() -> None:
-    assert try_of(record(FLAKY)) == Try(
+    assert try_of(record(FLAKY)) == RunAttempt(
         case="words",
         run=1,
         host="quiet",

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.peer_graph import put_together
 from benchyard.show.shipyard.document import dat, document
-from benchyard.show.shipyard.nodes import Graph, Kind
+from benchyard.show.shipyard.nodes import BarKind, Graph
 from benchyard.show.shipyard.plot import draw
 from benchyard.show.shipyard.tables import (
     image_table,
@@ -110,7 +110,7 @@ def test_the_document_has_null_for_what_is_unfinished(torn: Graph) -> None:
 
 
 def test_totals_are_over_the_nodes_that_have_a_value(torn: Graph) -> None:
-    figures = column_figures(torn.of(Kind.NODE))
+    figures = column_figures(torn.of(BarKind.NODE))
     assert (figures["docker_install"].count, figures["docker_install"].missing) == (2, 1)
     assert (figures["docker_install"].total_s, figures["docker_install"].mean_s) == (241.0, 120.5)
     assert (figures["pull"].count, figures["pull"].total_s) == (2, 30.0)
@@ -149,7 +149,7 @@ def test_images_have_their_figures_over_all_nodes(torn: Graph) -> None:
 
 
 def test_tables_say_what_is_unfinished(torn: Graph) -> None:
-    header, whole, pulling, young = node_table(torn.of(Kind.NODE))
+    header, whole, pulling, young = node_table(torn.of(BarKind.NODE))
     assert header[3:] == [
         "INSTALL",
         "CONTAINER",
@@ -169,10 +169,10 @@ def test_tables_say_what_is_unfinished(torn: Graph) -> None:
 
 def test_tables_of_one_length_have_rows_of_one_length(whole_pool: list[Row]) -> None:
     graph = graph_of(whole_pool + run_rows())
-    nodes = graph.of(Kind.NODE)
+    nodes = graph.of(BarKind.NODE)
     for table in (
         node_table(nodes),
-        run_table(graph.of(Kind.RUN)),
+        run_table(graph.of(BarKind.RUN)),
         image_table(image_figures(nodes)),
         total_table(column_figures(nodes)),
     ):

@@ -8,7 +8,7 @@ import pytest
 from benchyard.publish.sinks.azure.shipyard import rows_of
 from benchyard.results.events.lines import Event
 from benchyard.show.shipyard.events import Operation
-from benchyard.show.shipyard.nodes import Kind
+from benchyard.show.shipyard.nodes import BarKind
 from tests.benchyard.show.shipyard.conftest import START, graph_of, only, ours, run_rows
 
 PULL = Operation.PULL
@@ -18,7 +18,7 @@ def test_a_run_is_a_bar_with_its_phases() -> None:
     rows = run_rows()
     random.Random(2).shuffle(rows)  # noqa: S311 - no secret
     run = only(rows)
-    assert (run.kind, run.label, run.is_finished) == (Kind.RUN, "words run 1", True)
+    assert (run.kind, run.label, run.is_finished) == (BarKind.RUN, "words run 1", True)
     parts = run.segments()
     assert list(map(sum, parts.values())) == [2.25, 3.75, 1.0, 0.5, 10.0, 1.0, 4.5]
     # What is in no phase is the last, so that bars are as long as the runs.
@@ -72,6 +72,6 @@ def test_an_exported_run_is_the_same_as_its_own_events_in_batch_shipyards_column
         for one in run_rows()
     ]
     [node] = graph_of(rows_of(events, "batch$pool")).nodes
-    assert node.kind is Kind.NODE
+    assert node.kind is BarKind.NODE
     both = [[one.install, one.resources, one.total(PULL)] for one in (run, node)]
     assert both[0] == pytest.approx(both[1])

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from benchyard.publish.sinks.azure.credentials import Access, access
-from benchyard.publish.sinks.azure.writer import Writer
+from benchyard.publish.sinks.azure.writer import RowWriter
 from tests.emulators.azurite.server import Azurite, running
 
 _tables = count(1)
@@ -26,9 +26,9 @@ def found(azurite: Azurite) -> Access:
 
 
 @pytest.fixture
-def impatient(found: Access) -> Generator[Writer]:
+def impatient(found: Access) -> Generator[RowWriter]:
     """A writer that is closed at the end."""
-    writer = Writer(found)
+    writer = RowWriter(found)
     yield writer
     writer.close()
 

@@ -20,7 +20,7 @@ from benchyard.publish.sinks.azure import client
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.reader import events, rows
 from benchyard.publish.sinks.azure.rows import rows_of
-from benchyard.publish.sinks.azure.writer import Writer
+from benchyard.publish.sinks.azure.writer import RowWriter
 from benchyard.results.events import Event
 from tests.benchyard.publish.sinks.azure.conftest import to_table
 from tests.benchyard.publish.sinks.azure.proxy import Answers, Drops, Proxy, Waits, between
@@ -39,7 +39,7 @@ def some_events(count: int, apart_s: float = 1.0, text: str = "") -> list[Event]
     ]  # fmt: skip
 
 
-def write(writer: Writer, found: Access, count: int = 3) -> None:
+def write(writer: RowWriter, found: Access, count: int = 3) -> None:
     writer.upsert(rows_of(some_events(count), found.partition))
 
 
@@ -55,41 +55,41 @@ def through(azurite: Azurite, proxy: Proxy) -> Access:
 
 
 # -- what reaches the table
-def test_the_table_is_made_and_rows_read_back(found: Access, impatient: Writer) -> None:
+def test_the_table_is_made_and_rows_read_back(found: Access, impatient: RowWriter) -> None:
     told = some_events(3)
     impatient.upsert(rows_of(told, found.partition))
     assert list(events(found)) == told
 
 
-def test_twice_leaves_the_same_rows(found: Access, impatient: Writer) -> None:
+def test_twice_leaves_the_same_rows(found: Access, impatient: RowWriter) -> None:
     for _ in range(2):
         impatient.upsert(rows_of(some_events(120), found.partition))
     assert list(events(found)) == some_events(120)
 
 
 def test_more_rows_of_one_instant_than_a_transaction_takes(
-    found: Access, impatient: Writer
+    found: Access, impatient: RowWriter
 ) -> None:
     told = some_events(250, apart_s=0.0)
     impatient.upsert(rows_of(told, found.partition))
     assert list(events(found)) == told
 
 
-def test_more_than_a_page_is_read(found: Access, impatient: Writer) -> None:
+def test_more_than_a_page_is_read(found: Access, impatient: RowWriter) -> None:
     impatient.upsert(rows_of(some_events(2300, apart_s=0.001), found.partition))
     assert sum(1 for _ in events(found)) == 2300
 
 
 @pytest.mark.parametrize("text", ["x" * 32_000, "é" * 30_000, "😀" * 15_000], ids="xé😀")
 def test_messages_that_fill_a_transaction_by_their_bytes(
-    found: Access, impatient: Writer, text: str
+    found: Access, impatient: RowWriter, text: str
 ) -> None:
     told = some_events(100, text=text)
     impatient.upsert(rows_of(told, found.partition))
     assert list(events(found)) == told
 
 
-def test_messages_that_are_too_long_are_cut(found: Access, impatient: Writer) -> None:
+def test_messages_that_are_too_long_are_cut(found: Access, impatient: RowWriter) -> None:
     impatient.upsert(rows_of(some_events(2, text="x" * 100_000), found.partition))
     assert [event.message["text"] for event in events(found)] == ["x" * 4000 + "…[cut]"] * 2
 
@@ -101,7 +101,7 @@ def test_names_with_any_character(azurite: Azurite, name: str) -> None:
     known = {"AZURE_STORAGE_CONNECTION_STRING": azurite.connection_string}
     found = access(prefix="names", account=name, pool=name, environment=known)
     told = [Event(AT, name, name.replace(":", ""), name, {name: name})]
-    writer = Writer(found)
+    writer = RowWriter(found)
     writer.upsert(rows_of(told, found.partition))
     writer.close()
     assert list(events(found)) == told
@@ -109,7 +109,7 @@ def test_names_with_any_character(azurite: Azurite, name: str) -> None:
 
 def test_partitions_of_one_table_are_apart(found: Access) -> None:
     other = replace(found, partition="other$pool")
-    writer = Writer(found)
+    writer = RowWriter(found)
     for place, count in ((found, 2), (other, 3)):
         writer.upsert(rows_of(some_events(count), place.partition))
     writer.close()
@@ -132,7 +132,7 @@ BUSY = [
 def test_what_may_succeed_is_asked_once_and_told(
     through: Access, proxy: Proxy, fault: Answers | Drops
 ) -> None:
-    writer = Writer(through)
+    writer = RowWriter(through)
     write(writer, through)
     before = len(proxy.requests)
     proxy.faults.append(fault)
@@ -148,7 +148,7 @@ def test_what_may_succeed_is_asked_once_and_told(
 def test_the_server_says_how_long_to_wait(
     through: Access, proxy: Proxy, wish: str, seconds: float | None
 ) -> None:
-    writer = Writer(through)
+    writer = RowWriter(through)
     proxy.faults.append(Answers(503, {"Retry-After": wish}))
     with pytest.raises(SinkUnavailableError) as caught:
         write(writer, through)
@@ -157,7 +157,7 @@ def test_the_server_says_how_long_to_wait(
 
 
 def test_a_reader_asks_again(through: Access, proxy: Proxy) -> None:
-    writer = Writer(through)
+    writer = RowWriter(through)
     write(writer, through)
     writer.close()
     proxy.faults.append(Answers(503, {"Retry-After": "0"}))
@@ -176,7 +176,7 @@ def test_a_reader_asks_again(through: Access, proxy: Proxy) -> None:
 def test_a_refusal_that_is_not_the_documents_fault_rejects_nothing(
     through: Access, proxy: Proxy, answer: Answers, words: str
 ) -> None:
-    writer = Writer(through)
+    writer = RowWriter(through)
     proxy.faults.append(answer)
     with pytest.raises(InputError, match=words):
         write(writer, through)
@@ -194,7 +194,7 @@ DOUBTFUL = [
 def test_a_refusal_of_which_nobody_knows_whose_fault_it_is_rejects_nothing(
     through: Access, proxy: Proxy, answer: Answers
 ) -> None:
-    writer = Writer(through)
+    writer = RowWriter(through)
     write(writer, through)
     proxy.faults.append(answer)
     with pytest.raises(SinkError, match=rf"refuses \({answer.status}") as caught:
@@ -207,7 +207,7 @@ def test_a_refusal_of_which_nobody_knows_whose_fault_it_is_rejects_nothing(
 
 
 def test_a_document_that_azure_will_never_take_is_rejected(
-    found: Access, impatient: Writer
+    found: Access, impatient: RowWriter
 ) -> None:
     long = {"PartitionKey": found.partition, "RowKey": "1", "Message": "x" * 40_000}
     with pytest.raises(DocumentRejectedError, match=r"\(400 PropertyValueTooLarge\)"):
@@ -219,7 +219,7 @@ def test_a_document_that_azure_will_never_take_is_rejected(
 def test_refused_credentials_are_said_and_reject_nothing(
     through: Access, proxy: Proxy, status: int
 ) -> None:
-    writer = Writer(through)
+    writer = RowWriter(through)
     proxy.faults.append(Answers(status))
     with pytest.raises(InputError, match=r"refuses the credentials.*check AZURE_"):
         write(writer, through)
@@ -229,8 +229,8 @@ def test_refused_credentials_are_said_and_reject_nothing(
 def test_a_wrong_key(azurite: Azurite) -> None:
     wrong = to_table(azurite.connection_string.replace(azurite.key, "d3Jvbmc="), "wrong")
     right = to_table(azurite.connection_string, "wrong")
-    write(Writer(right), right)
-    writer = Writer(wrong)
+    write(RowWriter(right), right)
+    writer = RowWriter(wrong)
     with pytest.raises(InputError, match=r"refuses the credentials \(403") as raised:
         write(writer, wrong)
     with pytest.raises(InputError, match=r"refuses the credentials \(403") as read:
@@ -243,7 +243,7 @@ def test_a_wrong_key(azurite: Azurite) -> None:
 
 def test_an_unknown_account(azurite: Azurite) -> None:
     other = to_table(azurite.connection_string.replace(ACCOUNT, "nobody"))
-    writer = Writer(other)
+    writer = RowWriter(other)
     with pytest.raises(InputError, match="knows no account 'nobody'"):
         write(writer, other)
     writer.close()
@@ -252,7 +252,7 @@ def test_an_unknown_account(azurite: Azurite) -> None:
 # -- servers that are not there
 def test_nobody_listens() -> None:
     dead = to_table(Azurite(None, free_port()).connection_string)
-    writer = Writer(dead)
+    writer = RowWriter(dead)
     with pytest.raises(UnreachableError, match=r"does not answer \(Connection refused\)") as e:
         write(writer, dead)
     writer.close()
@@ -270,7 +270,7 @@ def read_all(found: Access) -> None:
 
 
 def write_some(found: Access) -> None:
-    write(Writer(found), found)
+    write(RowWriter(found), found)
 
 
 @pytest.mark.parametrize("ask", [read_all, write_some])
@@ -287,7 +287,7 @@ def test_a_port_that_takes_connections_and_never_answers(
 
 def test_one_that_is_slow_to_write_is_waited_for(through: Access, proxy: Proxy) -> None:
     proxy.faults = [Waits(6)]
-    writer = Writer(through)
+    writer = RowWriter(through)
     write(writer, through)
     writer.close()
     assert len(list(rows(through))) == 3
@@ -296,7 +296,7 @@ def test_one_that_is_slow_to_write_is_waited_for(through: Access, proxy: Proxy) 
 def test_a_host_that_does_not_exist() -> None:
     string = "AccountName=a;AccountKey=YQ==;TableEndpoint=http://nowhere.invalid/a"
     nowhere = to_table(string)
-    writer = Writer(nowhere)
+    writer = RowWriter(nowhere)
     with pytest.raises(SinkUnavailableError, match=r"at nowhere\.invalid does not"):
         write(writer, nowhere)
     writer.close()
@@ -310,7 +310,7 @@ def test_a_table_that_is_not_there_is_told_to_a_reader(found: Access) -> None:
 def test_a_killed_server_that_comes_back(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         found = to_table(server.connection_string)
-        writer = Writer(found)
+        writer = RowWriter(found)
         write(writer, found, 2)
         server.kill()
         with pytest.raises(SinkUnavailableError, match="does not answer"):

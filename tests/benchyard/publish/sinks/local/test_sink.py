@@ -306,7 +306,7 @@ def test_a_failed_document_leaves_nothing(
         raise sqlite3.OperationalError("broken")
 
     with monkeypatch.context() as patch:
-        patch.setattr("benchyard.publish.sinks.local.sink.Writer._put_timings", broken)
+        patch.setattr("benchyard.publish.sinks.local.sink.TableWriter._put_timings", broken)
         with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: .*\(broken\)"):
             put(sink, {"sort": 1.0}, start=1)
     assert list(reader.starts("words")) == [day(0)]

@@ -108,7 +108,8 @@ class _Hunt:
             self._family |= {(one, its.started) for one in below if (its := kin_of(one))}
             told = _told(pid)
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            self._killed[pid] = told
+            # A slow one is met once more while it ends: it has no program to name by then.
+            self._killed.setdefault(pid, told)
 
     def ending(self) -> EndedOrphan:
         """Return which processes were killed, and which could not be."""
@@ -124,7 +125,7 @@ def _told(pid: int) -> str:
         name = (folder / "comm").read_text(encoding="utf-8", errors="replace").removesuffix("\n")
         program = (folder / "exe").readlink().name.removesuffix(" (deleted)")
     except OSError:
-        return f"process {pid}"
+        return f"a process that was ending (pid {pid})"
     alias = "" if program.startswith(name) else f", called '{_printable(name)}'"
     return f"{_printable(program)} (pid {pid}{alias})"
 

@@ -1,5 +1,6 @@
 """Orphans: found whatever they made of themselves, and nobody else is touched."""
 
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
@@ -61,6 +62,19 @@ def test_it_is_named_by_its_program_and_by_what_it_calls_itself(tmp_path: Path) 
     (other,) = pids(tmp_path)
     python = Path(sys.executable).resolve().name
     assert end_orphans(everyone, grace=0).killed == (f"{python} (pid {other}, called 'innocent')",)
+
+
+def test_one_that_is_slow_to_end_is_named_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy host takes its time to end what was killed: it is met once more, without a program."""
+    left("sh", "-c", "sleep 300 &")
+    (pid,) = orphans()
+    assert eventually(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
+    names = [f"sleep (pid {pid})"]
+    monkeypatch.setattr(module, "_told", lambda _: names.pop() if names else "nobody")
+    send, signals = signal.pidfd_send_signal, [0, signal.SIGKILL]
+    monkeypatch.setattr(signal, "pidfd_send_signal", lambda to, _: send(to, signals.pop(0)))
+
+    assert end_orphans(everyone, grace=0).killed == (f"sleep (pid {pid})",)
 
 
 def test_who_ends_by_itself_is_not_killed() -> None:

@@ -1,5 +1,3 @@
-"""What is deployed, and the command line."""
+"""What is deployed, and nothing else."""
 
-from tasks.trust import import_prefect_warily
-
-import_prefect_warily()
+import tasks  # noqa: F401 - guards the import of Prefect

@@ -1,4 +1,4 @@
-"""Thin Prefect tasks around the domain's functions: one module a stage, no other job."""
+"""Prefect's adapters: stages as task runs, states, events, pages, and whatever else it hears."""
 
 from tasks.trust import import_prefect_warily
 

@@ -1,5 +1,3 @@
 """The lab that runs all the time: server, workers, and what keeps them alive."""
 
-from tasks.trust import import_prefect_warily
-
-import_prefect_warily()
+import tasks  # noqa: F401 - guards the import of Prefect

@@ -1,3 +1,4 @@
 """What is deployed, and nothing else."""
 
-import tasks  # noqa: F401 - guards the import of Prefect
+# Guards the import of Prefect.
+import tasks  # noqa: F401 # pyright: ignore[reportUnusedImport]

@@ -69,10 +69,17 @@ def test_one_that_is_slow_to_end_is_named_as_it_was(monkeypatch: pytest.MonkeyPa
     left("sh", "-c", "sleep 300 &")
     (pid,) = orphans()
     assert eventually(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
-    names = [f"sleep (pid {pid})"]
-    monkeypatch.setattr(module, "_told", lambda _: names.pop() if names else "nobody")
-    send, signals = signal.pidfd_send_signal, [0, signal.SIGKILL]
-    monkeypatch.setattr(signal, "pidfd_send_signal", lambda to, _: send(to, signals.pop(0)))
+    names, numbers = iter([f"sleep (pid {pid})"]), iter([0])
+    send = signal.pidfd_send_signal
+
+    def told(_: int) -> str:
+        return next(names, "nobody")
+
+    def send_next(descriptor: int, number: int) -> None:
+        send(descriptor, next(numbers, number))
+
+    monkeypatch.setattr(module, "_told", told)
+    monkeypatch.setattr(signal, "pidfd_send_signal", send_next)
 
     assert end_orphans(everyone, grace=0).killed == (f"sleep (pid {pid})",)
 

@@ -10,7 +10,7 @@ from benchyard.core.errors import CaseFailedError
 from benchyard.core.wording import printable
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
-from benchyard.run.plan import Executed
+from benchyard.run.engine import Executed
 
 #: So many different reasons a message tells.
 _MOST_REASONS = 3

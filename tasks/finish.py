@@ -12,8 +12,8 @@ from benchyard.analysis.regressions import PREVIOUS, Baseline, Looked
 from benchyard.case.selection import likely_title
 from benchyard.core.errors import RunInterruptedError
 from benchyard.results.campaigns import read_campaign
+from benchyard.run.engine import Executed
 from benchyard.run.interrupts import insist
-from benchyard.run.plan import Executed
 from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext

@@ -16,8 +16,6 @@ from benchyard.host.checks.run_checks import findings
 from benchyard.host.measuring import LocalCollector
 from benchyard.publish import check_sinks
 from benchyard.results.layout import results_folder
-from benchyard.run.beginning import campaigning
-from benchyard.run.plan import RunPlan
 from benchyard.run.progress import current_listener
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
@@ -46,8 +44,7 @@ def open_case(
     request.check()
     if request.wait_for_user and not sys.stdin.isatty():
         raise InputError("wait_for_user needs a terminal: nobody is there to press Enter")
-    rule = request.rule()
-    campaigning(request.campaign)
+    rule = request.rule
     check_sinks(request.publish)
     check_baseline(request.baseline)
     root = Path(request.root)
@@ -73,21 +70,4 @@ def open_case(
         sinks=request.publish,
         metadata=metadata,
         listener=current_listener(),
-    )
-
-
-def plan_of(request: Request) -> RunPlan:
-    """Return which runs the request is for, and how they are executed."""
-    whole = tuple(range(1, (request.most_runs or request.runs) + 1))
-    return RunPlan(
-        runs=request.only or whole,
-        whole=whole,
-        campaign=campaigning(request.campaign),
-        rule=request.rule(),
-        force=request.force,
-        cooldown=request.cooldown,
-        rest_first=request.rest_first,
-        fail_fast=request.fail_fast,
-        wait=request.wait,
-        wait_for_user=request.wait_for_user,
     )

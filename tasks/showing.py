@@ -20,7 +20,7 @@ from benchyard.core.model import Json, Step
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results, RunFolder, run_folder
 from benchyard.results.record import RunRecord, read_record
-from benchyard.run.plan import RunPlan
+from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from benchyard.run.stages import INITIALIZE, RECORD, STEP, SUMMARIZE
@@ -43,13 +43,13 @@ _LAB_PAGE = timedelta(hours=1)
 _LARGEST_PICTURE = 150_000
 
 
-def shown_stages(setting: RunContext, plan: RunPlan) -> PrefectStages:
+def shown_stages(setting: RunContext, request: Request) -> PrefectStages:
     """Return the stages of a case as task runs; the UI shows how far it is and what came of it.
 
     All of that happens in the main thread, before a stage in which nothing else is under way, or
     after the last one while the testbed is still held: nothing is ever measured meanwhile.
     """
-    stages, screen = watched_stages(), _Screen(setting, plan)
+    stages, screen = watched_stages(), _Screen(setting, request)
     stages.before(INITIALIZE, screen.initializing)
     stages.before(STEP, screen.beginning)
     stages.after(RECORD, screen.ended)
@@ -60,9 +60,9 @@ def shown_stages(setting: RunContext, plan: RunPlan) -> PrefectStages:
 class _Screen:
     """What the UI shows of one case."""
 
-    def __init__(self, setting: RunContext, plan: RunPlan) -> None:
+    def __init__(self, setting: RunContext, request: Request) -> None:
         self._setting = setting
-        self._plan = plan
+        self._request = request
         self._showcase = Showcase()
         self._progress: UUID | None = None
         self._todo: int | None = None
@@ -106,8 +106,8 @@ class _Screen:
         self._show_progress(min(percent, 99.9), f"{session.case.title}: {what}")
 
     def _count(self) -> int:
-        done = () if self._plan.force else Results(self._setting.results).done()
-        return sum(1 for run in self._plan.runs if run not in done)
+        done = () if self._request.force else Results(self._setting.results).done()
+        return sum(1 for run in self._request.wanted if run not in done)
 
     def _show_progress(self, percent: float, text: str) -> None:
         if self._progress is None:

@@ -58,7 +58,7 @@ def conduct_suite(wish: SuiteRequest, conduct: Conduct) -> State[Any]:
     plan = plan_suite(wish, first_start() or datetime.now(UTC))
     logger = get_run_logger()
     seed = "" if plan.seed is None else f", in random order with seed {plan.seed}"
-    logger.info("%d runs of %d cases to execute%s", plan.runs, len(plan.entries), seed)
+    logger.info("%d runs of %d cases to execute%s", len(plan.runs), len(plan.entries), seed)
     course = Course(plan.entries, plan.turns, limits_of(wish))
     stopped = "it was cancelled or killed"
     try:

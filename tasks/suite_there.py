@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import cast
 from uuid import UUID
@@ -169,13 +169,13 @@ class _Dispatcher:
         entry = self._course.entries[taken.turn.case]
         name = self._names[taken.turn.case]
         rest = taken.place.host in self._used
-        request = self._wish.request(
-            name,
-            taken.turn.runs,
-            again=entry.again,
-            rest=rest,
+        request = replace(
+            self._wish.request_of_case(suite=str(self._suite.get("id") or "") or None),
+            case=name,
+            only=taken.turn.runs,
+            force=entry.again,
+            rest_first=rest,
             campaign=entry.campaign,
-            suite=str(self._suite.get("id") or "") or None,
             # A turn is not yet a case: the last one compares all of them.
             baseline=self._wish.baseline if self._course.ends_case(taken) else None,
         )

@@ -1,30 +1,33 @@
 """How runs are executed: the options that ``run`` and ``suite`` have in common."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from benchyard.cli.option_types import Seconds
+from benchyard.cli.sinks import parse_sinks
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order
-from benchyard.run.request import INTERVAL, MOST_COOLDOWN
+from benchyard.run.request import COOLDOWN, INTERVAL, ExecutionOptions, descriptions
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+_SAYS = descriptions(ExecutionOptions)
 
 _interval = click.option(
     "--interval",
     default=0.1,
     show_default=True,
-    type=Seconds(*INTERVAL),
-    help="Seconds between two samples of the host.",
+    type=Seconds(INTERVAL.least, INTERVAL.most),
+    help=_SAYS["interval"],
 )
 _cooldown = click.option(
     "--cooldown",
     default=15.0,
     show_default=True,
-    type=Seconds(0, MOST_COOLDOWN),
-    help="Seconds of rest between two runs.",
+    type=Seconds(COOLDOWN.least, COOLDOWN.most),
+    help=_SAYS["cooldown"],
 )
 _order = click.option(
     "--order",
@@ -79,3 +82,33 @@ def wished_campaign(*, begins: bool, keeps: bool) -> Campaigning:
     if begins and keeps:
         raise click.UsageError("--new and --keep exclude each other")
     return Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO
+
+
+def asked_for(
+    *,
+    root: Path,
+    results: Path | None,
+    resource_folders: tuple[Path, ...],
+    publish: str = "local",
+    no_wait: bool = False,
+    elsewhere: bool = False,
+    **given: Any,
+) -> dict[str, Any]:
+    """Return the fields of a request that options give.
+
+    Args:
+        elsewhere: Whether testbeds find the folders from their own checkouts.
+        given: Options that are fields as they are.
+    """
+
+    def place(folder: Path) -> str:
+        return str(folder if elsewhere else folder.resolve())
+
+    return {
+        **given,
+        "wait": not no_wait,
+        "publish": parse_sinks(publish),
+        "root": place(root),
+        "results": place(results) if results else None,
+        "resources": tuple(map(place, resource_folders)),
+    }

@@ -74,8 +74,8 @@ def read_summary(results: Path) -> dict[str, Any]:
         ) from error
 
 
-def print_outcome(chosen: Sequence[Case], folders: Sequence[Path], *, as_json: bool) -> None:
-    """Print the summaries of the cases."""
+def print_outcome(chosen: Sequence[tuple[Case, Path]], *, as_json: bool) -> None:
+    """Print the summaries of cases, each given with the folder of its results."""
     if as_json:
         summaries: list[Json] = [
             {
@@ -84,11 +84,11 @@ def print_outcome(chosen: Sequence[Case], folders: Sequence[Path], *, as_json: b
                 "runs_failed": [*Results(folder).failed()],
                 "summary": read_summary(folder),
             }
-            for case, folder in zip(chosen, folders, strict=True)
+            for case, folder in chosen
         ]
         print_json({"cases": summaries})
         return
-    for case, folder in zip(chosen, folders, strict=True):
+    for case, folder in chosen:
         print_summary(case, folder, read_summary(folder))
 
 

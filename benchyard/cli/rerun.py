@@ -18,8 +18,9 @@ from benchyard.cli.common import (
     root_option,
 )
 from benchyard.cli.display import make_display
+from benchyard.cli.options import asked_for
 from benchyard.cli.outcome import print_outcome
-from benchyard.cli.planning import Planned, make_plan
+from benchyard.cli.planning import make_plan
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.model import Case, Json
@@ -28,8 +29,9 @@ from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.results.folders import Results
 from benchyard.run.beginning import Campaigning
-from benchyard.run.ordering import Order, Turn
+from benchyard.run.ordering import Turn
 from benchyard.run.request import Request
+from benchyard.suite.plan import SuitePlan
 
 _RUNS = 3
 _SAID = {
@@ -83,27 +85,19 @@ def command(
     if told is not None:
         _say(told, as_json=as_json)
         return ExitCode.DONE
+    there = [*Results(folder).done(), *Results(folder).failed()]
     request = Request(
         case="",
-        force=force,
-        root=str(root.resolve()),
-        results=str(results.resolve()) if results else None,
-        resources=tuple(str(folder.resolve()) for folder in resource_folders),
+        runs=max([*there, *only, _RUNS]),
+        **asked_for(root=root, results=results, resource_folders=resource_folders, force=force),
     )
-    there = [*Results(folder).done(), *Results(folder).failed()]
-    most = max([*there, *only, _RUNS])
-    order, wished = Order.CASE, Campaigning.AUTO
     plan = make_plan(
-        [found],
-        [folder],
-        range(1, most + 1),
-        order,
-        None,
+        *([found], [folder], request.whole),
         force=force,
-        wished=wished,
+        wished=Campaigning.AUTO,
         registry=registry,
     )
-    _execute(plan, only, replace(request, runs=most), as_json=as_json)
+    _execute(plan, only, request, as_json=as_json)
     return ExitCode.DONE
 
 
@@ -145,14 +139,16 @@ def _say(told: dict[str, Json], *, as_json: bool) -> None:
         say(f"see {flow_run['page']}")
 
 
-def _execute(plan: Planned, only: tuple[int, ...], request: Request, *, as_json: bool) -> None:
+def _execute(plan: SuitePlan, only: tuple[int, ...], request: Request, *, as_json: bool) -> None:
     """Execute here the wanted runs; by default as many as there are, or three."""
+    (entry,), (chosen,) = plan.entries, plan.cases
     # Where a campaign begins, all of its runs are made.
-    todo = tuple(run for _, run in plan.runs if plan.begins or not only or run in only)
+    begins = entry.campaign == Campaigning.NEW
+    todo = tuple(run for run in entry.runs if begins or not only or run in only)
     check_sinks(request.publish)
     if not as_json:
-        say(f"executed here, no lab was asked: {printable(plan.cases[0].title)}", err=True)
-    for _, text in () if todo else plan.said:
+        say(f"executed here, no lab was asked: {printable(entry.title)}", err=True)
+    for text in () if todo else entry.said:
         say(printable(text), err=True)
     display = make_display(
         runs=len(todo),
@@ -160,7 +156,8 @@ def _execute(plan: Planned, only: tuple[int, ...], request: Request, *, as_json:
         verbose=False,
         terminal=sys.stderr.isatty(),
     )
-    turns = [Turn(0, todo)] if todo else []
-    ended = executing.execute(plan.cases, turns, request, display, direct=False, begins=plan.begins)
-    print_outcome(plan.cases, plan.folders, as_json=as_json)
-    ended.raise_if_not_done()
+    wanted = replace(plan, turns=[Turn(0, todo)] if todo else [])
+    error = executing.execute(wanted, request, display, direct=False)
+    print_outcome([chosen], as_json=as_json)
+    if error is not None:
+        raise error

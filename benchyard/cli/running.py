@@ -2,9 +2,8 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any
 
 import click
 
@@ -16,6 +15,7 @@ from benchyard.cli.amounts import parse_runs
 from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
+    asked_for,
     baseline_option,
     keep_option,
     new_option,
@@ -26,29 +26,29 @@ from benchyard.cli.options import (
     wished_campaign,
 )
 from benchyard.cli.outcome import print_outcome, read_summary
-from benchyard.cli.planning import Planned, make_plan, print_plan
-from benchyard.cli.sinks import parse_sinks
+from benchyard.cli.planning import make_plan, print_plan
 from benchyard.cli.terminal import say
-from benchyard.core.errors import InputError, RegressionError
+from benchyard.core.errors import BenchyardError, InputError, RegressionError
 from benchyard.core.model import Case
 from benchyard.core.wording import printable
 from benchyard.publish import archive_uploaded, check_sinks, upload_runs
 from benchyard.publish.outcome import advice, problems
 from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
-from benchyard.run.adaptive import Adaptive, stored_rule
+from benchyard.run.adaptive import stored_rule
 from benchyard.run.ordering import Order
 from benchyard.run.request import Request
 from benchyard.run.summarize import summarize_if_older
+from benchyard.suite.plan import SuitePlan
 
 
 def raise_if_worse(
-    baseline: str | None, cases: Sequence[Case], folders: Sequence[Path], *, direct: bool
+    baseline: str | None, cases: Sequence[tuple[Case, Path]], *, direct: bool
 ) -> None:
     """Compare each case with the baseline; nothing happens without one.
 
     Args:
-        folders: The cases' results.
+        cases: Each with the folder of its results.
         direct: Whether nobody has told what came of it yet: a flow run has.
 
     Raises:
@@ -57,27 +57,13 @@ def raise_if_worse(
     if baseline is None:
         return
     before, worse = Baseline(baseline), list[str]()
-    for case, folder in zip(cases, folders, strict=True):
+    for case, folder in cases:
         looked = before.look(case.title, folder)
         if direct:
             say(f"{printable(case.title)} against {baseline}: {looked.summary}", err=True)
         worse += [found.text for found in looked.regressions]
     if worse:
         raise RegressionError("\n".join(worse))
-
-
-class _Given(TypedDict):
-    """The options that say how runs are executed, as they were given."""
-
-    interval: float
-    cooldown: float
-    force: bool
-    fail_fast: bool
-    no_wait: bool
-    wait_for_user: bool
-    ignore_requirements: bool
-    publish: str
-    baseline: str | None
 
 
 @click.command("run")
@@ -115,9 +101,6 @@ class _Given(TypedDict):
 def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
-    resource_folders: tuple[Path, ...],
-    root: Path,
-    results: Path | None,
     runs_wanted: str,
     until: str | None,
     order: str,
@@ -129,7 +112,7 @@ def command(
     keeps: bool,
     direct: bool,
     verbose: bool,
-    **given: Unpack[_Given],
+    **given: Any,
 ) -> None:
     """Execute cases under measurement.
 
@@ -139,85 +122,67 @@ def command(
     host differ from those of the finished runs, a new campaign begins; the earlier one is kept.
     """
     most, rule = parse_runs(runs_wanted, until)
-    registry, loaded = load_selected(root, cases, tags, resource_folders)
+    root, results, wanted = given["root"], given["results"], range(1, most + 1)
+    registry, loaded = load_selected(root, cases, tags, given["resource_folders"])
     raise_problems(loaded)
     chosen = cases_of(loaded)
     if not chosen:
         raise InputError(f"no cases below {root.resolve()}")
-    if given["wait_for_user"] and not sys.stdin.isatty():
-        raise InputError("--wait-for-user needs a terminal: nobody is there to press Enter")
-    folders = [results_of(case, root, results) for case in chosen]
-    sinks = parse_sinks(given["publish"])
-    check_sinks(sinks)
-    check_baseline(given["baseline"])
-    if not given["ignore_requirements"]:
-        refuse_unfit(chosen)
-    wanted = range(1, most + 1)
-    for folder in folders:
-        refuse_foreign(folder, wanted)
     wished = wished_campaign(begins=begins, keeps=keeps)
+    request = Request(
+        case="",
+        runs=rule.minimum if rule else most,
+        most_runs=most if rule else None,
+        until=rule.until if rule else None,
+        campaign=wished.value,
+        **asked_for(**given),
+    )
+    folders = [results_of(case, root, results) for case in chosen]
+    _refuse_hopeless(request, chosen, folders, wanted)
     plan = make_plan(
-        chosen,
-        folders,
-        wanted,
-        Order(order),
-        seed,
-        force=given["force"],
+        *(chosen, folders, wanted, Order(order), seed),
+        force=request.force,
         wished=wished,
         registry=registry,
     )
     if dry_run:
         print_plan(plan, as_json=as_json)
         return
-    places = (root, results, resource_folders)
-    request = replace(_request(most, rule, places, sinks, given), campaign=wished.value)
     _say_of_idle(plan)
-    ended = _execute(plan, request, direct=direct, verbose=verbose)
-    print_outcome(plan.cases, plan.folders, as_json=as_json)
-    ended.raise_if_not_done()
-    raise_if_worse(given["baseline"], plan.cases, plan.folders, direct=direct)
+    error = _execute(plan, request, direct=direct, verbose=verbose)
+    print_outcome(plan.cases, as_json=as_json)
+    if error is not None:
+        raise error
+    raise_if_worse(request.baseline, plan.cases, direct=direct)
 
 
-def _say_of_idle(plan: Planned) -> None:
+def _refuse_hopeless(
+    request: Request, chosen: Sequence[Case], folders: Sequence[Path], wanted: range
+) -> None:
+    """Refuse, before anything is executed, what could not be executed or published.
+
+    Raises:
+        InputError: If that is so.
+    """
+    if request.wait_for_user and not sys.stdin.isatty():
+        raise InputError("--wait-for-user needs a terminal: nobody is there to press Enter")
+    check_sinks(request.publish)
+    check_baseline(request.baseline)
+    if not request.ignore_requirements:
+        refuse_unfit(chosen)
+    for folder in folders:
+        refuse_foreign(folder, wanted)
+
+
+def _say_of_idle(plan: SuitePlan) -> None:
     """Say of cases with nothing left to do whose numbers are shown; of others the engine does."""
-    busy = {turn.case for turn in plan.turns}
-    for place, text in plan.said:
-        if place not in busy:
-            say(printable(text), err=True)
-
-
-def _request(
-    most: int,
-    rule: Adaptive | None,
-    places: tuple[Path, Path | None, tuple[Path, ...]],
-    sinks: tuple[str, ...],
-    given: _Given,
-) -> Request:
-    """Return what each case's flow is asked for; ``places`` are root, results and resources."""
-    root, results, resource_folders = places
-    return Request(
-        case="",
-        runs=rule.minimum if rule else most,
-        most_runs=most if rule else None,
-        until=rule.until if rule else None,
-        interval=given["interval"],
-        cooldown=given["cooldown"],
-        force=given["force"],
-        fail_fast=given["fail_fast"],
-        wait=not given["no_wait"],
-        wait_for_user=given["wait_for_user"],
-        ignore_requirements=given["ignore_requirements"],
-        publish=sinks,
-        baseline=given["baseline"],
-        root=str(root.resolve()),
-        results=str(results.resolve()) if results else None,
-        resources=tuple(str(folder.resolve()) for folder in resource_folders),
-    )
+    for text in (text for entry in plan.idle for text in entry.said):
+        say(printable(text), err=True)
 
 
 def _execute(
-    plan: Planned, request: Request, *, direct: bool, verbose: bool
-) -> executing.ExecutionResult:
+    plan: SuitePlan, request: Request, *, direct: bool, verbose: bool
+) -> BenchyardError | None:
     if plan.seed is not None:
         say(f"random order with seed {plan.seed}", err=True)
     display = make_display(
@@ -226,31 +191,22 @@ def _execute(
         verbose=verbose,
         terminal=sys.stderr.isatty() and not request.wait_for_user,
     )
-    ended = executing.execute(
-        plan.cases, plan.turns, request, display, direct=direct, begins=plan.begins
-    )
-    for case, folder in zip(plan.cases, plan.folders, strict=True):
+    error = executing.execute(plan, request, display, direct=direct)
+    for case, folder in plan.cases:
         summarize_if_older(case.title, folder)
-    _publish_finished(plan, request)
-    _tell_changed_rules(plan, request)
-    return ended
+    idle = [(entry.title, entry.results) for entry in plan.idle if entry.results]
+    _publish_finished([folder for _, folder in idle], request)
+    for title, folder in idle:
+        told = stored_rule(request.rule, read_summary(folder))
+        if told:
+            say(f"{printable(title)}: {told}", fg="yellow", err=True)
+    return error
 
 
-def _publish_finished(plan: Planned, request: Request) -> None:
+def _publish_finished(idle: Sequence[Path], request: Request) -> None:
     """Publish the runs of cases with nothing left to do: they may be of a time without sinks."""
-    busy = {turn.case for turn in plan.turns}
-    idle = [folder for place, folder in enumerate(plan.folders) if place not in busy]
     runs = [run for folder in idle for run in publishable_runs(folder)]
     if runs and request.publish:
         for outcome in archive_uploaded(upload_runs(runs, request.publish)):
             for text in (*problems(outcome), *advice(outcome)):
                 say(text, fg="yellow", err=True)
-
-
-def _tell_changed_rules(plan: Planned, request: Request) -> None:
-    """Say of cases with nothing left to do that their rule was another one."""
-    busy = {turn.case for turn in plan.turns}
-    for place, (case, folder) in enumerate(zip(plan.cases, plan.folders, strict=True)):
-        told = None if place in busy else stored_rule(request.rule(), read_summary(folder))
-        if told:
-            say(f"{printable(case.title)}: {told}", fg="yellow", err=True)

@@ -65,7 +65,7 @@ def command(
         for case, folder in chosen
         if _has_runs(folder)
     )
-    print_outcome([c for c, _ in chosen], [f for _, f in chosen], as_json=as_json)
+    print_outcome(chosen, as_json=as_json)
     _tell_of_invalid(loaded, [case.folder for case, _ in chosen])
     if unreadable:
         text = f"{plural(unreadable, 'finished run')} left out"

@@ -4,7 +4,7 @@ import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, cast
 
 import click
 
@@ -13,13 +13,13 @@ from benchyard.analysis.regressions import check_baseline
 from benchyard.cli.common import results_option, selection
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
+    asked_for,
     baseline_option,
     no_wait_option,
     publish_option,
     schedule,
     verbose_option,
 )
-from benchyard.cli.sinks import parse_sinks
 from benchyard.cli.terminal import print_columns, print_json, say
 from benchyard.core.errors import BenchyardError, InputError, RegressionError, RunInterruptedError
 from benchyard.core.files import shown
@@ -33,21 +33,6 @@ from benchyard.suite.request import SuiteRequest
 
 _HOURS = {"m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _LENGTH = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([mhdw])")
-
-
-class _Given(TypedDict):
-    """The options that the flow takes as they were given."""
-
-    order: str
-    seed: int | None
-    runs: int
-    interval: float
-    cooldown: float
-    changed: bool
-    force: bool
-    fail_fast: bool
-    pool: str | None
-    baseline: str | None
 
 
 @click.command("suite")
@@ -78,20 +63,13 @@ class _Given(TypedDict):
 @click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
 @verbose_option
 def command(
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
-    resource_folders: tuple[Path, ...],
-    root: Path,
-    results: Path | None,
     budget: str | None,
     stale: str | None,
-    publish: str,
     *,
-    no_wait: bool,
     as_json: bool,
     dry_run: bool,
     verbose: bool,
-    **given: Unpack[_Given],
+    **given: Any,
 ) -> None:
     """Execute many cases as one flow run, whatever becomes of each of them.
 
@@ -99,37 +77,20 @@ def command(
     point of a matrix; all below --root if left out. Cases that are not valid, that fail, or that
     no testbed is fit for are told at the end; the others are executed all the same.
     """
-    sinks = parse_sinks(publish)
-    check_sinks(sinks)
     wish = SuiteRequest(
-        cases=cases,
-        tags=tags,
         budget=None if budget is None else _hours("--budget", budget),
         stale=None if stale is None else _hours("--stale", stale) / 24,
-        wait=not no_wait,
-        root=str(root if given["pool"] else root.resolve()),
-        results=_place(results, given["pool"]),
-        resources=tuple(str(_of(folder, given["pool"])) for folder in resource_folders),
-        publish=sinks,
-        **given,
+        **asked_for(**given, elsewhere=given["pool"] is not None),
     )
     wish.check()
+    check_sinks(wish.publish)
     if not wish.pool:  # else it lies where the suite is executed
         check_baseline(wish.baseline)
     if dry_run:
-        plan = make_suite_plan(wish, resources.find(resource_folders), datetime.now(UTC))
+        plan = make_suite_plan(wish, resources.find(given["resource_folders"]), datetime.now(UTC))
         _print_plan(plan, as_json=as_json)
         return
     _execute(wish, as_json=as_json, verbose=verbose)
-
-
-def _of(folder: Path, pool: str | None) -> Path:
-    """Return a folder as it is to be named: testbeds find it from their own checkouts."""
-    return folder if pool else folder.resolve()
-
-
-def _place(results: Path | None, pool: str | None) -> str | None:
-    return None if results is None else str(_of(results, pool))
 
 
 def _hours(option: str, text: str) -> float:

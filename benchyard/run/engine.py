@@ -8,6 +8,7 @@ import queue
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 
 from benchyard.core.errors import RunInterruptedError
 from benchyard.core.model import Outcome, Step
@@ -16,6 +17,7 @@ from benchyard.results.layout import done_runs, refuse_foreign
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import (
+    Campaigning,
     OpenCampaign,
     WishedCampaign,
     missing,
@@ -24,9 +26,9 @@ from benchyard.run.beginning import (
     settled_campaign,
 )
 from benchyard.run.interrupts import graceful, insist
-from benchyard.run.plan import Executed, RunPlan
 from benchyard.run.precision import Precision
 from benchyard.run.progress import CaseStarted, Listener, Notice, Waiting, tell
+from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from benchyard.run.stages import (
@@ -48,6 +50,27 @@ from benchyard.run.stages import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What came of a request.
+
+    Args:
+        records: Of the runs executed now; of all but the last, and of those that failed, without
+            what nobody asks for any more.
+        done: Numbers of all finished runs.
+        interrupted: Whether the user asked to stop before all was done.
+    """
+
+    records: tuple[RunRecord, ...]
+    done: tuple[int, ...]
+    interrupted: bool
+
+    @property
+    def failed(self) -> tuple[RunRecord, ...]:
+        """The runs that failed."""
+        return tuple(r for r in self.records if r.outcome is not Outcome.COMPLETED)
+
+
 class _Stop:
     """Whether the user asked to stop, told to the session under way."""
 
@@ -63,23 +86,23 @@ class _Stop:
         tell(self._listener, Notice("stopping after this step; press Ctrl-C again to stop now"))
 
 
-def execute_case(setting: RunContext, plan: RunPlan, stages: Stages) -> Executed:
+def execute_case(setting: RunContext, request: Request, stages: Stages) -> Executed:
     """Execute the runs of a case that are not done, one after another, alone on this host.
 
     Whatever happens to a run, resources and collector are stopped and its record is written.
 
     Raises:
         InputError: If something else has the place of a run or of a summary.
-        TestbedBusyError: If another lab measures here and the plan is not to wait.
+        TestbedBusyError: If another lab measures here and the request is not to wait.
         KeyboardInterrupt: At the second Ctrl-C, after everything was stopped.
     """
     stop = _Stop(setting.listener)
-    with graceful(stop.ask), _testbed(setting, plan, stop):
-        runs = _Runs(setting, plan, stop)
+    with graceful(stop.ask), _testbed(setting, request, stop):
+        runs = _Runs(setting, request, stop)
         last: Handles = []
         for session in runs:
             if runs.want_rest:
-                last = stages.run(COOLDOWN, session, plan.cooldown, after=last)
+                last = stages.run(COOLDOWN, session, request.cooldown, after=last)
                 if stop.asked:
                     break
             with _abandoned_if_broken(session):
@@ -87,7 +110,7 @@ def execute_case(setting: RunContext, plan: RunPlan, stages: Stages) -> Executed
                 with _failed_if_broken(session):
                     last = stages.run(INITIALIZE, session, after=last)
                     last = stages.run(START_COLLECTOR, session, after=last)
-                    last = execute_steps(session, stages, last, ask=plan.wait_for_user)
+                    last = execute_steps(session, stages, last, ask=request.wait_for_user)
                 last = stages.run(STOP, session, after=last)
                 last = stages.run(STOP_COLLECTOR, session, after=last)
                 last = stages.run(KEEP_OUTPUTS, session, after=last)
@@ -104,11 +127,11 @@ def execute_case(setting: RunContext, plan: RunPlan, stages: Stages) -> Executed
     return runs.executed()
 
 
-def _testbed(setting: RunContext, plan: RunPlan, stop: _Stop) -> AbstractContextManager[None]:
+def _testbed(setting: RunContext, request: Request, stop: _Stop) -> AbstractContextManager[None]:
     return hold_both(
         setting.results,
         setting.case.title,
-        wait=plan.wait,
+        wait=request.wait,
         tell=lambda text: tell(setting.listener, Waiting(text)),
         give_up=lambda: stop.asked,
     )
@@ -141,12 +164,12 @@ class _Runs:
         want_rest: Whether the host is to rest before the run that was yielded last.
     """
 
-    def __init__(self, setting: RunContext, plan: RunPlan, stop: _Stop) -> None:
-        self._plan, self._stop, self._listener = plan, stop, setting.listener
-        self._opened, todo = _open(setting, plan)
+    def __init__(self, setting: RunContext, request: Request, stop: _Stop) -> None:
+        self._request, self._stop, self._listener = request, stop, setting.listener
+        self._opened, todo = _open(setting, request)
         self._todo = deque(todo)
         tell(setting.listener, CaseStarted(setting.case.title, todo, self._opened.done))
-        self._precision = Precision(setting, plan, todo, self._opened.campaign)
+        self._precision = Precision(setting, request, todo, self._opened.campaign)
         self._setting = self._precision.setting
         self._records: list[RunRecord] = []
         self.want_rest = False
@@ -162,12 +185,12 @@ class _Runs:
 
     def _enough(self) -> bool:
         failed = bool(self._records) and self._records[-1].outcome is not Outcome.COMPLETED
-        return (self._plan.fail_fast and failed) or self._precision.after(self._records)
+        return (self._request.fail_fast and failed) or self._precision.after(self._records)
 
     def _rests(self) -> bool:
-        rests = bool(self._plan.cooldown) and bool(self._records or self._plan.rest_first)
+        rests = bool(self._request.cooldown) and bool(self._records or self._request.rest_first)
         if rests:
-            tell(self._listener, Waiting("cooling down", self._plan.cooldown))
+            tell(self._listener, Waiting("cooling down", self._request.cooldown))
         return rests
 
     def note(self, record: RunRecord) -> None:
@@ -177,7 +200,7 @@ class _Runs:
         self._todo.popleft()
         if record.outcome is Outcome.COMPLETED and self._opened.add(record, self._say):
             self._precision.forget(before=record)
-            self._todo = deque(missing(self._plan.whole or self._plan.runs, (record.run,)))
+            self._todo = deque(missing(self._request.whole, (record.run,)))
 
     def _say(self, text: str) -> None:
         tell(self._listener, Notice(text))
@@ -190,22 +213,26 @@ class _Runs:
         return Executed(tuple(self._records), tuple(done_runs(self._setting.results)), interrupted)
 
 
-def _open(setting: RunContext, plan: RunPlan) -> tuple[OpenCampaign, tuple[int, ...]]:
+def _open(setting: RunContext, request: Request) -> tuple[OpenCampaign, tuple[int, ...]]:
     """Return the campaign that runs are added to, and the runs that are to be executed."""
 
     def say(text: str) -> None:
         tell(setting.listener, Notice(text))
 
-    refuse_foreign(setting.results, {*plan.runs, *plan.whole})
+    refuse_foreign(setting.results, {*request.wanted, *request.whole})
     there = settled_campaign(setting.results, say)
     subject: Subject = setting.subject() if there.records else {}
     opened = open_campaign(
-        setting.case, there, WishedCampaign(plan.campaign, setting.flow_run), subject, say
+        setting.case,
+        there,
+        WishedCampaign(Campaigning(request.campaign), setting.flow_run),
+        subject,
+        say,
     )
-    wanted = plan.whole or plan.runs if opened.changed else plan.runs
-    todo = tuple(wanted) if plan.force else missing(wanted, opened.done)
+    wanted = request.whole if opened.changed else request.wanted
+    todo = tuple(wanted) if request.force else missing(wanted, opened.done)
     if not todo:
-        say(nothing_to_do(setting.case.title, opened.campaign, len(plan.whole or plan.runs)))
+        say(nothing_to_do(setting.case.title, opened.campaign, len(request.whole)))
     return opened, todo
 
 

@@ -8,13 +8,13 @@ from benchyard.core.model import Outcome
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord
 from benchyard.run.adaptive import declared, enough, other_rule
-from benchyard.run.plan import RunPlan
 from benchyard.run.progress import Notice, tell
+from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 
 
 class Precision:
-    """Whether there are runs enough, by the plan's rule.
+    """Whether there are runs enough, by the request's rule.
 
     Args:
         todo: Numbers of the runs that may be executed now.
@@ -26,13 +26,13 @@ class Precision:
     """
 
     def __init__(
-        self, setting: RunContext, plan: RunPlan, todo: Sequence[int], campaign: Campaign
+        self, setting: RunContext, request: Request, todo: Sequence[int], campaign: Campaign
     ) -> None:
-        self._rule = plan.rule
+        self._rule = request.rule
         self._from = datetime.min.replace(tzinfo=UTC)
         self.reached = False
         self.setting = setting
-        kept: Mapping[int, RunRecord] = {} if plan.force else campaign.records
+        kept: Mapping[int, RunRecord] = {} if request.force else campaign.records
         # Where each turn is one run, all that follow the last look find the same answer.
         self._is_first_to_find = not todo or todo[0] - 1 in kept
         left = [one for one in campaign.alike() if one.run in kept and one.run not in todo]
@@ -41,7 +41,7 @@ class Precision:
         if warning is None:
             return
         self.setting = replace(setting, adaptive=declared(self._rule, self._earlier))
-        if not plan.rest_first or other_rule(self._rule, self._earlier[-1:]):
+        if not request.rest_first or other_rule(self._rule, self._earlier[-1:]):
             tell(setting.listener, Notice(f"{setting.case.title}: {warning}"))
 
     def needed(self, record: RunRecord) -> RunRecord:

@@ -1,93 +1,133 @@
-"""What the user asks for when a case is to be executed; plain values, as a flow takes them."""
+"""What the user asks for: plain values, as a flow, a form and a deployment take them.
 
+The fields say all that there is to say of an option: its type, its default, its bounds and, in the
+docstring, what it means. Forms and help are made of them (``descriptions``).
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, get_type_hints
+
+from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt
 
 from benchyard.core.errors import InputError
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
-
-#: Seconds between two samples, at least and at most: shorter uses a CPU up, longer shows nothing.
-INTERVAL = (0.001, 3600.0)
-#: Seconds of rest, at most: a day.
-MOST_COOLDOWN = 86_400.0
-
-
-def wrong_amounts(runs: int, interval: float, cooldown: float) -> list[str]:
-    """Return what is wrong with amounts that a form or a program gave; empty if nothing is."""
-    least, most = INTERVAL
-    checks = (
-        (1 <= runs <= MAX_RUNS, f"runs {runs}: write 1 to {MAX_RUNS:,}"),
-        (least <= interval <= most, f"interval {interval}: write {least} to {most:,.0f} seconds"),
-        (0 <= cooldown <= MOST_COOLDOWN, f"cooldown {cooldown}: write 0 to {MOST_COOLDOWN:,.0f} s"),
-    )
-    return [text for is_right, text in checks if not is_right]
+from benchyard.run.beginning import campaigning
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One wish to execute one case.
+class Within(GroupedMetadata):
+    """The least and the most that an amount may be, and its unit."""
+
+    least: float
+    most: float
+    unit: str = ""
+
+    def __iter__(self) -> Iterator[object]:
+        """Iterate over what pydantic makes a form's bounds of."""
+        return iter((Ge(self.least), Le(self.most)))
+
+
+#: Shorter uses a CPU up, longer shows nothing.
+INTERVAL = Within(0.001, 3600.0, " seconds")
+#: A day at most.
+COOLDOWN = Within(0.0, 86_400.0, " s")
+RUNS = Within(1, MAX_RUNS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionOptions:
+    """What can be asked for of one case and of many.
 
     Args:
-        case: Path, name or name with a point of its matrix, such as ``cases/tpch[scale=0.1]``.
-        runs: How many runs there shall be in the end; finished ones count. With ``most_runs`` the
-            fewest.
-        most_runs: The most runs, where precision decides how many there shall be; else None.
-        until: Relative precision of the steps' medians at which to stop; goes with ``most_runs``.
-        campaign: Which campaign the runs belong to: "auto" goes on with the one that is there
-            unless something else would be measured now, "new" begins one, "keep" goes on.
-        only: Numbers of the runs to execute now; empty means all of them.
-        interval: Seconds between two samples.
+        runs: How many runs of a case there shall be in the end; finished ones count.
+        campaign: auto goes on with the runs that are done unless something else would be measured
+            now (case, classes, versions, commit, host); new begins a campaign and keeps the
+            earlier one; keep goes on whatever is measured.
+        interval: Seconds between two samples of the host.
         cooldown: Seconds of rest between two runs.
-        rest_first: Rest before the first run too, because another case ran just now.
         force: Do finished runs again.
-        fail_fast: Stop at the first failed run.
-        wait: Wait for the testbed if another lab holds it.
-        wait_for_user: Ask for Enter before each step.
-        ignore_requirements: Execute here even if this host is not what the case requires.
+        fail_fast: Begin nothing more after the first failure.
+        wait: Wait for the testbed if another lab holds it; otherwise fail.
         root: Folder that cases are looked for in.
-        results: Folder for results instead of the case's own, or None.
+        results: Folder for results instead of the case's own.
         resources: Folders with further resource classes.
-        publish: Sinks that finished runs are published to, such as ``local``; none if empty.
-        baseline: Finished results to compare with afterwards, as ``benchyard compare`` takes them;
-            "previous" is the campaign before; None compares nothing.
-        suite: Id of the flow run of the suite that this is a turn of; None for others. The turns
-            of one suite share a campaign.
+        publish: Sinks that finished runs are published to: local, datastore, azure-tables.
+        baseline: Finished results to compare with afterwards: a folder, FOLDER@1-5, or previous
+            for the campaign before of the same case on the same host, which a schedule takes by
+            itself; a regression is told.
     """
 
-    case: str
-    runs: int = 3
-    most_runs: int | None = None
-    until: float | None = None
-    campaign: str = "auto"
-    only: tuple[int, ...] = ()
-    interval: float = 0.1
-    cooldown: float = 15.0
-    rest_first: bool = False
+    runs: Annotated[int, RUNS] = 3
+    campaign: Literal["auto", "new", "keep"] = "auto"
+    interval: Annotated[float, INTERVAL] = 0.1
+    cooldown: Annotated[float, COOLDOWN] = 15.0
     force: bool = False
     fail_fast: bool = False
     wait: bool = True
-    wait_for_user: bool = False
-    ignore_requirements: bool = False
     root: str = "."
     results: str | None = None
     resources: tuple[str, ...] = ()
     publish: tuple[str, ...] = ("local",)
     baseline: str | None = None
-    suite: str | None = None
 
     def check(self) -> None:
-        """Check that every amount is within its bounds.
+        """Check the options, alone and together.
 
         Raises:
             InputError: With one sentence for all that is wrong.
         """
-        wrong = wrong_amounts(self.runs, self.interval, self.cooldown)
-        if any(run < 1 for run in self.only):
-            wrong.append("only: write numbers of runs, from 1 on")
+        campaigning(self.campaign)
+        wrong = [*self._out_of_bounds(), *self._wrong()]
         if wrong:
             raise InputError("; ".join(wrong))
 
+    def _out_of_bounds(self) -> Iterator[str]:
+        for name, bounds in _bounds(type(self)).items():
+            value = getattr(self, name)
+            if value is not None and not bounds.least <= value <= bounds.most:
+                span = f"{bounds.least:,g} to {bounds.most:,.0f}{bounds.unit}"
+                yield f"{name} {value}: write {span}"
+
+    def _wrong(self) -> list[str]:
+        """Return what is wrong beside bounds."""
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class Request(ExecutionOptions):
+    """What can be asked for of one case.
+
+    Args:
+        case: Path or name of the case, with the point of its matrix: cases/tpch/sqlite[scale=0.01].
+        most_runs: The most runs, where precision decides how many there shall be; runs is the
+            fewest then.
+        until: Relative precision of the steps' medians at which to stop, such as 0.01; goes with
+            most_runs.
+        only: Numbers of the runs to execute now; empty means all of them.
+        rest_first: Rest before the first run too, because another case ran just now.
+        wait_for_user: Ask for Enter before each step; only in a terminal.
+        ignore_requirements: Execute even if the host is not what the case requires.
+        suite: Flow run of the suite that this is a turn of; the suite says so itself. The turns of
+            one suite share a campaign.
+    """
+
+    case: str
+    most_runs: Annotated[int, RUNS] | None = None
+    until: Annotated[float, Gt(0), Lt(1)] | None = None
+    only: tuple[int, ...] = ()
+    rest_first: bool = False
+    wait_for_user: bool = False
+    ignore_requirements: bool = False
+    suite: str | None = None
+
+    def _wrong(self) -> list[str]:
+        return ["only: write numbers of runs, from 1 on"] if any(n < 1 for n in self.only) else []
+
+    @property
     def rule(self) -> Adaptive | None:
-        """Return the rule for the number of runs; None for a fixed number.
+        """The rule for the number of runs; None for a fixed number.
 
         Raises:
             InputError: If only one of its halves is there, or it cannot decide anything.
@@ -102,3 +142,39 @@ class Request:
                 "more runs, at least as many most_runs, and a precision between 0 and 1"
             )
         return Adaptive(self.runs, self.most_runs, self.until)
+
+    @property
+    def whole(self) -> range:
+        """Numbers of all runs of a campaign: what is wanted where a new one begins unforeseen."""
+        return range(1, (self.most_runs or self.runs) + 1)
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        """Numbers of the wanted runs."""
+        return self.only or tuple(self.whole)
+
+
+@cache
+def _bounds(kind: type) -> dict[str, Within]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: one for name, hint in hints.items() for one in _within(hint)}
+
+
+def _within(hint: Any) -> list[Within]:
+    found = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Within)]
+    return found or [one for part in getattr(hint, "__args__", ()) for one in _within(part)]
+
+
+@cache
+def descriptions(kind: type) -> dict[str, str]:
+    """Return what each option means, as the docstrings of a class and its bases say it."""
+    told: dict[str, str] = {}
+    for one in reversed(kind.__mro__[:-1]):
+        name = ""
+        for line in (one.__doc__ or "").partition("Args:\n")[2].splitlines():
+            text = line.strip()
+            if line.startswith(" " * 12):
+                told[name] += f" {text}"
+            elif text:
+                name, _, told[name] = text.partition(": ")
+    return told

@@ -90,6 +90,7 @@ class Course:
         entries: The cases, in the order that the turns count them in.
         turns: Every run once.
         monotonic: Seconds of a clock that never steps.
+        ignore_requirements: Whether each place will do for each case.
     """
 
     def __init__(
@@ -98,9 +99,12 @@ class Course:
         turns: Sequence[Turn],
         limits: SuiteLimits,
         monotonic: Callable[[], float] = time.monotonic,
+        *,
+        ignore_requirements: bool = False,
     ) -> None:
         self.entries = entries
         self._limits = limits
+        self._ignore_requirements = ignore_requirements
         self._monotonic = monotonic
         self._origin = monotonic()
         self._open = dict(enumerate(turns))
@@ -127,7 +131,7 @@ class Course:
     def requires(self, turn: Turn) -> Requires:
         """Return what the testbed of a turn must be."""
         case = self.entries[turn.case].case
-        return case.requires if case is not None else Requires()
+        return Requires() if case is None or self._ignore_requirements else case.requires
 
     # -- beginning
 

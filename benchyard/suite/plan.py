@@ -99,6 +99,7 @@ class ChosenCase:
         campaign: Which campaign they belong to.
         seconds: How long one run takes, by earlier ones; None if nobody knows.
         problems: What is wrong with it.
+        said: What the user must know of the campaign that is there.
     """
 
     title: str
@@ -110,6 +111,7 @@ class ChosenCase:
     campaign: str = Campaigning.AUTO.value
     seconds: float | None = None
     problems: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +248,7 @@ def _invalid(item: Loaded) -> ChosenCase:
 
 @dataclass(frozen=True, slots=True)
 class SuitePlan:
-    """What a suite is going to do.
+    """What is going to be executed of many cases.
 
     Args:
         entries: All selected cases.
@@ -259,16 +261,27 @@ class SuitePlan:
     seed: int | None
 
     @property
-    def runs(self) -> int:
-        """How many runs there are to execute."""
-        return sum(len(turn.runs) for turn in self.turns)
+    def runs(self) -> list[tuple[int, int]]:
+        """Position of the case and number of the run, for each run in order."""
+        return [(turn.case, run) for turn in self.turns for run in turn.runs]
+
+    @property
+    def cases(self) -> list[tuple[Case, Path]]:
+        """The valid cases, each with the folder of its results."""
+        return [(e.case, e.results) for e in self.entries if e.case and e.results]
+
+    @property
+    def idle(self) -> list[ChosenCase]:
+        """The cases of which nothing is executed."""
+        busy = {turn.case for turn in self.turns}
+        return [entry for place, entry in enumerate(self.entries) if place not in busy]
 
 
 def make_suite_plan(
     wish: SuiteRequest,
     registry: Registry,
     began: datetime,
-    chance: Callable[[], int] = lambda: random.randrange(2**31),  # noqa: S311 - an order, no secret
+    chance: Callable[[], int] | None = None,
 ) -> SuitePlan:
     """Select the cases, look up what is done of them, and order what is not.
 
@@ -292,14 +305,27 @@ def make_suite_plan(
     entries = chooser.choose(loaded, folder_of)
     if not entries:
         raise InputError(f"no cases below {root.resolve()}")
-    return SuitePlan(entries, *_ordered(wish, entries, chance))
+    return in_order(entries, Order(wish.order), wish.seed, chance or _by_chance)
 
 
-def _ordered(
-    wish: SuiteRequest, entries: Sequence[ChosenCase], chance: Callable[[], int]
-) -> tuple[list[Turn], int | None]:
-    order = Order(wish.order)
+def _by_chance() -> int:
+    return random.randrange(2**31)  # noqa: S311 - an order, no secret
+
+
+def in_order(
+    entries: Sequence[ChosenCase],
+    order: Order,
+    seed: int | None,
+    chance: Callable[[], int] = _by_chance,
+) -> SuitePlan:
+    """Order the runs of the chosen cases.
+
+    Args:
+        seed: Of the random order; None takes one by chance.
+        chance: Gives that one.
+    """
+    wanted = [entry.runs for entry in entries]
     if order is not Order.RANDOM:
-        return turns([entry.runs for entry in entries], order, 0), None
-    seed = chance() if wish.seed is None else wish.seed
-    return turns([entry.runs for entry in entries], order, seed), seed
+        return SuitePlan(entries, turns(wanted, order, 0), None)
+    seed = chance() if seed is None else seed
+    return SuitePlan(entries, turns(wanted, order, seed), seed)

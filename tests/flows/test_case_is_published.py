@@ -2,10 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from prefect import State
 
 from benchyard.core.places import archive_of, spool_of
 from benchyard.publish.sinks import open_reader
@@ -40,7 +39,7 @@ def test_a_flow_run_publishes_what_is_done(case_folder: MakeCase, tmp_path: Path
     options: dict[str, Any] = {"runs": 2, "cooldown": 0.0, "root": str(tmp_path)}
 
     for _ in range(2):  # the second one has nothing to do, and publishes nothing again
-        state = cast("State[Any]", execute_case(str(case), **options, return_state=True))
+        state = execute_case(str(case), **options, return_state=True)
         assert state.is_completed(), state.message
         assert len(published("published")) == len(archived()) == 2
     assert list(spool_of("local").glob("*.json")) == []

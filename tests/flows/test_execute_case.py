@@ -65,7 +65,7 @@ class Flows:
         given: dict[str, Any] = {"root": str(self.root), "publish": (), **parameters}
         options = {"runs": 1, "cooldown": 0.0, **given}
         before = {run.id for run in flow_runs()}
-        state = cast("State[Any]", execute_case(str(case), **options, return_state=True))
+        state = execute_case(str(case), **options, return_state=True)
         (run,) = [run for run in flow_runs() if run.id not in before]
         assert eventually(lambda: len(ended_tasks(run)) == tasks, RECORDED), sorted(
             ended_tasks(run)

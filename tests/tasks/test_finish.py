@@ -9,7 +9,7 @@ import pytest
 
 from benchyard.core.errors import InputError, RunInterruptedError
 from benchyard.core.model import Case
-from benchyard.run.plan import Executed
+from benchyard.run.engine import Executed
 from benchyard.run.progress import Event
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext

@@ -19,7 +19,7 @@ from benchyard.core.errors import CaseFailedError, ResourceError, StepFailedErro
 from benchyard.core.model import Outcome, Step
 from benchyard.results.record import RunRecord
 from benchyard.run import stages as stages_of_a_case
-from benchyard.run.plan import Executed
+from benchyard.run.engine import Executed
 from benchyard.run.session import Session
 from benchyard.run.stages import (
     CHECKPOINT,

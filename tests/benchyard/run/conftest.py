@@ -17,10 +17,11 @@ from benchyard.core.model import Case, Json, JsonObject
 from benchyard.host.collector import Account, Measured, Reading, StepWindow, Used
 from benchyard.process.usage import Owned
 from benchyard.results.record import PhaseRecord, RunRecord, StepRecord, read_record
+from benchyard.run.adaptive import Adaptive
 from benchyard.run.direct import DirectStages
-from benchyard.run.engine import execute_case
-from benchyard.run.plan import Executed, RunPlan
+from benchyard.run.engine import Executed, execute_case
 from benchyard.run.progress import Event
+from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import Secrets
 from benchyard.run.session import Session
@@ -265,10 +266,9 @@ class Lab:
         for listener in self.listeners:
             listener(event)
 
-    def execute(self, case: Case, runs: Sequence[int] = (1,), **plan: Any) -> Executed:
-        """Execute runs with plain stages, without rest unless the plan says otherwise."""
-        options: dict[str, Any] = {"cooldown": 0.0, **plan}
-        return execute_case(self.setting(case), RunPlan(runs, **options), DirectStages())
+    def execute(self, case: Case, only: Sequence[int] = (1,), **options: Any) -> Executed:
+        """Execute runs with plain stages, without rest unless the options say otherwise."""
+        return execute_case(self.setting(case), request(only, **options), DirectStages())
 
     def one(self, *steps: Mapping[str, Any], **more: Any) -> RunRecord:
         """Execute one run of a new case; return its record as it was written."""
@@ -283,6 +283,13 @@ class Lab:
         session.initialize()
         session.start_collector()
         return session
+
+
+def request(only: Sequence[int], rule: Adaptive | None = None, **options: Any) -> Request:
+    """Return what asks for some runs; by a rule too, if there is one."""
+    ruled = {"runs": rule.minimum, "most_runs": rule.maximum, "until": rule.until} if rule else {}
+    given: dict[str, Any] = {"runs": max(only), "cooldown": 0.0, **ruled, **options}
+    return Request("", only=tuple(only), **given)
 
 
 def named(record: RunRecord, name: str) -> StepRecord:

@@ -47,7 +47,7 @@ def test_another_subject_begins_a_campaign_and_says_why(lab: Lab) -> None:
     lab.execute(case, (1, 2))
     results = results_of(lab, case)
     change(results, 1, 2, host="elsewhere")
-    executed = lab.execute(case, (2,), whole=(1, 2))
+    executed = lab.execute(case, (2,))
     assert [record.run for record in executed.records] == [1, 2]
     [earlier] = earlier_campaigns(results)
     assert done_runs(earlier) == done_runs(results) == [1, 2]
@@ -61,7 +61,7 @@ def test_keep_goes_on_and_says_what_differs(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1,))
     change(results_of(lab, case), 1, host="elsewhere")
-    executed = lab.execute(case, (1, 2), campaign=Campaigning.KEEP)
+    executed = lab.execute(case, (1, 2), campaign="keep")
     assert [record.run for record in executed.records] == [2]
     assert earlier_campaigns(results_of(lab, case)) == []
     assert any("goes on with runs of something else" in text for text in said(lab))
@@ -70,7 +70,7 @@ def test_keep_goes_on_and_says_what_differs(lab: Lab) -> None:
 def test_new_begins_a_campaign_even_of_the_same(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1, 2))
-    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW)
+    executed = lab.execute(case, (1, 2), campaign="new")
     assert [record.run for record in executed.records] == [1, 2]
     assert len(earlier_campaigns(results_of(lab, case))) == 1
 
@@ -127,14 +127,14 @@ def test_a_retry_goes_on_with_the_campaign_that_its_first_attempt_began(
     case = lab.case(step("a"))
     lab.execute(case, (1, 2))
     lab.flow_run = asker
-    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW)
+    executed = lab.execute(case, (1, 2), campaign="new")
     assert [record.run for record in executed.records] == [1, 2]
     lab.flow_run = {**asker, "attempt": 2}
-    executed = lab.execute(case, (1, 2, 3), campaign=Campaigning.NEW)
+    executed = lab.execute(case, (1, 2, 3), campaign="new")
     assert [record.run for record in executed.records] == [3]
     assert len(earlier_campaigns(results_of(lab, case))) == 1
     lab.flow_run = {"id": "the next night"}
-    executed = lab.execute(case, (1, 2), campaign=Campaigning.NEW)
+    executed = lab.execute(case, (1, 2), campaign="new")
     assert [record.run for record in executed.records] == [1, 2]
 
 

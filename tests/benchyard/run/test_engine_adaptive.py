@@ -11,11 +11,10 @@ from benchyard.results.campaigns import read_campaign
 from benchyard.results.layout import run_folder
 from benchyard.results.record import read_record
 from benchyard.run.adaptive import Adaptive
-from benchyard.run.plan import RunPlan
 from benchyard.run.precision import Precision
 from benchyard.run.progress import Notice
 from benchyard.run.request import Request
-from tests.benchyard.run.conftest import Call, Lab, Script, step
+from tests.benchyard.run.conftest import Call, Lab, Script, request, step
 
 RULE = Adaptive(5, 30, 0.01)
 STEP = step("One", "Alpha")
@@ -101,12 +100,12 @@ def test_resumed_execution_stops_where_a_whole_one_does(lab: Lab, script: Script
 )
 def test_half_a_rule_is_refused(request_: Request) -> None:
     with pytest.raises(InputError):
-        request_.rule()
+        _ = request_.rule
 
 
 def test_a_whole_rule_is_taken_and_none_is_none() -> None:
-    assert Request("c", runs=5, most_runs=30, until=0.01).rule() == RULE
-    assert Request("c").rule() is None
+    assert Request("c", runs=5, most_runs=30, until=0.01).rule == RULE
+    assert Request("c").rule is None
 
 
 def told(lab: Lab) -> list[str]:
@@ -154,7 +153,7 @@ def test_the_setting_for_the_records_has_the_earlier_rule(lab: Lab, script: Scri
     first, second = Adaptive(6, 14, 0.05), Adaptive(6, 16, 0.05)
     lab.execute(case, range(1, 3), rule=under(lab, first))
     under(lab, second)
-    setting, plan = lab.setting(case), RunPlan(range(1, 17), rule=second)
+    setting, plan = lab.setting(case), request(range(1, 17), second)
     precision = Precision(setting, plan, range(3, 17), read_campaign(setting.results))
     assert precision.setting.adaptive["earlier_rules"] == [
         {"rule": first.to_json(), "runs": [1, 2]}

@@ -33,10 +33,10 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SUITE = """
 import sys
 from benchyard.suite.request import Wish
-from benchyard.lab import through_prefect_suite
+from benchyard.lab import through_prefect
 from benchyard.lab.server import connect
 wish = Wish(root=sys.argv[1], runs=1, cooldown=0.0, publish=())
-print(through_prefect_suite.execute(wish, connect())[1])
+print(through_prefect.execute_many(wish, connect())[1])
 """
 
 

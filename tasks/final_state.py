@@ -11,6 +11,8 @@ from benchyard.core.wording import printable
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.run.engine import Executed
+from benchyard.suite.course import End
+from benchyard.suite.driver import TurnEnd
 
 #: So many different reasons a message tells.
 _MOST_REASONS = 3
@@ -39,3 +41,13 @@ def _reasons(failed: Iterable[RunRecord]) -> str:
     told = [f"run {', '.join(numbers)}: {why}" for why, numbers in runs.items()]
     more = len(told) - _MOST_REASONS
     return "; ".join([*told[:_MOST_REASONS], *([f"{more} more reasons"] if more > 0 else [])])
+
+
+def turn_end(state: State[Any]) -> TurnEnd:
+    """Return how a turn ended whose flow run has this final state."""
+    flow_run = str(state.state_details.flow_run_id or "")
+    if state.is_completed():
+        return TurnEnd(End.DONE, flow_run=flow_run)
+    if state.is_cancelled():
+        return TurnEnd(End.CANCELLED, state.message or "", flow_run)
+    return TurnEnd(End.FAILED, state.message or str(state.name), flow_run)

@@ -11,11 +11,12 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 from benchyard.case.testbeds import this_testbed
 from benchyard.run.interrupts import graceful
 from benchyard.run.request import Request
-from benchyard.suite.course import Course, End
+from benchyard.suite.course import Course
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.places import Place
 from benchyard.suite.request import SuiteRequest
 from tasks.caller import current_caller
+from tasks.final_state import turn_end
 from tasks.flow_run import forget_results, this_flow_run
 from tasks.shared_client import one_client
 
@@ -31,7 +32,7 @@ def conduct_here(execute_case: Callable[..., Any]) -> Callable[[SuiteRequest, Co
         state = cast("State[Any]", execute_case(**asdict(request), return_state=True))
         forget_results()
         caller = current_caller()
-        return _ended(state if caller is None else caller.told(state))
+        return turn_end(state if caller is None else caller.told(state))
 
     def conduct(wish: SuiteRequest, course: Course) -> str:
         here, stop = this_testbed(), Event()
@@ -44,12 +45,3 @@ def conduct_here(execute_case: Callable[..., Any]) -> Callable[[SuiteRequest, Co
         return "stopped by the user" if stopped else ""
 
     return conduct
-
-
-def _ended(state: State[Any]) -> TurnEnd:
-    flow_run = str(state.state_details.flow_run_id or "")
-    if state.is_completed():
-        return TurnEnd(End.DONE, flow_run=flow_run)
-    if state.is_cancelled():
-        return TurnEnd(End.CANCELLED, state.message or "", flow_run)
-    return TurnEnd(End.FAILED, state.message or str(state.name), flow_run)

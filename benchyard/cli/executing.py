@@ -19,9 +19,6 @@ from benchyard.suite.places import NOWHERE, Place
 from benchyard.suite.plan import SuitePlan
 from tasks.opening import open_case
 
-#: Executes a request; what became of it is raised.
-Execute = Callable[[Request], None]
-
 
 def execute(
     plan: SuitePlan, base: Request, display: Display, *, direct: bool
@@ -43,7 +40,7 @@ def execute(
     stop = Event()
     with display, listening(display.hear), hearing(stop.set):
         act = _directly if direct else _through_prefect()
-        stopped = execute_turns(course, Place("", NOWHERE), base, partial(_ended, act), stop)
+        stopped = execute_turns(course, Place("", NOWHERE), base, act, stop)
     if stopped:
         new = " (without --new)" if base.campaign == Campaigning.NEW else ""
         return RunInterruptedError(f"stopped; the same command goes on where this one ended{new}")
@@ -55,29 +52,18 @@ def execute(
     return CaseFailedError(f"{len(failed)} {cases} failed: {', '.join(failed)}")
 
 
-def _ended(act: Execute, request: Request) -> TurnEnd:
-    try:
-        act(request)
-    except CaseFailedError as error:
-        return TurnEnd(End.FAILED, str(error))
-    except RunInterruptedError as error:
-        return TurnEnd(End.CANCELLED, str(error))
-    return TurnEnd(End.DONE)
-
-
-def _directly(request: Request) -> None:
+def _directly(request: Request) -> TurnEnd:
     executed = execute_case(open_case(request), request, DirectStages())
     if executed.interrupted:
-        raise RunInterruptedError("stopped by the user")
-    if executed.failed:
-        raise CaseFailedError("a run failed")
+        return TurnEnd(End.CANCELLED)
+    return TurnEnd(End.FAILED if executed.failed else End.DONE)
 
 
-def _through_prefect() -> Execute:
+def _through_prefect() -> Callable[[Request], TurnEnd]:
     """Connect to Prefect; the import of Prefect goes on while a temporary server starts."""
     answering = server.connect()
     from benchyard.lab import through_prefect  # noqa: PLC0415 - after the server began to start
 
     answering.wait_until_ready()
     caller = through_prefect.caller_of(answering)
-    return partial(through_prefect.execute, server=answering, caller=caller)
+    return partial(through_prefect.execute_one, server=answering, caller=caller)

@@ -111,12 +111,12 @@ def _execute(wish: SuiteRequest, *, as_json: bool, verbose: bool) -> None:
             "with benchyard up"
         )
     answering = server.connect()
-    from benchyard.lab import through_prefect_suite  # noqa: PLC0415 - after the server began to start
+    from benchyard.lab import through_prefect  # noqa: PLC0415 - after the server began to start
 
     answering.wait_until_ready()
     display = make_display(runs=0, cooldown=wish.cooldown, verbose=verbose, terminal=False)
     with display, listening(display.hear):
-        state, file = through_prefect_suite.execute(wish, answering)
+        state, file = through_prefect.execute_many(wish, answering)
     worse = _print_summary(file, as_json=as_json)
     if state.is_cancelled():
         raise RunInterruptedError(f"{state.message}; the same command goes on where it ended")

@@ -1,17 +1,26 @@
-"""One request as one flow run, and its final state as an exception."""
+"""A request as a flow run of this process, and what came of it."""
 
+from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import httpx
+from prefect import State
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
-from benchyard.core.errors import InputError, RunInterruptedError
+from benchyard.core import places
+from benchyard.core.errors import CaseFailedError, InputError
 from benchyard.core.wording import printable
 from benchyard.lab.server import Server
 from benchyard.lab.trouble import leave_at_once
 from benchyard.run.request import Request
+from benchyard.suite.driver import TurnEnd
+from benchyard.suite.request import SuiteRequest
 from flows.execute_case import execute_case
+from flows.execute_suite import execute_suite
 from tasks.caller import Caller, called_by
+from tasks.final_state import turn_end
 
 
 def caller_of(server: Server) -> Caller:
@@ -19,8 +28,8 @@ def caller_of(server: Server) -> Caller:
     return Caller(server.bring_back if server.process is not None else None)
 
 
-def execute(request: Request, server: Server, caller: Caller) -> None:
-    """Execute a request as a flow run.
+def execute_one(request: Request, server: Server, caller: Caller) -> TurnEnd:
+    """Execute a request as a flow run, and return how it ended.
 
     What became of it is told to the caller also when the server stays away in the end.
 
@@ -28,8 +37,7 @@ def execute(request: Request, server: Server, caller: Caller) -> None:
     automation that acts on heartbeats looks after deployments, which this is not.
 
     Raises:
-        CaseFailedError: If a run failed.
-        RunInterruptedError: If the user asked to stop.
+        BenchyardError: If the case could not be executed at all.
         InputError: If a folder's name is no Unicode: Prefect keeps parameters as JSON.
     """
     for path in (request.case, request.root, request.results or "", *request.resources):
@@ -48,6 +56,19 @@ def execute(request: Request, server: Server, caller: Caller) -> None:
             state = caller.end
             caller.untold(state)
             leave_at_once(server.stop)
-    if state.is_cancelled():
-        raise RunInterruptedError(state.message or "stopped by the user")
-    state.result()
+    if not (state.is_completed() or state.is_cancelled()):
+        with suppress(CaseFailedError):
+            state.result()
+    return turn_end(state)
+
+
+def execute_many(wish: SuiteRequest, server: Server) -> tuple[State[Any], Path]:
+    """Execute a suite as a flow run of this process; return its state and its summary's file.
+
+    The heartbeat is off: an automation that acts on heartbeats looks after deployments, which
+    this is not.
+    """
+    caller = caller_of(server)
+    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
+        state = caller.told(execute_suite(**asdict(wish), return_state=True))
+    return state, places.home() / "suites" / f"{state.state_details.flow_run_id}.json"

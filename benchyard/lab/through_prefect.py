@@ -18,7 +18,6 @@ from benchyard.run.request import Request
 from benchyard.suite.driver import TurnEnd
 from benchyard.suite.request import SuiteRequest
 from flows.execute_case import execute_case
-from flows.execute_suite import execute_suite
 from tasks.caller import Caller, called_by
 from tasks.final_state import turn_end
 
@@ -68,6 +67,8 @@ def execute_many(wish: SuiteRequest, server: Server) -> tuple[State[Any], Path]:
     The heartbeat is off: an automation that acts on heartbeats looks after deployments, which
     this is not.
     """
+    from flows.execute_suite import execute_suite  # noqa: PLC0415 - a run has no need of it
+
     caller = caller_of(server)
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
         state = caller.told(execute_suite(**asdict(wish), return_state=True))

@@ -4,33 +4,24 @@ import os
 import tempfile
 from pathlib import Path
 
-from benchyard.host.checks import clocks, confinement, memory, neighbours, processor, storage
-from benchyard.host.checks.check_context import CheckContext, Checks, look, meet_engine
-from benchyard.host.checks.finding import Finding, Status, unknown
+from benchyard.host.checks import confinement, neighbours, processor, storage
+from benchyard.host.checks.check_context import CheckContext, Checks, Finding, Status, look, unknown
+from benchyard.host.facts.engine import meet_engine
 from benchyard.host.facts.reading import UNTOLD, Host
+from benchyard.host.facts.system import read_clock
 
 #: Seconds of the look: 5 % of a core are then 15 ms, which every scheduler has handed out by then.
 LOOK_SECONDS = 0.3
-
-
-def clock_synchronization(context: CheckContext) -> Finding:
-    """Check that the clock is kept right."""
-    return clocks.synchronization(context.host, context.clock)
-
-
-def clocksource(context: CheckContext) -> Finding:
-    """Check what the time is read from."""
-    return clocks.source(context.host)
-
+#: The same for the engine's answer: one that is slower than this is worth a finding itself.
+_PATIENCE = 0.2
 
 #: In the order in which a person would look.
 CHECKS: Checks = {
     **processor.CHECKS,
-    **memory.CHECKS,
+    **storage.MEMORY_CHECKS,
     **neighbours.CHECKS,
-    **storage.CHECKS,
-    "clock synchronization": clock_synchronization,
-    "clocksource": clocksource,
+    **storage.FOLDER_CHECKS,
+    **processor.CLOCK_CHECKS,
     **confinement.CHECKS,
 }
 
@@ -56,8 +47,8 @@ def findings(
         results=results or Path(),
         temporary=temporary or _temporary(),
         look=look(host, look_seconds),
-        engine=meet_engine(host),
-        clock=clocks.read_clock() if root == Path("/") else None,
+        engine=meet_engine(host, "/containers/json", _PATIENCE),
+        clock=read_clock() if root == Path("/") else None,
         user=os.geteuid(),
     )
     return examine(context)
@@ -73,15 +64,17 @@ def _temporary() -> Path:
 
 def examine(context: CheckContext) -> tuple[Finding, ...]:
     """Make every check that applies to this host."""
-    made = (_made(name, context) for name in CHECKS)
+    made = (make(name, context) for name in CHECKS)
     return tuple(finding for finding in made if finding is not None)
 
 
-def _made(name: str, context: CheckContext) -> Finding | None:
+def make(name: str, context: CheckContext) -> Finding | None:
+    """Make one check; None if it does not apply to this host."""
     try:
-        return CHECKS[name](context)
+        judgement = CHECKS[name](context)
     except UNTOLD as error:
-        return unknown(name, f"what the kernel tells cannot be understood: {error}")
+        judgement = unknown(f"what the kernel tells cannot be understood: {error}")
+    return Finding(name, *judgement) if judgement else None
 
 
 def worst_first(found: tuple[Finding, ...]) -> list[Finding]:

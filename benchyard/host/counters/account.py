@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from benchyard.host.counters.values import sum_of
+from benchyard.host.counters.parsing import sum_of
 
 #: What several parts of a resource used together is the sum of what each used.
 SUMS = (

@@ -16,21 +16,23 @@ from collections.abc import Collection, Iterable, Mapping
 from benchyard.host.counters import parsing
 from benchyard.host.counters.account import MetricBook, difference
 from benchyard.host.counters.groups import GroupReading, Members
-from benchyard.host.counters.networks import Traffic, carried, why_unknown
+from benchyard.host.counters.parsing import sum_of
 from benchyard.host.counters.processes import (
     TICKS_CUT_OFF,
     Key,
     Lives,
     ProcessLife,
     ProcessReading,
+    Traffic,
     UnknownUsageError,
     Usage,
+    carried,
     grown,
     lives,
     used_by,
     vanished,
+    why_unknown,
 )
-from benchyard.host.counters.values import sum_of
 
 _PRESSURE = {
     f"psi_{kind}": (f"resource_psi_{kind}_some_s", f"resource_psi_{kind}_full_s")
@@ -151,28 +153,15 @@ def tell_cpu(account: MetricBook, total_s: float | None, why: str) -> None:
         account.tell(metric, scaled, "its control group: no tick of the clock fell into its time")
 
 
-def cpu_total_s(raw: Mapping[str, bytes | None]) -> float | None:
-    """Return the CPU time that a group counted so far.
-
-    Args:
-        raw: At least the file ``cpu`` of ``groups.FILES``.
-    """
-    content = raw.get("cpu") or b""
-    total_s = parsing.cpu_of_v2(content).total_s
-    return parsing.cpu_usage_of_v1(content) if total_s is None else total_s
-
-
 def _counters(raw: Mapping[str, bytes | None]) -> dict[str, tuple[float | None, ...]]:
     """Decode what only grows: file to what it tells, in the order of _COUNTERS."""
     told = {name: content or b"" for name, content in raw.items()}
-    version_2 = parsing.cpu_of_v2(told["cpu"])
-    split = tuple(parsing.cpu_usage_of_v1(told[name]) for name in ("cpu_user", "cpu_system"))
-    if None in split:
-        split = parsing.cpu_stat_of_v1(told["cpu_ticks"])[1:3]
-    is_2 = version_2.total_s is not None
+    cpu = parsing.group_cpu(
+        *(told[name] for name in ("cpu", "cpu_ticks", "cpu_user", "cpu_system"))
+    )
     return {
-        "cpu": (cpu_total_s(raw),),
-        "cpu_split": version_2[1:3] if is_2 else split,
+        "cpu": cpu[:1],
+        "cpu_split": cpu[1:],
         "throttling": parsing.throttling(told["throttling"]),
         "faults": parsing.faults(told["faults"]),
         "oom": (parsing.oom_kills(told["oom"]),),

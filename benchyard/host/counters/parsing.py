@@ -8,22 +8,7 @@ Documentation/accounting/psi.rst of Linux.
 
 import os
 from collections.abc import Collection, Iterable
-
-from benchyard.host.counters.values import (
-    CgroupCpu,
-    CgroupDisk,
-    CpuTimes,
-    Disk,
-    Faults,
-    Memory,
-    MemoryEvents,
-    MemoryKinds,
-    Network,
-    Pressure,
-    ProcessDisk,
-    ProcessStat,
-    sum_of,
-)
+from typing import NamedTuple, TypeVar, cast
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -33,6 +18,147 @@ SECTOR_BYTES = 512
 _DIGITS_OF_64_BITS = 20
 #: Bytes that a number and the blanks before it take at most.
 _LONGEST = 64
+_Number = TypeVar("_Number", int, float)
+
+
+class CpuTimes(NamedTuple):
+    """Seconds that all processors together spent; time in guests is part of user and nice time.
+
+    Args:
+        irq_s: Hardware and software interrupts.
+    """
+
+    user_s: float | None = None
+    system_s: float | None = None
+    idle_s: float | None = None
+    iowait_s: float | None = None
+    steal_s: float | None = None
+    nice_s: float | None = None
+    irq_s: float | None = None
+
+
+class Memory(NamedTuple):
+    """What is in use now."""
+
+    used_bytes: int | None = None
+    swap_used_bytes: int | None = None
+
+
+class MemoryEvents(NamedTuple):
+    """What memory management counted since boot."""
+
+    swap_in_bytes: int | None = None
+    swap_out_bytes: int | None = None
+    major_faults: int | None = None
+    oom_kills: int | None = None
+
+
+class Disk(NamedTuple):
+    """What a block device did, in the order of KROWN's columns; times in milliseconds."""
+
+    read_count: int | None = None
+    write_count: int | None = None
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    read_ms: int | None = None
+    write_ms: int | None = None
+    busy_ms: int | None = None
+
+
+class Network(NamedTuple):
+    """What the interfaces of a namespace carried, in the order of KROWN's columns."""
+
+    received_count: int | None = None
+    sent_count: int | None = None
+    received_bytes: int | None = None
+    sent_bytes: int | None = None
+    received_error_count: int | None = None
+    sent_error_count: int | None = None
+    received_drop_count: int | None = None
+    sent_drop_count: int | None = None
+
+
+class Pressure(NamedTuple):
+    """How long some, or all, tasks that were not idle waited for a resource."""
+
+    some_s: float | None = None
+    full_s: float | None = None
+
+
+class ProcessStat(NamedTuple):
+    """One process; "waited" is what its ended and waited-for children used.
+
+    Args:
+        ignored_signals: A set of bits, of which the lowest is signal 1.
+    """
+
+    parent: int | None = None
+    minor_faults: int | None = None
+    waited_minor_faults: int | None = None
+    major_faults: int | None = None
+    waited_major_faults: int | None = None
+    user_s: float | None = None
+    system_s: float | None = None
+    waited_user_s: float | None = None
+    waited_system_s: float | None = None
+    started_ticks: int | None = None
+    resident_bytes: int | None = None
+    state: str | None = None
+    threads: int | None = None
+    ignored_signals: int | None = None
+
+
+class ProcessDisk(NamedTuple):
+    """What one process, and the children it waited for, moved to and from block devices."""
+
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    cancelled_write_bytes: int | None = None
+
+
+class CgroupCpu(NamedTuple):
+    """CPU time of a control group; what its files do not tell is None."""
+
+    total_s: float | None = None
+    user_s: float | None = None
+    system_s: float | None = None
+
+
+class CgroupDisk(NamedTuple):
+    """What a control group moved to and from block devices."""
+
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    read_count: int | None = None
+    write_count: int | None = None
+
+
+class MemoryKinds(NamedTuple):
+    """What the memory of a control group is made of.
+
+    Args:
+        anonymous_bytes: Of programs themselves: heaps, stacks.
+        file_bytes: Contents of files, the page cache; it goes when others need the memory.
+    """
+
+    anonymous_bytes: int | None = None
+    file_bytes: int | None = None
+
+
+class Faults(NamedTuple):
+    """Page faults of a control group."""
+
+    minor: int | None = None
+    major: int | None = None
+
+
+def sum_of(values: Iterable[_Number | None]) -> _Number | None:
+    """Add up; None if a part is not known, or if there is none."""
+    each = list(values)
+    if not each or None in each:
+        return None
+    return cast("_Number", sum(cast("list[_Number]", each)))
+
 
 # -- the host
 
@@ -152,12 +278,25 @@ def number(text: bytes) -> int | None:
     return int(digits) if digits.isdigit() and len(digits) <= _DIGITS_OF_64_BITS else None
 
 
-def cpu_of_v2(cpu_stat: bytes) -> CgroupCpu:
-    """Read a version 2 ``cpu.stat``, which counts in microseconds."""
+def group_cpu(
+    usage: bytes, ticks: bytes = b"", user: bytes = b"", system: bytes = b""
+) -> CgroupCpu:
+    """Read the CPU time of a control group of either version.
+
+    Args:
+        usage: ``cpu.stat`` of version 2, in microseconds; or ``cpuacct.usage``, in nanoseconds.
+        ticks: ``cpuacct.stat`` of version 1: user and system time, in clock ticks.
+        user: ``cpuacct.usage_user``, in nanoseconds; with ``system`` it stands before ``ticks``.
+        system: ``cpuacct.usage_sys``.
+    """
     names = (b"usage_usec ", b"user_usec ", b"system_usec ")
-    total, user, system = (_per(_after(cpu_stat, name), 10**6) for name in names)
-    throttled_s = _per(_after(cpu_stat, b"throttled_usec "), 10**6)
-    return CgroupCpu(total, user, system, _after(cpu_stat, b"nr_throttled "), throttled_s)
+    found = CgroupCpu(*(_per(_after(usage, name), 10**6) for name in names))
+    if found.total_s is not None:
+        return found
+    parts = [_per(number(each), 10**9) for each in (user, system)]
+    if None in parts:
+        parts = [_per(_after(ticks, name), TICKS_PER_S) for name in (b"user ", b"system ")]
+    return CgroupCpu(_per(number(usage), 10**9), *parts)
 
 
 def throttling(cpu_stat: bytes) -> tuple[int | None, float | None]:
@@ -169,19 +308,6 @@ def throttling(cpu_stat: bytes) -> tuple[int | None, float | None]:
     if throttled_s is None:
         throttled_s = _per(_after(cpu_stat, b"throttled_time "), 10**9)
     return _after(cpu_stat, b"nr_throttled "), throttled_s
-
-
-def cpu_usage_of_v1(cpuacct_usage: bytes) -> float | None:
-    """Read a ``cpuacct.usage``, ``.usage_user`` or ``.usage_sys``, which count in nanoseconds."""
-    return _per(number(cpuacct_usage), 10**9)
-
-
-def cpu_stat_of_v1(cpuacct_stat: bytes) -> CgroupCpu:
-    """Read a ``cpuacct.stat``: user and system, in clock ticks."""
-    user, system = (
-        _per(_after(cpuacct_stat, name), TICKS_PER_S) for name in (b"user ", b"system ")
-    )
-    return CgroupCpu(None, user, system)
 
 
 def faults(memory_stat: bytes) -> Faults:

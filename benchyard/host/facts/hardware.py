@@ -1,11 +1,10 @@
-"""CPUs and memory: what there is, and the settings that decide how fast it is."""
+"""CPUs, memory, power, network: what there is, and the settings that decide how fast it is."""
 
 import os
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
 
 from benchyard.core.model import Json, JsonObject
-from benchyard.host.facts.reading import Facts, Host, as_list, chosen, integer, known, pairs
+from benchyard.host.facts.reading import Host, as_list, chosen, integer, or_null, pairs
 
 CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node"
@@ -18,28 +17,28 @@ def processor(host: Host) -> JsonObject:
 
     Source: Linux, Documentation/ABI/testing/sysfs-devices-system-cpu; admin-guide/pm/cpufreq.rst.
     """
-    facts: Facts = {
-        "model": lambda: model(host),
-        "logical_cores": lambda: len(online(host)),
-        "physical_cores": lambda: len(cores(host)) or None,
-        "sockets": lambda: _sockets(host),
-        "threads_per_core": lambda: max(map(len, cores(host)), default=None),
-        "smt": lambda: smt(host),
-        "frequency_min_hz": lambda: min(frequencies(host, "cpuinfo_min_freq"), default=None),
-        "frequency_max_hz": lambda: max(frequencies(host, "cpuinfo_max_freq"), default=None),
-        "frequency_limit_hz": lambda: max(frequencies(host, "scaling_max_freq"), default=None),
-        "cache_bytes": lambda: _caches(host),
-        "governor": lambda: ", ".join(policies(host, "scaling_governor")),
-        "frequency_driver": lambda: ", ".join(policies(host, "scaling_driver")),
-        "energy_preference": lambda: ", ".join(policies(host, "energy_performance_preference")),
-        "turbo": lambda: turbo(host),
-        "microcode": lambda: dict(first_cpu(host)).get("microcode"),
-        "affinity": lambda: as_list(os.sched_getaffinity(0)),
-        "isolated": lambda: isolated(host),
-        "numa_nodes": lambda: len(host.cpus(f"{NODE}/online") or ()) or None,
-        "vulnerabilities": partial(_vulnerabilities, host),
+    topology = cores(host)
+    return {
+        "model": model(host),
+        "logical_cores": len(online(host)),
+        "physical_cores": len(topology) or None,
+        "sockets": _sockets(host),
+        "threads_per_core": max(map(len, topology), default=None),
+        "smt": smt(host),
+        "frequency_min_hz": min(frequencies(host, "cpuinfo_min_freq"), default=None),
+        "frequency_max_hz": max(frequencies(host, "cpuinfo_max_freq"), default=None),
+        "frequency_limit_hz": max(frequencies(host, "scaling_max_freq"), default=None),
+        "cache_bytes": _caches(host),
+        "governor": ", ".join(policies(host, "scaling_governor")) or None,
+        "frequency_driver": ", ".join(policies(host, "scaling_driver")) or None,
+        "energy_preference": ", ".join(policies(host, "energy_performance_preference")) or None,
+        "turbo": turbo(host),
+        "microcode": dict(first_cpu(host)).get("microcode"),
+        "affinity": or_null(lambda: as_list(os.sched_getaffinity(0))),
+        "isolated": isolated(host),
+        "numa_nodes": len(host.cpus(f"{NODE}/online") or ()) or None,
+        "vulnerabilities": _vulnerabilities(host),
     }
-    return known(facts)
 
 
 def first_cpu(host: Host) -> list[tuple[str, str]]:
@@ -90,7 +89,7 @@ def policies(host: Host, name: str) -> list[str]:
 
 def frequencies(host: Host, name: str) -> list[int]:
     """Return the different frequencies of a kind; in Hz, where the kernel counts in kHz."""
-    return [int(text) * 1000 for text in policies(host, name) if text.isdecimal()]
+    return [n * 1000 for n in map(integer, policies(host, name)) if n is not None and n >= 0]
 
 
 def turbo(host: Host) -> bool | None:
@@ -136,10 +135,10 @@ def _caches(host: Host) -> Json:
     for name in host.names(f"{CPU}/cpu0/cache"):
         folder = f"{CPU}/cpu0/cache/{name}"
         level, kind = host.number(f"{folder}/level"), host.text(f"{folder}/type") or ""
-        size = (host.text(f"{folder}/size") or "").removesuffix("K")
-        if level and size.isdecimal():
+        size = integer((host.text(f"{folder}/size") or "").removesuffix("K"))
+        if level and size is not None:
             letter = kind[0].lower() if kind in ("Data", "Instruction") else ""
-            found[f"L{level}{letter}"] = int(size) * 1024
+            found[f"L{level}{letter}"] = size * 1024
     return found or None
 
 
@@ -190,18 +189,7 @@ def _swap_device(row: list[str]) -> SwapDevice | None:
 def swap(host: Host) -> JsonObject:
     """Return the swap devices and how readily they are used (vm.swappiness)."""
     devices = swap_devices(host)
-    listed: Json = None
-    if devices is not None:
-        listed = [
-            {
-                "name": device.name,
-                "kind": device.kind,
-                "size_bytes": device.size_bytes,
-                "used_bytes": device.used_bytes,
-                "priority": device.priority,
-            }
-            for device in devices
-        ]
+    listed: Json = None if devices is None else [asdict(device) for device in devices]
     return {"devices": listed, "swappiness": host.number("proc/sys/vm/swappiness")}
 
 
@@ -210,11 +198,7 @@ def huge_pages(host: Host) -> JsonObject:
 
     Source: Linux, Documentation/admin-guide/mm/transhuge.rst.
     """
-    facts: Facts = {
-        "enabled": lambda: chosen(host.text(f"{_PAGES}/enabled")),
-        "defrag": lambda: chosen(host.text(f"{_PAGES}/defrag")),
-    }
-    return known(facts)
+    return {name: chosen(host.text(f"{_PAGES}/{name}")) for name in ("enabled", "defrag")}
 
 
 def randomization(host: Host) -> int | None:
@@ -223,3 +207,52 @@ def randomization(host: Host) -> int | None:
     Source: Linux, Documentation/admin-guide/sysctl/kernel.rst, randomize_va_space.
     """
     return host.number("proc/sys/kernel/randomize_va_space")
+
+
+_SUPPLIES = "sys/class/power_supply"
+
+
+def power(host: Host) -> JsonObject:
+    """Return whether the host runs on mains, and the charge of its batteries, 0 to 100.
+
+    Source: Linux, Documentation/ABI/testing/sysfs-class-power.
+    """
+    return {"supply": supply(host), "charge_percent": charge(host)}
+
+
+def _supplies(host: Host, kind: str) -> list[str]:
+    folders = [f"{_SUPPLIES}/{name}" for name in host.names(_SUPPLIES)]
+    # The battery of a mouse feeds the mouse.
+    own = [folder for folder in folders if host.text(f"{folder}/scope") != "Device"]
+    return [folder for folder in own if host.text(f"{folder}/type") == kind]
+
+
+def supply(host: Host) -> str | None:
+    """Return ``mains`` or ``battery``; None if the kernel knows of neither."""
+    online = [host.text(f"{f}/online") for k in ("Mains", "USB") for f in _supplies(host, k)]
+    if "1" in online:
+        return "mains"
+    states = [host.text(f"{folder}/status") for folder in _supplies(host, "Battery")]
+    if "Discharging" in states or (states and "0" in online):
+        return "battery"
+    return "mains" if states and all(states) else None
+
+
+def charge(host: Host) -> int | None:
+    """Return the charge of the emptiest battery in percent."""
+    told = [host.number(f"{folder}/capacity") for folder in _supplies(host, "Battery")]
+    return min((percent for percent in told if percent is not None), default=None)
+
+
+def network(host: Host) -> list[Json]:
+    """Return the interfaces; the kernel counts speed in Mbit/s, and says -1 for unknown."""
+    return [
+        {"name": name, "speed_bits_per_s": _speed(host, name)}
+        for name in host.names("sys/class/net")
+        if host.at(f"sys/class/net/{name}").is_dir()
+    ]
+
+
+def _speed(host: Host, name: str) -> int | None:
+    megabits = host.number(f"sys/class/net/{name}/speed")
+    return megabits * 1_000_000 if megabits and megabits > 0 else None

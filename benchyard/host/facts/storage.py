@@ -1,66 +1,16 @@
 """The disks: the file systems that lie on one, and what kind of disk it is."""
 
 import os
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from benchyard.core.model import Json, JsonObject
-from benchyard.host.facts.reading import Facts, Host, chosen, known, or_null
-
-_OCTAL = re.compile(r"\\([0-7]{3})")
-
-
-@dataclass(frozen=True, slots=True)
-class MountPoint:
-    """One file system in its place.
-
-    Args:
-        device: Major and minor number, such as ``259:2``.
-        root: Which folder of the file system is mounted.
-        point: Where.
-        options: Of the mount, then of the file system.
-        source: What the file system lies on.
-    """
-
-    device: str
-    root: str
-    point: str
-    options: str
-    fstype: str
-    source: str
+from benchyard.host.facts.reading import Host, chosen, or_null
+from benchyard.process.mounts import MountPoint, read_mounts
 
 
-def mounts(host: Host) -> list[MountPoint]:
-    """Return every mount that this process sees, in the order of mounting.
-
-    Source: Linux, Documentation/filesystems/proc.rst, 3.5.
-    """
-    return list(_table(host.text("proc/self/mountinfo") or ""))
-
-
-@lru_cache(maxsize=4)
-def _table(text: str) -> tuple[MountPoint, ...]:
-    """Read the same text once: a host of containers has hundreds of lines."""
-    return tuple(_read(text))
-
-
-def _read(text: str) -> Iterator[MountPoint]:
-    for line in text.splitlines():
-        first, _, second = line.partition(" - ")
-        left, right = first.split(), second.split()
-        if len(left) < 6 or len(right) < 3:
-            continue
-        options = ",".join(dict.fromkeys(f"{left[5]},{right[2]}".split(",")))
-        root, point, source = map(_plain, (left[3], left[4], right[1]))
-        yield MountPoint(left[2], root, point, options, right[0], source)
-
-
-def _plain(text: str) -> str:
-    """Undo the kernel's octal codes for blanks and the like."""
-    return _OCTAL.sub(lambda found: chr(int(found[1], 8)), text)
+def mounts(host: Host) -> tuple[MountPoint, ...]:
+    """Return every mount that this process sees, in the order of mounting."""
+    return read_mounts(host.text("proc/self/mountinfo") or "")
 
 
 def mount_of(host: Host, path: str) -> MountPoint | None:
@@ -92,7 +42,7 @@ def _disk(host: Host, mount: MountPoint) -> JsonObject:
         "mountpoint": mount.point,
         "device": mount.source,
         "fstype": mount.fstype,
-        "options": mount.options,
+        "options": ",".join(mount.options),
         "total_bytes": or_null(lambda: _size(host.at(mount.point))),
         **block_device(host, mount),
     }
@@ -109,13 +59,12 @@ def block_device(host: Host, mount: MountPoint) -> JsonObject:
     Source: Linux, Documentation/ABI/stable/sysfs-block.
     """
     folder = _whole(_folder(host, mount))
-    facts: Facts = {
-        "model": lambda: _model(host, folder),
-        "rotational": lambda: {"1": True, "0": False}.get(_text(host, folder, "queue/rotational")),
-        "scheduler": lambda: chosen(_text(host, folder, "queue/scheduler")),
-        "write_cache": lambda: _text(host, folder, "queue/write_cache"),
+    return {
+        "model": _model(host, folder),
+        "rotational": {"1": True, "0": False}.get(_text(host, folder, "queue/rotational") or ""),
+        "scheduler": chosen(_text(host, folder, "queue/scheduler")),
+        "write_cache": _text(host, folder, "queue/write_cache"),
     }
-    return known(facts)
 
 
 def _folder(host: Host, mount: MountPoint) -> Path:
@@ -140,8 +89,8 @@ def _model(host: Host, folder: Path) -> str | None:
         if not below:
             break
         folder = _whole(below[0])
-    return _text(host, folder, "device/model") or None
+    return _text(host, folder, "device/model")
 
 
-def _text(host: Host, folder: Path, name: str) -> str:
-    return host.text(os.path.relpath(folder / name, host.root)) or ""
+def _text(host: Host, folder: Path, name: str) -> str | None:
+    return host.text(os.path.relpath(folder / name, host.root))

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 
 from benchyard.host.counters import parsing
 from benchyard.host.counters.host import microjoules
-from benchyard.host.counters.values import sum_of
+from benchyard.host.counters.parsing import sum_of
 from benchyard.host.sampler import process, sampler
 from benchyard.host.sampler.rows import cells
 
@@ -104,18 +104,12 @@ class CgroupCurve(Curve):
     def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Decode what the files hold; each name is of one version alone."""
         get = files.get
+        cpu = parsing.group_cpu(
+            get("cpu.stat") or get("cpuacct.usage") or b"", get("cpuacct.stat", b"")
+        )
         memory = get("memory.current") or get("memory.usage_in_bytes") or b""
-        total, user, system = self._cpu(files)
-        read, written = self._disk(files)
         count = parsing.number(get("pids.current", b""))
-        return OwnedUsage(total, user, system, parsing.number(memory), read, written, count)
-
-    def _cpu(self, files: Mapping[str, bytes]) -> tuple[float | None, float | None, float | None]:
-        if (content := files.get("cpu.stat")) is not None:
-            return parsing.cpu_of_v2(content)[:3]
-        total = parsing.cpu_usage_of_v1(files.get("cpuacct.usage", b""))
-        ticks = parsing.cpu_stat_of_v1(files.get("cpuacct.stat", b""))
-        return total, ticks.user_s, ticks.system_s
+        return OwnedUsage(*cpu, parsing.number(memory), *self._disk(files), count)
 
     def _disk(self, files: Mapping[str, bytes]) -> tuple[int | None, int | None]:
         if (content := files.get("io.stat")) is not None:

@@ -14,7 +14,7 @@ from benchyard.core.clock import seconds
 from benchyard.core.model import Json
 from benchyard.host.collector import Measured
 from benchyard.host.counters import parsing
-from benchyard.host.counters.values import sum_of
+from benchyard.host.counters.parsing import sum_of
 from benchyard.results.metrics_csv import COLUMNS as CSV_COLUMNS
 from benchyard.results.metrics_csv import IDENTITY, VERSION
 

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from benchyard.core.errors import CommandFailedError, MeasurementError
 from benchyard.core.model import Json
+from benchyard.host.counters.groups import FILES, Places, find_file
 from benchyard.host.counters.host import packages, real_disks
 from benchyard.host.counters.kernel import read_once
 from benchyard.host.sampler import process
@@ -36,20 +37,21 @@ _GROWTH = 24
 
 #: Bytes that a file of one or two numbers, of a disk, and of a few lines never exceeds.
 _NUMBER, _DISK, _LINES = 64, 512, 2048
-#: Controller, file and size; of each line the first that is there is recorded.
-_CGROUP_FILES: tuple[tuple[tuple[str, str, int], ...], ...] = (
-    (("cpuacct", "cpuacct.usage", _NUMBER), (UNIFIED, "cpu.stat", _LINES)),
-    (("cpuacct", "cpuacct.stat", _NUMBER),),
-    (("memory", "memory.usage_in_bytes", _NUMBER), (UNIFIED, "memory.current", _NUMBER)),
+#: Size, and where the file may be; of each line the first that is there is recorded.
+_CGROUP_FILES: tuple[tuple[int, Places], ...] = (
+    (_LINES, FILES["cpu"]),
+    (_NUMBER, FILES["cpu_ticks"]),
+    (_NUMBER, FILES["memory"]),
     (
-        (UNIFIED, "io.stat", 0),
-        ("blkio", "blkio.throttle.io_service_bytes_recursive", 0),
-        ("blkio", "blkio.throttle.io_service_bytes", 0),
+        0,
+        (
+            (UNIFIED, "io.stat"),
+            ("blkio", "blkio.throttle.io_service_bytes_recursive"),
+            ("blkio", "blkio.throttle.io_service_bytes"),
+        ),
     ),
-    (("pids", "pids.current", _NUMBER), (UNIFIED, "pids.current", _NUMBER)),
+    (_NUMBER, (("pids", "pids.current"), (UNIFIED, "pids.current"))),
 )
-
-
 #: What tells little, but costs as much as the rest: user and system time in ticks, processes.
 _SELDOM = ("cpuacct.stat", "pids.current")
 
@@ -115,13 +117,11 @@ def _up_to(content: bytes, line: bytes) -> int:
 
 def cgroup_files(owner: str, cgroup: Cgroup) -> Iterator[Watched]:
     """Yield what draws a control group: CPU time, memory now, disk bytes, processes."""
-    for places in _CGROUP_FILES:
-        for controller, name, size in places:
-            folder = cgroup.folders.get(controller)
-            if folder is not None and (folder / name).exists():
-                what, path = f"{CGROUP}:{cgroup.name}", folder / name
-                yield Watched(owner, what, name, size, path, seldom=name in _SELDOM)
-                break
+    what = f"{CGROUP}:{cgroup.name}"
+    for size, places in _CGROUP_FILES:
+        path = find_file(cgroup.folders, places)
+        if path is not None and path.exists():
+            yield Watched(owner, what, path.name, size, path, seldom=path.name in _SELDOM)
 
 
 def tree_command(owner: str, pid: int) -> bytes:

@@ -202,7 +202,7 @@ def test_energy_runs_round_at_its_range(tmp_path: Path) -> None:
 def test_the_labs_own_quota_is_that_of_all_groups_above_it(tmp_path: Path) -> None:
     mount = tmp_path / "cgroup"
     cpu_stat = "usage_usec 1\nnr_periods 2\nnr_throttled {}\nthrottled_usec {}\n"
-    write_at(tmp_path / "proc" / str(host.getpid()) / "cgroup", "0::/lab.slice/lab.service\n")
+    write_at(tmp_path / "proc" / "self" / "cgroup", "0::/lab.slice/lab.service\n")
     write_at(
         tmp_path / "proc/self/mountinfo",
         f"31 23 0:28 / {mount} rw - cgroup2 cgroup2 rw,nsdelegate\n",

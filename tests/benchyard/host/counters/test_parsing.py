@@ -51,10 +51,8 @@ PARSERS: list[Callable[[bytes], object]] = [
     parsing.process_disk,
     parsing.peak_resident_bytes,
     parsing.number,
-    parsing.cpu_of_v2,
     parsing.throttling,
-    parsing.cpu_usage_of_v1,
-    parsing.cpu_stat_of_v1,
+    lambda content: parsing.group_cpu(content, content, content, content),
     parsing.faults,
     parsing.oom_kills,
     parsing.io_of_v2,
@@ -186,7 +184,7 @@ def test_this_process() -> None:
 
 
 def test_version_2() -> None:
-    assert parsing.cpu_of_v2(CPU_STAT_V2) == (0.516169, 0.124035, 0.392133, 3, 0.045678)
+    assert parsing.group_cpu(CPU_STAT_V2) == (0.516169, 0.124035, 0.392133)
     assert parsing.throttling(CPU_STAT_V2) == (3, 0.045678)
     assert parsing.faults(MEMORY_STAT_V2) == (893, 7)
     assert parsing.oom_kills(b"low 0\nhigh 0\nmax 0\noom 2\noom_kill 1\n") == 1
@@ -204,9 +202,10 @@ def test_disks_of_version_2() -> None:
 def test_version_1() -> None:
     throttled = b"nr_periods 0\nnr_throttled 5\nthrottled_time 2500000000\n"
     assert parsing.throttling(throttled) == (5, 2.5)
-    assert parsing.cpu_usage_of_v1(b"516169846\n") == 0.516169846
-    ticks = parsing.TICKS_PER_S
-    assert parsing.cpu_stat_of_v1(b"user 12\nsystem 39\n")[1:3] == (12 / ticks, 39 / ticks)
+    usage, stat, ticks = b"516169846\n", b"user 12\nsystem 39\n", parsing.TICKS_PER_S
+    assert parsing.group_cpu(usage) == (0.516169846, None, None)
+    assert parsing.group_cpu(usage, stat, b"5", b"") == (0.516169846, 12 / ticks, 39 / ticks)
+    assert parsing.group_cpu(usage, stat, b"5000000000", b"0") == (0.516169846, 5.0, 0.0)
     faults = b"pgfault 1\npgmajfault 1\ntotal_pgfault 900\ntotal_pgmajfault 7\n"
     assert parsing.faults(faults) == (893, 7)
 

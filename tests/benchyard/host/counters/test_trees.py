@@ -10,8 +10,7 @@ import pytest
 
 from benchyard.host.counters import kernel
 from benchyard.host.counters.account import CPU_WAIT, MetricBook
-from benchyard.host.counters.networks import Traffic
-from benchyard.host.counters.processes import boot_ticks
+from benchyard.host.counters.processes import Traffic, boot_ticks
 from benchyard.host.counters.trees import TreeBook, TreesReading, used_by_trees
 from benchyard.process.children import spawn
 from benchyard.process.usage import Ended, Owned

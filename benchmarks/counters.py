@@ -18,7 +18,7 @@ from typing import IO, TypeAlias
 import psutil
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.host.counters.counters import Counters
+from benchyard.host.counters import Counters
 from benchyard.host.counters.host import real_disks
 from benchyard.process.cgroups import Cgroup, cgroup_at, levels_of
 from benchyard.process.children import spawn

@@ -12,7 +12,7 @@ from benchyard.host.checks.check_context import (
     unknown,
     warn,
 )
-from benchyard.host.counters.parsing import throttling
+from benchyard.host.counters.group_parsing import throttling
 from benchyard.host.facts.hardware import charge, meminfo, supply
 from benchyard.host.facts.reading import integer, pairs
 from benchyard.host.facts.system import (

@@ -15,13 +15,14 @@ from benchyard.host.checks.check_context import (
 )
 from benchyard.host.facts.hardware import (
     SwapDevice,
+    block_device,
     huge_pages,
     hypervisor,
     meminfo,
+    mount_of,
     randomization,
     swap_devices,
 )
-from benchyard.host.facts.storage import block_device, mount_of
 
 #: Share of the memory that shall be free: less, and the page cache of a benchmark's inputs is
 #: thrown out while it runs. Of our own making.

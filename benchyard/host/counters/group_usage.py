@@ -13,7 +13,7 @@ Faults are no proof: the kernel brings those of a group up to date only now and 
 
 from collections.abc import Collection, Iterable, Mapping
 
-from benchyard.host.counters import parsing
+from benchyard.host.counters import group_parsing, parsing
 from benchyard.host.counters.account import MetricBook, difference
 from benchyard.host.counters.groups import GroupReading, Members
 from benchyard.host.counters.parsing import sum_of
@@ -115,7 +115,7 @@ def _unknown(start: GroupReading | None, end: GroupReading, began_ticks: int) ->
 def _tell_levels(account: MetricBook, end: GroupReading) -> None:
     memory = parsing.number(end.raw["memory"] or b"")
     account.tell("resource_memory_bytes", memory, _why(end, "memory"))
-    kinds = parsing.memory_kinds(end.raw["faults"] or b"")
+    kinds = group_parsing.memory_kinds(end.raw["faults"] or b"")
     account.tell_all(_KINDS, kinds, _why(end, "faults"))
     # The kernel's own number of "pids" counts threads.
     count = None if end.is_gone else len(end.pids)
@@ -156,15 +156,15 @@ def tell_cpu(account: MetricBook, total_s: float | None, why: str) -> None:
 def _counters(raw: Mapping[str, bytes | None]) -> dict[str, tuple[float | None, ...]]:
     """Decode what only grows: file to what it tells, in the order of _COUNTERS."""
     told = {name: content or b"" for name, content in raw.items()}
-    cpu = parsing.group_cpu(
+    cpu = group_parsing.group_cpu(
         *(told[name] for name in ("cpu", "cpu_ticks", "cpu_user", "cpu_system"))
     )
     return {
         "cpu": cpu[:1],
         "cpu_split": cpu[1:],
-        "throttling": parsing.throttling(told["throttling"]),
-        "faults": parsing.faults(told["faults"]),
-        "oom": (parsing.oom_kills(told["oom"]),),
+        "throttling": group_parsing.throttling(told["throttling"]),
+        "faults": group_parsing.faults(told["faults"]),
+        "oom": (group_parsing.oom_kills(told["oom"]),),
         **{name: parsing.pressure(told[name]) for name in _PRESSURE},
     }
 
@@ -188,7 +188,7 @@ def _tell_earlier_files(account: MetricBook, start: GroupReading | None, end: Gr
 
     A peak is of all memory; of the anonymous alone the kernel keeps none.
     """
-    held = parsing.memory_kinds(start.raw["faults"] or b"").file_bytes if start else 0
+    held = group_parsing.memory_kinds(start.raw["faults"] or b"").file_bytes if start else 0
     account.tell(_EARLIER_FILES, held, _why(end, "faults"))
 
 
@@ -209,14 +209,14 @@ def _tell_disk(
     raw = end.raw["io"] or b""
     earlier = (start.raw["io"] or b"") if start else b""
     if end.members is None:
-        before, after = (parsing.io_of_v2(text, devices) for text in (earlier, raw))
+        before, after = (group_parsing.io_of_v2(text, devices) for text in (earlier, raw))
         changes = [difference(a, b) for a, b in zip(before, after, strict=True)]
         account.tell_all((*_BYTES, *_OPERATIONS), changes, _why(end, "io"))
         return
     operations = None
     if b":" in raw:
         before, after = (
-            parsing.blkio_of_v1(text or b"Total 0", devices) for text in (earlier, raw)
+            group_parsing.blkio_of_v1(text or b"Total 0", devices) for text in (earlier, raw)
         )
         operations = [difference(a, b) for a, b in zip(before, after, strict=True)]
     account.tell_all(_OPERATIONS, operations, "its control group counts none here")

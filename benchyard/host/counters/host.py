@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from benchyard.host.counters import parsing
+from benchyard.host.counters import group_parsing, parsing
 from benchyard.host.counters.account import difference
 from benchyard.host.counters.kernel import KernelFile, read_once
 from benchyard.host.counters.parsing import CpuTimes, Disk, Network, sum_of
@@ -169,7 +169,7 @@ def counters(reading: HostReading) -> Values:
         # The kernel writes a line of zeros for what it does not define on the whole host.
         values[f"host_psi_{kind}_full_s"] = None if kind == "cpu" else full
     values["host_thermal_throttle_count"] = sum_of(map(_number, reading.thermal))
-    throttled = [parsing.throttling(content or b"") for content in reading.lab]
+    throttled = [group_parsing.throttling(content or b"") for content in reading.lab]
     values["lab_throttled_count"] = sum_of(count for count, _ in throttled)
     values["lab_throttled_s"] = sum_of(seconds for _, seconds in throttled)
     return values

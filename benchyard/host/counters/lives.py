@@ -24,10 +24,10 @@ from typing import NamedTuple
 from benchyard.core.clock import cpu_ns
 from benchyard.core.errors import MeasurementError
 from benchyard.host.counters.account import MetricBook, unknown
+from benchyard.host.counters.group_parsing import group_cpu
 from benchyard.host.counters.group_usage import CPU, NETWORK, tell_cpu, used_by_group
 from benchyard.host.counters.groups import FILES, Group, GroupReading
 from benchyard.host.counters.kernel import KernelFile, read_once
-from benchyard.host.counters.parsing import group_cpu
 from benchyard.host.counters.processes import Traffic, carried, read_network, why_unknown
 from benchyard.process.cgroups import Cgroup, cgroup_of
 

@@ -7,7 +7,7 @@ Documentation/accounting/psi.rst of Linux.
 """
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple, TypeVar, cast
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -116,42 +116,6 @@ class ProcessDisk(NamedTuple):
     cancelled_write_bytes: int | None = None
 
 
-class CgroupCpu(NamedTuple):
-    """CPU time of a control group; what its files do not tell is None."""
-
-    total_s: float | None = None
-    user_s: float | None = None
-    system_s: float | None = None
-
-
-class CgroupDisk(NamedTuple):
-    """What a control group moved to and from block devices."""
-
-    read_bytes: int | None = None
-    write_bytes: int | None = None
-    read_count: int | None = None
-    write_count: int | None = None
-
-
-class MemoryKinds(NamedTuple):
-    """What the memory of a control group is made of.
-
-    Args:
-        anonymous_bytes: Of programs themselves: heaps, stacks.
-        file_bytes: Contents of files, the page cache; it goes when others need the memory.
-    """
-
-    anonymous_bytes: int | None = None
-    file_bytes: int | None = None
-
-
-class Faults(NamedTuple):
-    """Page faults of a control group."""
-
-    minor: int | None = None
-    major: int | None = None
-
-
 def sum_of(values: Iterable[_Number | None]) -> _Number | None:
     """Add up; None if a part is not known, or if there is none."""
     each = list(values)
@@ -175,7 +139,7 @@ def cpu_times(stat: bytes) -> CpuTimes:
 
 def context_switches(stat: bytes) -> int | None:
     """Read how often the processors changed tasks since boot, from ``/proc/stat``."""
-    return _after(stat, b"ctxt ")
+    return number_after(stat, b"ctxt ")
 
 
 def memory(meminfo: bytes) -> Memory:
@@ -188,10 +152,10 @@ def memory(meminfo: bytes) -> Memory:
 def memory_events(vmstat: bytes) -> MemoryEvents:
     """Read ``/proc/vmstat``."""
     return MemoryEvents(
-        _times(_after(vmstat, b"pswpin "), PAGE_BYTES),
-        _times(_after(vmstat, b"pswpout "), PAGE_BYTES),
-        _after(vmstat, b"pgmajfault "),
-        _after(vmstat, b"oom_kill "),
+        _times(number_after(vmstat, b"pswpin "), PAGE_BYTES),
+        _times(number_after(vmstat, b"pswpout "), PAGE_BYTES),
+        number_after(vmstat, b"pgmajfault "),
+        number_after(vmstat, b"oom_kill "),
     )
 
 
@@ -261,15 +225,15 @@ def newest_process(loadavg: bytes) -> int | None:
 def process_disk(io: bytes) -> ProcessDisk:
     """Read a ``/proc/PID/io``."""
     names = (b"read_bytes:", b"write_bytes:", b"cancelled_write_bytes:")
-    return ProcessDisk(*(_after(io, name) for name in names))
+    return ProcessDisk(*(number_after(io, name) for name in names))
 
 
 def peak_resident_bytes(status: bytes) -> int | None:
     """Read the largest resident set so far from a ``/proc/PID/status``."""
-    return _times(_after(status, b"VmHWM:"), 1024)
+    return _times(number_after(status, b"VmHWM:"), 1024)
 
 
-# -- control groups
+# -- parts
 
 
 def number(text: bytes) -> int | None:
@@ -278,119 +242,7 @@ def number(text: bytes) -> int | None:
     return int(digits) if digits.isdigit() and len(digits) <= _DIGITS_OF_64_BITS else None
 
 
-def group_cpu(
-    usage: bytes, ticks: bytes = b"", user: bytes = b"", system: bytes = b""
-) -> CgroupCpu:
-    """Read the CPU time of a control group of either version.
-
-    Args:
-        usage: ``cpu.stat`` of version 2, in microseconds; or ``cpuacct.usage``, in nanoseconds.
-        ticks: ``cpuacct.stat`` of version 1: user and system time, in clock ticks.
-        user: ``cpuacct.usage_user``, in nanoseconds; with ``system`` it stands before ``ticks``.
-        system: ``cpuacct.usage_sys``.
-    """
-    names = (b"usage_usec ", b"user_usec ", b"system_usec ")
-    found = CgroupCpu(*(_per(_after(usage, name), 10**6) for name in names))
-    if found.total_s is not None:
-        return found
-    parts = [_per(number(each), 10**9) for each in (user, system)]
-    if None in parts:
-        parts = [_per(_after(ticks, name), TICKS_PER_S) for name in (b"user ", b"system ")]
-    return CgroupCpu(_per(number(usage), 10**9), *parts)
-
-
-def throttling(cpu_stat: bytes) -> tuple[int | None, float | None]:
-    """Read a ``cpu.stat`` of either version: how often a quota ran out, and how long tasks waited.
-
-    Version 1 counts the time in nanoseconds, version 2 in microseconds.
-    """
-    throttled_s = _per(_after(cpu_stat, b"throttled_usec "), 10**6)
-    if throttled_s is None:
-        throttled_s = _per(_after(cpu_stat, b"throttled_time "), 10**9)
-    return _after(cpu_stat, b"nr_throttled "), throttled_s
-
-
-def faults(memory_stat: bytes) -> Faults:
-    """Read a ``memory.stat``: its own group's and all those below.
-
-    The kernel's ``pgfault`` counts both kinds; minor is what is not major.
-    """
-    # Version 1 has lines of the group alone beside those of the whole subtree; version 2 does not.
-    version_1 = b"total_pgfault " in memory_stat
-    both, major = (
-        _after(memory_stat, b"total_" + name if version_1 else name)
-        for name in (b"pgfault ", b"pgmajfault ")
-    )
-    minor = None if both is None or major is None else max(0, both - major)
-    return Faults(minor, major)
-
-
-def memory_kinds(memory_stat: bytes) -> MemoryKinds:
-    """Read a ``memory.stat``: its own group's and all those below."""
-    anonymous, file = _after(memory_stat, b"total_rss "), _after(memory_stat, b"total_cache ")
-    if anonymous is None:  # version 2
-        anonymous, file = _after(memory_stat, b"anon "), _after(memory_stat, b"file ")
-    return MemoryKinds(anonymous, file)
-
-
-def oom_kills(events: bytes) -> int | None:
-    """Read how many tasks were killed, from ``memory.events`` or ``memory.oom_control``."""
-    return _after(events, b"oom_kill ")
-
-
-def io_of_v2(io_stat: bytes, devices: Collection[str] | None = None) -> CgroupDisk:
-    """Read a version 2 ``io.stat``.
-
-    Args:
-        devices: Count only these, each as ``major:minor``. What goes through a device mapper is
-            counted there and once more at the disk behind it.
-
-    Returns:
-        The sums; zeros if none of the devices was used, for the kernel lists only used ones.
-    """
-    sums = dict.fromkeys((b"rbytes", b"wbytes", b"rios", b"wios"), 0)
-    for line in io_stat.splitlines():
-        device, *pairs = line.split() or [b""]
-        if devices is not None and device.decode(errors="replace") not in devices:
-            continue
-        for name, _, text in (pair.partition(b"=") for pair in pairs):
-            if name in sums:
-                value = number(text)
-                if value is None:
-                    return CgroupDisk()
-                sums[name] += value
-    return CgroupDisk(*sums.values())
-
-
-def blkio_of_v1(
-    blkio: bytes, devices: Collection[str] | None = None
-) -> tuple[int | None, int | None]:
-    """Read a version 1 ``blkio.throttle.io_service_bytes`` or ``io_serviced``, recursive or not.
-
-    Args:
-        devices: As for ``io_of_v2``.
-
-    Returns:
-        What was read and what was written, in bytes or operations; None if it is not that file.
-    """
-    sums = {b"Read": 0, b"Write": 0}
-    whole = False
-    for fields in map(bytes.split, blkio.splitlines()):
-        whole = whole or fields[:1] == [b"Total"]
-        if len(fields) != 3 or fields[1] not in sums:
-            continue
-        value = number(fields[2])
-        if value is None:
-            return None, None
-        if devices is None or fields[0].decode(errors="replace") in devices:
-            sums[fields[1]] += value
-    return (sums[b"Read"], sums[b"Write"]) if whole else (None, None)
-
-
-# -- parts
-
-
-def _after(text: bytes, name: bytes) -> int | None:
+def number_after(text: bytes, name: bytes) -> int | None:
     """Return the number after ``name``, which begins a line and ends in what stands behind it."""
     start = 0 if text.startswith(name) else text.find(b"\n" + name) + 1
     if not start and not text.startswith(name):
@@ -405,11 +257,11 @@ def _field(fields: list[bytes], at: int) -> int | None:
 
 
 def _ticks(fields: list[bytes], at: int) -> float | None:
-    return _per(_field(fields, at), TICKS_PER_S)
+    return per(_field(fields, at), TICKS_PER_S)
 
 
 def _used(meminfo: bytes, total_name: bytes, free_name: bytes) -> int | None:
-    total, free = _after(meminfo, total_name), _after(meminfo, free_name)
+    total, free = number_after(meminfo, total_name), number_after(meminfo, free_name)
     return None if total is None or free is None else (total - free) * 1024
 
 
@@ -417,5 +269,6 @@ def _times(value: int | None, factor: int) -> int | None:
     return None if value is None else value * factor
 
 
-def _per(value: int | None, units: int) -> float | None:
+def per(value: int | None, units: int) -> float | None:
+    """Divide what is known."""
     return None if value is None else value / units

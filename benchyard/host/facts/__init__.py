@@ -16,6 +16,7 @@ from benchyard import __version__
 from benchyard.core.model import Json, JsonObject
 from benchyard.host.facts.engine import docker
 from benchyard.host.facts.hardware import (
+    disks,
     huge_pages,
     meminfo,
     network,
@@ -25,7 +26,6 @@ from benchyard.host.facts.hardware import (
     swap,
 )
 from benchyard.host.facts.reading import Host, or_null
-from benchyard.host.facts.storage import disks
 from benchyard.host.facts.system import (
     boot,
     cgroup,

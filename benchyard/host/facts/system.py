@@ -12,9 +12,8 @@ from pathlib import Path
 
 from benchyard.core.clock import iso
 from benchyard.core.model import Json, JsonObject
-from benchyard.host.facts.hardware import hypervisor
+from benchyard.host.facts.hardware import hypervisor, mounts
 from benchyard.host.facts.reading import Host, integer, or_null, pairs
-from benchyard.host.facts.storage import mounts
 from benchyard.process.cgroups import own_levels
 
 _CLOCKSOURCE = "sys/devices/system/clocksource/clocksource0"

@@ -21,10 +21,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from benchyard.host.counters import parsing
+from benchyard.host.counters import group_parsing, parsing
 from benchyard.host.counters.host import microjoules
 from benchyard.host.counters.parsing import sum_of
-from benchyard.host.sampler import process, sampler
+from benchyard.host.sampler import CGROUP, ENERGY, GPU, TREE, process
 from benchyard.host.sampler.rows import cells
 
 HEADER = (
@@ -104,7 +104,7 @@ class CgroupCurve(Curve):
     def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Decode what the files hold; each name is of one version alone."""
         get = files.get
-        cpu = parsing.group_cpu(
+        cpu = group_parsing.group_cpu(
             get("cpu.stat") or get("cpuacct.usage") or b"", get("cpuacct.stat", b"")
         )
         memory = get("memory.current") or get("memory.usage_in_bytes") or b""
@@ -113,10 +113,10 @@ class CgroupCurve(Curve):
 
     def _disk(self, files: Mapping[str, bytes]) -> tuple[int | None, int | None]:
         if (content := files.get("io.stat")) is not None:
-            return parsing.io_of_v2(content, self._disks)[:2]
+            return group_parsing.io_of_v2(content, self._disks)[:2]
         recursive = files.get("blkio.throttle.io_service_bytes_recursive")
         content = recursive or files.get("blkio.throttle.io_service_bytes", b"")
-        return parsing.blkio_of_v1(content, self._disks)
+        return group_parsing.blkio_of_v1(content, self._disks)
 
 
 class TreeCurve(Curve):
@@ -211,10 +211,10 @@ class RunCurves:
 
     def __init__(self, disks: Collection[str] | None) -> None:
         self._kinds: dict[str, Callable[[str, str], Curve]] = {
-            sampler.CGROUP: lambda owner, what: CgroupCurve(owner, what, disks),
-            sampler.TREE: TreeCurve,
-            sampler.ENERGY: EnergyCurve,
-            sampler.GPU: GpuCurve,
+            CGROUP: lambda owner, what: CgroupCurve(owner, what, disks),
+            TREE: TreeCurve,
+            ENERGY: EnergyCurve,
+            GPU: GpuCurve,
         }
         self._all: dict[tuple[str, str], Curve] = {}
 
@@ -222,7 +222,7 @@ class RunCurves:
         """Return what a newly opened file belongs to; None if it is nothing that is drawn here."""
         kind = what.partition(":")[0]
         # Each GPU is one file, and a curve of its own.
-        what = f"{kind}:{name}" if kind == sampler.GPU else what
+        what = f"{kind}:{name}" if kind == GPU else what
         make = self._kinds.get(kind)
         if make is None:
             return None

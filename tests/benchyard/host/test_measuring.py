@@ -15,11 +15,12 @@ import psutil
 import pytest
 
 from benchyard.core.errors import MeasurementError
+from benchyard.host import sampler
 from benchyard.host.checks.suspicion import WAIT_VARIABLE, suspicions
 from benchyard.host.collector import Collector, Measured, StepWindow, Used
 from benchyard.host.counters.parsing import process_stat
 from benchyard.host.measuring import RAW_FILE, LocalCollector
-from benchyard.host.sampler import process, sampler
+from benchyard.host.sampler import process
 from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE
 from benchyard.host.sampler.process import PROCESSES
 from benchyard.host.sampler.raw import Tick, read_raw

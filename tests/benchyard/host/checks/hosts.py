@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from benchyard.host.checks import make
 from benchyard.host.checks.check_context import CheckContext, Finding, Look, Status, glance
-from benchyard.host.checks.run_checks import make
 from benchyard.host.facts.engine import Contact, EngineFacts
 from benchyard.host.facts.reading import Host
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.host.checks import make
 from benchyard.host.checks.check_context import Status
-from benchyard.host.checks.run_checks import make
 from benchyard.host.facts.system import ClockState, read_clock
 from tests.benchyard.host.checks.hosts import (
     CONTAINER,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchyard.host.checks import CHECKS, examine, findings, worst_first
 from benchyard.host.checks.check_context import CheckContext, Finding, Look, Status, glance
-from benchyard.host.checks.run_checks import CHECKS, examine, findings, worst_first
 from benchyard.host.facts import environment_of
 from tests.benchyard.host.checks.hosts import HOSTS, LAPTOP, looked, scene_of, write_host
 
@@ -93,7 +93,7 @@ def test_refused_files_never_break_a_check(tmp_path: Path) -> None:
 def test_a_user_without_rights_is_told_and_not_stopped() -> None:
     program = (
         "import os\n"
-        "from benchyard.host.checks.run_checks import findings\n"
+        "from benchyard.host.checks import findings\n"
         "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
         "for f in findings(look_seconds=0.01): print(f.check, f.status, f.finding, sep='|')\n"
     )

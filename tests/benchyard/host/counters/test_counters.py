@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from benchyard.host.collector import Reading
+from benchyard.host.counters import Counters
 from benchyard.host.counters.account import (
     CPU_WAIT,
     MOST_REASONS,
@@ -16,7 +17,6 @@ from benchyard.host.counters.account import (
     MetricBook,
     Reasons,
 )
-from benchyard.host.counters.counters import Counters
 from benchyard.host.counters.trees import PROCESS_PEAK
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.usage import Ended, Owned

@@ -9,12 +9,11 @@ import pytest
 
 from benchyard.core.errors import MeasurementError
 from benchyard.host.collector import Measured, StepWindow
-from benchyard.host.sampler import curves, process
+from benchyard.host.sampler import curves, host_files, process, start_sampler
 from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE, write_curves
 from benchyard.host.sampler.owned import HEADER
 from benchyard.host.sampler.process import FRAME, MAGIC, MISSED, PART, TICK
 from benchyard.host.sampler.rows import COLUMNS, Boundary, StepSpan
-from benchyard.host.sampler.sampler import host_files, start_sampler
 from benchyard.process.usage import Owned
 from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
 

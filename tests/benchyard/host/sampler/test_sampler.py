@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import MeasurementError
-from benchyard.host.sampler import sampler
-from benchyard.host.sampler.raw import Gone, Opened, Tick, read_raw
-from benchyard.host.sampler.sampler import (
+from benchyard.host import sampler
+from benchyard.host.sampler import (
     NVML_VARIABLE,
     Sampler,
     SamplerAccount,
@@ -27,6 +26,7 @@ from benchyard.host.sampler.sampler import (
     tree_command,
     words,
 )
+from benchyard.host.sampler.raw import Gone, Opened, Tick, read_raw
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import OWNER, WINDS_UP, labelled, this_owner
 from benchyard.process.usage import Owned
@@ -152,7 +152,7 @@ def test_an_account_knows_nothing_to_begin_with() -> None:
 def test_sigkill_of_the_parent_leaves_samples_and_no_sampler(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from benchyard.host.sampler.sampler import start_sampler\n"
+        "from benchyard.host.sampler import start_sampler\n"
         "one = start_sampler(Path(sys.argv[1]), 0.01, [])\n"
         "print(one.pid, flush=True); time.sleep(60)\n"
     )

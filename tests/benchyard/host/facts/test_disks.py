@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchyard.host.facts.hardware import disks, mount_of, mounts
 from benchyard.host.facts.reading import Host
-from benchyard.host.facts.storage import disks, mount_of, mounts
 from benchyard.process.mounts import read_mounts
 from tests.benchyard.host.checks.hosts import write_host
 

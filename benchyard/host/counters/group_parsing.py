@@ -95,13 +95,9 @@ def faults(memory_stat: bytes) -> Faults:
 
 def memory_kinds(memory_stat: bytes) -> MemoryKinds:
     """Read a ``memory.stat``: its own group's and all those below."""
-    anonymous, file = (
-        number_after(memory_stat, b"total_rss "),
-        number_after(memory_stat, b"total_cache "),
-    )
-    if anonymous is None:  # version 2
-        anonymous, file = number_after(memory_stat, b"anon "), number_after(memory_stat, b"file ")
-    return MemoryKinds(anonymous, file)
+    version_1 = b"total_rss " in memory_stat
+    names = (b"total_rss ", b"total_cache ") if version_1 else (b"anon ", b"file ")
+    return MemoryKinds(*(number_after(memory_stat, name) for name in names))
 
 
 def oom_kills(events: bytes) -> int | None:

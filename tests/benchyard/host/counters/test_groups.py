@@ -254,7 +254,7 @@ JOINING = (
 WRITE = (
     "out = os.open({path!r}, os.O_WRONLY | os.O_CREAT); os.write(out, bytes(2**23)); os.fsync(out)"
 )
-BURN = "while time.process_time() < 0.1: pass"
+BURN = "end = time.process_time() + 0.1\nwhile time.process_time() < end: pass"
 
 
 def from_outside(cgroup: Cgroup, then: str) -> None:

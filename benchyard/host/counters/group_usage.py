@@ -14,7 +14,7 @@ Faults are no proof: the kernel brings those of a group up to date only now and 
 from collections.abc import Collection, Iterable, Mapping
 
 from benchyard.host.counters import group_parsing, parsing
-from benchyard.host.counters.account import MetricBook, difference
+from benchyard.host.counters.account import NETWORK, MetricBook, difference
 from benchyard.host.counters.groups import GroupReading, Members
 from benchyard.host.counters.parsing import sum_of
 from benchyard.host.counters.processes import (
@@ -50,7 +50,6 @@ _COUNTERS: Mapping[str, tuple[str, ...]] = {
 }
 _BYTES = ("resource_disk_read_bytes", "resource_disk_write_bytes")
 _OPERATIONS = ("resource_disk_read_count", "resource_disk_write_count")
-NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _PEAK = "resource_memory_peak_bytes"
 _KINDS = ("resource_memory_anonymous_bytes", "resource_memory_file_bytes")
 _EARLIER_FILES = "resource_memory_file_start_bytes"

@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 from benchyard.core.clock import cpu_ns
 from benchyard.core.errors import MeasurementError
-from benchyard.host.counters.account import MetricBook, unknown
+from benchyard.host.counters.account import NETWORK, MetricBook, unknown
 from benchyard.host.counters.group_parsing import group_cpu
-from benchyard.host.counters.group_usage import CPU, NETWORK, tell_cpu, used_by_group
+from benchyard.host.counters.group_usage import CPU, tell_cpu, used_by_group
 from benchyard.host.counters.groups import FILES, Group, GroupReading
 from benchyard.host.counters.kernel import KernelFile, read_once
 from benchyard.host.counters.processes import Traffic, carried, read_network, why_unknown
@@ -99,7 +99,7 @@ class GroupLife:
     def _tell_network(self, account: MetricBook) -> None:
         first, last = self._traffic
         why = "its network was taken away before its traffic could be read"
-        if not first.devices:
+        if not first.name:
             why = why_unknown(first, first)
         # The namespace is as new as the program, which may have been quicker than the first look.
         moved = carried(Traffic(), last, began_inside=True)
@@ -256,11 +256,11 @@ class _Interfaces:
         """Read until they are taken away, or it is over; return the first and the last sight."""
         last = Traffic(problem=self._start.problem)
         try:
-            for name, first in self._start.devices.items():
-                while (now := self._file.read()) and now.count(b"\n") >= first.count(b"\n"):
-                    last = Traffic({name: now})
-                    if over.wait(_LAST_BYTES):
-                        break
+            lines = self._start.net_dev.count(b"\n")
+            while self._start.name and (now := self._file.read()) and now.count(b"\n") >= lines:
+                last = Traffic(self._start.name, now)
+                if over.wait(_LAST_BYTES):
+                    break
         finally:
             self._file.close()
         return self._start, last

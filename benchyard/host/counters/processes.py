@@ -279,14 +279,16 @@ def _minus(after: float | None, before: float | None) -> float | None:
 
 
 class Traffic(NamedTuple):
-    """What namespaces other than the lab's own carried so far.
+    """What a network namespace other than the lab's own carried so far.
 
     Args:
-        devices: Name of each to its ``net/dev``.
-        problem: Why there is none, if that is not because there is none but the lab's.
+        name: Tells it from others; "" if there is none but the lab's.
+        net_dev: Its file of that name.
+        problem: Why it could not be read.
     """
 
-    devices: Mapping[str, bytes] = {}
+    name: str = ""
+    net_dev: bytes = b""
     problem: str | None = None
 
 
@@ -308,14 +310,14 @@ def read_network(pid: int | None) -> Traffic:
     content = read_once(f"/proc/{pid}/net/dev")
     if content is None:
         return Traffic(problem="the traffic of its network namespace may not be read")
-    return Traffic({name: content})
+    return Traffic(name, content)
 
 
 def why_unknown(start: Traffic, end: Traffic) -> str:
     """Say why ``carried`` returned None."""
     if start.problem or end.problem:
         return end.problem or start.problem or ""
-    if not end.devices:
+    if not end.name:
         return "it has no network namespace of its own"
     return "its network namespace changed meanwhile"
 
@@ -324,17 +326,16 @@ def carried(start: Traffic, end: Traffic, *, began_inside: bool) -> tuple[int, i
     """Return the bytes received and sent between two readings, loopback left out.
 
     Args:
-        began_inside: Whether namespaces that are new at the end were made in between.
+        began_inside: Whether a namespace that is new at the end was made in between.
 
     Returns:
         None if there is no namespace, or one whose counters at the start are not known.
     """
-    new, lost = end.devices.keys() - start.devices.keys(), start.devices.keys() - end.devices.keys()
-    if not end.devices or (new and not began_inside) or lost:
+    is_new = began_inside and not start.name
+    if not end.name or not (is_new or start.name == end.name):
         return None
-    before = [_bytes_of(content) for content in start.devices.values()]
-    after = [_bytes_of(content) for content in end.devices.values()]
-    received, sent = (sum(a[i] for a in after) - sum(b[i] for b in before) for i in (0, 1))
+    before, after = _bytes_of(start.net_dev), _bytes_of(end.net_dev)
+    received, sent = (a - b for a, b in zip(after, before, strict=True))
     return (received, sent) if received >= 0 and sent >= 0 else None
 
 

@@ -5,7 +5,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from benchyard.host.counters.account import CPU_WAIT, PROCESS_PEAK, SINGLE, SUMS, MetricBook
+from benchyard.host.counters.account import (
+    CPU_WAIT,
+    NETWORK,
+    PROCESS_PEAK,
+    SINGLE,
+    SUMS,
+    MetricBook,
+)
 from benchyard.host.counters.kernel import PeakBook, PeakOf, ProcessPeak
 from benchyard.host.counters.parsing import TICKS_PER_S
 from benchyard.host.counters.processes import (
@@ -28,7 +35,6 @@ from benchyard.host.counters.processes import (
 )
 from benchyard.process.usage import Ended, Owned
 
-_NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _MIXED = "resident sets of several processes share pages and do not add up"
 _CANNOT_BEGIN_ANEW = "a process's peak cannot begin anew, and an earlier one was higher"
 _NEEDS_GROUP = "only a control group of its own tells this of processes"
@@ -131,7 +137,7 @@ def used_by_trees(start: TreesReading | None, end: TreesReading, began_ticks: in
         return account
     account.tell_all(_USED, _used(usage, ended), "/proc/PID/io of a process may not be read")
     traffic = carried(since.network, end.network, began_inside=not before)
-    account.tell_all(_NETWORK, traffic, f"the processes: {why_unknown(since.network, end.network)}")
+    account.tell_all(NETWORK, traffic, f"the processes: {why_unknown(since.network, end.network)}")
     try:
         account.tell(PROCESS_PEAK, _peak(since, end, ended))
     except UnknownUsageError as error:

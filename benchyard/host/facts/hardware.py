@@ -79,7 +79,7 @@ def _sockets(host: Host) -> Json:
 
 def smt(host: Host) -> bool | None:
     """Return whether cores run several threads at once."""
-    return {"1": True, "0": False}.get(host.text(f"{CPU}/smt/active") or "")
+    return host.flag(f"{CPU}/smt/active")
 
 
 def policies(host: Host, name: str) -> list[str]:
@@ -99,10 +99,11 @@ def turbo(host: Host) -> bool | None:
 
     Source: Linux, Documentation/admin-guide/pm: intel_pstate.rst (no_turbo), cpufreq.rst (boost).
     """
-    forbidden = host.text(f"{CPU}/intel_pstate/no_turbo")
-    if forbidden is not None:
-        return {"0": True, "1": False}.get(forbidden)
-    return {"1": True, "0": False}.get(host.text(f"{CPU}/cpufreq/boost") or "")
+    path = f"{CPU}/intel_pstate/no_turbo"
+    if host.has(path):
+        forbidden = host.flag(path)
+        return None if forbidden is None else not forbidden
+    return host.flag(f"{CPU}/cpufreq/boost")
 
 
 def isolated(host: Host) -> str | None:

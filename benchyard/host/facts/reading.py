@@ -50,6 +50,10 @@ class Host:
         """Return the integer that is all of a file's content."""
         return integer(self.text(path))
 
+    def flag(self, path: str) -> bool | None:
+        """Return what a file says with 0 or 1."""
+        return {"0": False, "1": True}.get(self.text(path) or "")
+
     def names(self, folder: str) -> list[str]:
         """Return the names in a folder, sorted; none if it cannot be listed."""
         try:

@@ -27,15 +27,9 @@ from benchyard.host.counters.parsing import sum_of
 from benchyard.host.sampler import CGROUP, ENERGY, GPU, TREE, process
 from benchyard.host.sampler.rows import cells
 
-HEADER = (
-    *("run", "step", "timestamp", "resource", "what", "name"),
-    *("cpu_s", "cpu_user_s", "cpu_system_s", "memory_bytes", "disk_read_bytes"),
-    *("disk_write_bytes", "process_count", "energy_j", "utilisation_ratio", "power_w"),
-)
-
 
 class OwnedUsage(NamedTuple):
-    """The values of a row, in the order of HEADER."""
+    """The values of a row."""
 
     cpu_s: float | None = None
     cpu_user_s: float | None = None
@@ -47,6 +41,9 @@ class OwnedUsage(NamedTuple):
     energy_j: float | None = None
     utilisation_ratio: float | None = None
     power_w: float | None = None
+
+
+HEADER = ("run", "step", "timestamp", "resource", "what", "name", *OwnedUsage._fields)
 
 
 class Curve(ABC):

@@ -244,7 +244,7 @@ def test_a_namespace_that_may_not_be_read_is_not_taken_for_the_labs_own(
 
     monkeypatch.setattr(processes, "_namespace", refuse)
     traffic = read_network(1)
-    assert not traffic.devices
+    assert not traffic.name
     assert "may not be read" in why_unknown(Traffic(), traffic)
 
 
@@ -255,9 +255,11 @@ def test_a_process_that_ended_has_no_namespace_any_more() -> None:
 
 
 def test_loopback_is_left_out_and_what_changed_is_not_known() -> None:
-    start, end = Traffic({"net:1": LINE % (10, 20)}), Traffic({"net:1": LINE % (15, 27)})
+    start, end = Traffic("net:1", LINE % (10, 20)), Traffic("net:1", LINE % (15, 27))
     assert carried(start, end, began_inside=False) == (5, 7)
     assert carried(Traffic(), end, began_inside=True) == (15, 27)
     assert carried(Traffic(), end, began_inside=False) is None
     assert carried(end, start, began_inside=False) is None
+    assert carried(start, Traffic(), began_inside=True) is None
+    assert carried(start, end._replace(name="net:2"), began_inside=True) is None
     assert "changed" in why_unknown(Traffic(), end)

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from benchmarks.table import Figure, Size, run_program
 from benchyard.case.resource import Workspace
-from benchyard.host.counters.counters import Counters
+from benchyard.host.counters import Counters
 from benchyard.process.labels import this_owner
 from benchyard.run.running_resources import owned_by
 from resources.container import AnyContainerSettings, Container

@@ -18,9 +18,9 @@ from typing import IO, TypeAlias
 import psutil
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.host.counters.counters import Counters
+from benchyard.host.counters import Counters
 from benchyard.host.counters.host import real_disks
-from benchyard.process.cgroups import Cgroup, cgroup_at, levels_of
+from benchyard.process.cgroups import Cgroup, cgroup_at, own_levels
 from benchyard.process.children import spawn
 from benchyard.process.usage import Ended, Owned
 
@@ -253,7 +253,7 @@ def bare_files() -> Generator[list[int]]:
     names = ("stat", "meminfo", "vmstat", "net/dev", *(f"pressure/{k}" for k in _PRESSED))
     paths = [Path("/proc", name) for name in names]
     paths += [Path("/sys/block", disk, "stat") for disk in real_disks()]
-    paths += [level / "cpu.stat" for level in levels_of(os.getpid(), "cpu")]
+    paths += [level / "cpu.stat" for level in own_levels("cpu")]
     opened = [os.open(path, os.O_RDONLY) for path in paths if path.exists()]
     try:
         yield opened

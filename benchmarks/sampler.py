@@ -21,10 +21,9 @@ from typing import NamedTuple
 
 from benchmarks.table import Figure, Size, run_program
 from benchyard.host.collector import Measured
-from benchyard.host.sampler import process
+from benchyard.host.sampler import COLUMNS, host_files, process, start_sampler
 from benchyard.host.sampler.curves import write_curves
 from benchyard.host.sampler.raw import Late, Tick, read_raw
-from benchyard.host.sampler.sampler import COLUMNS, host_files, start_sampler
 from benchyard.process.cgroups import UNIFIED, Cgroup
 from benchyard.process.usage import Owned
 
@@ -51,7 +50,7 @@ GONE_SECONDS = 1.0
 
 _PARENT = (
     "import sys, time; from pathlib import Path\n"
-    "from benchyard.host.sampler.sampler import host_files, start_sampler\n"
+    "from benchyard.host.sampler import host_files, start_sampler\n"
     "one = start_sampler(Path(sys.argv[1]), 0.1, host_files())\n"
     "print(one.pid, flush=True); time.sleep(60)\n"
 )

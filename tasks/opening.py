@@ -12,7 +12,7 @@ from benchyard.case.testbeds import refuse_unfit
 from benchyard.core.errors import InputError
 from benchyard.core.files import sha256
 from benchyard.core.model import Json
-from benchyard.host.checks.run_checks import findings
+from benchyard.host.checks import findings
 from benchyard.host.measuring import LocalCollector
 from benchyard.publish import check_sinks
 from benchyard.results.layout import results_folder

@@ -14,8 +14,8 @@ from benchyard.cli.terminal import print_json, say, styled
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
 from benchyard.core.wording import printable
-from benchyard.host.checks.finding import Finding, Status
-from benchyard.host.checks.run_checks import LOOK_SECONDS, findings, worst_first
+from benchyard.host.checks import LOOK_SECONDS, findings, worst_first
+from benchyard.host.checks.check_context import Finding, Status
 
 # What benchyard.cli.common imports (cases, resources, schemas) takes longer than all checks.
 

@@ -16,11 +16,11 @@ from benchyard.core.errors import MeasurementError
 from benchyard.core.model import Json
 from benchyard.host.checks.suspicion import suspicions, wait_share
 from benchyard.host.collector import Account, Measured, Reading, StepWindow, Used
-from benchyard.host.counters.counters import Counters, Snapshot
+from benchyard.host.counters import Counters, Snapshot
 from benchyard.host.overhead import HarnessMeter, HarnessReading, lab_cpu_s, used_by_lab
+from benchyard.host.sampler import Sampler, SamplerAccount, host_files, start_sampler
 from benchyard.host.sampler.curves import CurvesAccount, write_curves
 from benchyard.host.sampler.rows import Boundary, StepSpan
-from benchyard.host.sampler.sampler import Sampler, SamplerAccount, host_files, start_sampler
 from benchyard.process.launching import launcher_pid
 from benchyard.process.stops import Stop, known
 from benchyard.process.usage import Owned

@@ -5,12 +5,12 @@ of them, version 2 a single one; a hybrid system has both, with the controllers 
 Source: cgroups(7), cgroup_namespaces(7), proc_pid_cgroup(5), proc_pid_mountinfo(5).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from benchyard.core.errors import MeasurementError
+from benchyard.process.mounts import MountPoint, read_mounts
 
 #: The version 1 controllers that count something of use here.
 CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio", "pids")
@@ -113,17 +113,17 @@ def place_of(name: str, *, proc: Path = _PROC) -> Path | None:
     return None
 
 
-def levels_of(pid: int, controller: str, *, proc: Path = _PROC) -> Sequence[Path]:
-    """Return the folders of a process's group and of all above it that can be seen.
+def own_levels(controller: str, *, proc: Path = _PROC) -> Sequence[Path]:
+    """Return the folders of this process's group and of all above it that can be seen.
 
     Args:
         controller: Of version 1; where there is no such hierarchy, the unified one is taken.
 
     Returns:
-        The process's own group first; empty if it is not known.
+        Its own group first; empty if it is not known.
     """
     try:
-        groups = _groups(pid, proc)
+        groups = _groups("self", proc)
     except MeasurementError:
         return ()
     wanted = controller if controller in groups else UNIFIED
@@ -136,7 +136,7 @@ def levels_of(pid: int, controller: str, *, proc: Path = _PROC) -> Sequence[Path
     return ()
 
 
-def _groups(pid: int, proc: Path) -> dict[str, PurePosixPath]:
+def _groups(pid: int | str, proc: Path) -> dict[str, PurePosixPath]:
     """Return controller, "" for the unified hierarchy, to the group that a process is in."""
     try:
         text = (proc / str(pid) / "cgroup").read_text(errors="surrogateescape", encoding="utf-8")
@@ -161,21 +161,15 @@ def _mounts(proc: Path) -> list[_Mount]:
         text = (proc / "self" / "mountinfo").read_text(errors="surrogateescape", encoding="utf-8")
     except OSError:
         return []
-    return [mount for line in text.splitlines() if (mount := _mount(line))]
+    found = [mount for mount in read_mounts(text) if mount.fstype in {"cgroup", "cgroup2"}]
+    return [
+        _Mount(controllers, PurePosixPath(mount.root), Path(mount.point))
+        for mount in found
+        if (controllers := _controllers(mount))
+    ]
 
 
-def _mount(line: str) -> _Mount | None:
-    before, _, after = line.partition(" - ")
-    fields, kinds = before.split(" "), after.split(" ")
-    if len(fields) < 5 or len(kinds) < 3 or kinds[0] not in {"cgroup", "cgroup2"}:
-        return None
-    options = [option for option in kinds[2].split(",") if option in CONTROLLERS]
-    controllers = (UNIFIED,) if kinds[0] == "cgroup2" else tuple(options)
-    if not controllers:
-        return None
-    return _Mount(controllers, PurePosixPath(_plain(fields[3])), Path(_plain(fields[4])))
-
-
-def _plain(field_of_mountinfo: str) -> str:
-    """Undo the octal escapes of blanks, tabs, line ends and backslashes."""
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), field_of_mountinfo)
+def _controllers(mount: MountPoint) -> tuple[str, ...]:
+    if mount.fstype == "cgroup2":
+        return (UNIFIED,)
+    return tuple(option for option in mount.options if option in CONTROLLERS)

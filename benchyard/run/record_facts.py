@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchyard.core.files import write_atomically
 from benchyard.core.model import Case, Json
-from benchyard.host.facts import case_info
+from benchyard.host.facts.krown import case_info
 from benchyard.host.overhead import lab_cpu_s
 from benchyard.process.children import told
 from benchyard.process.stops import Stop

@@ -1,22 +1,106 @@
-"""What the checks look at: the host's files, its counters for a moment, what answers a question."""
+"""What checks look at and what they say: the host's files, its counters for a moment, findings."""
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
 from benchyard.core.clock import cpu_ns, seconds
-from benchyard.core.model import Json
-from benchyard.host.checks.clocks import ClockState
-from benchyard.host.checks.finding import Finding
-from benchyard.host.counters.parsing import cpu_times, memory_events, process_stat
-from benchyard.host.counters.values import CpuTimes
-from benchyard.host.facts.engine import ask, engine_socket
+from benchyard.core.model import JsonObject
+from benchyard.host.counters.host import thermal_counters
+from benchyard.host.counters.kernel import read_once
+from benchyard.host.counters.parsing import (
+    CpuTimes,
+    cpu_times,
+    memory_events,
+    number,
+    process_stat,
+    sum_of,
+)
+from benchyard.host.facts.engine import EngineFacts
 from benchyard.host.facts.hardware import CPU, online
-from benchyard.host.facts.reading import UNTOLD, Host, integer
+from benchyard.host.facts.reading import Host
+from benchyard.host.facts.system import ClockState
+
+
+class Status(StrEnum):
+    """How a check stands.
+
+    ``fail``: numbers taken now would be wrong, or the run would break. ``warn``: they would be
+    noisier than they need be, or biased; or something is kept from being measured. ``unknown``:
+    the host does not tell, so a reader cannot rely on it. ``ok``: nothing speaks against it.
+    """
+
+    FAIL = "fail"
+    WARN = "warn"
+    UNKNOWN = "unknown"
+    OK = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found.
+
+    Args:
+        check: Its name, the same on every host.
+        finding: What was found, with figures.
+        advice: What to do, with the command where there is one; "" if there is nothing to do.
+    """
+
+    check: str
+    status: Status
+    finding: str
+    advice: str = ""
+
+    def to_json(self) -> JsonObject:
+        """Return it for the record."""
+        return {
+            "check": self.check,
+            "status": self.status.value,
+            "finding": self.finding,
+            "advice": self.advice,
+        }
+
+
+#: What a check concludes: a finding without the check's name.
+Judgement: TypeAlias = tuple[Status, str, str]
+
+
+def ok(finding: str) -> Judgement:
+    """Say that nothing speaks against measuring."""
+    return Status.OK, finding, ""
+
+
+def warn(finding: str, advice: str) -> Judgement:
+    """Say that numbers would suffer."""
+    return Status.WARN, finding, advice
+
+
+def fail(finding: str, advice: str) -> Judgement:
+    """Say that numbers would be wrong."""
+    return Status.FAIL, finding, advice
+
+
+def unknown(finding: str, advice: str = "") -> Judgement:
+    """Say that the host does not tell."""
+    return Status.UNKNOWN, finding, advice
+
+
+def size(amount: float) -> str:
+    """Write bytes with the decimal unit that suits them."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 999.5:
+            return f"{amount:.3g} {unit}"
+        amount /= 1000
+    return f"{amount:,.1f} TB"
+
+
+def some(items: list[str], most: int = 3) -> str:
+    """List a few of many."""
+    more = len(items) - most
+    return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +176,13 @@ def glance(host: Host, at_s: float | None = None) -> Glance:
     Args:
         at_s: When that is, of a recorded host.
     """
-    events = memory_events((host.text("proc/vmstat") or "").encode())
-    moved = [n for n in (events.swap_in_bytes, events.swap_out_bytes) if n is not None]
+    events = memory_events(host.content("proc/vmstat"))
     pids = [int(name) for name in host.names("proc") if name.isdecimal() and len(name) < 10]
     used = {pid: _cpu_s(host, pid) for pid in pids}
     return Glance(
         time.monotonic() if at_s is None else at_s,
-        cpu_times((host.text("proc/stat") or "").encode()),
-        sum(moved) if len(moved) == 2 else None,
+        cpu_times(host.content("proc/stat")),
+        sum_of((events.swap_in_bytes, events.swap_out_bytes)),
         throttled(host),
         {pid: seconds for pid, seconds in used.items() if seconds is not None},
     )
@@ -107,62 +190,17 @@ def glance(host: Host, at_s: float | None = None) -> Glance:
 
 def _cpu_s(host: Host, pid: int) -> float | None:
     """Return the CPU time of a process: exact on this host, in ticks on a recorded one."""
-    if str(host.root) == "/":
+    if host == Host():
         spent_ns = cpu_ns(pid)
         return None if spent_ns is None else seconds(spent_ns)
-    told = process_stat((host.text(f"proc/{pid}/stat") or "").encode())
-    if told.user_s is None or told.system_s is None:
-        return None
-    return told.user_s + told.system_s
+    told = process_stat(host.content(f"proc/{pid}/stat"))
+    return sum_of((told.user_s, told.system_s))
 
 
 def throttled(host: Host) -> int | None:
-    """Return how often CPUs were slowed down for heat since boot; None if that is not told.
-
-    A package's count stands with each of its CPUs: the largest one counts.
-    Source: Linux, arch/x86/kernel/cpu/mce/therm_throt.c.
-    """
-    folders = [name for name in host.names(CPU) if name[:3] == "cpu" and name[3:].isdecimal()]
-    told = {
-        kind: [_throttled(host, folder, kind) for folder in folders] for kind in ("core", "package")
-    }
-    cores = [count for count in told["core"] if count is not None]
-    package = max((count for count in told["package"] if count is not None), default=None)
-    return None if package is None and not cores else sum(cores) + (package or 0)
-
-
-def _throttled(host: Host, folder: str, kind: str) -> int | None:
-    return integer(host.text(f"{CPU}/{folder}/thermal_throttle/{kind}_throttle_count"))
-
-
-#: Seconds for the engine's answer: one that is slower than this is worth a finding itself.
-_PATIENCE = 0.2
-
-
-class Contact(Enum):
-    """Whether the Docker engine of this host answers."""
-
-    ABSENT = "there is no socket"
-    ELSEWHERE = "it is on another host"
-    REFUSED = "this user may not ask"
-    SILENT = "it does not answer"
-    ANSWERS = "it answers"
-
-
-@dataclass(frozen=True, slots=True)
-class EngineFacts:
-    """The Docker engine, as it answered.
-
-    Args:
-        place: Its socket.
-        server: How it names itself.
-        containers: What it says of the running ones; None if it did not answer.
-    """
-
-    contact: Contact
-    place: str = ""
-    server: str = ""
-    containers: Json = None
+    """Return how often CPUs were slowed down for heat since boot; None if that is not told."""
+    told = [number(read_once(str(path)) or b"") for path in thermal_counters(host.at(CPU))]
+    return sum_of(count for count in told if count is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +218,8 @@ class CheckContext:
     host: Host
     results: Path
     temporary: Path
+    engine: EngineFacts
     look: Look | None = None
-    engine: EngineFacts = EngineFacts(Contact.ABSENT)
     clock: ClockState | None = None
     user: int = 0
 
@@ -191,21 +229,5 @@ class CheckContext:
         return len(online(self.host))
 
 
-def meet_engine(host: Host) -> EngineFacts:
-    """Ask the Docker engine for its running containers."""
-    place = engine_socket(host)
-    if place is None:
-        return EngineFacts(Contact.ELSEWHERE, os.environ.get("DOCKER_HOST", ""))
-    if not os.access(place, os.F_OK):
-        return EngineFacts(Contact.ABSENT, str(place))
-    try:
-        answer = ask(place, "/containers/json", _PATIENCE)
-    except PermissionError:
-        return EngineFacts(Contact.REFUSED, str(place))
-    except UNTOLD:
-        return EngineFacts(Contact.SILENT, str(place))
-    return EngineFacts(Contact.ANSWERS, str(place), answer.server, answer.body)
-
-
 #: Name of each check to what makes it; None is a check that does not apply to this host.
-Checks: TypeAlias = Mapping[str, Callable[[CheckContext], Finding | None]]
+Checks: TypeAlias = Mapping[str, Callable[[CheckContext], Judgement | None]]

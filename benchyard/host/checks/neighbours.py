@@ -5,15 +5,22 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from benchyard.host.checks.check_context import CheckContext, Checks, Contact, EngineFacts
-from benchyard.host.checks.finding import Finding, fail, ok, some, unknown, warn
+from benchyard.host.checks.check_context import (
+    CheckContext,
+    Checks,
+    Judgement,
+    fail,
+    ok,
+    some,
+    unknown,
+    warn,
+)
 from benchyard.host.checks.suspicion import STEAL_SHARE, STEAL_TICKS
 from benchyard.host.counters.parsing import TICKS_PER_S, cpu_times
-from benchyard.host.facts.confinement import container
-from benchyard.host.facts.engine import running
-from benchyard.host.facts.hardware import hypervisor
+from benchyard.host.facts.engine import Contact, EngineFacts, running
+from benchyard.host.facts.hardware import hypervisor, mounts
 from benchyard.host.facts.reading import Host
-from benchyard.host.facts.storage import mounts
+from benchyard.host.facts.system import container
 from benchyard.process.labels import OWNER, WINDS_UP, this_owner
 from benchyard.statistics.figures import plural
 
@@ -27,41 +34,39 @@ _PRESSURE_PERCENT = 1.0
 BUSY_SHARE = 0.05
 
 
-def load_average(context: CheckContext) -> Finding:
+def load_average(context: CheckContext) -> Judgement:
     """Check that the host has had nothing to do lately.
 
     At the start of a run it may be the run before that it had to do; so it fails with a look only.
     Source: proc_loadavg(5).
     """
-    check = "load average"
     words = (context.host.text("proc/loadavg") or "").split()
     if len(words) < 3:
-        return unknown(check, "the kernel does not tell its load")
+        return unknown("the kernel does not tell its load")
     last = float(words[0])
     found = f"{' '.join(words[:3])} over 1, 5 and 15 minutes, on {plural(context.cores, 'core')}"
     if last >= context.cores and context.look:
-        return fail(check, found, "wait, or stop what runs: top")
+        return fail(found, "wait, or stop what runs: top")
     if last > max(_LOAD_PER_CORE * context.cores, _LOAD_OF_THE_LAB):
-        return warn(check, found, "wait, or stop what runs: top")
-    return ok(check, found)
+        return warn(found, "wait, or stop what runs: top")
+    return ok(found)
 
 
-def pressure(context: CheckContext) -> Finding:
+def pressure(context: CheckContext) -> Judgement:
     """Check that no task waits for CPU, memory or disk.
 
     Source: Linux, Documentation/accounting/psi.rst.
     """
-    check = "pressure"
     told = {kind: _waited(context, kind) for kind in ("cpu", "memory", "io")}
     known = {kind: percent for kind, percent in told.items() if percent is not None}
     if not known:
         advice = "boot with psi=1; without it, no record tells how long tasks waited"
-        return unknown(check, "the kernel does not measure how long tasks wait", advice)
+        return unknown("the kernel does not measure how long tasks wait", advice)
     shares = ", ".join(f"{kind} {percent:.2f}%" for kind, percent in known.items())
     found = f"of the last 10 s, tasks waited: {shares}"
     if any(percent > _PRESSURE_PERCENT for percent in known.values()):
-        return warn(check, found, "find who works: top, iotop")
-    return ok(check, found)
+        return warn(found, "find who works: top, iotop")
+    return ok(found)
 
 
 def _waited(context: CheckContext, kind: str) -> float | None:
@@ -72,33 +77,33 @@ def _waited(context: CheckContext, kind: str) -> float | None:
     return None
 
 
-def busy_processes(context: CheckContext) -> Finding | None:
+def busy_processes(context: CheckContext) -> Judgement | None:
     """Check that nobody else computes: processes that took more than 5 % of a core in the look."""
     if context.look is None:
         return None
-    check, look = "busy processes", context.look
+    look = context.look
     shares = {pid: share for pid, share in look.shares().items() if pid != os.getpid()}
     busy = sorted((pid for pid in shares if shares[pid] > BUSY_SHARE), key=lambda pid: -shares[pid])
     if not look.after.processes:
-        return unknown(check, "the kernel lists no processes")
+        return unknown("the kernel lists no processes")
     if not busy:
-        return ok(check, f"none above {BUSY_SHARE:.0%} of a core in {look.seconds:.1f} s")
+        return ok(f"none above {BUSY_SHARE:.0%} of a core in {look.seconds:.1f} s")
     named = [f"{_name(context, pid)} (pid {pid}) {shares[pid]:.0%}" for pid in busy]
-    return warn(check, f"{some(named)} of a core", "stop them, or wait until they are done")
+    return warn(f"{some(named)} of a core", "stop them, or wait until they are done")
 
 
 def _name(context: CheckContext, pid: int) -> str:
     return context.host.text(f"proc/{pid}/comm") or "ended"
 
 
-def steal(context: CheckContext) -> Finding | None:
+def steal(context: CheckContext) -> Judgement | None:
     """Check that no hypervisor gives the host's CPUs to others.
 
     Source: proc_stat(5), steal; the threshold is that of a suspect step.
     """
-    check, times = "steal", cpu_times((context.host.text("proc/stat") or "").encode())
+    times = cpu_times(context.host.content("proc/stat"))
     if times.steal_s is None:
-        return unknown(check, "the kernel does not tell what a hypervisor takes")
+        return unknown("the kernel does not tell what a hypervisor takes")
     total = sum(seconds for seconds in times if seconds is not None)
     share = times.steal_s / total if total else 0.0
     found = f"{share:.2%} of all CPU time since boot"
@@ -106,10 +111,10 @@ def steal(context: CheckContext) -> Finding | None:
         found = f"{stolen:.2f} s in {context.look.seconds:.1f} s just now; {found}"
         ticks = round(stolen * TICKS_PER_S)
         if ticks > STEAL_TICKS and stolen > STEAL_SHARE * context.look.seconds:
-            return warn(check, found, "use a dedicated host, or ask for CPUs of your own")
+            return warn(found, "use a dedicated host, or ask for CPUs of your own")
     if share > STEAL_SHARE:
-        return warn(check, found, "use a dedicated host, or ask for CPUs of your own")
-    return ok(check, found) if times.steal_s or hypervisor(context.host) else None
+        return warn(found, "use a dedicated host, or ask for CPUs of your own")
+    return ok(found) if times.steal_s or hypervisor(context.host) else None
 
 
 #: Names of the cgroups that engines make for a container: an id of 64 digits, with the engine
@@ -122,12 +127,11 @@ _CONTAINER = re.compile(
 _DEPTH, _MOST_FOLDERS = 6, 3000
 
 
-def other_containers(context: CheckContext) -> Finding:
+def other_containers(context: CheckContext) -> Judgement:
     """Check that no container works beside the lab.
 
     What the engine lists and what has a cgroup count; the lab's own container does not.
     """
-    check = "other containers"
     listed = [*_listed(context.engine)]
     unnamed = {i: how for i, how in _by_cgroup(context.host).items() if i not in dict(listed)}
     own = _own_path(context.host)
@@ -135,17 +139,17 @@ def other_containers(context: CheckContext) -> Finding:
     names += [f"{how} {ident[:12]}" for ident, how in unnamed.items() if ident not in own]
     if names:
         advice = "stop them: docker stop NAME, systemctl stop kubelet"
-        return warn(check, f"{plural(len(names), 'container')}: {some(names)}", advice)
+        return warn(f"{plural(len(names), 'container')}: {some(names)}", advice)
     inside = container(context.host)
     if context.engine.contact is not Contact.ANSWERS and (inside or not _hierarchy(context.host)):
         blind = f"from inside a container ({inside})" if inside else "without cgroups"
-        return unknown(check, f"{blind} others cannot be seen")
-    return ok(check, "none run")
+        return unknown(f"{blind} others cannot be seen")
+    return ok("none run")
 
 
 def _listed(engine: EngineFacts) -> Iterator[tuple[str, str]]:
     """Yield id and name of each container that the engine lists."""
-    for entry in running(engine.containers):
+    for entry in running(engine.body):
         names = entry.get("Names")
         first = str(names[0]).lstrip("/") if isinstance(names, list) and names else ""
         ident = str(entry.get("Id", ""))
@@ -172,7 +176,7 @@ def _hierarchy(host: Host) -> str:
     """Return one mount that has every container: version 2's, else that for memory."""
     kinds = {mount.point: mount for mount in mounts(host) if mount.fstype.startswith("cgroup")}
     new = [point for point, mount in kinds.items() if mount.fstype == "cgroup2"]
-    old = [point for point, mount in kinds.items() if "memory" in mount.options.split(",")]
+    old = [point for point, mount in kinds.items() if "memory" in mount.options]
     return next(iter([*old, *new]), "")
 
 
@@ -211,16 +215,16 @@ def _is_populated(host: Host, folder: str) -> bool:
     return any(host.text(f"{each}/cgroup.procs") for each in below)
 
 
-def other_labs(context: CheckContext) -> Finding | None:
+def other_labs(context: CheckContext) -> Judgement | None:
     """Check that no other lab has processes here; takes time, so only with a look."""
     if context.look is None:
         return None
     mine = {this_owner(), os.environ.get(OWNER, "")}
     owners = set(_owners(context.host, context.look.after.processes)) - mine
     if not owners:
-        return ok("other labs", "none has processes that this user may see")
+        return ok("none has processes that this user may see")
     named = [f"that of pid {owner.partition(':')[0]}" for owner in sorted(owners)]
-    return warn("other labs", some(named), "wait until it is done; benchyard run waits by itself")
+    return warn(some(named), "wait until it is done; benchyard run waits by itself")
 
 
 def _owners(host: Host, pids: Iterable[int]) -> Iterator[str]:
@@ -231,22 +235,24 @@ def _owners(host: Host, pids: Iterable[int]) -> Iterator[str]:
                 yield value.removesuffix(WINDS_UP)
 
 
-def docker(context: CheckContext) -> Finding:
+def docker(context: CheckContext) -> Judgement:
     """Check that the Docker engine can be asked: cases with containers need it."""
-    engine, check = context.engine, "docker"
-    only = "only cases with containers need one"
-    if engine.contact is Contact.ANSWERS:
-        return ok(check, f"{engine.server or 'the engine'} answers at {engine.place}")
-    if engine.contact is Contact.REFUSED:
-        found = f"this user may not use the engine at {engine.place}"
-        return warn(check, found, "usermod -aG docker USER, then log in again")
-    if engine.contact is Contact.SILENT:
-        found = f"the engine at {engine.place} does not answer"
-        return warn(check, found, "look after it: systemctl status docker")
-    if engine.contact is Contact.ELSEWHERE:
-        found = f"the engine is on another host ({engine.place}): what it does is measured nowhere"
-        return warn(check, found, "unset DOCKER_HOST, and use an engine of this host")
-    return unknown(check, f"no engine at {engine.place}; {only}", "systemctl start docker")
+    place = context.engine.place
+    match context.engine.contact:
+        case Contact.ANSWERS:
+            return ok(f"{context.engine.server or 'the engine'} answers at {place}")
+        case Contact.REFUSED:
+            advice = "usermod -aG docker USER, then log in again"
+            return warn(f"this user may not use the engine at {place}", advice)
+        case Contact.SILENT:
+            advice = "look after it: systemctl status docker"
+            return warn(f"the engine at {place} does not answer", advice)
+        case Contact.ELSEWHERE:
+            found = f"the engine is on another host ({place}): what it does is measured nowhere"
+            return warn(found, "unset DOCKER_HOST, and use an engine of this host")
+        case Contact.ABSENT:
+            found = f"no engine at {place}; only cases with containers need one"
+            return unknown(found, "systemctl start docker")
 
 
 CHECKS: Checks = {

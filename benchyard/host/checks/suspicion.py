@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from benchyard.core.errors import MeasurementError
+from benchyard.host.checks.check_context import size
 
 #: Share of the CPU time wanted that a hypervisor may take before a step is suspect: the smallest
 #: change that a lab on a quiet host can hope to show, so that steal never passes for a result.
@@ -77,7 +78,7 @@ def suspicions(
 
 def _swap(used: Mapping[str, float | None]) -> Iterator[str]:
     moved = [
-        f"{_bytes(amount)} {way}"
+        f"{size(amount)} {way}"
         for way in ("in", "out")
         if (amount := _more(used, f"host_swap_{way}_bytes"))
     ]
@@ -172,11 +173,3 @@ def _more(used: Mapping[str, float | None], name: str) -> float:
 
 def _times(count: float) -> str:
     return "once" if count == 1 else f"{count:.0f} times"
-
-
-def _bytes(amount: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if amount < 999.5:
-            return f"{amount:.3g} {unit}"
-        amount /= 1000
-    return f"{amount:,.1f} GB"

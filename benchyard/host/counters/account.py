@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from benchyard.host.counters.values import sum_of
+from benchyard.host.counters.parsing import sum_of
 
 #: What several parts of a resource used together is the sum of what each used.
 SUMS = (
@@ -34,6 +34,8 @@ LEVELS = (
     "resource_memory_file_start_bytes",
     "resource_process_count",
 )
+#: Of the network namespace that its processes are in.
+NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _GROUP_PEAK = "resource_memory_peak_bytes"
 #: Peaks happen at different instants, and stalls at the same: these do not add up.
 SINGLE = (

@@ -13,24 +13,26 @@ Faults are no proof: the kernel brings those of a group up to date only now and 
 
 from collections.abc import Collection, Iterable, Mapping
 
-from benchyard.host.counters import parsing
-from benchyard.host.counters.account import MetricBook, difference
+from benchyard.host.counters import group_parsing, parsing
+from benchyard.host.counters.account import NETWORK, MetricBook, difference
 from benchyard.host.counters.groups import GroupReading, Members
-from benchyard.host.counters.networks import Traffic, carried, why_unknown
+from benchyard.host.counters.parsing import sum_of
 from benchyard.host.counters.processes import (
     TICKS_CUT_OFF,
     Key,
     Lives,
     ProcessLife,
     ProcessReading,
+    Traffic,
     UnknownUsageError,
     Usage,
+    carried,
     grown,
     lives,
     used_by,
     vanished,
+    why_unknown,
 )
-from benchyard.host.counters.values import sum_of
 
 _PRESSURE = {
     f"psi_{kind}": (f"resource_psi_{kind}_some_s", f"resource_psi_{kind}_full_s")
@@ -48,7 +50,6 @@ _COUNTERS: Mapping[str, tuple[str, ...]] = {
 }
 _BYTES = ("resource_disk_read_bytes", "resource_disk_write_bytes")
 _OPERATIONS = ("resource_disk_read_count", "resource_disk_write_count")
-NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _PEAK = "resource_memory_peak_bytes"
 _KINDS = ("resource_memory_anonymous_bytes", "resource_memory_file_bytes")
 _EARLIER_FILES = "resource_memory_file_start_bytes"
@@ -113,7 +114,7 @@ def _unknown(start: GroupReading | None, end: GroupReading, began_ticks: int) ->
 def _tell_levels(account: MetricBook, end: GroupReading) -> None:
     memory = parsing.number(end.raw["memory"] or b"")
     account.tell("resource_memory_bytes", memory, _why(end, "memory"))
-    kinds = parsing.memory_kinds(end.raw["faults"] or b"")
+    kinds = group_parsing.memory_kinds(end.raw["faults"] or b"")
     account.tell_all(_KINDS, kinds, _why(end, "faults"))
     # The kernel's own number of "pids" counts threads.
     count = None if end.is_gone else len(end.pids)
@@ -151,31 +152,18 @@ def tell_cpu(account: MetricBook, total_s: float | None, why: str) -> None:
         account.tell(metric, scaled, "its control group: no tick of the clock fell into its time")
 
 
-def cpu_total_s(raw: Mapping[str, bytes | None]) -> float | None:
-    """Return the CPU time that a group counted so far.
-
-    Args:
-        raw: At least the file ``cpu`` of ``groups.FILES``.
-    """
-    content = raw.get("cpu") or b""
-    total_s = parsing.cpu_of_v2(content).total_s
-    return parsing.cpu_usage_of_v1(content) if total_s is None else total_s
-
-
 def _counters(raw: Mapping[str, bytes | None]) -> dict[str, tuple[float | None, ...]]:
     """Decode what only grows: file to what it tells, in the order of _COUNTERS."""
     told = {name: content or b"" for name, content in raw.items()}
-    version_2 = parsing.cpu_of_v2(told["cpu"])
-    split = tuple(parsing.cpu_usage_of_v1(told[name]) for name in ("cpu_user", "cpu_system"))
-    if None in split:
-        split = parsing.cpu_stat_of_v1(told["cpu_ticks"])[1:3]
-    is_2 = version_2.total_s is not None
+    cpu = group_parsing.group_cpu(
+        *(told[name] for name in ("cpu", "cpu_ticks", "cpu_user", "cpu_system"))
+    )
     return {
-        "cpu": (cpu_total_s(raw),),
-        "cpu_split": version_2[1:3] if is_2 else split,
-        "throttling": parsing.throttling(told["throttling"]),
-        "faults": parsing.faults(told["faults"]),
-        "oom": (parsing.oom_kills(told["oom"]),),
+        "cpu": cpu[:1],
+        "cpu_split": cpu[1:],
+        "throttling": group_parsing.throttling(told["throttling"]),
+        "faults": group_parsing.faults(told["faults"]),
+        "oom": (group_parsing.oom_kills(told["oom"]),),
         **{name: parsing.pressure(told[name]) for name in _PRESSURE},
     }
 
@@ -199,7 +187,7 @@ def _tell_earlier_files(account: MetricBook, start: GroupReading | None, end: Gr
 
     A peak is of all memory; of the anonymous alone the kernel keeps none.
     """
-    held = parsing.memory_kinds(start.raw["faults"] or b"").file_bytes if start else 0
+    held = group_parsing.memory_kinds(start.raw["faults"] or b"").file_bytes if start else 0
     account.tell(_EARLIER_FILES, held, _why(end, "faults"))
 
 
@@ -220,14 +208,14 @@ def _tell_disk(
     raw = end.raw["io"] or b""
     earlier = (start.raw["io"] or b"") if start else b""
     if end.members is None:
-        before, after = (parsing.io_of_v2(text, devices) for text in (earlier, raw))
+        before, after = (group_parsing.io_of_v2(text, devices) for text in (earlier, raw))
         changes = [difference(a, b) for a, b in zip(before, after, strict=True)]
         account.tell_all((*_BYTES, *_OPERATIONS), changes, _why(end, "io"))
         return
     operations = None
     if b":" in raw:
         before, after = (
-            parsing.blkio_of_v1(text or b"Total 0", devices) for text in (earlier, raw)
+            group_parsing.blkio_of_v1(text or b"Total 0", devices) for text in (earlier, raw)
         )
         operations = [difference(a, b) for a, b in zip(before, after, strict=True)]
     account.tell_all(_OPERATIONS, operations, "its control group counts none here")

@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from benchyard.host.counters.kernel import KernelFile, PeakBook, PeakFile, PeakOf, read_once
-from benchyard.host.counters.networks import Traffic, read_network
-from benchyard.host.counters.processes import ProcessReading, lives, read_process
+from benchyard.host.counters.processes import (
+    ProcessReading,
+    Traffic,
+    lives,
+    read_network,
+    read_process,
+)
 from benchyard.process.cgroups import UNIFIED, Cgroup
 
 #: Controller and name of a file, in the order of preference.
@@ -96,8 +101,10 @@ class Group:
     def _open(self) -> None:
         self._generation += 1
         folders = self.cgroup.folders
-        self._files = {name: _first(folders, places) for name, places in FILES.items()}
-        peak = next(_paths(folders, PEAK), None) if self._keeps_peaks else None
+        self._files = {
+            name: KernelFile(find_file(folders, places)) for name, places in FILES.items()
+        }
+        peak = find_file(folders, PEAK) if self._keeps_peaks else None
         self._peak_file = PeakFile(peak)
         self._peaks = PeakBook(self._peak_file)
         # The processes of the hierarchy that counts CPU time: they are checked against it.
@@ -172,15 +179,10 @@ class Group:
         return (reading for reading in found if reading)
 
 
-def _paths(folders: Mapping[str, Path], places: Places) -> Iterator[Path]:
-    """Yield where a file may be; those that are there first."""
+def find_file(folders: Mapping[str, Path], places: Places) -> Path | None:
+    """Return the first file that is there; if none is, the first place; if there is none, None."""
     paths = [folders[controller] / name for controller, name in places if controller in folders]
-    return iter(sorted(paths, key=lambda path: not path.exists()))
-
-
-def _first(folders: Mapping[str, Path], places: Places) -> KernelFile:
-    """Open the first file that is there; if none is, the first one tells what is wrong."""
-    return KernelFile(next(_paths(folders, places), None))
+    return next((path for path in paths if path.exists()), next(iter(paths), None))
 
 
 def _is_gone(raw: Mapping[str, bytes | None]) -> bool:

@@ -4,15 +4,14 @@ A boundary costs a read of a few open files. What they mean is worked out when n
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from os import getpid
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from benchyard.host.counters import parsing
+from benchyard.host.counters import group_parsing, parsing
 from benchyard.host.counters.account import difference
 from benchyard.host.counters.kernel import KernelFile, read_once
-from benchyard.host.counters.values import CpuTimes, Disk, Network, sum_of
-from benchyard.process.cgroups import levels_of
+from benchyard.host.counters.parsing import CpuTimes, Disk, Network, sum_of
+from benchyard.process.cgroups import own_levels
 
 Values: TypeAlias = dict[str, float | None]
 Told: TypeAlias = float | None
@@ -74,9 +73,11 @@ class HostFiles:
         self._pressures = [KernelFile(proc / "pressure" / kind) for kind in _PRESSED]
         block = root / "sys" / "block"
         self._disks = [KernelFile(block / name / "stat") for name in real_disks(block)]
-        levels = levels_of(getpid(), "cpu", proc=proc)
+        levels = own_levels("cpu", proc=proc)
         self._lab = _that_throttle(KernelFile(level / "cpu.stat") for level in levels)
-        self._thermal = [file for path in _thermal(devices) if (file := KernelFile(path)).is_open]
+        self._thermal = [
+            file for path in thermal_counters(devices) if (file := KernelFile(path)).is_open
+        ]
         zones = list(packages(root / "sys" / "class" / "powercap"))
         self._energy = [KernelFile(zone / "energy_uj") for zone in zones]
         self._ranges = [_number_in(zone / "max_energy_range_uj") for zone in zones]
@@ -168,7 +169,7 @@ def counters(reading: HostReading) -> Values:
         # The kernel writes a line of zeros for what it does not define on the whole host.
         values[f"host_psi_{kind}_full_s"] = None if kind == "cpu" else full
     values["host_thermal_throttle_count"] = sum_of(map(_number, reading.thermal))
-    throttled = [parsing.throttling(content or b"") for content in reading.lab]
+    throttled = [group_parsing.throttling(content or b"") for content in reading.lab]
     values["lab_throttled_count"] = sum_of(count for count, _ in throttled)
     values["lab_throttled_s"] = sum_of(seconds for _, seconds in throttled)
     return values
@@ -231,7 +232,7 @@ def _that_throttle(files: Iterable[KernelFile]) -> list[KernelFile]:
     return kept
 
 
-def _thermal(cpus: Path) -> Iterator[Path]:
+def thermal_counters(cpus: Path) -> Iterator[Path]:
     """Yield one counter for each core and one for each package: siblings count the same events.
 
     Source: Documentation/admin-guide/abi-stable, ``thermal_throttle``.

@@ -23,11 +23,12 @@ from typing import NamedTuple
 
 from benchyard.core.clock import cpu_ns
 from benchyard.core.errors import MeasurementError
-from benchyard.host.counters.account import MetricBook, unknown
-from benchyard.host.counters.group_usage import CPU, NETWORK, cpu_total_s, tell_cpu, used_by_group
+from benchyard.host.counters.account import NETWORK, MetricBook, unknown
+from benchyard.host.counters.group_parsing import group_cpu
+from benchyard.host.counters.group_usage import CPU, tell_cpu, used_by_group
 from benchyard.host.counters.groups import FILES, Group, GroupReading
 from benchyard.host.counters.kernel import KernelFile, read_once
-from benchyard.host.counters.networks import Traffic, carried, read_network, why_unknown
+from benchyard.host.counters.processes import Traffic, carried, read_network, why_unknown
 from benchyard.process.cgroups import Cgroup, cgroup_of
 
 #: What a runtime's own process is called, until it executes the program.
@@ -83,7 +84,7 @@ class GroupLife:
         whole = unknown("its container ended before anybody could read what it had used")
         if end is not None and not end.is_gone:
             whole = used_by_group(start, end, began_ticks, devices)
-            total_s = cpu_total_s(end.raw)
+            total_s = group_cpu(end.raw["cpu"] or b"").total_s
             if total_s is not None and self._others_s is not None:
                 tell_cpu(whole, total_s - self._others_s, "")
         if self._is_alone:
@@ -98,7 +99,7 @@ class GroupLife:
     def _tell_network(self, account: MetricBook) -> None:
         first, last = self._traffic
         why = "its network was taken away before its traffic could be read"
-        if not first.devices:
+        if not first.name:
             why = why_unknown(first, first)
         # The namespace is as new as the program, which may have been quicker than the first look.
         moved = carried(Traffic(), last, began_inside=True)
@@ -212,7 +213,7 @@ class Sight:
                         return pid
                 if self._hint is not None:
                     return self._hint
-                total_s = cpu_total_s({"cpu": usage.read()})
+                total_s = group_cpu(usage.read() or b"").total_s
                 self.starting |= {pid: _without(total_s, pid) for pid in self.starting}
                 time.sleep(_PAUSE if time.monotonic() < soon else _RARE_PAUSE)
         finally:
@@ -255,11 +256,11 @@ class _Interfaces:
         """Read until they are taken away, or it is over; return the first and the last sight."""
         last = Traffic(problem=self._start.problem)
         try:
-            for name, first in self._start.devices.items():
-                while (now := self._file.read()) and now.count(b"\n") >= first.count(b"\n"):
-                    last = Traffic({name: now})
-                    if over.wait(_LAST_BYTES):
-                        break
+            lines = self._start.net_dev.count(b"\n")
+            while self._start.name and (now := self._file.read()) and now.count(b"\n") >= lines:
+                last = Traffic(self._start.name, now)
+                if over.wait(_LAST_BYTES):
+                    break
         finally:
             self._file.close()
         return self._start, last

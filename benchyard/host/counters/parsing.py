@@ -7,23 +7,8 @@ Documentation/accounting/psi.rst of Linux.
 """
 
 import os
-from collections.abc import Collection, Iterable
-
-from benchyard.host.counters.values import (
-    CgroupCpu,
-    CgroupDisk,
-    CpuTimes,
-    Disk,
-    Faults,
-    Memory,
-    MemoryEvents,
-    MemoryKinds,
-    Network,
-    Pressure,
-    ProcessDisk,
-    ProcessStat,
-    sum_of,
-)
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar, cast
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -33,6 +18,111 @@ SECTOR_BYTES = 512
 _DIGITS_OF_64_BITS = 20
 #: Bytes that a number and the blanks before it take at most.
 _LONGEST = 64
+_Number = TypeVar("_Number", int, float)
+
+
+class CpuTimes(NamedTuple):
+    """Seconds that all processors together spent; time in guests is part of user and nice time.
+
+    Args:
+        irq_s: Hardware and software interrupts.
+    """
+
+    user_s: float | None = None
+    system_s: float | None = None
+    idle_s: float | None = None
+    iowait_s: float | None = None
+    steal_s: float | None = None
+    nice_s: float | None = None
+    irq_s: float | None = None
+
+
+class Memory(NamedTuple):
+    """What is in use now."""
+
+    used_bytes: int | None = None
+    swap_used_bytes: int | None = None
+
+
+class MemoryEvents(NamedTuple):
+    """What memory management counted since boot."""
+
+    swap_in_bytes: int | None = None
+    swap_out_bytes: int | None = None
+    major_faults: int | None = None
+    oom_kills: int | None = None
+
+
+class Disk(NamedTuple):
+    """What a block device did, in the order of KROWN's columns; times in milliseconds."""
+
+    read_count: int | None = None
+    write_count: int | None = None
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    read_ms: int | None = None
+    write_ms: int | None = None
+    busy_ms: int | None = None
+
+
+class Network(NamedTuple):
+    """What the interfaces of a namespace carried, in the order of KROWN's columns."""
+
+    received_count: int | None = None
+    sent_count: int | None = None
+    received_bytes: int | None = None
+    sent_bytes: int | None = None
+    received_error_count: int | None = None
+    sent_error_count: int | None = None
+    received_drop_count: int | None = None
+    sent_drop_count: int | None = None
+
+
+class Pressure(NamedTuple):
+    """How long some, or all, tasks that were not idle waited for a resource."""
+
+    some_s: float | None = None
+    full_s: float | None = None
+
+
+class ProcessStat(NamedTuple):
+    """One process; "waited" is what its ended and waited-for children used.
+
+    Args:
+        ignored_signals: A set of bits, of which the lowest is signal 1.
+    """
+
+    parent: int | None = None
+    minor_faults: int | None = None
+    waited_minor_faults: int | None = None
+    major_faults: int | None = None
+    waited_major_faults: int | None = None
+    user_s: float | None = None
+    system_s: float | None = None
+    waited_user_s: float | None = None
+    waited_system_s: float | None = None
+    started_ticks: int | None = None
+    resident_bytes: int | None = None
+    state: str | None = None
+    threads: int | None = None
+    ignored_signals: int | None = None
+
+
+class ProcessDisk(NamedTuple):
+    """What one process, and the children it waited for, moved to and from block devices."""
+
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    cancelled_write_bytes: int | None = None
+
+
+def sum_of(values: Iterable[_Number | None]) -> _Number | None:
+    """Add up; None if a part is not known, or if there is none."""
+    each = list(values)
+    if not each or None in each:
+        return None
+    return cast("_Number", sum(cast("list[_Number]", each)))
+
 
 # -- the host
 
@@ -49,7 +139,7 @@ def cpu_times(stat: bytes) -> CpuTimes:
 
 def context_switches(stat: bytes) -> int | None:
     """Read how often the processors changed tasks since boot, from ``/proc/stat``."""
-    return _after(stat, b"ctxt ")
+    return number_after(stat, b"ctxt ")
 
 
 def memory(meminfo: bytes) -> Memory:
@@ -62,10 +152,10 @@ def memory(meminfo: bytes) -> Memory:
 def memory_events(vmstat: bytes) -> MemoryEvents:
     """Read ``/proc/vmstat``."""
     return MemoryEvents(
-        _times(_after(vmstat, b"pswpin "), PAGE_BYTES),
-        _times(_after(vmstat, b"pswpout "), PAGE_BYTES),
-        _after(vmstat, b"pgmajfault "),
-        _after(vmstat, b"oom_kill "),
+        _times(number_after(vmstat, b"pswpin "), PAGE_BYTES),
+        _times(number_after(vmstat, b"pswpout "), PAGE_BYTES),
+        number_after(vmstat, b"pgmajfault "),
+        number_after(vmstat, b"oom_kill "),
     )
 
 
@@ -135,15 +225,15 @@ def newest_process(loadavg: bytes) -> int | None:
 def process_disk(io: bytes) -> ProcessDisk:
     """Read a ``/proc/PID/io``."""
     names = (b"read_bytes:", b"write_bytes:", b"cancelled_write_bytes:")
-    return ProcessDisk(*(_after(io, name) for name in names))
+    return ProcessDisk(*(number_after(io, name) for name in names))
 
 
 def peak_resident_bytes(status: bytes) -> int | None:
     """Read the largest resident set so far from a ``/proc/PID/status``."""
-    return _times(_after(status, b"VmHWM:"), 1024)
+    return _times(number_after(status, b"VmHWM:"), 1024)
 
 
-# -- control groups
+# -- parts
 
 
 def number(text: bytes) -> int | None:
@@ -152,119 +242,7 @@ def number(text: bytes) -> int | None:
     return int(digits) if digits.isdigit() and len(digits) <= _DIGITS_OF_64_BITS else None
 
 
-def cpu_of_v2(cpu_stat: bytes) -> CgroupCpu:
-    """Read a version 2 ``cpu.stat``, which counts in microseconds."""
-    names = (b"usage_usec ", b"user_usec ", b"system_usec ")
-    total, user, system = (_per(_after(cpu_stat, name), 10**6) for name in names)
-    throttled_s = _per(_after(cpu_stat, b"throttled_usec "), 10**6)
-    return CgroupCpu(total, user, system, _after(cpu_stat, b"nr_throttled "), throttled_s)
-
-
-def throttling(cpu_stat: bytes) -> tuple[int | None, float | None]:
-    """Read a ``cpu.stat`` of either version: how often a quota ran out, and how long tasks waited.
-
-    Version 1 counts the time in nanoseconds, version 2 in microseconds.
-    """
-    throttled_s = _per(_after(cpu_stat, b"throttled_usec "), 10**6)
-    if throttled_s is None:
-        throttled_s = _per(_after(cpu_stat, b"throttled_time "), 10**9)
-    return _after(cpu_stat, b"nr_throttled "), throttled_s
-
-
-def cpu_usage_of_v1(cpuacct_usage: bytes) -> float | None:
-    """Read a ``cpuacct.usage``, ``.usage_user`` or ``.usage_sys``, which count in nanoseconds."""
-    return _per(number(cpuacct_usage), 10**9)
-
-
-def cpu_stat_of_v1(cpuacct_stat: bytes) -> CgroupCpu:
-    """Read a ``cpuacct.stat``: user and system, in clock ticks."""
-    user, system = (
-        _per(_after(cpuacct_stat, name), TICKS_PER_S) for name in (b"user ", b"system ")
-    )
-    return CgroupCpu(None, user, system)
-
-
-def faults(memory_stat: bytes) -> Faults:
-    """Read a ``memory.stat``: its own group's and all those below.
-
-    The kernel's ``pgfault`` counts both kinds; minor is what is not major.
-    """
-    # Version 1 has lines of the group alone beside those of the whole subtree; version 2 does not.
-    version_1 = b"total_pgfault " in memory_stat
-    both, major = (
-        _after(memory_stat, b"total_" + name if version_1 else name)
-        for name in (b"pgfault ", b"pgmajfault ")
-    )
-    minor = None if both is None or major is None else max(0, both - major)
-    return Faults(minor, major)
-
-
-def memory_kinds(memory_stat: bytes) -> MemoryKinds:
-    """Read a ``memory.stat``: its own group's and all those below."""
-    anonymous, file = _after(memory_stat, b"total_rss "), _after(memory_stat, b"total_cache ")
-    if anonymous is None:  # version 2
-        anonymous, file = _after(memory_stat, b"anon "), _after(memory_stat, b"file ")
-    return MemoryKinds(anonymous, file)
-
-
-def oom_kills(events: bytes) -> int | None:
-    """Read how many tasks were killed, from ``memory.events`` or ``memory.oom_control``."""
-    return _after(events, b"oom_kill ")
-
-
-def io_of_v2(io_stat: bytes, devices: Collection[str] | None = None) -> CgroupDisk:
-    """Read a version 2 ``io.stat``.
-
-    Args:
-        devices: Count only these, each as ``major:minor``. What goes through a device mapper is
-            counted there and once more at the disk behind it.
-
-    Returns:
-        The sums; zeros if none of the devices was used, for the kernel lists only used ones.
-    """
-    sums = dict.fromkeys((b"rbytes", b"wbytes", b"rios", b"wios"), 0)
-    for line in io_stat.splitlines():
-        device, *pairs = line.split() or [b""]
-        if devices is not None and device.decode(errors="replace") not in devices:
-            continue
-        for name, _, text in (pair.partition(b"=") for pair in pairs):
-            if name in sums:
-                value = number(text)
-                if value is None:
-                    return CgroupDisk()
-                sums[name] += value
-    return CgroupDisk(*sums.values())
-
-
-def blkio_of_v1(
-    blkio: bytes, devices: Collection[str] | None = None
-) -> tuple[int | None, int | None]:
-    """Read a version 1 ``blkio.throttle.io_service_bytes`` or ``io_serviced``, recursive or not.
-
-    Args:
-        devices: As for ``io_of_v2``.
-
-    Returns:
-        What was read and what was written, in bytes or operations; None if it is not that file.
-    """
-    sums = {b"Read": 0, b"Write": 0}
-    whole = False
-    for fields in map(bytes.split, blkio.splitlines()):
-        whole = whole or fields[:1] == [b"Total"]
-        if len(fields) != 3 or fields[1] not in sums:
-            continue
-        value = number(fields[2])
-        if value is None:
-            return None, None
-        if devices is None or fields[0].decode(errors="replace") in devices:
-            sums[fields[1]] += value
-    return (sums[b"Read"], sums[b"Write"]) if whole else (None, None)
-
-
-# -- parts
-
-
-def _after(text: bytes, name: bytes) -> int | None:
+def number_after(text: bytes, name: bytes) -> int | None:
     """Return the number after ``name``, which begins a line and ends in what stands behind it."""
     start = 0 if text.startswith(name) else text.find(b"\n" + name) + 1
     if not start and not text.startswith(name):
@@ -279,11 +257,11 @@ def _field(fields: list[bytes], at: int) -> int | None:
 
 
 def _ticks(fields: list[bytes], at: int) -> float | None:
-    return _per(_field(fields, at), TICKS_PER_S)
+    return per(_field(fields, at), TICKS_PER_S)
 
 
 def _used(meminfo: bytes, total_name: bytes, free_name: bytes) -> int | None:
-    total, free = _after(meminfo, total_name), _after(meminfo, free_name)
+    total, free = number_after(meminfo, total_name), number_after(meminfo, free_name)
     return None if total is None or free is None else (total - free) * 1024
 
 
@@ -291,5 +269,6 @@ def _times(value: int | None, factor: int) -> int | None:
     return None if value is None else value * factor
 
 
-def _per(value: int | None, units: int) -> float | None:
+def per(value: int | None, units: int) -> float | None:
+    """Divide what is known."""
     return None if value is None else value / units

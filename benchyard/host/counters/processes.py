@@ -1,4 +1,4 @@
-"""Processes and their trees: read from /proc alone, no list of all processes is made.
+"""Processes, their trees, their network: from /proc alone, no list of all processes is made.
 
 What a process used is its own account and that of the children it has waited for; what lives is
 found through each thread's list of children. So the account of a descendant that ended is kept as
@@ -20,6 +20,7 @@ import os
 import signal
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -43,11 +44,23 @@ class ProcessReading(NamedTuple):
     cpu_ns: int | None
 
 
+class Usage(NamedTuple):
+    """What processes used, in the metrics' units; bytes that nobody may read are None."""
+
+    cpu_s: float = 0.0
+    user_s: float = 0.0
+    system_s: float = 0.0
+    minor_faults: int = 0
+    major_faults: int = 0
+    read_bytes: int | None = 0
+    write_bytes: int | None = 0
+
+
 class ProcessLife(NamedTuple):
-    """What a process, and the children that it waited for, used since it began.
+    """A process at an instant.
 
     Args:
-        ticks_s: User and system seconds of its own, as ticks count them.
+        usage: What it, and the children that it waited for, used since it began.
         waited_faults: Minor page faults of children that it waited for. Each process has some, so
             they grow if, and only if, a child was waited for.
         forgets_children: Whether the kernel lets go of its children's accounts when they end.
@@ -57,14 +70,8 @@ class ProcessLife(NamedTuple):
     parent: int
     is_root: bool
     is_alive: bool
-    cpu_s: float
-    user_s: float
-    system_s: float
-    minor_faults: int
-    major_faults: int
+    usage: Usage
     waited_faults: int
-    read_bytes: int | None
-    write_bytes: int | None
     resident_bytes: int
     threads: int
     forgets_children: bool
@@ -72,18 +79,6 @@ class ProcessLife(NamedTuple):
 
 #: The processes of a reading.
 Lives: TypeAlias = Mapping[Key, ProcessLife]
-
-
-class Usage(NamedTuple):
-    """What processes used in an interval, in the metrics' units."""
-
-    cpu_s: float
-    user_s: float
-    system_s: float
-    minor_faults: int
-    major_faults: int
-    read_bytes: int | None
-    write_bytes: int | None
 
 
 #: How much time, in ticks, is cut off where a parent takes over what its children used: user and
@@ -180,14 +175,16 @@ def _life(reading: ProcessReading) -> ProcessLife | None:
         parent=int(told["parent"]),
         is_root=reading.is_root,
         is_alive=stat.state not in {"Z", "X"},
-        cpu_s=waited_s + (own_s if reading.cpu_ns is None else reading.cpu_ns / 1e9),
-        user_s=told["user_s"] + told["waited_user_s"],
-        system_s=told["system_s"] + told["waited_system_s"],
-        minor_faults=int(told["minor_faults"] + told["waited_minor_faults"]),
-        major_faults=int(told["major_faults"] + told["waited_major_faults"]),
+        usage=Usage(
+            waited_s + (own_s if reading.cpu_ns is None else reading.cpu_ns / 1e9),
+            told["user_s"] + told["waited_user_s"],
+            told["system_s"] + told["waited_system_s"],
+            int(told["minor_faults"] + told["waited_minor_faults"]),
+            int(told["major_faults"] + told["waited_major_faults"]),
+            disk.read_bytes,
+            disk.write_bytes,
+        ),
         waited_faults=int(told["waited_minor_faults"]),
-        read_bytes=disk.read_bytes,
-        write_bytes=disk.write_bytes,
         resident_bytes=int(told["resident_bytes"]),
         threads=int(told["threads"]),
         forgets_children=bool(int(told["ignored_signals"]) & _IGNORES_CHILDREN),
@@ -223,16 +220,8 @@ def used_by(
     """
     _check_vanished(start, end, ended_roots)
     _check_joined(start, end, began_ticks)
-    before, after = _total(start.values()), _total(end.values())
-    return Usage(
-        after.cpu_s - before.cpu_s,
-        after.user_s - before.user_s,
-        after.system_s - before.system_s,
-        after.minor_faults - before.minor_faults,
-        after.major_faults - before.major_faults,
-        _minus(after.read_bytes, before.read_bytes),
-        _minus(after.write_bytes, before.write_bytes),
-    )
+    before, after = (total(life.usage for life in each.values()) for each in (start, end))
+    return Usage._make(map(_minus, after, before))
 
 
 def grown(start: Lives, end: Lives) -> Iterator[ProcessLife]:
@@ -256,7 +245,7 @@ def _check_vanished(start: Lives, end: Lives, ended_roots: Collection[int]) -> N
     for life in lost:
         if not life.is_root:
             parent = _waiting_parent(keys.get(life.parent), start, end)
-            owed[parent] = owed.get(parent, 0) + life.minor_faults
+            owed[parent] = owed.get(parent, 0) + life.usage.minor_faults
     for parent, faults in owed.items():
         if end[parent].waited_faults - start[parent].waited_faults < faults:
             raise UnknownUsageError("a descendant left the process tree, or was not waited for")
@@ -277,24 +266,93 @@ def _check_joined(start: Lives, end: Lives, began_ticks: int) -> None:
             raise UnknownUsageError("a process that is older than the interval joined meanwhile")
 
 
-def _total(each: Iterable[ProcessLife]) -> Usage:
-    rows = list(each)
-    reads, writes = [life.read_bytes for life in rows], [life.write_bytes for life in rows]
-    return Usage(
-        sum(life.cpu_s for life in rows),
-        sum(life.user_s for life in rows),
-        sum(life.system_s for life in rows),
-        sum(life.minor_faults for life in rows),
-        sum(life.major_faults for life in rows),
-        _whole(reads),
-        _whole(writes),
-    )
+def total(each: Iterable[Usage]) -> Usage:
+    """Add up what was used; bytes are unknown where those of one part are."""
+    return Usage._make(map(parsing.sum_of, zip(Usage(), *each, strict=True)))
 
 
-def _whole(values: list[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
-
-
-def _minus(after: int | None, before: int | None) -> int | None:
+def _minus(after: float | None, before: float | None) -> float | None:
     return None if after is None or before is None else after - before
+
+
+# -- network namespaces
+
+
+class Traffic(NamedTuple):
+    """What a network namespace other than the lab's own carried so far.
+
+    Args:
+        name: Tells it from others; "" if there is none but the lab's.
+        net_dev: Its file of that name.
+        problem: Why it could not be read.
+    """
+
+    name: str = ""
+    net_dev: bytes = b""
+    problem: str | None = None
+
+
+def read_network(pid: int | None) -> Traffic:
+    """Read the namespace that a process is in.
+
+    No file is kept open: an open one keeps a namespace alive whose processes have ended.
+    """
+    if pid is None:
+        return Traffic()
+    try:
+        name, own = _namespace(pid), _own_namespace()
+    except PermissionError:
+        return Traffic(problem="the network namespace of its processes may not be read")
+    except OSError:
+        return Traffic(problem="the process whose network namespace counts has ended")
+    if name == own:
+        return Traffic()
+    content = read_once(f"/proc/{pid}/net/dev")
+    if content is None:
+        return Traffic(problem="the traffic of its network namespace may not be read")
+    return Traffic(name, content)
+
+
+def why_unknown(start: Traffic, end: Traffic) -> str:
+    """Say why ``carried`` returned None."""
+    if start.problem or end.problem:
+        return end.problem or start.problem or ""
+    if not end.name:
+        return "it has no network namespace of its own"
+    return "its network namespace changed meanwhile"
+
+
+def carried(start: Traffic, end: Traffic, *, began_inside: bool) -> tuple[int, int] | None:
+    """Return the bytes received and sent between two readings, loopback left out.
+
+    Args:
+        began_inside: Whether a namespace that is new at the end was made in between.
+
+    Returns:
+        None if there is no namespace, or one whose counters at the start are not known.
+    """
+    is_new = began_inside and not start.name
+    if not end.name or not (is_new or start.name == end.name):
+        return None
+    before, after = _bytes_of(start.net_dev), _bytes_of(end.net_dev)
+    received, sent = (a - b for a, b in zip(after, before, strict=True))
+    return (received, sent) if received >= 0 and sent >= 0 else None
+
+
+def _bytes_of(net_dev: bytes) -> tuple[int, int]:
+    lines = [line for line in net_dev.splitlines() if line.partition(b":")[0].strip() != b"lo"]
+    found = parsing.network(b"\n".join(lines))
+    return found.received_bytes or 0, found.sent_bytes or 0
+
+
+def _namespace(pid: int | str) -> str:
+    """Return what tells namespaces apart: each has a file of its own, which everybody may look at.
+
+    Where the link ``ns/net`` leads to, only root and the process's own user may see.
+    """
+    return str(os.stat(f"/proc/{pid}/net/dev").st_ino)  # noqa: PTH116 - a boundary waits for it
+
+
+@cache
+def _own_namespace() -> str:
+    return _namespace("self")

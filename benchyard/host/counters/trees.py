@@ -5,26 +5,36 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from benchyard.host.counters.account import CPU_WAIT, PROCESS_PEAK, SINGLE, SUMS, MetricBook
+from benchyard.host.counters.account import (
+    CPU_WAIT,
+    NETWORK,
+    PROCESS_PEAK,
+    SINGLE,
+    SUMS,
+    MetricBook,
+)
 from benchyard.host.counters.kernel import PeakBook, PeakOf, ProcessPeak
-from benchyard.host.counters.networks import Traffic, carried, read_network, why_unknown
 from benchyard.host.counters.parsing import TICKS_PER_S
 from benchyard.host.counters.processes import (
     TICKS_CUT_OFF,
     Key,
     ProcessLife,
     ProcessReading,
+    Traffic,
     UnknownUsageError,
     Usage,
+    carried,
     grown,
     lives,
+    read_network,
     read_trees,
+    total,
     used_by,
     vanished,
+    why_unknown,
 )
 from benchyard.process.usage import Ended, Owned
 
-_NETWORK = ("resource_network_received_bytes", "resource_network_sent_bytes")
 _MIXED = "resident sets of several processes share pages and do not add up"
 _CANNOT_BEGIN_ANEW = "a process's peak cannot begin anew, and an earlier one was higher"
 _NEEDS_GROUP = "only a control group of its own tells this of processes"
@@ -49,7 +59,16 @@ class TreesReading(NamedTuple):
 
 
 _NOTHING = TreesReading((), {}, Traffic(), (), 0)
-_ZERO = Usage(0.0, 0.0, 0.0, 0, 0, None, None)
+#: In the order of Usage.
+_USED = (
+    "resource_cpu_s",
+    "resource_cpu_user_s",
+    "resource_cpu_system_s",
+    "resource_page_fault_minor_count",
+    "resource_page_fault_major_count",
+    "resource_disk_read_bytes",
+    "resource_disk_write_bytes",
+)
 
 
 class TreeBook:
@@ -114,12 +133,11 @@ def used_by_trees(start: TreesReading | None, end: TreesReading, began_ticks: in
         problem = problem or str(error)
         usage = None
     if problem or usage is None:
-        account.tell_all((*_used(_ZERO, ()), PROCESS_PEAK), None, problem or "")
+        account.tell_all((*_USED, PROCESS_PEAK), None, problem or "")
         return account
-    for metric, value in _used(usage, ended).items():
-        account.tell(metric, value, "/proc/PID/io of a process may not be read")
+    account.tell_all(_USED, _used(usage, ended), "/proc/PID/io of a process may not be read")
     traffic = carried(since.network, end.network, began_inside=not before)
-    account.tell_all(_NETWORK, traffic, f"the processes: {why_unknown(since.network, end.network)}")
+    account.tell_all(NETWORK, traffic, f"the processes: {why_unknown(since.network, end.network)}")
     try:
         account.tell(PROCESS_PEAK, _peak(since, end, ended))
     except UnknownUsageError as error:
@@ -142,27 +160,27 @@ def _tell_levels(account: MetricBook, processes: Iterable[ProcessLife]) -> None:
     account.tell("resource_process_count", len(alive))
 
 
-def _used(usage: Usage, ended: Sequence[Ended]) -> dict[str, float | None]:
+def _used(usage: Usage, ended: Sequence[Ended]) -> Usage:
     """Add the whole lives of children that ended to what the trees used without them."""
-    user_s, system_s = sum(one.user_s for one in ended), sum(one.system_s for one in ended)
-    return {
-        "resource_cpu_s": _at_least_none(usage.cpu_s + user_s + system_s),
-        "resource_cpu_user_s": _at_least_none(usage.user_s + user_s),
-        "resource_cpu_system_s": _at_least_none(usage.system_s + system_s),
-        "resource_page_fault_minor_count": usage.minor_faults + sum(e.minor_faults for e in ended),
-        "resource_page_fault_major_count": usage.major_faults + sum(e.major_faults for e in ended),
-        "resource_disk_read_bytes": _plus(usage.read_bytes, (e.read_bytes for e in ended)),
-        "resource_disk_write_bytes": _plus(usage.write_bytes, (e.write_bytes for e in ended)),
-    }
+    used = total([usage, *map(_usage_of, ended)])
+    return Usage._make([*map(_at_least_none, used[:3]), *used[3:]])
+
+
+def _usage_of(one: Ended) -> Usage:
+    return Usage(
+        one.user_s + one.system_s,
+        one.user_s,
+        one.system_s,
+        one.minor_faults,
+        one.major_faults,
+        one.read_bytes,
+        one.write_bytes,
+    )
 
 
 def _at_least_none(seconds: float) -> float:
     """Give back what ticks cut off; more below zero than that is an error that must show."""
     return max(0.0, seconds) if seconds * TICKS_PER_S >= -TICKS_CUT_OFF else seconds
-
-
-def _plus(known: int | None, more: Iterable[int]) -> int | None:
-    return None if known is None else known + sum(more)
 
 
 def _peak(start: TreesReading, end: TreesReading, ended: Sequence[Ended]) -> int:

@@ -3,28 +3,40 @@
 Nothing here fails: what a host does not tell is null. Sizes are bytes, frequencies hertz.
 """
 
+import hashlib
+import os
 import platform
-from functools import cache
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from importlib import metadata
+from pathlib import Path
 
 from benchyard import __version__
 from benchyard.core.model import Json, JsonObject
-from benchyard.host.facts.confinement import cgroup, virtualization
 from benchyard.host.facts.engine import docker
-from benchyard.host.facts.hardware import huge_pages, meminfo, processor, randomization, swap
-from benchyard.host.facts.krown import case_info
-from benchyard.host.facts.reading import Facts, Host, known
-from benchyard.host.facts.software import git_state, packages, work_tree_state
-from benchyard.host.facts.storage import disks
-from benchyard.host.facts.system import (
-    boot,
-    clocksource,
+from benchyard.host.facts.hardware import (
+    disks,
+    huge_pages,
+    meminfo,
     network,
     power,
+    processor,
+    randomization,
+    swap,
+)
+from benchyard.host.facts.reading import Host, or_null
+from benchyard.host.facts.system import (
+    boot,
+    cgroup,
+    clocksource,
     telling_parameters,
     timezone,
+    virtualization,
 )
 
-__all__ = ["case_info", "environment", "environment_of", "git_state", "work_tree_state"]
+#: What schedules, what measures, what shipped resources compute with.
+PACKAGES = ("prefect", "psutil", "duckdb", "tpchgen-cli", "docker")
 
 
 def environment() -> JsonObject:
@@ -45,33 +57,100 @@ def environment_of(host: Host) -> JsonObject:
 
     Names, versions of software, time zone and affinity are those of this process either way.
     """
-    facts: Facts = {
-        "host": platform.node,
-        "kernel": platform.platform,
-        "kernel_parameters": lambda: telling_parameters(host),
-        "os": _os,
-        "architecture": platform.machine,
-        "boot": lambda: boot(host),
-        "cpu": lambda: processor(host),
-        "memory_bytes": lambda: meminfo(host)["MemTotal"],
-        "swap_bytes": lambda: meminfo(host)["SwapTotal"],
-        "swap": lambda: swap(host),
-        "huge_pages": lambda: huge_pages(host),
-        "address_randomization": lambda: randomization(host),
-        "disks": lambda: disks(host),
-        "network": lambda: network(host),
-        "cgroup": lambda: cgroup(host),
-        "virtualization": lambda: virtualization(host),
-        "clocksource": lambda: clocksource(host),
-        "timezone": lambda: timezone(host),
-        "power": lambda: power(host),
-        "docker": lambda: docker(host),
-        "packages": packages,
-        "python": lambda: f"{platform.python_implementation()} {platform.python_version()}",
-    }
-    return known(facts) | {"benchyard": __version__}
+    known: JsonObject = {name: or_null(partial(fact, host)) for name, fact in _FACTS.items()}
+    return known | {"benchyard": __version__}
 
 
-def _os() -> Json:
+def _os(_: Host) -> Json:
     release = platform.freedesktop_os_release()
     return {"name": release.get("NAME"), "version": release.get("VERSION")}
+
+
+def _packages(_: Host) -> Json:
+    """Return name to version, null for what is not installed; nothing is imported."""
+    return {name: or_null(partial(metadata.version, name)) for name in PACKAGES}
+
+
+_FACTS: Mapping[str, Callable[[Host], Json]] = {
+    "host": lambda _: platform.node(),
+    "kernel": lambda _: platform.platform(),
+    "kernel_parameters": telling_parameters,
+    "os": _os,
+    "architecture": lambda _: platform.machine(),
+    "boot": boot,
+    "cpu": processor,
+    "memory_bytes": lambda host: meminfo(host)["MemTotal"],
+    "swap_bytes": lambda host: meminfo(host)["SwapTotal"],
+    "swap": swap,
+    "huge_pages": huge_pages,
+    "address_randomization": randomization,
+    "disks": disks,
+    "network": network,
+    "cgroup": cgroup,
+    "virtualization": virtualization,
+    "clocksource": clocksource,
+    "timezone": timezone,
+    "power": power,
+    "docker": docker,
+    "packages": _packages,
+    "python": lambda _: f"{platform.python_implementation()} {platform.python_version()}",
+}
+
+
+#: Seconds for one question to git: a repository on a dead network drive must not hold a run.
+GIT_TIMEOUT = 5.0
+
+
+def git_state(folder: Path) -> JsonObject:
+    """Return the commit of a folder's repository, and whether its tracked files differ from that.
+
+    Untracked files do not count, since every result of a run is one. Both are null outside of a
+    repository, without git, and where git may not look.
+    """
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if commit is None:
+        return {"commit": None, "dirty": None}
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": None if changes is None else bool(changes)}
+
+
+def work_tree_state(folder: Path, without: Sequence[Path] = ()) -> JsonObject | None:
+    """Return the commit that is checked out, and what its tracked files differ by.
+
+    Args:
+        without: Folders whose files are left out of the differences.
+
+    Returns:
+        ``commit`` and ``changes``: "none", the digest of the differences, or null where git does
+        not tell them in time. None outside of a repository, and where that has no commit.
+    """
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if commit is None:
+        return None
+    top = Path(_git(folder, "rev-parse", "--show-toplevel") or folder)
+    options = ("--binary", "--no-ext-diff", "--no-textconv")
+    inside = [place.resolve() for place in without if place.resolve().is_relative_to(top)]
+    left_out = [f":(exclude,literal){place.relative_to(top)}" for place in inside]
+    changes = _git(top, "diff", "HEAD", *options, "--", ".", *left_out)
+    if changes:
+        changes = f"sha256:{hashlib.sha256(changes.encode()).hexdigest()}"
+    return {"commit": commit, "changes": "none" if changes == "" else changes}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    # A case's repository is somebody else's: its settings must not start a program here, nor may
+    # looking lock its index; and git's own variables would point to another repository.
+    safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        answer = subprocess.run(
+            ["git", *safe, "-C", str(folder), *arguments],  # noqa: S607 - git is where PATH says
+            env=clean | {"GIT_OPTIONAL_LOCKS": "0"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=GIT_TIMEOUT,
+            check=True,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.decode(errors="replace").strip()

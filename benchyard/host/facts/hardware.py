@@ -1,11 +1,12 @@
-"""CPUs and memory: what there is, and the settings that decide how fast it is."""
+"""CPUs, memory, power, network, disks: what there is, and what decides how fast it is."""
 
 import os
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from benchyard.core.model import Json, JsonObject
-from benchyard.host.facts.reading import Facts, Host, as_list, chosen, integer, known, pairs
+from benchyard.host.facts.reading import Host, as_list, chosen, integer, or_null, pairs
+from benchyard.process.mounts import MountPoint, read_mounts
 
 CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node"
@@ -18,28 +19,28 @@ def processor(host: Host) -> JsonObject:
 
     Source: Linux, Documentation/ABI/testing/sysfs-devices-system-cpu; admin-guide/pm/cpufreq.rst.
     """
-    facts: Facts = {
-        "model": lambda: model(host),
-        "logical_cores": lambda: len(online(host)),
-        "physical_cores": lambda: len(cores(host)) or None,
-        "sockets": lambda: _sockets(host),
-        "threads_per_core": lambda: max(map(len, cores(host)), default=None),
-        "smt": lambda: smt(host),
-        "frequency_min_hz": lambda: min(frequencies(host, "cpuinfo_min_freq"), default=None),
-        "frequency_max_hz": lambda: max(frequencies(host, "cpuinfo_max_freq"), default=None),
-        "frequency_limit_hz": lambda: max(frequencies(host, "scaling_max_freq"), default=None),
-        "cache_bytes": lambda: _caches(host),
-        "governor": lambda: ", ".join(policies(host, "scaling_governor")),
-        "frequency_driver": lambda: ", ".join(policies(host, "scaling_driver")),
-        "energy_preference": lambda: ", ".join(policies(host, "energy_performance_preference")),
-        "turbo": lambda: turbo(host),
-        "microcode": lambda: dict(first_cpu(host)).get("microcode"),
-        "affinity": lambda: as_list(os.sched_getaffinity(0)),
-        "isolated": lambda: isolated(host),
-        "numa_nodes": lambda: len(host.cpus(f"{NODE}/online") or ()) or None,
-        "vulnerabilities": partial(_vulnerabilities, host),
+    topology = cores(host)
+    return {
+        "model": model(host),
+        "logical_cores": len(online(host)),
+        "physical_cores": len(topology) or None,
+        "sockets": _sockets(host),
+        "threads_per_core": max(map(len, topology), default=None),
+        "smt": smt(host),
+        "frequency_min_hz": min(frequencies(host, "cpuinfo_min_freq"), default=None),
+        "frequency_max_hz": max(frequencies(host, "cpuinfo_max_freq"), default=None),
+        "frequency_limit_hz": max(frequencies(host, "scaling_max_freq"), default=None),
+        "cache_bytes": _caches(host),
+        "governor": ", ".join(policies(host, "scaling_governor")) or None,
+        "frequency_driver": ", ".join(policies(host, "scaling_driver")) or None,
+        "energy_preference": ", ".join(policies(host, "energy_performance_preference")) or None,
+        "turbo": turbo(host),
+        "microcode": dict(first_cpu(host)).get("microcode"),
+        "affinity": or_null(lambda: as_list(os.sched_getaffinity(0))),
+        "isolated": isolated(host),
+        "numa_nodes": len(host.cpus(f"{NODE}/online") or ()) or None,
+        "vulnerabilities": _vulnerabilities(host),
     }
-    return known(facts)
 
 
 def first_cpu(host: Host) -> list[tuple[str, str]]:
@@ -78,7 +79,7 @@ def _sockets(host: Host) -> Json:
 
 def smt(host: Host) -> bool | None:
     """Return whether cores run several threads at once."""
-    return {"1": True, "0": False}.get(host.text(f"{CPU}/smt/active") or "")
+    return host.flag(f"{CPU}/smt/active")
 
 
 def policies(host: Host, name: str) -> list[str]:
@@ -90,7 +91,7 @@ def policies(host: Host, name: str) -> list[str]:
 
 def frequencies(host: Host, name: str) -> list[int]:
     """Return the different frequencies of a kind; in Hz, where the kernel counts in kHz."""
-    return [int(text) * 1000 for text in policies(host, name) if text.isdecimal()]
+    return [n * 1000 for n in map(integer, policies(host, name)) if n is not None and n >= 0]
 
 
 def turbo(host: Host) -> bool | None:
@@ -98,10 +99,11 @@ def turbo(host: Host) -> bool | None:
 
     Source: Linux, Documentation/admin-guide/pm: intel_pstate.rst (no_turbo), cpufreq.rst (boost).
     """
-    forbidden = host.text(f"{CPU}/intel_pstate/no_turbo")
-    if forbidden is not None:
-        return {"0": True, "1": False}.get(forbidden)
-    return {"1": True, "0": False}.get(host.text(f"{CPU}/cpufreq/boost") or "")
+    path = f"{CPU}/intel_pstate/no_turbo"
+    if host.has(path):
+        forbidden = host.flag(path)
+        return None if forbidden is None else not forbidden
+    return host.flag(f"{CPU}/cpufreq/boost")
 
 
 def isolated(host: Host) -> str | None:
@@ -136,10 +138,10 @@ def _caches(host: Host) -> Json:
     for name in host.names(f"{CPU}/cpu0/cache"):
         folder = f"{CPU}/cpu0/cache/{name}"
         level, kind = host.number(f"{folder}/level"), host.text(f"{folder}/type") or ""
-        size = (host.text(f"{folder}/size") or "").removesuffix("K")
-        if level and size.isdecimal():
+        size = integer((host.text(f"{folder}/size") or "").removesuffix("K"))
+        if level and size is not None:
             letter = kind[0].lower() if kind in ("Data", "Instruction") else ""
-            found[f"L{level}{letter}"] = int(size) * 1024
+            found[f"L{level}{letter}"] = size * 1024
     return found or None
 
 
@@ -190,18 +192,7 @@ def _swap_device(row: list[str]) -> SwapDevice | None:
 def swap(host: Host) -> JsonObject:
     """Return the swap devices and how readily they are used (vm.swappiness)."""
     devices = swap_devices(host)
-    listed: Json = None
-    if devices is not None:
-        listed = [
-            {
-                "name": device.name,
-                "kind": device.kind,
-                "size_bytes": device.size_bytes,
-                "used_bytes": device.used_bytes,
-                "priority": device.priority,
-            }
-            for device in devices
-        ]
+    listed: Json = None if devices is None else [asdict(device) for device in devices]
     return {"devices": listed, "swappiness": host.number("proc/sys/vm/swappiness")}
 
 
@@ -210,11 +201,7 @@ def huge_pages(host: Host) -> JsonObject:
 
     Source: Linux, Documentation/admin-guide/mm/transhuge.rst.
     """
-    facts: Facts = {
-        "enabled": lambda: chosen(host.text(f"{_PAGES}/enabled")),
-        "defrag": lambda: chosen(host.text(f"{_PAGES}/defrag")),
-    }
-    return known(facts)
+    return {name: chosen(host.text(f"{_PAGES}/{name}")) for name in ("enabled", "defrag")}
 
 
 def randomization(host: Host) -> int | None:
@@ -223,3 +210,140 @@ def randomization(host: Host) -> int | None:
     Source: Linux, Documentation/admin-guide/sysctl/kernel.rst, randomize_va_space.
     """
     return host.number("proc/sys/kernel/randomize_va_space")
+
+
+_SUPPLIES = "sys/class/power_supply"
+
+
+def power(host: Host) -> JsonObject:
+    """Return whether the host runs on mains, and the charge of its batteries, 0 to 100.
+
+    Source: Linux, Documentation/ABI/testing/sysfs-class-power.
+    """
+    return {"supply": supply(host), "charge_percent": charge(host)}
+
+
+def _supplies(host: Host, kind: str) -> list[str]:
+    folders = [f"{_SUPPLIES}/{name}" for name in host.names(_SUPPLIES)]
+    # The battery of a mouse feeds the mouse.
+    own = [folder for folder in folders if host.text(f"{folder}/scope") != "Device"]
+    return [folder for folder in own if host.text(f"{folder}/type") == kind]
+
+
+def supply(host: Host) -> str | None:
+    """Return ``mains`` or ``battery``; None if the kernel knows of neither."""
+    online = [host.text(f"{f}/online") for k in ("Mains", "USB") for f in _supplies(host, k)]
+    if "1" in online:
+        return "mains"
+    states = [host.text(f"{folder}/status") for folder in _supplies(host, "Battery")]
+    if "Discharging" in states or (states and "0" in online):
+        return "battery"
+    return "mains" if states and all(states) else None
+
+
+def charge(host: Host) -> int | None:
+    """Return the charge of the emptiest battery in percent."""
+    told = [host.number(f"{folder}/capacity") for folder in _supplies(host, "Battery")]
+    return min((percent for percent in told if percent is not None), default=None)
+
+
+def network(host: Host) -> list[Json]:
+    """Return the interfaces; the kernel counts speed in Mbit/s, and says -1 for unknown."""
+    return [
+        {"name": name, "speed_bits_per_s": _speed(host, name)}
+        for name in host.names("sys/class/net")
+        if host.at(f"sys/class/net/{name}").is_dir()
+    ]
+
+
+def _speed(host: Host, name: str) -> int | None:
+    megabits = host.number(f"sys/class/net/{name}/speed")
+    return megabits * 1_000_000 if megabits and megabits > 0 else None
+
+
+def mounts(host: Host) -> tuple[MountPoint, ...]:
+    """Return every mount that this process sees, in the order of mounting."""
+    return read_mounts(host.text("proc/self/mountinfo") or "")
+
+
+def mount_of(host: Host, path: str) -> MountPoint | None:
+    """Return the mount that ``path``, absolute and without links, lies on."""
+    above = [mount for mount in mounts(host) if _is_above(mount.point, path)]
+    # Of two at one place the later one covers the earlier.
+    return max(reversed(above), key=lambda mount: len(mount.point), default=None)
+
+
+def _is_above(point: str, path: str) -> bool:
+    return path == point or path.startswith(point.rstrip("/") + "/")
+
+
+def disks(host: Host) -> list[Json]:
+    """Return the mounted file systems that lie on a disk."""
+    return [_disk(host, mount) for mount in mounts(host) if _is_real(host, mount)]
+
+
+def _is_real(host: Host, mount: MountPoint) -> bool:
+    """Tell a disk from images, layers, network drives and single files bound into a container."""
+    on_device = mount.source.startswith("/dev/") and mount.fstype not in ("squashfs", "overlay")
+    if mount.source.startswith(("/dev/loop", "/dev/fuse")):
+        return False
+    return (on_device or mount.fstype == "zfs") and host.at(mount.point).is_dir()
+
+
+def _disk(host: Host, mount: MountPoint) -> JsonObject:
+    return {
+        "mountpoint": mount.point,
+        "device": mount.source,
+        "fstype": mount.fstype,
+        "options": ",".join(mount.options),
+        "total_bytes": or_null(lambda: _size(host.at(mount.point))),
+        **block_device(host, mount),
+    }
+
+
+def _size(folder: Path) -> int:
+    state = os.statvfs(folder)
+    return state.f_blocks * state.f_frsize
+
+
+def block_device(host: Host, mount: MountPoint) -> JsonObject:
+    """Return what is known of the disk below a mount.
+
+    Source: Linux, Documentation/ABI/stable/sysfs-block.
+    """
+    folder = _whole(_folder(host, mount))
+    return {
+        "model": _model(host, folder),
+        "rotational": {"1": True, "0": False}.get(_text(host, folder, "queue/rotational") or ""),
+        "scheduler": chosen(_text(host, folder, "queue/scheduler")),
+        "write_cache": _text(host, folder, "queue/write_cache"),
+    }
+
+
+def _folder(host: Host, mount: MountPoint) -> Path:
+    """Return a device's folder in /sys; file systems like btrfs have no number of a device."""
+    numbered = host.at(f"sys/dev/block/{mount.device}")
+    if numbered.exists():
+        return numbered
+    device = Path(os.path.realpath(host.at(mount.source)))
+    return host.at(f"sys/class/block/{device.name}")
+
+
+def _whole(folder: Path) -> Path:
+    """Return the disk of a partition."""
+    real = Path(os.path.realpath(folder))
+    return real.parent if (real / "partition").exists() else real
+
+
+def _model(host: Host, folder: Path) -> str | None:
+    """Return a disk's model; of an encrypted or logical one that of the first disk below."""
+    for _ in range(8):
+        below = sorted((folder / "slaves").glob("*"))
+        if not below:
+            break
+        folder = _whole(below[0])
+    return _text(host, folder, "device/model")
+
+
+def _text(host: Host, folder: Path, name: str) -> str | None:
+    return host.text(os.path.relpath(folder / name, host.root))

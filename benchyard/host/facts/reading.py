@@ -1,17 +1,17 @@
 """Reading what a kernel tells in files: what is missing, refused or strange is None."""
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import Json
 
-Facts: TypeAlias = Mapping[str, Callable[[], Json]]
-
-#: What asking a host can end in: the file is not there, is refused, or is not as documented.
-UNTOLD = (OSError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+#: What asking a host can end in: it is not there, is refused, or is not as documented.
+UNTOLD = (
+    *(OSError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError),
+    ImportError,
+)
 #: More CPUs than any kernel has; a longer list is damaged. Source: Linux, NR_CPUS of x86 is 8192.
 _MOST_CPUS = 65_536
 
@@ -36,16 +36,23 @@ class Host:
         Args:
             most: Bytes to read in one go; all of the file if negative.
         """
+        return self.content(path, most).decode(errors="replace").strip() or None
+
+    def content(self, path: str, most: int = -1) -> bytes:
+        """Return a file's content; nothing if there is none."""
         try:
             with self.at(path).open("rb", buffering=0) as stream:
-                content = stream.read(most)
+                return stream.read(most) or b""
         except (OSError, ValueError):
-            return None
-        return (content or b"").decode(errors="replace").strip() or None
+            return b""
 
     def number(self, path: str) -> int | None:
         """Return the integer that is all of a file's content."""
         return integer(self.text(path))
+
+    def flag(self, path: str) -> bool | None:
+        """Return what a file says with 0 or 1."""
+        return {"0": False, "1": True}.get(self.text(path) or "")
 
     def names(self, folder: str) -> list[str]:
         """Return the names in a folder, sorted; none if it cannot be listed."""
@@ -113,13 +120,8 @@ def pairs(text: str | None, separator: str = ":") -> Iterator[tuple[str, str]]:
             yield name.strip(), value.strip()
 
 
-def known(facts: Facts) -> JsonObject:
-    """Ask for every fact; what is not told is null."""
-    return {name: or_null(fact) for name, fact in facts.items()}
-
-
 def or_null(fact: Callable[[], Json]) -> Json:
-    """Ask for one fact."""
+    """Ask for one fact; what is not told is null."""
     try:
         value = fact()
     except UNTOLD:

@@ -1,14 +1,22 @@
-"""The system as a whole: since when it runs, by which clock, on what power."""
+"""The system: since when it runs, by which clock, and what this process is shut in.
 
+That is control groups with their limits, a container, a virtual machine.
+"""
+
+import ctypes
 import os
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from benchyard.core.clock import iso
 from benchyard.core.model import Json, JsonObject
-from benchyard.host.facts.reading import Facts, Host, integer, known
+from benchyard.host.facts.hardware import hypervisor, mounts
+from benchyard.host.facts.reading import Host, integer, or_null, pairs
+from benchyard.process.cgroups import own_levels
 
 _CLOCKSOURCE = "sys/devices/system/clocksource/clocksource0"
-_SUPPLIES = "sys/class/power_supply"
 #: Words of the kernel's command line that change how fast or how evenly a host computes.
 #: Source: Linux, Documentation/admin-guide/kernel-parameters.txt.
 _TELLING = """
@@ -22,20 +30,11 @@ _TELLING = """
 
 def boot(host: Host) -> JsonObject:
     """Return which boot this is, and when it was by the wall clock."""
-    facts: Facts = {
-        "id": lambda: host.text("proc/sys/kernel/random/boot_id"),
-        "at": lambda: _booted_at(host),
+    seconds = integer(dict(pairs(host.text("proc/stat"), " ")).get("btime"))
+    return {
+        "id": host.text("proc/sys/kernel/random/boot_id"),
+        "at": None if seconds is None else or_null(lambda: iso(seconds * 1_000_000_000)),
     }
-    return known(facts)
-
-
-def _booted_at(host: Host) -> str | None:
-    for line in (host.text("proc/stat") or "").splitlines():
-        name, _, value = line.partition(" ")
-        seconds = integer(value) if name == "btime" else None
-        if seconds is not None:
-            return iso(seconds * 1_000_000_000)
-    return None
 
 
 def telling_parameters(host: Host) -> list[Json]:
@@ -58,11 +57,8 @@ def clocksource(host: Host) -> JsonObject:
 
 def timezone(host: Host) -> JsonObject:
     """Return the time zone's name, and how far it is from UTC now."""
-    facts: Facts = {
-        "name": lambda: os.environ.get("TZ") or _zone_of(host),
-        "utc_offset_s": lambda: time.localtime().tm_gmtoff,
-    }
-    return known(facts)
+    name = os.environ.get("TZ") or _zone_of(host)
+    return {"name": name, "utc_offset_s": time.localtime().tm_gmtoff}
 
 
 def _zone_of(host: Host) -> str | None:
@@ -71,48 +67,134 @@ def _zone_of(host: Host) -> str | None:
     return name if found else host.text("etc/timezone")
 
 
-def power(host: Host) -> JsonObject:
-    """Return whether the host runs on mains, and the charge of its batteries, 0 to 100.
+#: Bits of adjtimex(2), and what it returns without synchronization. Source: Linux, timex.h.
+_UNSYNCHRONIZED, _NANOSECONDS, _ERROR = 0x0040, 0x2000, 5
 
-    Source: Linux, Documentation/ABI/testing/sysfs-class-power.
+
+@dataclass(frozen=True, slots=True)
+class ClockState:
+    """What adjtimex(2) tells of the wall clock.
+
+    Args:
+        synchronized: Whether a daemon keeps it right.
+        offset_s: How far it is off and being corrected.
+        error_s: How far it may be off at most.
     """
-    facts: Facts = {"supply": lambda: supply(host), "charge_percent": lambda: charge(host)}
-    return known(facts)
+
+    synchronized: bool
+    offset_s: float
+    error_s: float
 
 
-def _supplies(host: Host, kind: str) -> list[str]:
-    folders = [f"{_SUPPLIES}/{name}" for name in host.names(_SUPPLIES)]
-    # The battery of a mouse feeds the mouse.
-    own = [folder for folder in folders if host.text(f"{folder}/scope") != "Device"]
-    return [folder for folder in own if host.text(f"{folder}/type") == kind]
+class _Timex(ctypes.Structure):
+    """The beginning of struct timex, with room for what follows."""
+
+    _fields_ = (
+        ("modes", ctypes.c_uint),
+        ("offset", ctypes.c_long),
+        ("freq", ctypes.c_long),
+        ("maxerror", ctypes.c_long),
+        ("esterror", ctypes.c_long),
+        ("status", ctypes.c_int),
+        ("rest", ctypes.c_char * 256),
+    )
 
 
-def supply(host: Host) -> str | None:
-    """Return ``mains`` or ``battery``; None if the kernel knows of neither."""
-    online = [host.text(f"{f}/online") for k in ("Mains", "USB") for f in _supplies(host, k)]
-    if "1" in online:
-        return "mains"
-    states = [host.text(f"{folder}/status") for folder in _supplies(host, "Battery")]
-    if "Discharging" in states or (states and "0" in online):
-        return "battery"
-    return "mains" if states and all(states) else None
+def read_clock() -> ClockState | None:
+    """Ask the kernel of its clock, changing nothing; None if it may not be asked."""
+    told = _Timex()
+    try:
+        state = ctypes.CDLL(None).adjtimex(ctypes.byref(told))
+    except (OSError, AttributeError):
+        return None
+    if state < 0:
+        return None
+    lost = bool(told.status & _UNSYNCHRONIZED) or state == _ERROR
+    scale = 1e-9 if told.status & _NANOSECONDS else 1e-6
+    return ClockState(not lost, told.offset * scale, told.maxerror * 1e-6)
 
 
-def charge(host: Host) -> int | None:
-    """Return the charge of the emptiest battery in percent."""
-    told = [host.number(f"{folder}/capacity") for folder in _supplies(host, "Battery")]
-    return min((percent for percent in told if percent is not None), default=None)
+_MADE_BY = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
+#: The namespaces that a kernel boots with. Source: Linux, include/linux/proc_ns.h (…_INIT_INO).
+_FIRST = {"ipc": "ipc:[4026531839]", "uts": "uts:[4026531838]", "pid": "pid:[4026531836]"}
 
 
-def network(host: Host) -> list[Json]:
-    """Return the interfaces; the kernel counts speed in Mbit/s, and says -1 for unknown."""
-    return [
-        {"name": name, "speed_bits_per_s": _speed(host, name)}
-        for name in host.names("sys/class/net")
-        if host.at(f"sys/class/net/{name}").is_dir()
-    ]
+def cgroup(host: Host) -> JsonObject:
+    """Return the cgroup version and the limits of this process: cores of CPU time, bytes.
+
+    Source: Linux, Documentation/admin-guide/cgroup-v2.rst; cgroup-v1/memory.rst;
+    scheduler/sched-bwc.rst.
+    """
+    return {
+        "version": cgroup_version(host),
+        "cpu_limit_cores": cpu_limit(host),
+        "memory_limit_bytes": memory_limit(host),
+    }
 
 
-def _speed(host: Host, name: str) -> int | None:
-    megabits = host.number(f"sys/class/net/{name}/speed")
-    return megabits * 1_000_000 if megabits and megabits > 0 else None
+def cgroup_version(host: Host) -> str | None:
+    """Return ``1``, ``2`` or ``hybrid`` (both are mounted); None without cgroups."""
+    kinds = {mount.fstype for mount in mounts(host)}
+    if "cgroup" in kinds:
+        return "hybrid" if "cgroup2" in kinds else "1"
+    return "2" if "cgroup2" in kinds else None
+
+
+def own_folders(host: Host, controller: str) -> Sequence[Path]:
+    """Return the folders of this process's cgroup and of those above it, its own first."""
+    return own_levels(controller, proc=host.at("proc"))
+
+
+def cpu_limit(host: Host) -> float | None:
+    """Return how many cores' time the lab may use; None without a limit."""
+    limits: list[float | None] = []
+    for folder in own_folders(host, "cpu"):
+        old = (host.text(f"{folder}/cpu.cfs_{name}_us") or "" for name in ("quota", "period"))
+        limits += [_ratio(*(host.text(f"{folder}/cpu.max") or "").split()), _ratio(*old)]
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _ratio(quota: str = "", period: str = "", *_: str) -> float | None:
+    share, whole = integer(quota), integer(period)
+    return share / whole if share and share > 0 and whole and whole > 0 else None
+
+
+def memory_limit(host: Host) -> int | None:
+    """Return how many bytes the lab may have; None without a limit."""
+    names = ("memory.max", "memory.limit_in_bytes")
+    folders = own_folders(host, "memory")
+    limits = [host.number(f"{folder}/{name}") for folder in folders for name in names]
+    # Version 1 writes no limit as the largest number of whole pages: beyond any memory.
+    return min((limit for limit in limits if limit is not None and limit < 2**62), default=None)
+
+
+def virtualization(host: Host) -> JsonObject:
+    """Return whether this is a virtual machine or a container; a null container is none known."""
+    named = (host.text(f"sys/class/dmi/id/{name}") for name in ("sys_vendor", "product_name"))
+    return {
+        "hypervisor": hypervisor(host),
+        "product": " ".join(filter(None, named)) or None,
+        "container": container(host),
+    }
+
+
+def container(host: Host) -> str | None:
+    """Return what made the container that this process is in; None if there is no sign of one.
+
+    Source: systemd.io/CONTAINER_INTERFACE for ``container`` and its file; podman-run(1) for
+    ``.containerenv``; ``.dockerenv`` is what Docker leaves.
+    """
+    # A virtual machine started from a container's image has all of its files.
+    if all(_namespace(host, kind) == first for kind, first in _FIRST.items()):
+        return None
+    made = next((name for file, name in _MADE_BY.items() if host.has(file)), None)
+    variables = (line.partition("=") for line in (host.text("proc/1/environ") or "").split("\0"))
+    said = {name: value for name, _, value in variables}
+    return made or host.text("run/systemd/container") or said.get("container") or None
+
+
+def _namespace(host: Host, kind: str) -> str | None:
+    try:
+        return os.readlink(host.at(f"proc/self/ns/{kind}"))  # noqa: PTH115 - not a path
+    except OSError:
+        return None

@@ -15,7 +15,7 @@ from benchyard.core.files import writing_atomically
 from benchyard.core.model import Json
 from benchyard.host.collector import Measured, StepWindow
 from benchyard.host.counters.host import disk_numbers
-from benchyard.host.sampler import owned, sampler
+from benchyard.host.sampler import COLUMNS, owned
 from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Stopped, Tick, read_raw
 from benchyard.host.sampler.rows import (
     Booking,
@@ -188,7 +188,7 @@ class _Writing:
 
     def _update_of(self, opened: Opened) -> _Update | None:
         name = opened.name
-        if opened.what == sampler.COLUMNS:
+        if opened.what == COLUMNS:
             return lambda content: self._host.update(name, content)
         curve = self._curves.curve(opened.owner, opened.what, name)
         return None if curve is None else lambda content: curve.update(name, content)

@@ -21,21 +21,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from benchyard.host.counters import parsing
+from benchyard.host.counters import group_parsing, parsing
 from benchyard.host.counters.host import microjoules
-from benchyard.host.counters.values import sum_of
-from benchyard.host.sampler import process, sampler
+from benchyard.host.counters.parsing import sum_of
+from benchyard.host.sampler import CGROUP, ENERGY, GPU, TREE, process
 from benchyard.host.sampler.rows import cells
-
-HEADER = (
-    *("run", "step", "timestamp", "resource", "what", "name"),
-    *("cpu_s", "cpu_user_s", "cpu_system_s", "memory_bytes", "disk_read_bytes"),
-    *("disk_write_bytes", "process_count", "energy_j", "utilisation_ratio", "power_w"),
-)
 
 
 class OwnedUsage(NamedTuple):
-    """The values of a row, in the order of HEADER."""
+    """The values of a row."""
 
     cpu_s: float | None = None
     cpu_user_s: float | None = None
@@ -47,6 +41,9 @@ class OwnedUsage(NamedTuple):
     energy_j: float | None = None
     utilisation_ratio: float | None = None
     power_w: float | None = None
+
+
+HEADER = ("run", "step", "timestamp", "resource", "what", "name", *OwnedUsage._fields)
 
 
 class Curve(ABC):
@@ -104,25 +101,19 @@ class CgroupCurve(Curve):
     def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Decode what the files hold; each name is of one version alone."""
         get = files.get
+        cpu = group_parsing.group_cpu(
+            get("cpu.stat") or get("cpuacct.usage") or b"", get("cpuacct.stat", b"")
+        )
         memory = get("memory.current") or get("memory.usage_in_bytes") or b""
-        total, user, system = self._cpu(files)
-        read, written = self._disk(files)
         count = parsing.number(get("pids.current", b""))
-        return OwnedUsage(total, user, system, parsing.number(memory), read, written, count)
-
-    def _cpu(self, files: Mapping[str, bytes]) -> tuple[float | None, float | None, float | None]:
-        if (content := files.get("cpu.stat")) is not None:
-            return parsing.cpu_of_v2(content)[:3]
-        total = parsing.cpu_usage_of_v1(files.get("cpuacct.usage", b""))
-        ticks = parsing.cpu_stat_of_v1(files.get("cpuacct.stat", b""))
-        return total, ticks.user_s, ticks.system_s
+        return OwnedUsage(*cpu, parsing.number(memory), *self._disk(files), count)
 
     def _disk(self, files: Mapping[str, bytes]) -> tuple[int | None, int | None]:
         if (content := files.get("io.stat")) is not None:
-            return parsing.io_of_v2(content, self._disks)[:2]
+            return group_parsing.io_of_v2(content, self._disks)[:2]
         recursive = files.get("blkio.throttle.io_service_bytes_recursive")
         content = recursive or files.get("blkio.throttle.io_service_bytes", b"")
-        return parsing.blkio_of_v1(content, self._disks)
+        return group_parsing.blkio_of_v1(content, self._disks)
 
 
 class TreeCurve(Curve):
@@ -217,10 +208,10 @@ class RunCurves:
 
     def __init__(self, disks: Collection[str] | None) -> None:
         self._kinds: dict[str, Callable[[str, str], Curve]] = {
-            sampler.CGROUP: lambda owner, what: CgroupCurve(owner, what, disks),
-            sampler.TREE: TreeCurve,
-            sampler.ENERGY: EnergyCurve,
-            sampler.GPU: GpuCurve,
+            CGROUP: lambda owner, what: CgroupCurve(owner, what, disks),
+            TREE: TreeCurve,
+            ENERGY: EnergyCurve,
+            GPU: GpuCurve,
         }
         self._all: dict[tuple[str, str], Curve] = {}
 
@@ -228,7 +219,7 @@ class RunCurves:
         """Return what a newly opened file belongs to; None if it is nothing that is drawn here."""
         kind = what.partition(":")[0]
         # Each GPU is one file, and a curve of its own.
-        what = f"{kind}:{name}" if kind == sampler.GPU else what
+        what = f"{kind}:{name}" if kind == GPU else what
         make = self._kinds.get(kind)
         if make is None:
             return None

@@ -8,13 +8,14 @@ import csv
 import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from benchyard.core.clock import seconds
 from benchyard.core.model import Json
 from benchyard.host.collector import Measured
 from benchyard.host.counters import parsing
-from benchyard.host.counters.values import sum_of
+from benchyard.host.counters.parsing import sum_of
 from benchyard.results.metrics_csv import COLUMNS as CSV_COLUMNS
 from benchyard.results.metrics_csv import IDENTITY, VERSION
 
@@ -43,10 +44,8 @@ class Boundary(NamedTuple):
     @property
     def parts(self) -> tuple[Values, ...]:
         """The four parts."""
-        ends = [sum(LENGTHS[: at + 1]) for at in range(len(LENGTHS))]
-        return tuple(
-            self.values[end - length : end] for end, length in zip(ends, LENGTHS, strict=True)
-        )
+        values = iter(self.values)
+        return tuple(tuple(islice(values, length)) for length in LENGTHS)
 
 
 class StepSpan(NamedTuple):
@@ -139,12 +138,12 @@ class MetricsRows:
 def _cpu(first: Values, now: Values) -> Text:
     # The kernel counts hundredths; what a difference of floats adds beyond ns is no measurement.
     user, system, idle, iowait = (None if s is None else round(s, 9) for s in since(first, now))
-    both = None if user is None or system is None else round(user + system, 9)
-    return cells((user, system, both, idle, iowait))
+    both = sum_of((user, system))
+    return cells((user, system, None if both is None else round(both, 9), idle, iowait))
 
 
 def _memory(_first: Values, now: Values) -> Text:
-    return cells((*now, _sum(*now)))
+    return cells((*now, sum_of(now)))
 
 
 def _counters(first: Values, now: Values) -> Text:
@@ -170,10 +169,6 @@ def since(first: Values, now: Values) -> Values:
     return tuple([None if a is None or b is None else b - a for a, b in pairs])
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
-
-
 def cells(values: Iterable[float | None]) -> Text:
     """Write numbers exactly, apart by commas; None is an empty cell."""
     return ",".join(["" if value is None else repr(value) for value in values])
@@ -194,8 +189,7 @@ class StepLevels:
         if memory is self._last:
             return
         self._last = memory
-        ram, swap = memory
-        for at, value in enumerate((ram, swap, _sum(ram, swap))):
+        for at, value in enumerate((*memory, sum_of(memory))):
             if value is None:
                 continue
             least, most = self._least[at], self._most[at]
@@ -214,18 +208,10 @@ class StepLevels:
 _CPU, _MEMORY, _DISKS, _NETWORK = range(len(LENGTHS))
 
 
-def _cpu_columns(stat: bytes) -> Values:
-    return parsing.cpu_times(stat)[:4]
-
-
-def _memory_columns(meminfo: bytes) -> Values:
-    return tuple(parsing.memory(meminfo))
-
-
 #: Name of a file to the part of a row that it tells, and how.
 _PARTS: Mapping[str, tuple[int, Callable[[bytes], Values]]] = {
-    "stat": (_CPU, _cpu_columns),
-    "meminfo": (_MEMORY, _memory_columns),
+    "stat": (_CPU, lambda stat: parsing.cpu_times(stat)[:4]),
+    "meminfo": (_MEMORY, parsing.memory),
 }
 
 
@@ -247,7 +233,7 @@ class _Growing:
         self._now[name] = values
 
     def total(self) -> Values:
-        return _total([*self._now.values(), *self._before])
+        return tuple(map(sum_of, zip(*self._now.values(), *self._before, strict=True)))
 
 
 class HostColumns:
@@ -290,8 +276,3 @@ class HostColumns:
 def _fell(before: Values, now: Values) -> bool:
     pairs = zip(before, now, strict=True)
     return any(a is not None and b is not None and b < a for a, b in pairs)
-
-
-def _total(each: Iterable[Values]) -> Values:
-    """Add up columns; one that lacks a value is None."""
-    return tuple(map(sum_of, zip(*each, strict=True)))

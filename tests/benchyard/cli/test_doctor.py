@@ -14,7 +14,7 @@ import click
 import pytest
 
 from benchyard.cli import call, doctor
-from benchyard.host.checks.finding import Finding, Status
+from benchyard.host.checks.check_context import Finding, Status
 
 FOUND = (
     Finding("SMT", Status.OK, "off: 2 cores, 2 threads"),

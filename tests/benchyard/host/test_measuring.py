@@ -15,16 +15,17 @@ import psutil
 import pytest
 
 from benchyard.core.errors import MeasurementError
+from benchyard.host import sampler
 from benchyard.host.checks.suspicion import WAIT_VARIABLE, suspicions
 from benchyard.host.collector import Collector, Measured, StepWindow, Used
 from benchyard.host.counters.parsing import process_stat
 from benchyard.host.measuring import RAW_FILE, LocalCollector
-from benchyard.host.sampler import process, sampler
+from benchyard.host.sampler import process
 from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE
 from benchyard.host.sampler.process import PROCESSES
 from benchyard.host.sampler.raw import Tick, read_raw
 from benchyard.process.children import spawn
-from benchyard.process.labels import OWNER, WINDS_UP, labelled, start_time, this_owner
+from benchyard.process.labels import start_time
 from benchyard.process.usage import Ended, Owned
 from benchyard.results.metrics_csv import COUNTERS
 from tests.benchyard.host.counters.conftest import Worker
@@ -84,21 +85,22 @@ def burn(seconds: float) -> None:
         pass
 
 
-def test_it_is_a_collector(tmp_path: Path) -> None:
-    fits: Collector = collector(tmp_path)
-    assert fits.stop([]).facts["name"] == "local"
-
-
-def test_the_constructor_writes_nothing(tmp_path: Path) -> None:
-    collector(tmp_path / "not there").stop([])
+def test_it_is_a_collector_and_writes_nothing_unasked(tmp_path: Path) -> None:
+    fits: Collector = collector(tmp_path / "not there")
+    facts = fits.stop([]).facts
+    assert (facts["name"], facts["samples"], facts["error"]) == ("local", 0, None)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
     one = collector(tmp_path)
     one.start()
-    window, _ = measured(one, 1, lambda: time.sleep(0.2))
+    pid = sampler_pid(tmp_path)
+    window, used = measured(one, 1, lambda: burn(0.3))
     account = one.stop([window])
+    assert start_time(pid) is None
+    assert account.stops == []
+    # -- the curves
     assert [path.name for path in tmp_path.iterdir()] == [METRICS_FILE]
     text = (tmp_path / METRICS_FILE).read_text()
     assert text.splitlines()[0] == COLUMNS
@@ -109,40 +111,25 @@ def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
     assert [int(row["index"]) for row in found] == list(range(1, len(found) + 1))
     times = [float(row["timestamp"]) for row in found]
     assert times == sorted(times)
-    sampled = cast("dict[str, int]", account.sampled[1])["samples"]
-    assert len(found) == sampled
-    assert 2 < sampled <= int(str(account.facts["samples"])) + 2
-    assert account.facts["files"] == [METRICS_FILE]
-    assert account.facts["interval_s"] == 0.05
-    assert account.facts["error"] is None
+    assert {float(found[0][name]) for name in COUNTERS if found[0][name]} == {0.0}
+    # -- what they show, without reading them again
+    sampled = cast("dict[str, Any]", account.sampled[1])
+    assert 2 < len(found) == sampled["samples"] <= int(str(account.facts["samples"])) + 2
+    booked = [int(row["memory_ram"]) for row in found]
+    level = sampled["levels"]["memory_ram"]
+    assert 0 < min(booked) <= level["min"] <= level["max"] <= max(booked)  # defect 08
+    # -- the account
+    told = [account.facts[name] for name in ("files", "interval_s", "error")]
+    assert told == [[METRICS_FILE], 0.05, None]
     assert isinstance(account.facts["missed"], int)
     assert int(str(account.facts["sampler_peak_rss_bytes"])) < 15 << 20
-
-
-def test_statistics_need_no_samples_again(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    one.start()
-    window, _ = measured(one, 1, lambda: time.sleep(0.2))
-    sampled = cast("dict[str, Any]", one.stop([window]).sampled[1])
-    booked = [int(row["memory_ram"]) for row in read(tmp_path)]
-    assert 2 <= sampled["samples"] <= len(booked)
-    level = sampled["levels"]["memory_ram"]
-    assert min(booked) <= level["min"] <= level["max"] <= max(booked)
-
-
-def test_defect_08_memory_is_never_zero(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    one.start()
-    one.stop([measured(one, 1, nothing)[0]])
-    assert min(int(row["memory_ram"]) for row in read(tmp_path)) > 0
-
-
-def test_counters_start_at_zero(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    one.start()
-    one.stop([measured(one, 1, nothing)[0]])
-    first = read(tmp_path)[0]
-    assert {float(first[name]) for name in COUNTERS if first[name]} == {0.0}
+    # -- the boundaries
+    assert all(name.endswith(("_s", "_bytes", "_count", "_j")) for name in used.metrics)
+    assert {name for names, _ in COUNTERS.values() for name in names} <= set(used.metrics)
+    assert not any(name.startswith("resource_") for name in used.metrics)
+    # -- again
+    assert one.stop([StepWindow(1, 0, 1, 0)]) == account
+    assert (tmp_path / METRICS_FILE).read_text() == text
 
 
 def test_defect_06_a_step_shorter_than_the_interval_keeps_its_rows(tmp_path: Path) -> None:
@@ -180,29 +167,6 @@ def test_what_phases_and_pauses_use_is_in_no_row(tmp_path: Path) -> None:
     assert cast("dict[str, Any]", account.sampled[1])["samples"] == len(times)
 
 
-def test_defect_39_stop_joins_the_sampler(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    one.start()
-    pid = sampler_pid(tmp_path)
-    one.stop([])
-    assert start_time(pid) is None
-
-
-def test_stop_again_returns_the_same(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    one.start()
-    account = one.stop([])
-    written = (tmp_path / METRICS_FILE).read_bytes()
-    assert one.stop([StepWindow(1, 0, 1, 0)]) == account
-    assert (tmp_path / METRICS_FILE).read_bytes() == written
-
-
-def test_sampling_that_was_never_asked_for_did_not_break_off(tmp_path: Path) -> None:
-    account = collector(tmp_path).stop([])
-    assert account.facts["samples"] == 0
-    assert account.facts["error"] is None
-
-
 def test_stop_while_the_sampler_starts_leaves_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,12 +200,6 @@ def test_a_stop_of_the_sampler_is_told(tmp_path: Path) -> None:
     assert stop.until_ns >= window.start_ns
 
 
-def test_without_a_stop_none_is_told(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    one.start()
-    assert one.stop([measured(one, 1, lambda: burn(0.3))[0]]).stops == []
-
-
 def test_work_before_the_first_sample_is_no_part_of_the_curves(tmp_path: Path) -> None:
     one = collector(tmp_path)
     _, used = measured(one, 1, nothing)
@@ -250,15 +208,6 @@ def test_work_before_the_first_sample_is_no_part_of_the_curves(tmp_path: Path) -
     assert used.metrics["host_cpu_user_s"] is not None
     assert account.facts["boundaries"] == 0
     assert read(tmp_path) == []
-
-
-def test_the_sampler_carries_our_label(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    one.start()
-    pid = sampler_pid(tmp_path)
-    assert (pid, this_owner() + WINDS_UP) in list(labelled(OWNER))
-    assert os.getsid(pid) == pid
-    one.stop([])
 
 
 def test_a_sampler_that_cannot_start_says_why(
@@ -271,25 +220,6 @@ def test_a_sampler_that_cannot_start_says_why(
     with pytest.raises(MeasurementError, match="no such luck"):
         one.start()
     assert one.stop([]).facts["samples"] == 0
-
-
-def test_a_sampler_that_stays_silent_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "bad.py").write_text("import time; time.sleep(600)")
-    monkeypatch.setattr(process, "__file__", str(tmp_path / "bad.py"))
-    monkeypatch.setattr(sampler, "START_TIMEOUT", 0.3)
-    one = collector(tmp_path)
-    with pytest.raises(MeasurementError, match="killed by SIGKILL"):
-        one.start()
-    one.stop([])
-
-
-def test_a_folder_that_is_not_there_is_a_measurement_error(tmp_path: Path) -> None:
-    one = collector(tmp_path / "none")
-    with pytest.raises(MeasurementError, match="no sampler"):
-        one.start()
-    one.stop([])
 
 
 def test_a_sampler_that_died_is_told_and_its_samples_are_kept(tmp_path: Path) -> None:
@@ -325,35 +255,6 @@ def test_curves_that_cannot_be_written_do_not_take_the_rest_along(
     assert (tmp_path / RAW_FILE).exists()
 
 
-PARENT = """
-import sys, time
-from pathlib import Path
-from benchyard.host.collector import Measured
-from benchyard.host.measuring import LocalCollector
-one = LocalCollector(Measured(Path(sys.argv[1]), "c", 1, 0.05, time.monotonic_ns()))
-one.start()
-print(flush=True)
-time.sleep(600)
-"""
-
-
-@pytest.mark.slow
-def test_the_sampler_dies_with_its_parent_and_its_samples_are_on_disk(tmp_path: Path) -> None:
-    arguments = [sys.executable, "-c", PARENT, str(tmp_path)]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as parent:
-        assert parent.stdout is not None
-        parent.stdout.readline()
-        pid = sampler_pid(tmp_path)
-        time.sleep(0.3)
-        assert start_time(pid) is not None
-        parent.send_signal(signal.SIGKILL)
-        parent.wait(30)
-        # It takes milliseconds; the bound is for a machine that is busy with something else.
-        assert wait_until_dead(pid, timeout=10)
-    ticks = [record for record in read_raw(tmp_path / RAW_FILE) if isinstance(record, Tick)]
-    assert len(ticks) >= 2
-
-
 def test_defect_18_a_step_of_the_wall_clock_does_not_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -370,15 +271,6 @@ def test_defect_18_a_step_of_the_wall_clock_does_not_matter(
     length = (second.at_ns - first.at_ns) / 1e9
     assert used.suspect == suspicions(used.metrics, length, os.cpu_count() or 1)
     assert all(0 <= float(row["timestamp"]) < 60 for row in read(tmp_path))
-
-
-def test_a_boundary_names_units_and_all_that_krown_has(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    _, used = measured(one, 1, nothing)
-    one.stop([])
-    assert all(name.endswith(("_s", "_bytes", "_count", "_j")) for name in used.metrics)
-    assert {name for names, _ in COUNTERS.values() for name in names} <= set(used.metrics)
-    assert not any(name.startswith("resource_") for name in used.metrics)
 
 
 def test_what_is_not_told_has_a_reason(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -42,12 +42,16 @@ def other_lab(program: str = OTHER) -> Generator["subprocess.Popen[str]"]:
         process.kill()
 
 
+def refused(error: type[Exception], match: str, holding: AbstractContextManager[None]) -> str:
+    """Check that a lock is not given; return what is said."""
+    with pytest.raises(error, match=match) as caught, holding:
+        pytest.fail("two at once")
+    return str(caught.value)
+
+
 def test_another_process_is_refused_and_told_who_holds_it() -> None:
     with other_lab() as other:
-        with pytest.raises(TestbedBusyError) as caught, hold_testbed("mine", wait=False):
-            pytest.fail("two at once")
-        said = str(caught.value)
-        assert f"pid {other.pid} of " in said
+        said = refused(TestbedBusyError, f"pid {other.pid} of ", hold_testbed("m", wait=False))
         assert "tpch[scale=1]" in said
         assert "since 20" in said
         assert str(lock_file()) in said
@@ -92,22 +96,15 @@ def test_a_child_of_the_holder_does_not_keep_the_lock() -> None:
 
 
 def test_two_threads_of_one_lab_exclude_each_other_too() -> None:
-    with (
-        hold_testbed("one", wait=False),
-        pytest.raises(TestbedBusyError, match=f"pid {os.getpid()} .* one"),
-        hold_testbed("two", wait=False),
-    ):
-        pytest.fail("two at once")
+    with hold_testbed("one", wait=False):
+        refused(TestbedBusyError, f"pid {os.getpid()} .* one", hold_testbed("two", wait=False))
 
 
 def test_giving_up_ends_the_wait() -> None:
     asked = threading.Event()
-    with (
-        hold_testbed("one", wait=False),
-        pytest.raises(RunInterruptedError, match=r"gave up waiting for pid .* one"),
-        hold_testbed("two", wait=True, waiting=lambda _: asked.set(), give_up=asked.is_set),
-    ):
-        pytest.fail("two at once")
+    waits = hold_testbed("b", wait=True, waiting=lambda _: asked.set(), give_up=asked.is_set)
+    with hold_testbed("one", wait=False):
+        refused(RunInterruptedError, r"gave up waiting for pid .* one", waits)
 
 
 def test_the_lock_is_released_when_the_work_fails() -> None:
@@ -125,16 +122,13 @@ def test_what_the_last_holder_wrote_is_replaced_whole() -> None:
         assert json.loads(lock_file().read_text())["purpose"] == "short"
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"{}", b"[1]", b'{"pid": 1'])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"{}", b"[1]", b'{"pid": 1', b"[" * 100_000])
 def test_a_damaged_lock_file_is_no_obstacle(content: bytes) -> None:
     """The kernel knows who holds it, whatever anybody wrote."""
     with hold_testbed("one", wait=False):
         lock_file().write_bytes(content)
-        with (
-            pytest.raises(TestbedBusyError, match=f"measuring already: pid {os.getpid()} of "),
-            hold_testbed("two", wait=False),
-        ):
-            pytest.fail("two at once")
+        said = f"measuring already: pid {os.getpid()} of "
+        refused(TestbedBusyError, said, hold_testbed("two", wait=False))
 
 
 def test_a_lock_of_a_group_is_nobody_else_s() -> None:
@@ -172,11 +166,8 @@ def test_who_may_only_read_the_lock_holds_it_all_the_same(monkeypatch: pytest.Mo
         lock.chmod(0o644)
         drop = "import os\nos.setgroups([]); os.setgid(65534); os.setuid(65534)\nwith hold"
         with other_lab(OTHER.replace("with hold", drop)) as other:
-            with (
-                pytest.raises(TestbedBusyError, match=rf"pid {other.pid} of nobody \(lock"),
-                hold_testbed("mine", wait=False),
-            ):
-                pytest.fail("two at once")
+            holder = rf"pid {other.pid} of nobody \(lock"
+            refused(TestbedBusyError, holder, hold_testbed("mine", wait=False))
             assert lock.read_text() == content
 
 
@@ -185,8 +176,7 @@ def test_a_foreign_file_is_left_as_it_is(content: bytes) -> None:
     lock_file().write_bytes(content)
     before = lock_file().stat()
 
-    with pytest.raises(InputError, match="is no lock of Benchyard's"), hold_testbed("a", wait=True):
-        pytest.fail("held")
+    refused(InputError, "is no lock of Benchyard's", hold_testbed("a", wait=True))
 
     assert lock_file().read_bytes() == content
     assert lock_file().stat().st_mtime_ns == before.st_mtime_ns
@@ -220,8 +210,7 @@ def test_what_is_no_file_is_refused(
             place = tmp_path / "absent" / "lock"
     monkeypatch.setenv(LOCK_VARIABLE, str(place))
 
-    with pytest.raises(InputError, match=str(place)), hold_testbed("one", wait=True):
-        pytest.fail("held")
+    refused(InputError, str(place), hold_testbed("one", wait=True))
 
     assert victim.read_text() == "precious"
 
@@ -255,26 +244,14 @@ with testbed.hold_testbed("x", wait=True):
     assert all(begin.replace("begin", "end") == end for begin, end in pairs)
 
 
-def test_a_lock_full_of_brackets_is_another_lab_s(isolated_lock: Path) -> None:
-    with hold_testbed("first", wait=False):
-        isolated_lock.write_text("[" * 100_000)
-        with pytest.raises(TestbedBusyError, match="pid"), hold_testbed("b", wait=False):
-            pass
-
-
 # -- a results folder
 
 
 def test_a_results_folder_is_one_lab_s_at_a_time(tmp_path: Path) -> None:
     results = tmp_path / "a" / "results"
     with hold_results(results, "case", wait=False):
-        with (
-            pytest.raises(
-                TestbedBusyError, match=rf"results is in use already: pid {os.getpid()} "
-            ),
-            hold_results(results, "case", wait=False),
-        ):
-            pytest.fail("two at once")
+        said = f"results is in use already: pid {os.getpid()} "
+        refused(TestbedBusyError, said, hold_results(results, "case", wait=False))
         with hold_results(results / "n=1", "case[n=1]", wait=False):
             pass
 
@@ -301,13 +278,9 @@ def test_who_waited_for_a_folder_that_was_removed_holds_the_new_one(tmp_path: Pa
 
 def test_both_are_held_and_waited_for(tmp_path: Path) -> None:
     told: list[str] = []
-    with (
-        hold_results(tmp_path / "results", "other", wait=False),
-        pytest.raises(RunInterruptedError, match="gave up waiting for pid"),
-        hold_both(
-            tmp_path / "results", "mine", wait=True, tell=told.append, give_up=lambda: bool(told)
-        ),
-    ):
-        pytest.fail("two at once")
+    results = tmp_path / "results"
+    with hold_results(results, "other", wait=False):
+        both = hold_both(results, "a", wait=True, tell=told.append, give_up=lambda: bool(told))
+        refused(RunInterruptedError, "gave up waiting for pid", both)
     [text] = told
-    assert text.startswith(f"waiting for {tmp_path / 'results'}, held by pid ")
+    assert text.startswith(f"waiting for {results}, held by pid ")

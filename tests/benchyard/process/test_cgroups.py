@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import MeasurementError
-from benchyard.process.cgroups import Cgroup, cgroup_at, cgroup_of, levels_of
+from benchyard.process.cgroups import Cgroup, cgroup_at, cgroup_of, own_levels
 
 V1 = ("cpu,cpuacct", "memory", "blkio", "pids")
 DOCKER = "/docker/1f0c"
@@ -31,7 +31,7 @@ class System:
     def process(self, *lines: str, pid: int = 42) -> None:
         for number in (str(pid), "self"):
             (self.proc / number).mkdir(parents=True, exist_ok=True)
-        (self.proc / str(pid) / "cgroup").write_text("".join(f"{line}\n" for line in lines))
+            (self.proc / number / "cgroup").write_text("".join(f"{line}\n" for line in lines))
         (self.proc / "self" / "mountinfo").write_text("\n".join(self.mounts))
 
     def group(self, place: str, name: str) -> Path:
@@ -114,7 +114,7 @@ def test_a_nested_group_keeps_its_path(system: System) -> None:
     system.process(f"0::{name}")
     assert cgroup_of(42, proc=system.proc) == Cgroup(name, {"": folder})
     top = system.top / "unified"
-    names = [path.relative_to(top) for path in levels_of(42, "cpu", proc=system.proc)]
+    names = [path.relative_to(top) for path in own_levels("cpu", proc=system.proc)]
     assert [len(path.parts) for path in names] == [3, 2, 1, 0]
 
 
@@ -123,8 +123,8 @@ def test_levels_are_those_of_the_controller(system: System) -> None:
     system.mount("unified", "cgroup2", "rw")
     folder = system.group("cpu", "/lab")
     system.process("1:cpu,cpuacct:/lab", "0::/other")
-    assert levels_of(42, "cpu", proc=system.proc) == (folder, system.top / "cpu")
-    assert levels_of(43, "cpu", proc=system.proc) == ()
+    assert own_levels("cpu", proc=system.proc) == (folder, system.top / "cpu")
+    assert own_levels("cpu", proc=system.proc / "none") == ()
 
 
 def test_a_group_that_was_removed(system: System) -> None:

@@ -20,7 +20,7 @@ import requests
 import urllib3
 
 from benchyard.case.resource import CommandResult, step_context
-from benchyard.host.counters.counters import Counters
+from benchyard.host.counters import Counters
 from benchyard.run.running_resources import owned_by
 from resources.container import Container
 from tests.resources._containers.conftest import container_in, said, workspace_in

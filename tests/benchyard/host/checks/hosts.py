@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from benchyard.host.checks.check_context import CheckContext
+from benchyard.host.checks import make
+from benchyard.host.checks.check_context import CheckContext, Finding, Look, Status, glance
+from benchyard.host.facts.engine import Contact, EngineFacts
 from benchyard.host.facts.reading import Host
 
 CPU = "sys/devices/system/cpu"
@@ -20,6 +22,7 @@ def threads(count: int, siblings: Mapping[int, str], package: int = 0) -> dict[s
     made: dict[str, str] = {f"{CPU}/online": f"0-{count - 1}" if count > 1 else "0"}
     for cpu in range(count):
         made[f"{CPU}/cpu{cpu}/topology/core_cpus_list"] = siblings[cpu]
+        made[f"{CPU}/cpu{cpu}/topology/package_cpus_list"] = f"0-{count - 1}"
         made[f"{CPU}/cpu{cpu}/topology/physical_package_id"] = str(package)
     return made
 
@@ -197,5 +200,44 @@ def write_host(folder: Path, files: Mapping[str, str | None]) -> Host:
 def scene_of(folder: Path, files: Mapping[str, str | None], **more: Any) -> CheckContext:
     """Return what checks look at, of a host written below a folder."""
     host = write_host(folder / "host", files)
-    given: dict[str, Any] = {"results": folder, "temporary": folder, "user": 1000, **more}
+    given: dict[str, Any] = {"results": folder, "temporary": folder, "user": 1000}
+    given |= {"engine": EngineFacts(Contact.ABSENT), **more}
     return CheckContext(host, **given)
+
+
+def looked(folder: Path, before: Mapping[str, str], after: Mapping[str, str]) -> CheckContext:
+    """Return a context with a look of half a second between two states of a host."""
+    first = glance(scene_of(folder / "before", before).host, 0.0)
+    second = glance(scene_of(folder / "after", after).host, 0.5)
+    return scene_of(folder / "now", after, look=Look(first, second))
+
+
+def made(check: str, context: CheckContext) -> Finding:
+    """Make a check that applies to the host."""
+    found = make(check, context)
+    assert found is not None
+    assert found.check == check
+    return found
+
+
+Expected: TypeAlias = tuple[str, Mapping[str, str], Status, str, str]
+
+
+def finds(
+    check: str, files: Mapping[str, str], status: Status, words: str, advice: str = ""
+) -> Expected:
+    """Return a row: what a check says of a host; ``words`` and ``advice`` are parts of it."""
+    return check, files, status, words, advice
+
+
+def named(expected: Expected) -> str:
+    """Return the id of a test with such a row."""
+    return f"{expected[0]}: {expected[3]}"
+
+
+def expect(expected: Expected, found: Finding) -> None:
+    """Compare a finding with a row."""
+    _, _, status, words, advice = expected
+    assert found.status is status
+    assert words in found.finding
+    assert advice in found.advice

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from benchyard.host.checks.check_context import CheckContext
-from benchyard.host.checks.finding import Finding, Status
-from benchyard.host.checks.storage import CHECKS
+from benchyard.host.checks.check_context import CheckContext, Finding, Status
+from benchyard.host.facts.engine import Contact, EngineFacts
 from benchyard.host.facts.reading import Host
-from tests.benchyard.host.checks.hosts import LAPTOP, scene_of
+from tests.benchyard.host.checks.hosts import LAPTOP, made, scene_of
 
 MOUNT = "22 1 259:2 / / rw - {fstype} {source} rw\n"
 
@@ -22,9 +21,7 @@ def found(tmp_path: Path, fstype: str = "ext4", **more: Any) -> Finding:
         "sys/dev/block/259:2/partition": "1",
         "sys/dev/block/queue/rotational": "1" if more.pop("turns", False) else "0",
     }
-    made = CHECKS["results folder"](scene_of(tmp_path, files, **more))
-    assert made is not None
-    return made
+    return made("results folder", scene_of(tmp_path, files, **more))
 
 
 def with_space(monkeypatch: pytest.MonkeyPatch, free: int, total: int, **more: int) -> None:
@@ -65,8 +62,8 @@ def test_what_it_lies_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_folder_that_is_not_there_yet_is_judged_by_the_one_above(tmp_path: Path) -> None:
-    made = found(tmp_path, results=tmp_path / "not" / "yet")
-    assert f"free in {tmp_path} " in made.finding
+    finding = found(tmp_path, results=tmp_path / "not" / "yet")
+    assert f"free in {tmp_path} " in finding.finding
 
 
 def test_a_folder_that_cannot_be_written_fails(
@@ -76,20 +73,20 @@ def test_a_folder_that_cannot_be_written_fails(
         return mode == os.F_OK
 
     monkeypatch.setattr(os, "access", refused)
-    made = found(tmp_path)
-    assert made.status is Status.FAIL
-    assert made.finding == f"{tmp_path} cannot be written to: this user may not"
-    assert made.advice == "give another one with --results"
+    finding = found(tmp_path)
+    assert finding.status is Status.FAIL
+    assert finding.finding == f"{tmp_path} cannot be written to: this user may not"
+    assert finding.advice == "give another one with --results"
 
 
 @pytest.mark.parametrize("folder", ["/proc", "/proc/self/not/there", "/sys"])
 def test_folders_of_the_kernel_hold_no_results_even_for_root(folder: str) -> None:
     """Its access rights allow it, and it has 0 of 0 bytes free."""
-    made = CHECKS["results folder"](CheckContext(Host(), Path(folder), Path("/")))
-    assert made is not None
-    assert made.status is Status.FAIL
-    assert "cannot be written to: what is there is the kernel's (" in made.finding
-    assert made.advice == "give another one with --results"
+    engine = EngineFacts(Contact.ABSENT)
+    finding = made("results folder", CheckContext(Host(), Path(folder), Path("/"), engine))
+    assert finding.status is Status.FAIL
+    assert "cannot be written to: what is there is the kernel's (" in finding.finding
+    assert finding.advice == "give another one with --results"
 
 
 @pytest.mark.parametrize(
@@ -103,9 +100,9 @@ def test_a_file_system_that_takes_no_file_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: dict[str, int], why: str
 ) -> None:
     with_space(monkeypatch, 5 * 10**11, 10**12, **state)
-    made = found(tmp_path)
-    assert made.status is Status.FAIL
-    assert made.finding == f"{tmp_path} cannot be written to: {why}"
+    finding = found(tmp_path)
+    assert finding.status is Status.FAIL
+    assert finding.finding == f"{tmp_path} cannot be written to: {why}"
 
 
 def test_where_nobody_tells_the_room_no_figure_is_made_up(
@@ -122,13 +119,11 @@ def test_where_nobody_tells_the_room_no_figure_is_made_up(
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for results in (tmp_path / "file", tmp_path / "file" / "below"):
-        made = found(tmp_path, results=results)
-        assert made.status is Status.FAIL
-        assert made.finding == f"{tmp_path / 'file'} cannot be written to: it is no folder"
+        finding = found(tmp_path, results=results)
+        assert finding.status is Status.FAIL
+        assert finding.finding == f"{tmp_path / 'file'} cannot be written to: it is no folder"
 
 
 def test_the_temporary_folder_is_looked_at_too(tmp_path: Path) -> None:
-    made = CHECKS["temporary folder"](scene_of(tmp_path, LAPTOP, temporary=Path("/")))
-    assert made is not None
-    assert made.check == "temporary folder"
-    assert " free in / " in made.finding
+    finding = made("temporary folder", scene_of(tmp_path, LAPTOP, temporary=Path("/")))
+    assert " free in / " in finding.finding

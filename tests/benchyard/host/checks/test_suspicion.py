@@ -43,7 +43,7 @@ def test_a_quiet_step_is_not_suspect() -> None:
         ({"host_swap_out_bytes": 1}, "the host swapped: 1 B out"),
         (
             {"host_swap_in_bytes": 3_000_000, "host_swap_out_bytes": 5e12},
-            "the host swapped: 3 MB in, 5,000.0 GB out",
+            "the host swapped: 3 MB in, 5.0 TB out",
         ),
         (
             {"lab_throttled_count": 3, "lab_throttled_s": 0.25},

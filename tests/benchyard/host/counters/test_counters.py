@@ -3,11 +3,13 @@
 import itertools
 import subprocess
 import sys
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from benchyard.host.collector import Reading
+from benchyard.host.counters import Counters
 from benchyard.host.counters.account import (
     CPU_WAIT,
     MOST_REASONS,
@@ -16,11 +18,17 @@ from benchyard.host.counters.account import (
     MetricBook,
     Reasons,
 )
-from benchyard.host.counters.counters import Counters
 from benchyard.host.counters.trees import PROCESS_PEAK
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.usage import Ended, Owned
 from tests.benchyard.host.counters.conftest import MIB, Worker
+
+
+@pytest.fixture
+def counters() -> Generator[Counters]:
+    made = Counters()
+    yield made
+    made.close()
 
 
 def test_a_snapshot_is_a_reading() -> None:
@@ -37,25 +45,21 @@ def test_a_snapshot_is_a_reading() -> None:
     assert counters.used(first, second) == used
 
 
-def test_what_is_null_has_its_reason_once_per_run(worker: Worker) -> None:
-    counters = Counters()
+def test_what_is_null_has_its_reason_once_per_run(worker: Worker, counters: Counters) -> None:
     owned = Owned(pids=[worker.pid])
     readings = [counters.read(owned) for _ in range(3)]
     used, again = (counters.used(start, end) for start, end in itertools.pairwise(readings))
-    counters.close()
     assert used.keys() == again.keys()
     nulls = {name for each in (used, again) for name, value in each.items() if value is None}
     assert nulls == counters.reasons.keys()
     assert not [why for why in counters.reasons.values() if ";" in why]
 
 
-def test_another_reason_is_told_too(worker: Worker) -> None:
-    counters = Counters()
+def test_another_reason_is_told_too(worker: Worker, counters: Counters) -> None:
     before = counters.read(Owned(pids=[worker.pid]))
     counters.used(before, counters.read(Owned(pids=[worker.pid])))
     worker.kill()
     used = counters.used(before, counters.read())
-    counters.close()
     assert used["resource_cpu_s"] is None
     assert counters.reasons["resource_oom_kill_count"].count(";") == 1
 
@@ -79,8 +83,9 @@ def test_nothing_below_zero_is_told() -> None:
     assert "contradict" in account.reasons["resource_disk_write_bytes"]
 
 
-def test_the_same_metrics_whatever_is_owned(cgroup: Cgroup, inside: Worker, worker: Worker) -> None:
-    counters = Counters()
+def test_the_same_metrics_whatever_is_owned(
+    cgroup: Cgroup, inside: Worker, worker: Worker, counters: Counters
+) -> None:
     all_of_them = {*SUMS, *SINGLE}
     for owned, more in (
         (Owned(cgroups=[cgroup]), set[str]()),
@@ -89,23 +94,23 @@ def test_the_same_metrics_whatever_is_owned(cgroup: Cgroup, inside: Worker, work
     ):
         used = counters.used(counters.read(owned), counters.read(owned))
         assert {n for n in used if n.startswith("resource_")} == all_of_them | more
-    counters.close()
 
 
-def test_a_process_in_an_owned_group_counts_once(cgroup: Cgroup, inside: Worker) -> None:
-    counters = Counters()
+def test_a_process_in_an_owned_group_counts_once(
+    cgroup: Cgroup, inside: Worker, counters: Counters
+) -> None:
     owned = Owned(pids=[inside.pid], cgroups=[cgroup])
     start = counters.read(owned)
     inside.burn(0.1)
     used = counters.used(start, counters.read(owned))
-    counters.close()
     assert 0.1 <= (used["resource_cpu_s"] or 0) < 0.19
     assert used["resource_process_count"] == 1
     assert used["resource_memory_peak_bytes"] is not None
 
 
-def test_parts_add_up_and_peaks_do_not(cgroup: Cgroup, inside: Worker, worker: Worker) -> None:
-    counters = Counters()
+def test_parts_add_up_and_peaks_do_not(
+    cgroup: Cgroup, inside: Worker, worker: Worker, counters: Counters
+) -> None:
     before = Owned(pids=[worker.pid], cgroups=[cgroup])
     start = counters.read(before)
     inside.burn(0.05)
@@ -113,34 +118,30 @@ def test_parts_add_up_and_peaks_do_not(cgroup: Cgroup, inside: Worker, worker: W
     told = Ended(0, 1.0, 2.0, 2**50, pid=1)
     after = Owned(pids=[worker.pid], cgroups=[cgroup], ended=[told])
     used = counters.used(start, counters.read(after))
-    counters.close()
     assert 3.1 <= (used["resource_cpu_s"] or 0) < 3.6
     assert used["resource_process_count"] == 2
     assert used["resource_memory_peak_bytes"] is None
     assert used["resource_psi_cpu_some_s"] is None
 
 
-def test_the_peaks_of_the_run(cgroup: Cgroup, inside: Worker) -> None:
-    counters = Counters()
+def test_the_peaks_of_the_run(cgroup: Cgroup, inside: Worker, counters: Counters) -> None:
     inside.touch(32 * MIB)
     counters.read(Owned(cgroups=[cgroup]))
     counters.read(Owned(cgroups=[cgroup]))
     inside.kill()
-    counters.close()
     assert list(counters.peaks()) == [cgroup.name]
     assert (counters.peaks()[cgroup.name] or 0) > 32 * MIB
 
 
-def test_what_belongs_to_it_no_more_is_not_known(cgroup: Cgroup) -> None:
-    counters = Counters()
+def test_what_belongs_to_it_no_more_is_not_known(cgroup: Cgroup, counters: Counters) -> None:
     used = counters.used(counters.read(Owned(cgroups=[cgroup])), counters.read())
-    counters.close()
     assert used["resource_cpu_s"] is None
     assert "no more" in counters.reasons["resource_cpu_s"]
 
 
-def test_steps_side_by_side(cgroup: Cgroup, inside: Worker, worker: Worker) -> None:
-    counters = Counters()
+def test_steps_side_by_side(
+    cgroup: Cgroup, inside: Worker, worker: Worker, counters: Counters
+) -> None:
     owned = [Owned(cgroups=[cgroup]), Owned(pids=[worker.pid]), Owned(pids=[inside.pid])]
 
     def measure(index: int) -> dict[str, float | None]:
@@ -149,11 +150,10 @@ def test_steps_side_by_side(cgroup: Cgroup, inside: Worker, worker: Worker) -> N
 
     with ThreadPoolExecutor(4) as pool:
         every = list(pool.map(measure, range(120)))
-    counters.close()
     assert all(used["resource_cpu_s"] is not None for used in every)
 
 
-def test_a_network_namespace_of_its_own_is_told() -> None:
+def test_a_network_namespace_of_its_own_is_told(counters: Counters) -> None:
     code = (
         "import os, socket, time\nos.system('ip link set lo up')\n"
         "print('ready', flush=True); input()"
@@ -167,10 +167,8 @@ def test_a_network_namespace_of_its_own_is_told() -> None:
         assert process.stdout is not None
         if not process.stdout.readline():
             pytest.skip("no network namespace can be made here")
-        counters = Counters()
         owned = Owned(pids=[process.pid])
         used = counters.used(counters.read(owned), counters.read(owned))
-        counters.close()
         process.communicate(b"\n", timeout=30)
     assert used["resource_network_received_bytes"] == 0
     assert used["resource_network_sent_bytes"] == 0

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from benchyard.host.counters import kernel
 from benchyard.host.counters.account import MetricBook
 from benchyard.host.counters.group_usage import used_by_group
-from benchyard.host.counters.groups import Group, GroupReading, Members
+from benchyard.host.counters.groups import Group, Members
 from benchyard.host.counters.parsing import process_stat
 from benchyard.host.counters.processes import ProcessReading, boot_ticks
 from benchyard.process.cgroups import Cgroup
@@ -75,6 +76,33 @@ def whole(account: MetricBook) -> MetricBook:
     return account
 
 
+class Window:
+    """A window on a group: read once at its start, then at each question."""
+
+    def __init__(self, cgroup: Cgroup) -> None:
+        self.group = Group(cgroup)
+        self.start = self.group.read()
+
+    def used(self, began_ticks: int = 0) -> MetricBook:
+        return whole(used_by_group(self.start, self.group.read(), began_ticks))
+
+
+@pytest.fixture
+def watch() -> Generator[Callable[[Cgroup], Window]]:
+    """Begin windows, and close their groups."""
+    windows: list[Window] = []
+
+    def begin(cgroup: Cgroup) -> Window:
+        windows.append(Window(cgroup))
+        return windows[-1]
+
+    yield begin
+    for one in windows:
+        one.group.close()
+
+
+Watch = Callable[[Cgroup], Window]
+
 # -- version 2
 
 
@@ -127,45 +155,34 @@ def test_version_2_tells_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("old_kernel")
-def test_an_old_kernel_tells_a_peak_only_if_it_is_a_new_one(tmp_path: Path) -> None:
-    group = Group(write(tmp_path / "demo"))
-    first = group.read()
-    second = group.read()
-    account = whole(used_by_group(first, second, 0))
+def test_an_old_kernel_tells_a_peak_only_if_it_is_a_new_one(tmp_path: Path, watch: Watch) -> None:
+    window = watch(write(tmp_path / "demo"))
+    account = window.used()
     assert account.values["resource_memory_peak_bytes"] is None
     assert "begin anew" in account.reasons["resource_memory_peak_bytes"]
     write(tmp_path / "demo", memory_peak="10000000\n")
-    values = used_by_group(second, group.read(), 0).values
-    assert values["resource_memory_peak_bytes"] == 10000000
-    group.close()
+    assert window.used().values["resource_memory_peak_bytes"] == 10000000
 
 
 @pytest.mark.parametrize(
-    ("lacks", "metric"),
+    ("lacks", "content", "metric"),
     [
-        ("memory_peak", "resource_memory_peak_bytes"),
-        ("memory_current", "resource_memory_bytes"),
-        ("cpu_pressure", "resource_psi_cpu_some_s"),
-        ("memory_stat", "resource_page_fault_minor_count"),
-        ("memory_events", "resource_oom_kill_count"),
+        ("memory_peak", "-", "resource_memory_peak_bytes"),
+        ("memory_current", "-", "resource_memory_bytes"),
+        ("cpu_pressure", "-", "resource_psi_cpu_some_s"),
+        ("memory_stat", "-", "resource_page_fault_minor_count"),
+        ("memory_events", "-", "resource_oom_kill_count"),
+        # Without the controller of CPUs there is no throttling.
+        ("cpu_stat", V2["cpu.stat"].partition("nr_")[0], "resource_throttled_count"),
     ],
 )
 @pytest.mark.usefixtures("resettable")
-def test_a_kernel_that_lacks_a_file(tmp_path: Path, lacks: str, metric: str) -> None:
-    group = Group(write(tmp_path / "demo", **{lacks: "-"}))
-    account = whole(used_by_group(group.read(), group.read(), 0))
-    group.close()
+def test_a_kernel_that_lacks_a_file(
+    tmp_path: Path, watch: Watch, lacks: str, content: str, metric: str
+) -> None:
+    account = watch(write(tmp_path / "demo", **{lacks: content})).used()
     assert account.values[metric] is None
     assert account.values["resource_cpu_s"] == 0
-
-
-def test_without_the_cpu_controller_there_is_no_throttling(tmp_path: Path) -> None:
-    stat = "usage_usec 2000000\nuser_usec 1500000\nsystem_usec 500000\n"
-    group = Group(write(tmp_path / "demo", cpu_stat=stat))
-    account = whole(used_by_group(group.read(), group.read(), 0))
-    group.close()
-    assert account.values["resource_cpu_s"] == 0
-    assert account.values["resource_throttled_count"] is None
 
 
 @pytest.mark.usefixtures("resettable")
@@ -182,9 +199,8 @@ def test_a_group_that_is_gone_is_not_known_and_its_peak_stays(tmp_path: Path) ->
     assert group.peak_bytes == 9999360
 
 
-def test_the_root_is_nobodys_own() -> None:
-    group = Group(Cgroup("/"))
-    account = whole(used_by_group(group.read(), group.read(), 0))
+def test_the_root_is_nobodys_own(watch: Watch) -> None:
+    account = watch(Cgroup("/")).used()
     assert set(account.values.values()) == {None}
     assert "everybody" in account.reasons["resource_cpu_s"]
 
@@ -192,22 +208,15 @@ def test_the_root_is_nobodys_own() -> None:
 # -- version 1, real
 
 
-def used(group: Group, start: GroupReading, began: int = 0) -> MetricBook:
-    return whole(used_by_group(start, group.read(), began))
-
-
 def test_version_1_counts_what_its_processes_do(
-    cgroup: Cgroup, inside: Worker, tmp_path: Path
+    cgroup: Cgroup, inside: Worker, tmp_path: Path, watch: Watch
 ) -> None:
-    group = Group(cgroup)
-    start = group.read()
+    window = watch(cgroup)
     inside.burn(0.1)
     inside.burn(0.1, "child")
     inside.write(tmp_path / "own", 2 * MIB)
     inside.write(tmp_path / "childs", 4 * MIB, "child")
-    account = used(group, start)
-    group.close()
-    values = account.values
+    values = window.used().values
     assert 0.2 <= (values["resource_cpu_s"] or 0) < 1.0
     assert (values["resource_page_fault_minor_count"] or 0) > 200
     assert values["resource_process_count"] == 1
@@ -237,67 +246,59 @@ def test_version_1_begins_peaks_anew(cgroup: Cgroup, inside: Worker) -> None:
     assert (group.peak_bytes or 0) > 64 * MIB
 
 
-def test_a_process_that_came_from_outside_and_ended_hides_its_disk_bytes(
-    cgroup: Cgroup, inside: Worker
-) -> None:
-    folders = list(cgroup.folders.values())
-    join = "import os; [open(f + '/cgroup.procs', 'w').write(str(os.getpid())) for f in folders]"
-    burn = "import time; end = time.process_time() + 0.1\nwhile time.process_time() < end: pass"
-    group = Group(cgroup)
-    start = group.read()
-    code = f"folders = {list(map(str, folders))}\n{join}\n{burn}"
+JOINING = (
+    "import os, sys, time\n"
+    "for folder in {folders}: open(folder + '/cgroup.procs', 'w').write('0')\n"
+    "{then}\nos._exit(0)"
+)
+WRITE = (
+    "out = os.open({path!r}, os.O_WRONLY | os.O_CREAT); os.write(out, bytes(2**23)); os.fsync(out)"
+)
+BURN = "end = time.process_time() + 0.1\nwhile time.process_time() < end: pass"
+
+
+def from_outside(cgroup: Cgroup, then: str) -> None:
+    """Let a process join as ``docker exec`` does, work, and end; its parent is not in there."""
+    code = JOINING.format(folders=list(map(str, cgroup.folders.values())), then=then)
     subprocess.run([sys.executable, "-S", "-c", code], check=True)
-    account = used(group, start)
-    group.close()
+
+
+@pytest.mark.usefixtures("inside")
+def test_a_process_that_came_from_outside_and_ended_hides_its_disk_bytes(
+    cgroup: Cgroup, watch: Watch
+) -> None:
+    window = watch(cgroup)
+    from_outside(cgroup, BURN)
+    account = window.used()
     assert (account.values["resource_cpu_s"] or 0) > 0.09
     assert account.values["resource_disk_write_bytes"] is None
     assert "waited for" in account.reasons["resource_disk_write_bytes"]
-    assert inside.process.poll() is None
-
-
-JOINING = (
-    "import os, sys\n"
-    "for folder in {folders}: open(folder + '/cgroup.procs', 'w').write('0')\n"
-    "out = os.open({path!r}, os.O_WRONLY | os.O_CREAT); os.write(out, bytes({size}))\n"
-    "os.fsync(out); os._exit(0)"
-)
-
-
-def from_outside(cgroup: Cgroup, path: Path, size: int) -> None:
-    """Let a process join as ``docker exec`` does, write, and end; its parent is not in there."""
-    folders = list(map(str, cgroup.folders.values()))
-    code = JOINING.format(folders=folders, path=str(path), size=size)
-    subprocess.run([sys.executable, "-S", "-c", code], check=True)
 
 
 def test_a_quick_writer_from_outside_hides_the_disk_bytes(
-    cgroup: Cgroup, inside: Worker, tmp_path: Path
+    cgroup: Cgroup, inside: Worker, tmp_path: Path, watch: Watch
 ) -> None:
-    group = Group(cgroup)
-    start = group.read()
-    from_outside(cgroup, tmp_path / "one", 8 * MIB)
-    account = used(group, start)
+    window = watch(cgroup)
+    from_outside(cgroup, WRITE.format(path=str(tmp_path / "one")))
+    account = window.used()
     assert account.values["resource_disk_write_bytes"] is None
     assert "waited for" in account.reasons["resource_disk_write_bytes"]
-    start = group.read()
+    window = watch(cgroup)
     inside.do("", "child")
-    from_outside(cgroup, tmp_path / "two", 8 * MIB)
-    assert used(group, start).values["resource_disk_write_bytes"] is None
-    group.close()
+    from_outside(cgroup, WRITE.format(path=str(tmp_path / "two")))
+    assert window.used().values["resource_disk_write_bytes"] is None
 
 
 def test_bytes_of_a_group_whose_processes_just_run_are_told(
-    cgroup: Cgroup, inside: Worker, tmp_path: Path
+    cgroup: Cgroup, inside: Worker, tmp_path: Path, watch: Watch
 ) -> None:
-    group = Group(cgroup)
-    start = group.read()
+    window = watch(cgroup)
     subprocess.run(["/bin/true"], check=True)  # born elsewhere: that does no harm
     inside.write(tmp_path / "own", 2 * MIB)
     # The clocks of group and process agree once it does nothing any more.
     stat = Path(f"/proc/{inside.pid}/stat")
     assert eventually(lambda: process_stat(stat.read_bytes()).state == "S")
-    account = used(group, start)
-    group.close()
+    account = window.used()
     written = account.values["resource_disk_write_bytes"]
     assert written == 0 or written == pytest.approx(2 * MIB, rel=0.01), account.reasons
 
@@ -313,7 +314,8 @@ def members(older: int, newer: int, *each: ProcessReading, expected: int | None 
 
 def process(pid: int, waited: int = 0, *, threads: int = 1, cpu_ns: int = 0) -> ProcessReading:
     head = f"{pid} (x) S 1 0 0 0 0 0 9 {waited} 0 0 0 0 0 0 20 0 {threads} 0 500 0 0"
-    return ProcessReading(pid, False, f"{head} {'0 ' * 30}".encode(), b"", cpu_ns)
+    io = b"read_bytes: 0\nwrite_bytes: 0\n"
+    return ProcessReading(pid, False, f"{head} {'0 ' * 30}".encode(), io, cpu_ns)
 
 
 @pytest.mark.parametrize(
@@ -339,22 +341,10 @@ def process(pid: int, waited: int = 0, *, threads: int = 1, cpu_ns: int = 0) -> 
     ],
 )
 def test_bytes_are_told_only_if_nobody_can_be_missing(
-    tmp_path: Path, earlier: Members, later: Members, is_told: bool
+    tmp_path: Path, watch: Watch, earlier: Members, later: Members, is_told: bool
 ) -> None:
-    (tmp_path / "cpuacct.usage").write_text("5\n")
-    (tmp_path / "cgroup.procs").write_text("")
-    group = Group(Cgroup("/demo", {"cpuacct": tmp_path}))
-    reading = group.read()
-    group.close()
-    with_bytes = [
-        each._replace(
-            processes=tuple(
-                one._replace(io=b"read_bytes: 0\nwrite_bytes: 0\n") for one in each.processes
-            )
-        )
-        for each in (earlier, later)
-    ]
-    start, end = (reading._replace(members=each) for each in with_bytes)
+    reading = watch(write_v1(tmp_path, cpuacct__usage=5)).start
+    start, end = (reading._replace(members=each) for each in (earlier, later))
     account = whole(used_by_group(start, end, 0))
     assert (account.values["resource_disk_write_bytes"] == 0) == is_told, account.reasons
 
@@ -377,11 +367,9 @@ def test_groups_leave_no_descriptors_open(tmp_path: Path) -> None:
     group.close()
 
 
-def test_what_a_group_has_no_file_for_has_no_odd_reason(cgroup: Cgroup) -> None:
+def test_what_a_group_has_no_file_for_has_no_odd_reason(cgroup: Cgroup, watch: Watch) -> None:
     folders = {name: path for name, path in cgroup.folders.items() if name in {"cpu", "cpuacct"}}
-    group = Group(Cgroup(cgroup.name, folders))
-    account = whole(used_by_group(group.read(), group.read(), 0))
-    group.close()
+    account = watch(Cgroup(cgroup.name, folders)).used()
     for metric in ("memory_bytes", "memory_peak_bytes", "psi_io_some_s", "oom_kill_count"):
         assert account.values[f"resource_{metric}"] is None
         reason = account.reasons[f"resource_{metric}"]
@@ -405,21 +393,17 @@ def test_a_peak_is_looked_up_where_it_was_noted(cgroup: Cgroup, inside: Worker) 
     assert (account.values["resource_memory_peak_bytes"] or 0) > 16 * MIB
 
 
-def test_a_group_that_vanished_and_came_again_began_anew(cgroup: Cgroup) -> None:
-    group = Group(cgroup)
-    start = group.read()
+def test_a_group_that_vanished_and_came_again_began_anew(cgroup: Cgroup, watch: Watch) -> None:
+    window = watch(cgroup)
     for folder in cgroup.folders.values():
         folder.rmdir()
-    gone = group.read()
-    assert gone.is_gone
-    assert used_by_group(start, gone, 0).values["resource_cpu_s"] is None
+    assert window.group.read().is_gone
+    assert window.used().values["resource_cpu_s"] is None
     for folder in cgroup.folders.values():
         folder.mkdir()
-    account = used(group, start)
-    assert "made again" in account.reasons["resource_cpu_s"]
-    again = group.read()
-    assert used(group, again).values["resource_cpu_s"] == 0
-    group.close()
+    assert "made again" in window.used().reasons["resource_cpu_s"]
+    window.start = window.group.read()
+    assert window.used().values["resource_cpu_s"] == 0
 
 
 def test_a_group_made_inside_counts_from_its_birth(cgroup: Cgroup) -> None:
@@ -458,42 +442,37 @@ def test_processes_of_groups_below_belong_to_it(cgroup: Cgroup) -> None:
     below.rmdir()
 
 
-def test_operations_count_where_the_kernel_counts_them(tmp_path: Path) -> None:
-    (tmp_path / "cpuacct.usage").write_text("5\n")
-    (tmp_path / "cgroup.procs").write_text("")
-    blkio = tmp_path / "blkio.throttle.io_serviced"
-    blkio.write_text("Total 0\n")
-    group = Group(Cgroup("/demo", {"blkio": tmp_path, "cpuacct": tmp_path}))
-    start = group.read()
-    quiet = whole(used_by_group(start, group.read(), 0))
-    assert quiet.values["resource_disk_read_count"] is None
-    blkio.write_text("254:0 Read 3\n254:0 Write 4\nTotal 7\n")
-    account = whole(used_by_group(start, group.read(), 0))
-    group.close()
-    assert account.values["resource_disk_read_count"] == 3
-    assert account.values["resource_disk_write_count"] == 4
+def write_v1(folder: Path, **files: int | str) -> Cgroup:
+    """Write a group of version 1 without processes."""
+    (folder / "cgroup.procs").write_text("")
+    for name, content in files.items():
+        (folder / name.replace("__", ".")).write_text(f"{content}\n")
+    return Cgroup("/demo", {"blkio": folder, "cpuacct": folder})
 
 
-def test_user_and_system_of_version_1_add_up_to_the_whole(tmp_path: Path) -> None:
+def test_operations_count_where_the_kernel_counts_them(tmp_path: Path, watch: Watch) -> None:
+    counts = {"cpuacct__usage": 5, "blkio__throttle__io_serviced": "Total 0"}
+    window = watch(write_v1(tmp_path, **counts))
+    assert window.used().values["resource_disk_read_count"] is None
+    write_v1(tmp_path, blkio__throttle__io_serviced="254:0 Read 3\n254:0 Write 4\nTotal 7")
+    values = window.used().values
+    assert (values["resource_disk_read_count"], values["resource_disk_write_count"]) == (3, 4)
+
+
+def test_user_and_system_of_version_1_add_up_to_the_whole(tmp_path: Path, watch: Watch) -> None:
     """They are counted in ticks, and the whole in nanoseconds."""
-    (tmp_path / "cgroup.procs").write_text("")
 
-    def spend(total_ns: int, user_ns: int, system_ns: int) -> None:
-        (tmp_path / "cpuacct.usage").write_text(f"{total_ns}\n")
-        (tmp_path / "cpuacct.usage_user").write_text(f"{user_ns}\n")
-        (tmp_path / "cpuacct.usage_sys").write_text(f"{system_ns}\n")
+    def spend(total_ns: int, user_ns: int, system_ns: int) -> Cgroup:
+        parts = {"cpuacct__usage_user": user_ns, "cpuacct__usage_sys": system_ns}
+        return write_v1(tmp_path, cpuacct__usage=total_ns, **parts)
 
-    spend(10**9, 10**9, 0)
-    group = Group(Cgroup("/demo", {"cpuacct": tmp_path}))
-    start = group.read()
+    names = [f"resource_cpu_{name}" for name in ("s", "user_s", "system_s")]
+    window = watch(spend(10**9, 10**9, 0))
     spend(3 * 10**9, 10**9 + 1_650_000_000, 550_000_000)
-    account = used_by_group(start, group.read(), 0)
+    values = window.used().values
+    assert [values[name] for name in names] == pytest.approx([2, 1.5, 0.5])
     spend(1_000_500_000, 10**9, 0)
-    short = used_by_group(start, group.read(), 0)
-    group.close()
-    assert account.values["resource_cpu_s"] == 2
-    assert account.values["resource_cpu_user_s"] == pytest.approx(1.5)
-    assert account.values["resource_cpu_system_s"] == pytest.approx(0.5)
+    short = window.used()
     assert short.values["resource_cpu_s"] == pytest.approx(0.0005)
     assert short.values["resource_cpu_user_s"] is None
     assert "no tick" in short.reasons["resource_cpu_user_s"]

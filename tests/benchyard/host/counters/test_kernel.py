@@ -54,20 +54,16 @@ def test_a_list_that_the_kernel_hands_out_in_parts_is_whole() -> None:
     assert content.splitlines()[-1] == last
 
 
-def test_what_is_not_there_says_why(tmp_path: Path) -> None:
-    file = KernelFile(tmp_path / "none")
-    assert not file.is_open
+@pytest.mark.parametrize(
+    ("name", "problem"), [("none", "No such file or directory"), ("", "Is a directory")]
+)
+def test_what_cannot_be_read_says_why(tmp_path: Path, name: str, problem: str) -> None:
+    file = KernelFile(tmp_path / name)
+    assert file.is_open == (not name)
     assert file.read() is None
-    assert file.problem == "No such file or directory"
-    assert read_once(str(tmp_path / "none")) is None
-
-
-def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
-    file = KernelFile(tmp_path)
-    assert file.read() is None
-    assert file.problem == "Is a directory"
+    assert file.problem == problem
     file.close()
-    assert read_once(str(tmp_path)) is None
+    assert read_once(str(tmp_path / name)) is None
 
 
 def test_a_process_that_is_gone_gives_nothing() -> None:
@@ -135,22 +131,6 @@ class Level:
         return self.may_reset
 
 
-def test_a_window_has_a_peak_of_its_own() -> None:
-    level = Level()
-    book = PeakBook(level)
-    level.go(900, 1)
-    first = book.mark()
-    level.go(50, 2)
-    second = book.mark()
-    level.go(10, 3)
-    third = book.mark()
-    assert book.between(first, second) == 50
-    assert book.between(second, third) == 10
-    assert book.between(first, third) == 50
-    assert book.between(None, second) == 900
-    assert book.largest == 900
-
-
 @given(st.lists(st.lists(st.integers(0, 100), min_size=1), min_size=2), st.data())
 def test_overlapping_windows(segments: list[list[int]], data: st.DataObject) -> None:
     level = Level()
@@ -165,6 +145,8 @@ def test_overlapping_windows(segments: list[list[int]], data: st.DataObject) -> 
     end = data.draw(st.integers(start + 1, len(segments)))
     inside = [standing[start + 1], *(value for part in segments[start:end] for value in part)]
     assert book.between(marks[start], marks[end]) == max(inside)
+    assert book.between(None, marks[end]) == max(map(max, segments[:end]))
+    assert book.largest == max(map(max, segments))
 
 
 def test_without_beginning_anew_a_new_height_is_exact_and_anything_else_unknown() -> None:

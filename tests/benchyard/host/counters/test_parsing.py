@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.host.counters import parsing
+from benchyard.host.counters import group_parsing, parsing
 from benchyard.host.counters.host import real_disks
 
 CPU_STAT_V2 = b"""usage_usec 516169
@@ -51,14 +51,12 @@ PARSERS: list[Callable[[bytes], object]] = [
     parsing.process_disk,
     parsing.peak_resident_bytes,
     parsing.number,
-    parsing.cpu_of_v2,
-    parsing.throttling,
-    parsing.cpu_usage_of_v1,
-    parsing.cpu_stat_of_v1,
-    parsing.faults,
-    parsing.oom_kills,
-    parsing.io_of_v2,
-    parsing.blkio_of_v1,
+    group_parsing.throttling,
+    lambda content: group_parsing.group_cpu(content, content, content, content),
+    group_parsing.faults,
+    group_parsing.oom_kills,
+    group_parsing.io_of_v2,
+    group_parsing.blkio_of_v1,
 ]
 _REAL = (
     *("/proc/stat", "/proc/meminfo", "/proc/vmstat", "/proc/diskstats", "/proc/net/dev"),
@@ -108,8 +106,8 @@ def test_swap_counts_pages() -> None:
 
 
 def test_a_longer_name_is_another_counter() -> None:
-    assert parsing.oom_kills(b"oom_kill_disable 7\nunder_oom 8\noom_kill 9\n") == 9
-    assert parsing.oom_kills(b"oom 1\noom_kill_disable 7\n") is None
+    assert group_parsing.oom_kills(b"oom_kill_disable 7\nunder_oom 8\noom_kill 9\n") == 9
+    assert group_parsing.oom_kills(b"oom 1\noom_kill_disable 7\n") is None
 
 
 @pytest.mark.skipif(not real_disks(), reason="this host has no disk")
@@ -186,37 +184,38 @@ def test_this_process() -> None:
 
 
 def test_version_2() -> None:
-    assert parsing.cpu_of_v2(CPU_STAT_V2) == (0.516169, 0.124035, 0.392133, 3, 0.045678)
-    assert parsing.throttling(CPU_STAT_V2) == (3, 0.045678)
-    assert parsing.faults(MEMORY_STAT_V2) == (893, 7)
-    assert parsing.oom_kills(b"low 0\nhigh 0\nmax 0\noom 2\noom_kill 1\n") == 1
+    assert group_parsing.group_cpu(CPU_STAT_V2) == (0.516169, 0.124035, 0.392133)
+    assert group_parsing.throttling(CPU_STAT_V2) == (3, 0.045678)
+    assert group_parsing.faults(MEMORY_STAT_V2) == (893, 7)
+    assert group_parsing.oom_kills(b"low 0\nhigh 0\nmax 0\noom 2\noom_kill 1\n") == 1
     assert parsing.number(b"max\n") is None
     assert parsing.number(b"217960192\n") == 217960192
 
 
 def test_disks_of_version_2() -> None:
-    assert parsing.io_of_v2(IO_STAT_V2) == (4097, 209719298, 4, 218)
-    assert parsing.io_of_v2(IO_STAT_V2, {"254:0"}) == (4096, 209719296, 1, 214)
-    assert parsing.io_of_v2(b"") == (0, 0, 0, 0)
-    assert parsing.io_of_v2(b"254:0 rbytes=x wbytes=1 rios=1 wios=1") == (None,) * 4
+    assert group_parsing.io_of_v2(IO_STAT_V2) == (4097, 209719298, 4, 218)
+    assert group_parsing.io_of_v2(IO_STAT_V2, {"254:0"}) == (4096, 209719296, 1, 214)
+    assert group_parsing.io_of_v2(b"") == (0, 0, 0, 0)
+    assert group_parsing.io_of_v2(b"254:0 rbytes=x wbytes=1 rios=1 wios=1") == (None,) * 4
 
 
 def test_version_1() -> None:
     throttled = b"nr_periods 0\nnr_throttled 5\nthrottled_time 2500000000\n"
-    assert parsing.throttling(throttled) == (5, 2.5)
-    assert parsing.cpu_usage_of_v1(b"516169846\n") == 0.516169846
-    ticks = parsing.TICKS_PER_S
-    assert parsing.cpu_stat_of_v1(b"user 12\nsystem 39\n")[1:3] == (12 / ticks, 39 / ticks)
+    assert group_parsing.throttling(throttled) == (5, 2.5)
+    usage, stat, ticks = b"516169846\n", b"user 12\nsystem 39\n", parsing.TICKS_PER_S
+    assert group_parsing.group_cpu(usage) == (0.516169846, None, None)
+    assert group_parsing.group_cpu(usage, stat, b"5", b"") == (0.516169846, 12 / ticks, 39 / ticks)
+    assert group_parsing.group_cpu(usage, stat, b"5000000000", b"0") == (0.516169846, 5.0, 0.0)
     faults = b"pgfault 1\npgmajfault 1\ntotal_pgfault 900\ntotal_pgmajfault 7\n"
-    assert parsing.faults(faults) == (893, 7)
+    assert group_parsing.faults(faults) == (893, 7)
 
 
 def test_disks_of_version_1() -> None:
-    assert parsing.blkio_of_v1(BLKIO) == (4097, 8194)
-    assert parsing.blkio_of_v1(BLKIO, {"254:0"}) == (4096, 8192)
-    assert parsing.blkio_of_v1(b"Total 0\n") == (0, 0)
-    assert parsing.blkio_of_v1(b"") == (None, None)
-    assert parsing.blkio_of_v1(b"8:0 Read x\nTotal 1") == (None, None)
+    assert group_parsing.blkio_of_v1(BLKIO) == (4097, 8194)
+    assert group_parsing.blkio_of_v1(BLKIO, {"254:0"}) == (4096, 8192)
+    assert group_parsing.blkio_of_v1(b"Total 0\n") == (0, 0)
+    assert group_parsing.blkio_of_v1(b"") == (None, None)
+    assert group_parsing.blkio_of_v1(b"8:0 Read x\nTotal 1") == (None, None)
 
 
 # -- whatever it is

@@ -13,8 +13,8 @@ import pytest
 
 from benchyard.host import facts as module
 from benchyard.host.facts import environment, environment_of
+from benchyard.host.facts.hardware import network
 from benchyard.host.facts.reading import Host
-from benchyard.host.facts.system import network
 from tests.benchyard.host.checks.hosts import (
     CONTAINER,
     CPU,

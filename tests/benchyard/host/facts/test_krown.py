@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from benchyard.host.facts import case_info, environment_of
+from benchyard.host.facts import environment_of
+from benchyard.host.facts.krown import case_info
 from benchyard.host.facts.reading import Host
 
 SAMPLE_LAYOUT = """===> CASE <===

@@ -9,14 +9,14 @@ import pytest
 
 from benchyard.core.errors import MeasurementError
 from benchyard.host.collector import Measured, StepWindow
-from benchyard.host.sampler import curves, process
+from benchyard.host.sampler import curves, host_files, process, start_sampler
 from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE, write_curves
 from benchyard.host.sampler.owned import HEADER
-from benchyard.host.sampler.process import FRAME, MAGIC, MISSED, PART, TICK
+from benchyard.host.sampler.process import MAGIC, MISSED, PART
 from benchyard.host.sampler.rows import COLUMNS, Boundary, StepSpan
-from benchyard.host.sampler.sampler import host_files, start_sampler
 from benchyard.process.usage import Owned
 from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
+from tests.benchyard.host.sampler.frames import frame, opened, tick
 
 SECOND = 1_000_000_000
 
@@ -28,20 +28,6 @@ def read(folder: Path, name: str = METRICS_FILE) -> list[dict[str, str]]:
 
 def measured(folder: Path, origin_ns: int = 0) -> Measured:
     return Measured(folder, "case[a=1,b=2]", 3, 0.1, origin_ns)
-
-
-def frame(kind: bytes, payload: bytes) -> bytes:
-    return FRAME.pack(kind, len(payload)) + payload
-
-
-def opened(ident: int, words: bytes) -> bytes:
-    return frame(process.OPENED, PART.pack(ident, 0) + words)
-
-
-def tick(at_ns: int, classes: int = 1, **changed: bytes) -> bytes:
-    parts = ((int(name[1:]), content) for name, content in changed.items())
-    body = b"".join(PART.pack(ident, len(content)) + content for ident, content in parts)
-    return frame(process.TICKED, TICK.pack(at_ns, classes) + body)
 
 
 def written(folder: Path, *frames: bytes) -> Path:
@@ -75,7 +61,7 @@ def test_a_host_without_hardware_disks_draws_all_devices(
     raw = written(
         tmp_path,
         opened(0, b"db cgroup:/g io.stat"),
-        tick(5 * SECOND, i0=b"7:0 rbytes=5 wbytes=6 rios=1 wios=1\n"),
+        tick(5 * SECOND, (0, b"7:0 rbytes=5 wbytes=6 rios=1 wios=1\n")),
     )
     write_curves(raw, measured(tmp_path), [ALWAYS], [])
     (row,) = read(tmp_path, RESOURCES_FILE)
@@ -142,7 +128,7 @@ def test_defect_17_what_lies_outside_of_commands_is_no_row(tmp_path: Path) -> No
     raw = written(
         tmp_path,
         opened(0, b"db cgroup:/a memory.current"),
-        tick(5, i0=b"5"),
+        tick(5, (0, b"5")),
         *(tick(at) for at in (10, 20, 30, 50)),
     )
     executions = [execution(1, 8, 12), execution(2, 28, 40)]
@@ -158,10 +144,10 @@ def test_levels_of_the_attempt_that_decided(tmp_path: Path) -> None:
     raw = written(
         tmp_path,
         opened(0, b"host columns meminfo"),
-        tick(10, i0=meminfo(90)),
-        tick(20, i0=meminfo(50)),
-        tick(30, i0=meminfo(60)),
-        tick(50, i0=meminfo(99)),
+        tick(10, (0, meminfo(90))),
+        tick(20, (0, meminfo(50))),
+        tick(30, (0, meminfo(60))),
+        tick(50, (0, meminfo(99))),
     )
     executions = [execution(1, 5, 12, 99 * 1024), execution(1, 15, 40, 40 * 1024)]
     windows = [StepWindow(1, 0, 40, 14), StepWindow(3, 45, 46, 45)]
@@ -184,10 +170,10 @@ def test_what_did_not_change_is_as_it_was_and_what_was_not_read_is_no_row(tmp_pa
         opened(0, b"host columns meminfo"),
         opened(1, b"db cgroup:/a memory.current"),
         opened(2, b"db tree:7 7/stat"),
-        tick(1 * SECOND, 3, i0=meminfo(5), i1=b"500", i2=b"7 (x) S"),
-        tick(2 * SECOND, 1),
+        tick(1 * SECOND, (0, meminfo(5)), (1, b"500"), (2, b"7 (x) S"), classes=3),
+        tick(2 * SECOND, classes=1),
         frame(process.GONE, PART.pack(1, 0)),
-        tick(3 * SECOND, 3),
+        tick(3 * SECOND, classes=3),
     )
     write_curves(raw, measured(tmp_path), [ALWAYS], [])
     assert [row["memory_ram"] for row in read(tmp_path)][1:-1] == [str(5 * 1024)] * 3
@@ -212,7 +198,7 @@ def test_without_samples_there_is_a_header(tmp_path: Path) -> None:
 
 
 def test_a_file_of_unknown_numbers_is_left_alone(tmp_path: Path) -> None:
-    raw = written(tmp_path, opened(0, b"db ufo:1 x"), tick(1, i0=b"5", i9=b"6"))
+    raw = written(tmp_path, opened(0, b"db ufo:1 x"), tick(1, (0, b"5"), (9, b"6")))
     assert write_curves(raw, measured(tmp_path), [], []).samples == 1
 
 
@@ -241,7 +227,7 @@ def test_memory_does_not_grow_with_the_samples(tmp_path: Path) -> None:
     peaks: list[int] = []
     for count in (2_000, 20_000):
         files = (opened(0, b"host columns meminfo"), opened(1, b"db cgroup:/a memory.current"))
-        ticks = (tick(at, i0=meminfo(at % 90), i1=b"%d" % at) for at in range(count))
+        ticks = (tick(at, (0, meminfo(at % 90)), (1, b"%d" % at)) for at in range(count))
         raw = written(tmp_path, *files, *ticks)
         tracemalloc.start()
         write_curves(raw, measured(tmp_path), [ALWAYS], [])

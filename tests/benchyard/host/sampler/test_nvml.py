@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.host.sampler import nvml
+from benchyard.host.sampler import NVML_VARIABLE, nvml, start_sampler
 from benchyard.host.sampler.raw import Opened, RawNote, Tick, read_raw
-from benchyard.host.sampler.sampler import NVML_VARIABLE, start_sampler
 
 SOURCE = """
 #include <stdio.h>

@@ -37,10 +37,6 @@ def io(read: int, written: int) -> bytes:
     return f"rchar: 9\nread_bytes: {read}\nwrite_bytes: {written}\n".encode()
 
 
-def test_header_and_values_agree() -> None:
-    assert HEADER[6:] == OwnedUsage._fields
-
-
 def test_a_version_2_group() -> None:
     used = filled(
         CgroupCurve("db", "cgroup:/a", {"8:0"}),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from benchyard.host.sampler import descendants, process
 from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Record, Stopped, Tick, read_raw
-from tests.conftest import eventually, is_gone
+from tests.conftest import eventually
 
 LIVES = "import sys; print(flush=True); sys.stdin.read()"
 PARENT = (
@@ -309,32 +309,6 @@ def test_a_dead_listener_costs_no_samples(tmp_path: Path) -> None:
         one.popen.stdin.close()
         assert one.popen.wait(30) == 0
     assert len(one.ticks()) == 2
-
-
-def test_its_samples_survive_its_own_death(tmp_path: Path) -> None:
-    with sampling(tmp_path, 10) as one:
-        one.begin()
-        one.popen.kill()
-        one.popen.wait(30)
-    assert len(one.ticks()) == 1
-
-
-def test_it_dies_with_its_parent_and_its_samples_stay(tmp_path: Path) -> None:
-    code = (
-        "import subprocess, sys, time\n"
-        "popen = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
-        "popen.stdin.write(b'begin\\n'); popen.stdin.flush(); popen.stdout.readline()\n"
-        "print(popen.pid, flush=True); time.sleep(60)\n"
-    )
-    arguments = ["-I", "-S", process.__file__, str(tmp_path / "raw"), "0.01"]
-    with subprocess.Popen(
-        [sys.executable, "-c", code, sys.executable, *arguments], stdout=subprocess.PIPE
-    ) as parent:
-        assert parent.stdout is not None
-        pid = int(parent.stdout.readline())
-        parent.kill()
-    assert eventually(lambda: is_gone(pid))
-    assert len([r for r in read_raw(tmp_path / "raw") if isinstance(r, Tick)]) >= 2
 
 
 def test_a_full_disk_is_said(tmp_path: Path) -> None:

@@ -9,20 +9,7 @@ from hypothesis import strategies as st
 from benchyard.host.sampler import process
 from benchyard.host.sampler.process import FRAME, MAGIC, MISSED, PART, TICK
 from benchyard.host.sampler.raw import LARGEST, Gone, Late, Opened, RawNote, Record, Tick, read_raw
-
-
-def frame(kind: bytes, payload: bytes) -> bytes:
-    return FRAME.pack(kind, len(payload)) + payload
-
-
-def tick(at_ns: int, *changed: tuple[int, bytes], classes: int = 1) -> bytes:
-    body = b"".join(PART.pack(ident, len(content)) + content for ident, content in changed)
-    return frame(process.TICKED, TICK.pack(at_ns, classes) + body)
-
-
-def opened(ident: int, words: bytes) -> bytes:
-    return frame(process.OPENED, PART.pack(ident, 0) + words)
-
+from tests.benchyard.host.sampler.frames import frame, opened, tick
 
 WHOLE = MAGIC + b"".join(
     [

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.host.collector import Measured
+from benchyard.host.sampler import host_files
 from benchyard.host.sampler.rows import (
     COLUMNS,
     LENGTHS,
@@ -20,7 +21,6 @@ from benchyard.host.sampler.rows import (
     Values,
     cells,
 )
-from benchyard.host.sampler.sampler import host_files
 from benchyard.results.metrics_csv import COLUMNS as CSV_COLUMNS
 
 

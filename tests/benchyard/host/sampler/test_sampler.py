@@ -14,19 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import MeasurementError
-from benchyard.host.sampler import sampler
-from benchyard.host.sampler.raw import Gone, Opened, Tick, read_raw
-from benchyard.host.sampler.sampler import (
+from benchyard.host import sampler
+from benchyard.host.sampler import (
     NVML_VARIABLE,
     Sampler,
-    SamplerAccount,
     cgroup_files,
     gpu_command,
     host_files,
     start_sampler,
-    tree_command,
     words,
 )
+from benchyard.host.sampler.raw import Gone, Opened, Tick, read_raw
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import OWNER, WINDS_UP, labelled, this_owner
 from benchyard.process.usage import Owned
@@ -48,6 +46,7 @@ def opened(folder: Path) -> list[str]:
 def test_a_run_from_beginning_to_end(tmp_path: Path) -> None:
     one = started(tmp_path)
     assert dict(labelled(OWNER))[one.pid] == this_owner() + WINDS_UP
+    assert os.getsid(one.pid) == one.pid
     account = one.end()
     ticks = [r for r in read_raw(tmp_path / "raw") if isinstance(r, Tick)]
     assert account.samples == len(ticks) >= 2
@@ -145,14 +144,10 @@ def test_an_account_is_taken_as_it_is(said: bytes, expected: dict[str, int]) -> 
     assert sampler._account(said) == expected
 
 
-def test_an_account_knows_nothing_to_begin_with() -> None:
-    assert SamplerAccount().samples is None
-
-
 def test_sigkill_of_the_parent_leaves_samples_and_no_sampler(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from benchyard.host.sampler.sampler import start_sampler\n"
+        "from benchyard.host.sampler import start_sampler\n"
         "one = start_sampler(Path(sys.argv[1]), 0.01, [])\n"
         "print(one.pid, flush=True); time.sleep(60)\n"
     )
@@ -253,10 +248,6 @@ def test_words_hold_no_blanks_and_read_back(texts: list[str]) -> None:
     assert made.isascii()
     assert [unquote(word) for word in made.split(" ")] == texts
     assert len(made.splitlines()) == 1
-
-
-def test_commands() -> None:
-    assert tree_command("a b", 7) == b"tree a%20b tree:7 7\n"
 
 
 def test_gpus_are_asked_for_only_where_there_may_be_one(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.host import facts as module
 from benchyard.host.facts import git_state
-from benchyard.host.facts import software as module
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -21,7 +21,7 @@ from benchyard.case.resource import (
 from benchyard.core.errors import CommandFailedError, NotReadyError, ProgramFailedError, retold
 from benchyard.core.model import Json, JsonObject
 from benchyard.process.usage import Ended
-from resources._containers.network import address_of, addresses
+from resources._containers.container_environment import address_of, addresses
 from resources._workers import Worker
 
 WORKER = Path(__file__).parent / "_sparql" / "worker" / "sparql_worker.py"

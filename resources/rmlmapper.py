@@ -4,13 +4,12 @@ from typing import ClassVar
 
 from benchyard.case.resource import CommandResult
 from resources._containers.kinds import ProgramContainer
-from resources._containers.settings import ContainerSettings
+from resources._containers.settings import ContainerSettings, heap_arguments
 from resources._containers.specification import Mount
 from resources._mapping.commands import Mapping, MappingEngine
 from resources._mapping.configuration import write_private
 from resources._mapping.folder import shared
 from resources._mapping.rmlmapper import CONFIGURATION, configuration, mapping_arguments
-from resources._memory import heap_arguments
 
 
 class RMLMapper(MappingEngine, ProgramContainer[ContainerSettings]):

@@ -9,14 +9,11 @@ from benchyard.case.resource import CommandResult, Workspace
 from benchyard.core.errors import CommandFailedError, InputError, ResourceError
 from benchyard.core.files import sha256
 from resources._containers.base import SHARED
-from resources._containers.network import addresses
-from resources._containers.settings import size
-from resources._mapping.commands import Mapping, MappingEngine
-from resources._mapping.configuration import write_private
-from resources._mapping.converting import load, with_moved_sources
-from resources._mapping.databases import Database
+from resources._containers.container_environment import addresses
+from resources._containers.settings import heap_arguments, size
+from resources._mapping.commands import Database, Mapping, MappingEngine
+from resources._mapping.configuration import load, with_moved_sources, write_private
 from resources._mapping.rmlmapper import CONFIGURATION, configuration, mapping_arguments
-from resources._memory import heap_arguments
 from resources.process import Call, ProgramResource, usage
 
 

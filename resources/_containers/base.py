@@ -16,7 +16,6 @@ from benchyard.core.model import Json, JsonObject
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, OWNER
 from benchyard.process.usage import Life
-from resources._containers import images
 from resources._containers.container import LiveContainer
 from resources._containers.container_environment import (
     OWNER_LABEL,
@@ -24,7 +23,13 @@ from resources._containers.container_environment import (
     remove_leftovers,
 )
 from resources._containers.container_set import ContainerSet, ProgramCall
-from resources._containers.engine import Client, EngineError, connect
+from resources._containers.engine import (
+    Client,
+    EngineError,
+    connect,
+    ensure_image,
+    image_identity,
+)
 from resources._containers.exits import (
     execution_failed,
     output,
@@ -76,7 +81,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
 
     def version(self) -> str:
         """Return the image's name and what it really is: its digest, or its id if it has none."""
-        identity = images.identity(self._engine, self._image_name)
+        identity = image_identity(self._engine, self._image_name)
         digests: Any = identity["digests"]
         return f"{identity['image']} ({digests[0] if digests else identity['id']})"
 
@@ -86,7 +91,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         name = str(settings.get("image") or cls._image)
         client = connect()
         try:
-            return images.identity(client, name)
+            return image_identity(client, name)
         finally:
             client.close()
 
@@ -147,14 +152,14 @@ class ContainerResource(Resource[ContainerSettingsT]):
 
     def initialize(self) -> None:
         """Fetch the image unless it is here, and see that fixed ports are free."""
-        pulled = images.ensure(self._engine, self._image_name, logger.info)
+        pulled = ensure_image(self._engine, self._image_name, logger.info)
         self._refuse_taken_ports()
         limits: JsonObject = {
             "cpus": self.settings.cpus,
             "cpuset": self.settings.cpuset,
             "memory_bytes": self.settings.memory_bytes,
         }
-        identity = images.identity(self._engine, self._image_name)
+        identity = image_identity(self._engine, self._image_name)
         self._facts = {
             **identity,
             "limits": limits,

@@ -1,11 +1,13 @@
 """Files that tell a program what to do, with passwords in them: readable by us alone."""
 
+import importlib
 import os
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
 from benchyard.core.errors import CommandFailedError
+from resources._mapping.commands import Database
 
 #: Who may read and write what holds a password.
 PRIVATE = 0o600
@@ -75,3 +77,59 @@ def _unwritable(name: str) -> CommandFailedError:
         f"the value of '{name}' has line breaks, or spaces at an end, which the program's "
         "configuration file cannot hold; change it"
     )
+
+
+def load() -> None:
+    """Load what converts, where nothing is measured."""
+    importlib.import_module("resources._mapping.mappings")
+
+
+def in_rml(mapping: Path, name: str, database: Database, *, formulations: bool = False) -> str:
+    """Return a mapping as RML that names its database.
+
+    Args:
+        name: Of the file, for errors.
+        formulations: Whether it tells how databases are referred to.
+
+    Raises:
+        CommandFailedError: If it is not well-formed.
+    """
+    from resources._mapping import mappings  # noqa: PLC0415 - see above
+
+    graph = mappings.read_mapping(mapping, name)
+    mappings.connect(graph, database)
+    if formulations:
+        mappings.name_formulations(graph)
+    return mappings.turtle(graph)
+
+
+def with_classes(mapping: Path, name: str) -> str:
+    """Return a mapping with ``rr:class`` in the place of what maps to a constant ``rdf:type``.
+
+    Args:
+        name: Of the file, for errors.
+
+    Raises:
+        CommandFailedError: If it is not well-formed, or a type is no constant.
+    """
+    from resources._mapping import mappings  # noqa: PLC0415 - see above
+
+    graph = mappings.read_mapping(mapping, name)
+    mappings.name_classes(graph, name)
+    return mappings.turtle(graph)
+
+
+def with_moved_sources(mapping: Path, name: str, old: str, new: str) -> str:
+    """Return a mapping whose sources begin with ``new`` where they begin with ``old``.
+
+    Args:
+        name: Of the file, for errors.
+
+    Raises:
+        CommandFailedError: If it is not well-formed.
+    """
+    from resources._mapping import mappings  # noqa: PLC0415 - see above
+
+    graph = mappings.read_mapping(mapping, name)
+    mappings.move_sources(graph, old, new)
+    return mappings.turtle(graph)

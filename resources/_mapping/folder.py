@@ -15,8 +15,7 @@ from resources._containers.base import SHARED, ContainerResource, ContainerSetti
 from resources._containers.kinds import ProgramContainer
 from resources._containers.settings import ContainerSettings
 from resources._containers.specification import Mount
-from resources._mapping.configuration import write_private
-from resources._mapping.converting import load
+from resources._mapping.configuration import load, write_private
 
 #: Bytes that are copied at a time.
 _CHUNK = 1 << 20

@@ -20,7 +20,7 @@ from pyoxigraph import (
 )
 
 from benchyard.core.errors import CommandFailedError
-from resources._mapping.databases import Database
+from resources._mapping.commands import Database
 
 _NAMES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",

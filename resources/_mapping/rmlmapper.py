@@ -1,8 +1,8 @@
 """How RMLMapper is called, in a container or on this host."""
 
 from benchyard.core.redaction import known_forms
+from resources._mapping.commands import Database
 from resources._mapping.configuration import properties
-from resources._mapping.databases import Database
 
 #: Name of the file that a secret password is handed over in.
 CONFIGURATION = "rmlmapper.properties"

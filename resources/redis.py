@@ -5,10 +5,9 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
-from benchyard.case.resource import CommandResult, OutputFile, command, current_step
+from benchyard.case.resource import CommandResult, OutputFile, command
 from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
 from resources._containers.kinds import ServerContainer
@@ -16,6 +15,7 @@ from resources._containers.readiness import Readiness, TcpPort
 from resources._containers.settings import ContainerSettings, Wrong, size
 from resources._containers.specification import Specification
 from resources._containers.streams import Follower
+from resources._files import emptied, kept_file, named_or_kept
 
 Test: TypeAlias = Literal[
     "ping",
@@ -214,17 +214,8 @@ class Redis(ServerContainer[RedisSettings]):
         """
         load = Load(requests, clients, data_size, tests or (), keys, pipeline, threads)
         arguments = load.arguments(PORT)
-        stdout = self._csv(results_file)
-        said = self.workspace.kept / f"{current_step()}.stderr.txt"
+        stdout = emptied(named_or_kept(self.workspace, results_file, "csv"))
+        said = kept_file(self.workspace, "stderr.txt")
         self._execute(self._up(), arguments, Follower(stdout, said))
         text = stdout.read_text(encoding="utf-8") if stdout.exists() else ""
         return CommandResult(values(text), stdout)
-
-    def _csv(self, name: str | None) -> Path:
-        self.workspace.kept.mkdir(parents=True, exist_ok=True)
-        if not name:
-            file = self.workspace.kept / f"{current_step()}.csv"
-        else:
-            file = self.workspace.new_file(name)
-        file.write_bytes(b"")
-        return file

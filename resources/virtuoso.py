@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.case.resource import CommandResult, InputFolder, command, current_step
+from benchyard.case.resource import CommandResult, InputFolder, command
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from benchyard.core.redaction import redacted
 from resources._containers.kinds import ServerContainer
@@ -15,6 +16,7 @@ from resources._containers.readiness import LogPattern, Readiness, TcpPort
 from resources._containers.settings import ContainerSettings, usable_memory
 from resources._containers.specification import Mount, Specification
 from resources._containers.streams import Follower
+from resources._files import emptied, kept_file
 
 #: The graph that files are loaded into, as in KROWN.
 GRAPH = "http://example.com/graph"
@@ -193,27 +195,19 @@ class Virtuoso(ServerContainer[ContainerSettings]):
     def _load(self, cores: int) -> None:
         """Run the loaders; all of them end before the failure of one is told."""
         names = [f"loader-{number}" for number in range(1, cores + 1)]
-        step = current_step()
         with ThreadPoolExecutor(cores, "Virtuoso's loader") as pool:
-            loaders = [pool.submit(self._sql, name, LOADER, step) for name in names]
+            loaders = [pool.submit(copy_context().run, self._sql, name, LOADER) for name in names]
         for loader in loaders:
             loader.result()
 
-    def _sql(self, name: str, statements: str, step: str = "") -> str:
-        """Execute statements; return what isql said.
-
-        Args:
-            name: Of the files in the run's results that it is kept in.
-            step: Label of the step, for threads, which do not know it.
+    def _sql(self, name: str, statements: str) -> str:
+        """Execute statements; return what isql said, which is kept in files of this name.
 
         Raises:
             CommandFailedError: If one fails.
         """
-        self.workspace.kept.mkdir(parents=True, exist_ok=True)
-        begin = self.workspace.kept / f"{step or current_step()}.{name}"
-        streams = [begin.with_name(f"{begin.name}.{which}.txt") for which in ("stdout", "stderr")]
-        for file in streams:
-            file.write_bytes(b"")
+        kept = [kept_file(self.workspace, f"{name}.{which}.txt") for which in ("stdout", "stderr")]
+        streams = [emptied(file) for file in kept]
         self._execute(self._up(), isql(self._password, statements), Follower(*streams))
         said = [
             file.read_text(errors="replace", encoding="utf-8") if file.exists() else ""

@@ -30,16 +30,16 @@ from resources._containers.engine import (
     ensure_image,
     image_identity,
 )
-from resources._containers.exits import (
-    execution_failed,
-    output,
-    remove_if_empty,
-    run_failed,
-    values,
-)
 from resources._containers.settings import SHARED, ContainerSettings, size
-from resources._containers.specification import LOOPBACK, Mount, Specification
+from resources._containers.specification import (
+    LOOPBACK,
+    Mount,
+    Specification,
+    execution_failed,
+    run_failed,
+)
 from resources._containers.streams import Follower
+from resources._files import emptied
 
 logger = logging.getLogger("benchyard.resources")
 
@@ -263,9 +263,8 @@ class ContainerResource(Resource[ContainerSettingsT]):
         """
         kept = self.workspace.kept
         kept.mkdir(parents=True, exist_ok=True)
-        files = [kept / f"{name or current_step()}.{stream}.txt" for stream in ("stdout", "stderr")]
-        for file in files:
-            file.write_bytes(b"")
+        begin = name or current_step()
+        files = [emptied(kept / f"{begin}.{stream}.txt") for stream in ("stdout", "stderr")]
         return self._container_set.create(spec, *files)
 
     def _run(self, spec: Specification, exit_code: int = 0, name: str = "") -> CommandResult:
@@ -281,11 +280,12 @@ class ContainerResource(Resource[ContainerSettingsT]):
         try:
             ended = self._container_set.run_to_end(container)
         finally:
-            remove_if_empty(container.follower, self.workspace.kept)
+            container.follower.remove_empty_files(self.workspace.kept)
         if ended.code != exit_code or ended.error or (ended.out_of_memory and not exit_code):
             raise run_failed(spec.image, ended, exit_code, container.said())
         container.follower.refuse_lost()
-        return CommandResult(values(ended), output(container.follower))
+        told = {"exit_code": ended.code, "run_s": ended.run_s, "out_of_memory": ended.out_of_memory}
+        return CommandResult(told, container.follower.output)
 
     def _execute(
         self,
@@ -304,7 +304,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         try:
             ended = self._container_set.execute(container, list(arguments), follower, call)
         finally:
-            remove_if_empty(follower, self.workspace.kept)
+            follower.remove_empty_files(self.workspace.kept)
         if ended.code != exit_code or not ended.has_begun:
             raise execution_failed(
                 arguments[0], container.spec.image, ended, exit_code, follower.said()
@@ -313,7 +313,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         told: dict[str, Json] = {"exit_code": ended.code}
         if call.is_watched:
             told["run_s"] = ended.run_s
-        return CommandResult(told, output(follower))
+        return CommandResult(told, follower.output)
 
 
 def _is_free(port: int) -> bool:

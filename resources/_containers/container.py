@@ -17,8 +17,7 @@ from resources._containers.engine import (
     place,
     telling,
 )
-from resources._containers.exits import Exit, exit_of
-from resources._containers.specification import Specification, engine_config
+from resources._containers.specification import Exit, Specification, engine_config, exit_of
 from resources._containers.streams import Follower, Program, Streams
 
 #: Seconds that a container has to obey SIGTERM before it is killed.

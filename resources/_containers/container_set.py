@@ -15,8 +15,7 @@ from benchyard.process.usage import Life
 from resources._containers.container import LiveContainer
 from resources._containers.container_environment import ContainerEnvironment
 from resources._containers.engine import EngineError, answers
-from resources._containers.exits import Exit, ProgramRun
-from resources._containers.specification import Specification
+from resources._containers.specification import Exit, ProgramRun, Specification
 from resources._containers.streams import Follower
 
 #: Seconds after which the end of a container is known.

@@ -14,6 +14,7 @@ from benchyard.process.children import tail
 from benchyard.run.judging import USUAL, SearchLimits
 from benchyard.run.searching import Search
 from resources._containers.engine import telling
+from resources._files import remove_if_empty
 
 #: Pieces of output as the engine hands them over: stdout or None, stderr or None.
 Pieces = Iterable[tuple[bytes | None, bytes | None]]
@@ -72,6 +73,15 @@ class Follower:
         """
         if self.problem is not None:
             raise CommandFailedError(f"what the program said could not be kept: {self.problem}")
+
+    @property
+    def output(self) -> Path | None:
+        """The file with what came over standard output, if it is still there."""
+        return self.stdout if self.stdout.exists() else None
+
+    def remove_empty_files(self, kept: Path) -> None:
+        """Remove the files in ``kept`` of streams that nothing came over."""
+        remove_if_empty((self.stdout, self.stderr), kept)
 
     def _opened(self, files: ExitStack, path: Path) -> IO[bytes] | None:
         try:

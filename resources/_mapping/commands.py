@@ -1,4 +1,4 @@
-"""The commands that most engines have in common."""
+"""The commands that most engines have in common, and the database that these name."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Files that tell a program what to do, with passwords in them: readable by us alone."""
+"""Files that engines are handed: configurations with passwords, mappings in their own words."""
 
 import importlib
 import os

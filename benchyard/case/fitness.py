@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.inputs import Inputs, check_file_findings, file_findings
-from benchyard.case.naming import Names, ResourceClass, folder_findings, names_of
+from benchyard.case.naming import MEANT, Names, ResourceClass, folder_findings, names_of
 from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile, Signature, settings_of, signature_of
+from benchyard.case.problems import Finding, JsonPath
 from benchyard.case.registry import Registry
-from benchyard.case.repair import JsonPath, meant, without
 from benchyard.case.resource import commands_of
-from benchyard.case.schema_check import Checker, Finding
+from benchyard.case.schema_check import Checker
+from benchyard.case.shape import meant, without
 from benchyard.core.errors import BenchyardError, SettingsError
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import hint, near_miss, quote
-
-#: From this similarity on, parameters of an unknown command are checked as if it were the near one.
-_MEANT = 0.7
 
 
 @cache
@@ -109,7 +107,7 @@ def _fit(step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
     if name not in known:
         what = f"{step['resource']} has no command '{quote(name)}'"
         found.append((("command",), what + hint(name, known)))
-        name = near_miss(name, known, _MEANT)
+        name = near_miss(name, known, MEANT)
         if name is None:
             return _Fit(tuple(found), None, frozenset(_texts(parameters)))
     method = known[name]

@@ -2,15 +2,16 @@
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile
+from benchyard.case.problems import Finding
 from benchyard.case.resource import READ, FileRole
-from benchyard.case.schema_check import Finding
 from benchyard.core.files import inside, special
 from benchyard.core.wording import hint, quote
 
@@ -27,14 +28,8 @@ class Inputs:
 
     def __init__(self, shared: Path) -> None:
         self.shared = shared
-        self._looked: dict[str, bool | str] = {}
-
-    def look(self, name: str) -> bool | str:
-        """Tell whether a file is there, or say why its name cannot be one inside; see ``look``."""
-        known = self._looked.get(name)
-        if known is None:
-            known = self._looked[name] = look(self.shared, name)
-        return known
+        #: As the function of that name.
+        self.look: Callable[[str], bool | str] = cache(partial(look, shared))
 
     def problem(self, name: str) -> str | None:
         """Say why a file cannot be read; an empty text where there is none."""

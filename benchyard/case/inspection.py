@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.fitness import Fitness
-from benchyard.case.naming import plainly_named
+from benchyard.case.naming import CLASS, without_class
 from benchyard.case.needs import StepNeeds, step_id
-from benchyard.case.problems import MOST_PROBLEMS
+from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
-from benchyard.case.repair import JsonPath, Meant, value_at, without
-from benchyard.case.schema_check import Finding
 from benchyard.case.shape import (
+    Meant,
     as_meant,
     changed_findings,
     check_findings,
@@ -25,6 +24,8 @@ from benchyard.case.shape import (
     requires_findings,
     shape_findings,
     size_finding,
+    value_at,
+    without,
 )
 from benchyard.case.sizes import size
 from benchyard.case.templates import Template, points
@@ -44,7 +45,7 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
     """Make the case of one matrix point from a document that has been validated and filled."""
     fields = cast("dict[str, Any]", document)
     name = fields["name"]
-    names = plainly_named(fields.get("resources", {}))
+    given: dict[str, JsonObject] = fields.get("resources", {})
     return Case(
         folder=folder,
         id=fields.get("@id", f"urn:benchyard:case:{name}"),
@@ -53,8 +54,8 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         steps=build_steps(fields["steps"]),
         tags=tuple(fields.get("tags", ())),
         point=point,
-        settings=names.settings,
-        classes=names.classes,
+        settings={own: without_class(one) for own, one in given.items()},
+        classes={own: str(one[CLASS]) for own, one in given.items() if CLASS in one},
         requires=_requires(fields.get("requires", {})),
         repositories=_repositories(fields.get("subject", {})),
     )

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from benchyard.case.problems import MOST_PROBLEMS
+from benchyard.case.problems import MOST_PROBLEMS, Finding
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource
-from benchyard.case.schema_check import Finding
 from benchyard.core.model import Json, folder_of
 from benchyard.core.wording import hint, near_miss, quote
 
@@ -19,7 +18,7 @@ CLASS = "class"
 #: Of so many names of its own a case has suggestions.
 _MOST_OWN = 100
 #: From this similarity on, what follows an unknown name is checked as if the near one stood there.
-_MEANT = 0.7
+MEANT = 0.7
 
 ResourceClass = type[Resource[Any]]
 
@@ -53,7 +52,7 @@ class Names:
             return None, f"the resource '{quote(name)}' is unavailable: {reason}"
         # Among many names of its own a case gets no suggestion: each is compared with each.
         names = {**self.registry.classes, **(self.own if len(self.own) <= _MOST_OWN else {})}
-        near = near_miss(name, names, _MEANT)
+        near = near_miss(name, names, MEANT)
         meant = names[near] if near else None
         return meant, f"unknown resource '{quote(name)}'{hint(name, names)}"
 
@@ -79,11 +78,12 @@ def names_of(resources: Mapping[str, Any], registry: Registry) -> Names:
             if name in registry.classes and own[name] is not registry.classes[name]:
                 message = f"'{name}' is a class, and cannot be the name of another one's resource"
                 found.append((("resources", name), message))
-    members = {name: _without_class(given) for name, given in settings.items()}
+    members = {name: without_class(given) for name, given in settings.items()}
     return Names(registry, own, members, tuple(found))
 
 
-def _without_class(given: dict[str, Json]) -> dict[str, Json]:
+def without_class(given: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the settings of a resource that are given to its class."""
     return {key: value for key, value in given.items() if key != CLASS}
 
 
@@ -99,22 +99,3 @@ def folder_findings(used: Mapping[str, Any]) -> Iterator[Finding]:
         if first != name:
             message = f"'{quote(name)}' and '{quote(first)}' would have one folder of results"
             yield ("resources", name), f"{message}; name one of them otherwise"
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """Names of resources in a document that has been checked.
-
-    Args:
-        classes: Own name to class name.
-        settings: Name to settings, without the class.
-    """
-
-    classes: Mapping[str, str]
-    settings: Mapping[str, dict[str, Json]]
-
-
-def plainly_named(resources: Mapping[str, dict[str, Json]]) -> Plain:
-    """Read the names under ``resources`` of a document that has been checked."""
-    own = {name: str(given[CLASS]) for name, given in resources.items() if CLASS in given}
-    return Plain(own, {name: _without_class(given) for name, given in resources.items()})

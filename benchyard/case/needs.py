@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchyard.case.problems import MOST_PROBLEMS
-from benchyard.case.schema_check import Finding
+from benchyard.case.problems import MOST_PROBLEMS, Finding
 from benchyard.core.wording import hint, near_miss, quote
 
 #: So many cycles are told; who mends them sees the next ones.

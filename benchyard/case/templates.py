@@ -52,11 +52,6 @@ def points(matrix: Mapping[str, Sequence[Json]]) -> Iterator[JsonObject]:
         yield dict(zip(matrix, values, strict=True))
 
 
-def fill(value: Json, point: Mapping[str, Json]) -> Json:
-    """Replace ``${matrix.name}`` by the point's values; a lone one keeps the value's type."""
-    return _fill(value, point, None)
-
-
 class Template:
     """A document to be filled often: what refers to nothing is the same object at every point."""
 
@@ -78,20 +73,18 @@ class Template:
         return moves
 
     def at(self, point: Mapping[str, Json]) -> JsonObject:
-        """Return the document at a point."""
-        return cast("JsonObject", _fill(self._document, point, self._moving))
+        """Return the document at a point; a lone ``${matrix.name}`` gets the value's type."""
+        return cast("JsonObject", self._fill(self._document, point))
 
-
-def _fill(value: Json, point: Mapping[str, Json], moving: set[int] | None) -> Json:
-    if moving is not None and id(value) not in moving:
-        return value
-    if isinstance(value, str):
-        return _fill_text(value, point) if "${matrix." in value else value
-    if isinstance(value, list):
-        return [_fill(item, point, moving) for item in value]
-    if isinstance(value, dict):
-        return {name: _fill(item, point, moving) for name, item in value.items()}
-    return value
+    def _fill(self, value: Json, point: Mapping[str, Json]) -> Json:
+        if id(value) not in self._moving:
+            return value
+        if isinstance(value, str):
+            return _fill_text(value, point)
+        if isinstance(value, list):
+            return [self._fill(item, point) for item in value]
+        members = cast("JsonObject", value)
+        return {name: self._fill(item, point) for name, item in members.items()}
 
 
 def _fill_text(text: str, point: Mapping[str, Json]) -> Json:

@@ -35,11 +35,7 @@ class Worker:
     """
 
     def __init__(
-        self,
-        program: Path,
-        workspace: Workspace,
-        options: JsonObject | None = None,
-        name: str = "",
+        self, program: Path, workspace: Workspace, options: JsonObject | None = None, name: str = ""
     ) -> None:
         workspace.own.mkdir(parents=True, exist_ok=True)
         self._stderr = workspace.own / f"{name or 'worker'}.stderr.txt"
@@ -123,8 +119,7 @@ class Worker:
         self._files.close()
         said = tail(self._stderr) or "nothing"
         return DiedError(
-            f"{self._whose} process died ({ended.describe()}); on stderr: {said}",
-            ended.exit_status,
+            f"{self._whose} process died ({ended.describe()}); on stderr: {said}", ended.exit_status
         )
 
     def kill(self) -> None:

@@ -8,7 +8,7 @@ from benchyard.case.resource import CommandResult, OutputFile, command
 from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
 from resources._containers.base import SHARED, ContainerResource
-from resources._containers.container_set import ProgramCall
+from resources._containers.container import ProgramCall
 from resources._containers.kinds import ProgramContainer, ServerContainer
 from resources._containers.readiness import Readiness
 from resources._containers.settings import (

@@ -8,13 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from benchyard.case.resource import (
-    CommandResult,
-    InputFile,
-    NoSettings,
-    OutputFile,
-    command,
-)
+from benchyard.case.resource import CommandResult, InputFile, NoSettings, OutputFile, command
 from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from benchyard.core.model import Json, JsonObject
 from resources._containers.container_environment import address_of, addresses

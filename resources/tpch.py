@@ -53,10 +53,7 @@ class TPCH(ProgramResource[NoSettings]):
 
     @command
     def generate(
-        self,
-        scale_factor: float,
-        folder: ScratchFolder = "tpch",
-        tables: list[Table] | None = None,
+        self, scale_factor: float, folder: ScratchFolder = "tpch", tables: list[Table] | None = None
     ) -> CommandResult:
         """Write tables as ``<folder>/<table>.tbl``.
 

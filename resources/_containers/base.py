@@ -16,20 +16,14 @@ from benchyard.core.model import Json, JsonObject
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, OWNER
 from benchyard.process.usage import Life
-from resources._containers.container import LiveContainer
+from resources._containers.container import PLAIN_CALL, LiveContainer, ProgramCall
 from resources._containers.container_environment import (
     OWNER_LABEL,
     ContainerEnvironment,
     remove_leftovers,
 )
-from resources._containers.container_set import ContainerSet, ProgramCall
-from resources._containers.engine import (
-    Client,
-    EngineError,
-    connect,
-    ensure_image,
-    image_identity,
-)
+from resources._containers.container_set import ContainerSet
+from resources._containers.engine import Client, EngineError, connect, ensure_image, image_identity
 from resources._containers.settings import SHARED, ContainerSettings, size
 from resources._containers.specification import (
     LOOPBACK,
@@ -282,7 +276,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         finally:
             container.follower.remove_empty_files(self.workspace.kept)
         if ended.code != exit_code or ended.error or (ended.out_of_memory and not exit_code):
-            raise run_failed(spec.image, ended, exit_code, container.said())
+            raise run_failed(spec.image, ended, exit_code, container.follower.said())
         container.follower.refuse_lost()
         told = {"exit_code": ended.code, "run_s": ended.run_s, "out_of_memory": ended.out_of_memory}
         return CommandResult(told, container.follower.output)
@@ -292,7 +286,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         container: LiveContainer,
         arguments: Sequence[str],
         follower: Follower,
-        call: ProgramCall | None = None,
+        call: ProgramCall = PLAIN_CALL,
         exit_code: int = 0,
     ) -> CommandResult:
         """Execute a program in a container that runs, and see that it ends as it must.
@@ -300,9 +294,8 @@ class ContainerResource(Resource[ContainerSettingsT]):
         Raises:
             CommandFailedError: If it ends in another way.
         """
-        call = call or ProgramCall()
         try:
-            ended = self._container_set.execute(container, list(arguments), follower, call)
+            ended = self._container_set.execute(container, arguments, follower, call)
         finally:
             follower.remove_empty_files(self.workspace.kept)
         if ended.code != exit_code or not ended.has_begun:

@@ -18,10 +18,7 @@ class ProgramContainer(ContainerResource[ContainerSettingsT]):
     """A resource whose every command is a container of its own, run to its end."""
 
     def _call(
-        self,
-        arguments: Sequence[str],
-        output_file: str | None = None,
-        mounts: Sequence[Mount] = (),
+        self, arguments: Sequence[str], output_file: str | None = None, mounts: Sequence[Mount] = ()
     ) -> CommandResult:
         """Run a container with these arguments.
 

@@ -178,7 +178,7 @@ class Answers(Asking):
 
     def is_ready(self, container: LiveContainer) -> bool:
         """Execute the program."""
-        with container.program(list(self.command)) as program:
+        with container.program(self.command) as program:
             for _ in program.pieces():
                 pass
             return program.exit_code() == 0
@@ -203,7 +203,7 @@ def wait_until_ready(container: LiveContainer, ways: Sequence[Readiness], second
             raise container.died(f"it was waited for that {way}")
         raise NotReadyError(
             f"the container of '{container.spec.image}' was not ready after {seconds:g} s: it was "
-            f"waited for that {way}; it said: {container.said()}"
+            f"waited for that {way}; it said: {container.follower.said()}"
         )
 
 

@@ -16,12 +16,7 @@ from resources._containers.kinds import ServerContainer
 from resources._containers.readiness import Asking, Readiness, TcpPort
 from resources._containers.specification import Mount, Specification
 from resources._databases.commands import SqlDatabase
-from resources._databases.dialog import (
-    NOT_EXECUTABLE,
-    Dialog,
-    DialogClient,
-    DialogEndedError,
-)
+from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source
 from resources._embedded.embedded_file import quote_empty_lines
 from resources._files import put, read_text

@@ -1,4 +1,7 @@
-"""Redis in a container, under the load of its own benchmark program."""
+"""Redis in a container, under the load of its own benchmark program.
+
+Source: Redis' documentation, "Redis benchmark"; the columns as of Redis 6.2.
+"""
 
 import csv
 import io

@@ -1,4 +1,8 @@
-"""OpenLink Virtuoso, a SPARQL server with a parallel bulk loader."""
+"""OpenLink Virtuoso, a SPARQL server with a parallel bulk loader.
+
+Source of what is said here of its client isql and of the loader: the files binsrc/tests/isql.c and
+libsrc/Wi/rdf_loader.sql of openlink/virtuoso-opensource.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""All that is wrong with one document, at all points of its matrix, and the cases if nothing is.
+"""The cases of one document, or all that is wrong with it at all points of its matrix.
 
-Shape, matrix, graph, classes, parameters, files: each stage looks at what the ones before it left
-sound, so that no mistake hides another one.
+Shape, matrix, graph, classes, parameters, files: each stage checks what passed the ones before it,
+so that no mistake hides another one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -134,7 +134,7 @@ def inspect(
 
 
 def _first(findings: Iterable[Finding]) -> list[Finding]:
-    """Return different findings, and a last word if there are too many."""
+    """Return different findings, and one that says so if there are too many."""
     found: dict[Finding, None] = {}
     for finding in findings:
         found[finding] = None
@@ -146,7 +146,7 @@ def _first(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _sound(document: JsonObject, wrong: Iterable[Finding]) -> tuple[JsonObject, set[JsonPath]]:
-    """Leave out what has no right shape; return the rest, and the places of what is gone."""
+    """Return a document without the parts of wrong shape, and the places of those."""
     removed: set[JsonPath] = set()
     for path, _ in wrong:
         # A step that is an object is found wrong for what it lacks; the rest of it is sound.
@@ -164,7 +164,7 @@ def _sound(document: JsonObject, wrong: Iterable[Finding]) -> tuple[JsonObject, 
 def _as_written(
     findings: Iterable[Finding], misspelt: Mapping[JsonPath, Meant]
 ) -> Iterator[Finding]:
-    """Yield findings with the keys that stand in the file."""
+    """Yield findings under the keys that stand in the file."""
     for path, message in findings:
         written = path
         for length in (0, 2):  # the case itself, and a step
@@ -229,7 +229,7 @@ class _Looking:
 
 
 def _is_unknown(path: JsonPath, document: JsonObject, removed: set[JsonPath]) -> bool:
-    """Tell whether a value is not known because an earlier stage found it, or its matrix, wrong."""
+    """Return whether a value is unknown, since an earlier stage found it or its matrix wrong."""
     value = value_at(document, path)
     if isinstance(value, str) and "${matrix." in value:
         return True

@@ -1,4 +1,4 @@
-"""What a command takes, read from its annotations: JSON Schema, and which values name files."""
+"""The parameters of a command, read from its annotations: JSON Schema, and which name files."""
 
 import dataclasses
 import inspect

@@ -1,4 +1,4 @@
-"""What is wrong with a case, in words that help to mend it."""
+"""Problems of a case, in words that help to mend it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ JsonPath = tuple[str | int, ...]
 #: Where something is wrong in a document, and what.
 Finding = tuple[JsonPath, str]
 
-#: So many different problems are told of one file; more help nobody, and may be millions.
+#: Most problems that are reported of one file; there may be millions.
 MOST_PROBLEMS = 500
 
 

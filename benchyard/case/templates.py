@@ -10,13 +10,13 @@ from benchyard.core.model import Json, JsonObject, plain
 
 # No name holds a brace; to let one pass would make the search of a long text quadratic.
 MATRIX = re.compile(r"\$\{matrix\.([^{}]*)\}")
-#: More points than anybody executes; a slip in a matrix must not fill memory.
+#: Larger matrices are mistakes; a slip must not fill memory.
 MAX_POINTS = 10_000
-#: More steps, those of all points together, than one case can be of; each costs a kilobyte.
+#: Steps of all points together; each costs a kilobyte.
 MAX_STEPS = 20_000
-#: Bytes that all points of a matrix may make of what refers to it.
+#: Bytes that filled texts may have at all points together.
 MAX_EXPANDED = 100 * 10**6
-#: What a container and each of its members take beside their texts; bytes, about.
+#: About how many bytes a list or object takes, and each member of it, beside its texts.
 _CONTAINER, _MEMBER = 100, 64
 
 
@@ -26,7 +26,7 @@ def number_of_points(matrix: Mapping[str, Sequence[Json]]) -> int:
 
 
 def expanded(value: Json, matrix: Mapping[str, Sequence[Json]]) -> int:
-    """Return how many bytes one point makes of what refers to the matrix, at most."""
+    """Return at most how many bytes the texts that refer to the matrix have at one point."""
     longest = {name: max(len(plain(v)) for v in values) for name, values in matrix.items()}
     return sum(map(len, longest)) + sum(longest.values()) + _expanded(value, longest)
 

@@ -1,4 +1,4 @@
-"""What all resources share whose work is done in containers."""
+"""The base of all resources that work in containers."""
 
 import logging
 import os
@@ -171,7 +171,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
             )
 
     def start(self) -> None:
-        """Prepare the ground for containers."""
+        """Make the run's network and volumes."""
         self._prepare()
 
     def _prepare(self) -> None:
@@ -196,7 +196,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
             self._container_set.stop(self.settings.stop_seconds)
 
     def _give_back(self) -> None:
-        """Make files of the lab's user what containers made as another one: it must keep them."""
+        """Give the files that containers made as another user to the lab's user."""
         user, shared = os.geteuid(), self.workspace.shared
         if not user or not _holds_foreign(shared, user):
             return
@@ -320,5 +320,5 @@ def _is_free(port: int) -> bool:
 
 
 def _holds_foreign(folder: Path, user: int) -> bool:
-    """Tell whether something below a folder belongs to somebody else."""
+    """Return whether a file below a folder belongs to another user."""
     return any(path.lstat().st_uid != user for path in folder.rglob("*") if not path.is_symlink())

@@ -100,19 +100,19 @@ class LiveContainer:
     def _attend(self, line: Streams) -> None:
         """Follow the streams, then learn how it ended."""
         try:
-            # A stream that breaks is no end; whoever can tell of that is asked next.
+            # A stream that breaks is no end; the engine tells of the end.
             with suppress(OSError), closing(line):
                 self.follower.follow(line.pieces())
             self._end(self._learn_exit())
         except EngineError as error:
             self._end(error)
         except BaseException as error:
-            # Whatever it was: who waits for the end must not wait forever.
+            # Whatever it was: nobody may wait for the end forever.
             self._end(EngineError(f"the container '{self.name}' was lost sight of: {error!r}"))
             raise
 
     def _end(self, how: Exit | EngineError) -> None:
-        # Who was given up may be heard of again, and it has been told otherwise by then.
+        # The engine may answer after it was given up; the first answer holds.
         if not self._over.is_set():
             self._exit = how
             self._over.set()

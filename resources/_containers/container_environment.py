@@ -1,4 +1,8 @@
-"""What the containers of a resource stand on: network, volumes, accounts, what dead labs left."""
+"""The surroundings of a resource's containers: network, volumes, accounts, leftovers.
+
+Each run has a network of its own, made by the first resource that needs it and removed by the last;
+its containers find each other there by name.
+"""
 
 import hashlib
 import threading
@@ -19,7 +23,7 @@ from benchyard.process.labels import owner_is_alive
 from resources._containers.container import LiveContainer
 from resources._containers.engine import Client, EngineError, answers, connect, facts, telling
 
-# The engine does not see who only means to join a network: one is not removed under him.
+# The engine does not know who is about to join a network; it must not be removed before that.
 _lock = threading.Lock()
 _users: Counter[str] = Counter()
 
@@ -48,7 +52,7 @@ def ensure_network(client: Client, labels: Mapping[str, str]) -> str:
 
 
 def leave_network(labels: Mapping[str, str], client: Client | None = None) -> None:
-    """Need the run's network no more; the last one who did removes it.
+    """Give up the run's network; the last resource to do so removes it.
 
     Args:
         client: None if the engine is gone, and cannot remove it.
@@ -153,7 +157,7 @@ OWNER_LABEL = "benchyard.owner"
 
 
 class ContainerEnvironment:
-    """Made when a resource starts, and removed when it stops; it begins with nothing.
+    """Network, volumes and accounts of one resource; made when it starts, removed when it stops.
 
     Args:
         labels: Of the run; all that is made here carries them.
@@ -229,14 +233,14 @@ class ContainerEnvironment:
     # -- accounts
 
     def account_for(self, container: LiveContainer) -> int | None:
-        """Find out where the kernel keeps the account of a container that was just started.
+        """Find the control group of a container that was just started.
 
         Returns:
             The id of its first process on this host; None if it ended, or is elsewhere.
         """
         pid = container.pid()
         found = group_of(pid) if pid else None
-        # An engine elsewhere counts its own processes: here the number means somebody else.
+        # An engine elsewhere counts its own processes: the same number is another process here.
         if found is None or container.id not in found.name:
             return None
         self._groups[container.id] = found

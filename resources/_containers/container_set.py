@@ -1,4 +1,4 @@
-"""The containers of one resource: made, run to their end, killed and removed together."""
+"""The containers of one resource, made, run, killed and removed together."""
 
 import threading
 import uuid

@@ -19,7 +19,7 @@ Client: TypeAlias = Any
 
 #: Seconds after which an engine that does not answer a short question is given up.
 TIMEOUT = 20
-#: The same where something must be ended soon, whoever hangs.
+#: The same where something must be ended soon.
 HURRY = 3
 
 
@@ -28,7 +28,7 @@ class EngineError(ResourceError):
 
 
 class NotThereError(EngineError):
-    """What the engine was asked about does not exist."""
+    """The engine does not know what it was asked about."""
 
 
 def connect() -> Client:

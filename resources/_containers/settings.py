@@ -1,4 +1,4 @@
-"""What a case may set on any resource that is a container, and how it becomes a specification."""
+"""Settings of resources in containers, and what becomes of them."""
 
 import os
 import re

@@ -90,7 +90,7 @@ class Dialog:
         self._complaints = b""
         told, mark = self._client.end(f"end-{uuid.uuid4().hex}")
         with self._closing_after_errors(), telling("the client in the container went away"):
-            # What does not take its input has ended, and has said why.
+            # A client that takes no input has ended; its output says why.
             with suppress(BrokenPipeError, ConnectionResetError):
                 self._program.send((script + told).encode())
             self._until(mark, _telling_of_disk(take) if take else answer.extend)

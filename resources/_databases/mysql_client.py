@@ -66,7 +66,7 @@ class XmlAnswer:
                 self._names.append(_text(token[2]))
             self._row.append(None if token[3] is None else _text(token[3]))
             if self._is_ours and token[2] == b"errors":
-                # Not at the end of the row: that is the mark, which nobody is given.
+                # Not at the end of the row: that is the mark, which is held back.
                 self.errors = int(token[3] or 0)
 
     def _begin(self, statement: str) -> None:

@@ -1,4 +1,4 @@
-"""What all databases that serve from a container do alike: their life, and their commands."""
+"""The base of databases that serve from a container."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The files that are loaded into an embedded database and saved from it."""
+"""Files that are loaded into an embedded database and saved from it, and how all engines do so."""
 
 import csv
 from abc import ABC, abstractmethod

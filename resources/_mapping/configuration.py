@@ -1,4 +1,8 @@
-"""Files that engines are handed: configurations with passwords, mappings in their own words."""
+"""Files that engines are handed: configurations with passwords, mappings in their own words.
+
+What reads and writes mappings is loaded late: listing cases must not wait for it, and commands
+should not either.
+"""
 
 import importlib
 import os
@@ -14,7 +18,7 @@ PRIVATE = 0o600
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace ``path`` by ``text``; nobody else can read it, at no moment.
+    """Write a file that no other user can read at any moment.
 
     Raises:
         OSError: If the disk is full or not writable.

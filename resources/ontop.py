@@ -11,8 +11,7 @@ from resources._containers.readiness import LogPattern, Readiness, wait_until_re
 from resources._containers.settings import ContainerSettings, heap_arguments
 from resources._containers.specification import Specification
 from resources._mapping.commands import Database, DatabaseType
-from resources._mapping.configuration import properties, with_classes
-from resources._mapping.folder import WithFolder, shared
+from resources._mapping.folder import WithFolder, properties, shared, with_classes
 
 IMAGE = "kgconstruct/ontop:v5.0.0"
 PROGRAM = "/ontop/ontop"

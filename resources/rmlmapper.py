@@ -16,8 +16,7 @@ from resources._containers.settings import ContainerSettings, heap_arguments, si
 from resources._containers.specification import Mount
 from resources._files import kept_file, refuse_missing
 from resources._mapping.commands import Database, Mapping, MappingEngine
-from resources._mapping.configuration import load, properties, with_moved_sources, write_private
-from resources._mapping.folder import shared
+from resources._mapping.folder import load, properties, shared, with_moved_sources, write_private
 from resources.process import Call, ProgramResource, usage
 
 #: Name of the file that a secret password is handed over in.

@@ -9,8 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.fitness import Fitness
-from benchyard.case.naming import CLASS, without_class
+from benchyard.case.fitness import CLASS, Fitness, without_class
 from benchyard.case.needs import StepNeeds, step_id
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry

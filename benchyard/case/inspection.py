@@ -27,7 +27,7 @@ from benchyard.case.shape import (
     without,
 )
 from benchyard.case.sizes import size
-from benchyard.case.templates import Template, points
+from benchyard.case.templates import MATRIX, Template, points
 from benchyard.core.model import (
     RETRIES_OF_MAY_FAIL,
     Case,
@@ -230,7 +230,7 @@ class _Looking:
 def _is_unknown(path: JsonPath, document: JsonObject, removed: set[JsonPath]) -> bool:
     """Return whether a value is unknown, since an earlier stage found it or its matrix wrong."""
     value = value_at(document, path)
-    if isinstance(value, str) and "${matrix." in value:
+    if isinstance(value, str) and MATRIX.search(value):
         return True
     return any(path[:length] in removed for length in range(1, len(path) + 1))
 

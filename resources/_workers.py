@@ -1,15 +1,16 @@
-"""A child process that takes one request at a time."""
+"""Child processes that take one request at a time, and resources that live in one."""
 
 import json
 import subprocess
 import sys
 import threading
+from abc import ABC, abstractmethod
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, ClassVar
 
-from benchyard.case.resource import Workspace
-from benchyard.core.errors import CommandFailedError
+from benchyard.case.resource import Resource, SettingsT, Workspace
+from benchyard.core.errors import CommandFailedError, NotReadyError
 from benchyard.core.model import JsonObject
 from benchyard.process.children import pipe, spawn, tail
 from benchyard.process.kept_output import kept_output
@@ -34,11 +35,7 @@ class Worker:
     """
 
     def __init__(
-        self,
-        program: Path,
-        workspace: Workspace,
-        options: JsonObject | None = None,
-        name: str = "",
+        self, program: Path, workspace: Workspace, options: JsonObject | None = None, name: str = ""
     ) -> None:
         workspace.own.mkdir(parents=True, exist_ok=True)
         self._stderr = workspace.own / f"{name or 'worker'}.stderr.txt"
@@ -122,8 +119,7 @@ class Worker:
         self._files.close()
         said = tail(self._stderr) or "nothing"
         return DiedError(
-            f"{self._whose} process died ({ended.describe()}); on stderr: {said}",
-            ended.exit_status,
+            f"{self._whose} process died ({ended.describe()}); on stderr: {said}", ended.exit_status
         )
 
     def kill(self) -> None:
@@ -151,3 +147,76 @@ def _close(stream: IO[bytes]) -> None:
         stream.close()
     except OSError:
         return  # unsent bytes for a child that is gone
+
+
+class WorkerResource(Resource[SettingsT], ABC):
+    """A resource that lives in a child process of its own.
+
+    So its CPU time and memory are not the lab's, and a command can be stopped by a kill.
+    """
+
+    #: What errors call the process.
+    _what: ClassVar[str]
+    #: Seconds that it may take to end by itself; 0 kills it.
+    _close_seconds: ClassVar[float] = 0.0
+
+    def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
+        super().__init__(settings, workspace)
+        self._worker: Worker | None = None
+        self._latest: Worker | None = None
+
+    @abstractmethod
+    def _launched(self) -> Worker:
+        """Start the process."""
+
+    def start(self) -> None:
+        """Start the process."""
+        self._worker = self._latest = self._launched()
+        self.changed()
+
+    def _first(self, seconds: float) -> JsonObject:
+        """Return what the process says when it is ready.
+
+        Raises:
+            NotReadyError: If it ends before, or takes longer than that.
+        """
+        try:
+            return self._living().first(seconds)
+        except DiedError as error:
+            raise NotReadyError(f"{self._what} did not start: {error}") from error
+
+    def stop(self) -> None:
+        """Let the process end; kill it if it does not."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close(self._close_seconds)
+            self.changed()
+
+    def abort(self, step: str | None = None) -> None:
+        """Kill the process; the command in progress fails at once."""
+        del step  # one command at a time: it is the one
+        worker = self._worker
+        if worker is not None:
+            worker.kill()
+
+    def alive(self) -> bool:
+        """Tell whether the process still runs."""
+        worker = self._worker
+        return worker is not None and worker.running
+
+    def pids(self, step: str | None = None) -> list[int]:
+        """Return the process."""
+        del step  # as in ``abort``
+        worker = self._latest
+        return [] if worker is None or worker.ended else [worker.pid]
+
+    def ended(self, step: str | None = None) -> list[Ended]:
+        """Return what the kernel accounted for the process, once it ended."""
+        del step
+        worker = self._latest
+        return [] if worker is None or worker.ended is None else [worker.ended]
+
+    def _living(self) -> Worker:
+        if self._worker is None:
+            raise NotReadyError(f"{self._what} was not started")
+        return self._worker

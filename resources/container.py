@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import ClassVar
 
-from benchyard.case.resource import CommandResult, OutputFile, command, current_step
+from benchyard.case.resource import CommandResult, OutputFile, command
 from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
 from resources._containers.base import SHARED, ContainerResource
-from resources._containers.container_set import ProgramCall
+from resources._containers.container import ProgramCall
 from resources._containers.kinds import ProgramContainer, ServerContainer
 from resources._containers.readiness import Readiness
 from resources._containers.settings import (
@@ -22,6 +21,7 @@ from resources._containers.settings import (
 )
 from resources._containers.specification import Mount, Specification
 from resources._containers.streams import Follower
+from resources._files import emptied, kept_file, named_or_kept, refuse_missing
 
 __all__ = [
     "SHARED",
@@ -168,7 +168,10 @@ class Container(ServerContainer[AnyContainerSettings]):
         result = self._execute(
             self._up(),
             arguments,
-            Follower(self._stdout(stdout_file), self._kept("stderr")),
+            Follower(
+                emptied(named_or_kept(self.workspace, stdout_file, "stdout.txt")),
+                emptied(kept_file(self.workspace, "stderr.txt")),
+            ),
             ProgramCall(environment or {}, user, working_folder, is_watched=True),
             exit_code,
         )
@@ -218,21 +221,5 @@ class Container(ServerContainer[AnyContainerSettings]):
         if output_file is None:
             return result
         output = self.workspace.new_file(output_file)
-        if not output.exists():
-            raise CommandFailedError(
-                f"the program ended well and did not write its output_file '{output_file}'"
-            )
+        refuse_missing(output, output_file, "the program")
         return CommandResult(result.values, output)
-
-    def _stdout(self, name: str | None) -> Path:
-        if not name:
-            return self._kept("stdout")
-        file = self.workspace.new_file(name)
-        file.write_bytes(b"")
-        return file
-
-    def _kept(self, stream: str) -> Path:
-        self.workspace.kept.mkdir(parents=True, exist_ok=True)
-        file = self.workspace.kept / f"{current_step()}.{stream}.txt"
-        file.write_bytes(b"")
-        return file

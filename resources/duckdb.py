@@ -35,7 +35,7 @@ class DuckDB(EmbeddedDatabase[DuckDBSettings]):
     """DuckDB with its database in a file."""
 
     Settings: ClassVar[type[DuckDBSettings]] = DuckDBSettings
-    _engine: ClassVar[str] = "DuckDB"
+    _what: ClassVar[str] = "DuckDB"
     _database: ClassVar[str] = "database.duckdb"
 
     @classmethod

@@ -4,10 +4,8 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
-from resources._mapping.commands import ArgumentEngine
-from resources._mapping.configuration import ini
-from resources._mapping.databases import Database, DatabaseType, database_of
-from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, shared
+from resources._mapping.commands import ArgumentEngine, Database, DatabaseType, database_of
+from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, ini, shared
 
 #: Names of formats: those of the cases to Morph-KGC's own.
 _FORMATS = {"ntriples": "N-TRIPLES", "nquads": "N-QUADS"}

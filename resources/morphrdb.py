@@ -3,11 +3,9 @@
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
-from resources._mapping.commands import ArgumentEngine
-from resources._mapping.configuration import properties
-from resources._mapping.databases import Database, DatabaseType
-from resources._mapping.folder import DATA, ConfiguredEngine
-from resources._memory import heap_arguments
+from resources._containers.settings import heap_arguments
+from resources._mapping.commands import ArgumentEngine, Database, DatabaseType
+from resources._mapping.folder import DATA, ConfiguredEngine, properties
 
 #: Names of formats: those of the cases to Morph-RDB's own.
 _FORMATS = {"ntriples": "N-TRIPLE", "nquads": "N-QUADS"}

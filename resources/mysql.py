@@ -12,10 +12,11 @@ from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from resources._containers.engine import EngineError
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import mysql_client
-from resources._databases.answers import XmlAnswer, put
 from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Catalogue, Source
+from resources._databases.mysql_client import XmlAnswer
 from resources._databases.server import OWN, DatabaseServer
+from resources._files import named_or_kept, put, read_text
 
 #: Password of root, and name of the database, as KROWN's cases have them.
 PASSWORD, DATABASE = "root", "db"
@@ -114,12 +115,14 @@ class MySQL(DatabaseServer[MySQLSettings]):
             analyze: Whether the query is executed, so that the plan has times.
             form: A CSV file, or the server's JSON.
         """
-        bare = self._text(query_file).strip().rstrip(";")
+        bare = read_text(self.workspace, query_file).strip().rstrip(";")
         maria = "MariaDB" in self.version()
         what = ("ANALYZE" if maria else "EXPLAIN ANALYZE") if analyze else "EXPLAIN"
         words = f"{what} FORMAT=JSON" if form == "json" else what
         answer = self.workspace.own / "plan"
-        target = self._target(plan_file, "plan.csv" if form == "table" else "plan.json")
+        target = named_or_kept(
+            self.workspace, plan_file, f"plan.{'csv' if form == 'table' else form}"
+        )
         try:
             self._query(query_file, f"{words} {bare};\n", answer)
             if form == "json":
@@ -145,7 +148,7 @@ class MySQL(DatabaseServer[MySQLSettings]):
 
     # -- loading
 
-    def _load(self, sources: Sequence[Source], schema_file: str | None) -> CommandResult:
+    def _fill(self, sources: Sequence[Source], schema_file: str | None) -> int:
         if schema_file is not None:
             inside = self._source(schema_file, "").inside
             self._tell(f"source {inside}\n", {inside: schema_file})
@@ -156,11 +159,11 @@ class MySQL(DatabaseServer[MySQLSettings]):
             # Making a table ends a transaction here.
             self._tell("".join(mysql_client.make_table(*place) for place in places))
         self._tell("START TRANSACTION;\n")
-        rows = sum(self._fill(s, *place) for s, place in zip(sources, places, strict=True))
+        rows = sum(self._load_one(s, *place) for s, place in zip(sources, places, strict=True))
         self._tell("COMMIT;\n")
-        return CommandResult({"rows": rows, "files": len(sources)})
+        return rows
 
-    def _fill(self, source: Source, table: str, columns: Sequence[str]) -> int:
+    def _load_one(self, source: Source, table: str, columns: Sequence[str]) -> int:
         if not source.is_tbl:
             source.refuse_open_quote(len(columns))
         try:

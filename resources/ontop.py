@@ -1,22 +1,59 @@
 """Ontop, which sees a relational database as a knowledge graph: https://ontop-vkg.org."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command, current_step
+from resources._containers.base import ContainerSettingsT
 from resources._containers.kinds import ProgramContainer, ServerContainer
 from resources._containers.readiness import LogPattern, Readiness, wait_until_ready
-from resources._containers.settings import ContainerSettings
-from resources._mapping.databases import Database, DatabaseType
-from resources._mapping.folder import shared
-from resources._mapping.ontop import IMAGE, PROGRAM, OntopContainer
+from resources._containers.settings import ContainerSettings, heap_arguments
+from resources._containers.specification import Specification
+from resources._mapping.commands import Database, DatabaseType
+from resources._mapping.folder import WithFolder, properties, shared, with_classes
+
+IMAGE = "kgconstruct/ontop:v5.0.0"
+PROGRAM = "/ontop/ontop"
+
+_DRIVERS = {"MySQL": "com.mysql.cj.jdbc.Driver", "PostgreSQL": "org.postgresql.Driver"}
+
+
+class _Ontop(WithFolder[ContainerSettingsT]):
+    """Ontop, whatever it is to do."""
+
+    def _specification(self) -> Specification:
+        spec = super()._specification()
+        heap = " ".join(heap_arguments(self.settings.memory_bytes))
+        own = {"ONTOP_JAVA_ARGS": heap, "ONTOP_LOG_LEVEL": "info"}
+        return replace(spec, environment={**own, **spec.environment})
+
+    def _files(self, mapping_file: str, database: Database, *more: str) -> Sequence[str]:
+        """Write what it reads; return the arguments that name it.
+
+        Args:
+            more: Arguments to stand between both files.
+        """
+        text = with_classes(self.workspace.file(mapping_file), mapping_file)
+        mapping = self._hand_over("mapping_converted.r2rml.ttl", text)
+        connection = self._hand_over("config.properties", properties(_connection(database)))
+        return "-m", mapping, *more, "-p", connection
+
+
+def _connection(database: Database) -> Mapping[str, str]:
+    return {
+        "jdbc.url": database.jdbc_url(),
+        "jdbc.driver": _DRIVERS[database.kind],
+        "jdbc.user": database.username,
+        "jdbc.password": database.password,
+    }
+
 
 #: Where the endpoint listens in its container.
 PORT = 8888
 
 
-class OntopMaterialize(OntopContainer[ContainerSettings], ProgramContainer[ContainerSettings]):
+class OntopMaterialize(_Ontop[ContainerSettings], ProgramContainer[ContainerSettings]):
     """Ontop as an engine that writes the graph down: one container for each command."""
 
     _image: ClassVar[str] = IMAGE
@@ -52,7 +89,7 @@ class OntopMaterialize(OntopContainer[ContainerSettings], ProgramContainer[Conta
         return self._call([PROGRAM, "materialize", "-f", serialization, *files], output_file)
 
 
-class OntopVirtualize(OntopContainer[ContainerSettings], ServerContainer[ContainerSettings]):
+class OntopVirtualize(_Ontop[ContainerSettings], ServerContainer[ContainerSettings]):
     """Ontop as an endpoint that answers SPARQL from the database.
 
     It starts when a step gives it a mapping, not before. Its SPARQL is at ``/sparql`` on port 8888.

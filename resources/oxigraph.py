@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from resources._containers.readiness import HttpUrl, Readiness
 from resources._containers.specification import Specification
-from resources._sparql.http_store import HttpStore
+from resources._http_store import HttpStore
 
 #: Where the database is.
 DATABASE = "/data"

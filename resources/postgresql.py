@@ -9,12 +9,12 @@ from benchyard.case.resource import CommandResult, InputFile, OutputFile, comman
 from benchyard.core.errors import CommandFailedError
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import psql
-from resources._databases.answers import put
 from resources._databases.dialog import Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source, strip_last_bars
 from resources._databases.psql import Statement, statements
 from resources._databases.server import OWN, DatabaseServer
 from resources._embedded.embedded_file import quoted
+from resources._files import named_or_kept, put, read_text
 
 #: User, password and name of the database, as KROWN's cases have them.
 USER, PASSWORD, DATABASE = "root", "root", "db"
@@ -119,14 +119,16 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
             analyze: Whether the query is executed, so that the plan has times and buffers.
             form: Of the plan.
         """
-        found = statements(self._text(query_file))
+        found = statements(read_text(self.workspace, query_file))
         if len(found) != 1:
             raise CommandFailedError(
                 f"{query_file}: it has {len(found)} statements; a plan is made of one"
             )
         options = f"ANALYZE {analyze}, BUFFERS {analyze}, FORMAT {form}"
         explained = Statement(f"EXPLAIN ({options}) {found[0].text}", found[0].line)
-        target = self._target(plan_file, "plan.txt" if form == "text" else f"plan.{form}")
+        target = named_or_kept(
+            self.workspace, plan_file, f"plan.{'txt' if form == 'text' else form}"
+        )
         # The rows of a plan are its lines, and no CSV.
         around = ("\\pset format unaligned\n\\t on\n", "\\t off\n\\pset format csv\n")
         self._pieces(query_file, [explained], around)
@@ -147,13 +149,13 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
 
     # -- loading
 
-    def _load(self, sources: Sequence[Source], schema_file: str | None) -> CommandResult:
+    def _fill(self, sources: Sequence[Source], schema_file: str | None) -> int:
         self._tell("BEGIN;\n")
         if schema_file is not None:
             self._schema(schema_file)
-        rows = sum(self._fill(s, *self._place(s, schema_file)) for s in sources)
+        rows = sum(self._load_one(s, *self._place(s, schema_file)) for s in sources)
         self._tell("COMMIT;\n")
-        return CommandResult({"rows": rows, "files": len(sources)})
+        return rows
 
     def _schema(self, name: str) -> None:
         inside = self._source(name, "").inside
@@ -172,7 +174,7 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
         self._tell(psql.make_table(source.table, columns))
         return source.table, columns
 
-    def _fill(self, source: Source, table: str, columns: Sequence[str]) -> int:
+    def _load_one(self, source: Source, table: str, columns: Sequence[str]) -> int:
         stripped = self.workspace.own / "stripped.tbl"
         inside = source.inside
         try:

@@ -6,7 +6,7 @@ import subprocess
 import threading
 from abc import ABC
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
@@ -29,6 +29,7 @@ from benchyard.process.children import Child, spawn, tail
 from benchyard.process.kept_output import kept_output
 from benchyard.process.labels import CHILD, RUN, kill_labelled
 from benchyard.process.usage import Ended
+from resources._files import named_or_kept, refuse_missing, remove_if_empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class ProgramResource(Resource[SettingsT], ABC):
             with self._started(call) as child:
                 ended = child.wait()
         finally:
-            self._remove_if_empty(call)
+            remove_if_empty((call.stdout, call.stderr), self.workspace.kept)
         if ended.exit_status != call.exit_code:
             raise _failure(call, ended)
         return ended
@@ -156,18 +157,6 @@ class ProgramResource(Resource[SettingsT], ABC):
             self._in_flight.append((child, step))
             self._labels.add(child.label)
         return child
-
-    def _kept(self, suffix: str) -> Path:
-        """Return where this step keeps what its program says."""
-        self.workspace.kept.mkdir(parents=True, exist_ok=True)
-        return self.workspace.kept / f"{current_step()}.{suffix}.txt"
-
-    def _remove_if_empty(self, call: Call) -> None:
-        for path in {call.stdout, call.stderr}:
-            if path.parent == self.workspace.kept:
-                with suppress(FileNotFoundError):  # a program of the same step was quicker
-                    if not path.stat().st_size:
-                        path.unlink()
 
 
 class Process(ProgramResource[NoSettings]):
@@ -229,21 +218,21 @@ class Process(ProgramResource[NoSettings]):
             output_file: A file that the program itself writes and that must then be there.
             exit_code: The exit code that means success; negative for a signal.
         """
+        if not arguments:
+            raise CommandFailedError("'arguments' is empty; its first item must be the program")
         call = Call(
-            arguments=_checked(arguments),
+            arguments=arguments,
             folder=self._folder(working_folder),
-            stdout=self._file_or_kept(stdout_file, "stdout"),
-            stderr=self._file_or_kept(stderr_file, "stderr"),
+            stdout=named_or_kept(self.workspace, stdout_file, "stdout.txt"),
+            stderr=named_or_kept(self.workspace, stderr_file, "stderr.txt"),
             stdin=self.workspace.file(stdin_file) if stdin_file else None,
             environment=environment,
             exit_code=exit_code,
         )
-        output = self.workspace.new_file(output_file) if output_file else None
+        made = self.workspace.new_file(output_file) if output_file else None
         ended = self._run(call)
-        if output is not None and not output.exists():
-            raise CommandFailedError(
-                f"'{arguments[0]}' ended well and did not write its output_file '{output_file}'"
-            )
+        if made is not None:
+            refuse_missing(made, str(output_file), f"'{arguments[0]}'")
         return CommandResult(usage(ended), call.stdout if call.stdout.exists() else None)
 
     def _folder(self, name: str) -> Path:
@@ -251,9 +240,6 @@ class Process(ProgramResource[NoSettings]):
         if not folder.is_dir():
             raise CommandFailedError(f"the working_folder '{name}' is a file; name its folder")
         return folder
-
-    def _file_or_kept(self, name: str | None, suffix: str) -> Path:
-        return self.workspace.new_file(name) if name else self._kept(suffix)
 
 
 def _kernel() -> str:
@@ -274,12 +260,6 @@ def run_label(workspace: Workspace) -> dict[str, str]:
     """Return the run's label as the environment variable that children carry."""
     run = workspace.labels.get("benchyard.run")
     return {} if run is None else {RUN: run}
-
-
-def _checked(arguments: list[str]) -> list[str]:
-    if not arguments:
-        raise CommandFailedError("'arguments' is empty; its first item must be the program")
-    return arguments
 
 
 def _open_streams(

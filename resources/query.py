@@ -5,62 +5,20 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from benchyard.case.resource import (
-    CommandResult,
-    InputFile,
-    NoSettings,
-    OutputFile,
-    Resource,
-    Workspace,
-    command,
-    current_step,
-)
-from benchyard.core.errors import CommandFailedError, NotReadyError, ProgramFailedError, retold
+from benchyard.case.resource import CommandResult, InputFile, NoSettings, OutputFile, command
+from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from benchyard.core.model import Json, JsonObject
-from benchyard.process.usage import Ended
-from resources._containers.network import address_of, addresses
-from resources._workers import Worker
+from resources._containers.container_environment import address_of, addresses
+from resources._files import named_or_kept, read_text
+from resources._workers import Worker, WorkerResource
 
-WORKER = Path(__file__).parent / "_sparql" / "worker" / "sparql_worker.py"
+WORKER = Path(__file__).with_name("_sparql") / "sparql_worker.py"
 
 #: Seconds that its start may take.
 READY_DEADLINE = 30.0
-
-
-class Client(Worker):
-    """A child process that takes one request at a time; starts when it is made."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(WORKER, workspace, name="client")
-
-    def wait_until_ready(self) -> None:
-        """Wait until it takes requests.
-
-        Raises:
-            NotReadyError: If it died or took too long.
-        """
-        try:
-            _values(self.first(READY_DEADLINE))
-        except CommandFailedError as error:
-            raise NotReadyError(f"the client for queries did not start: {error}") from error
-
-    def request(self, request: JsonObject) -> JsonObject:
-        """Let it do something, and wait for what comes of it.
-
-        Raises:
-            CommandFailedError: If it cannot, or died.
-        """
-        return _values(self.ask(request))
-
-
-def _values(answer: dict[str, Any]) -> JsonObject:
-    if "error" in answer:
-        kind = ProgramFailedError if answer["refused"] else CommandFailedError
-        raise kind(answer["error"])
-    return answer["values"]
 
 
 #: Ends of the names of answers that the case does not name.
@@ -76,18 +34,11 @@ _SUFFIXES = {
 }
 
 
-class Query(Resource[NoSettings]):
-    """A client for SPARQL endpoints.
+class Query(WorkerResource[NoSettings]):
+    """A client for SPARQL endpoints."""
 
-    Its process is its own, so that its CPU time is not the lab's, and a query that takes too long
-    can be stopped by a kill.
-    """
-
-    def __init__(self, settings: NoSettings, workspace: Workspace) -> None:
-        super().__init__(settings, workspace)
-        self._client: Client | None = None
-        self._latest: Client | None = None
-        self._known: Mapping[str, str] = {}
+    _what: ClassVar[str] = "the client for queries"
+    _known: Mapping[str, str] = {}
 
     @classmethod
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -101,50 +52,17 @@ class Query(Resource[NoSettings]):
 
     # -- life
 
-    def start(self) -> None:
-        """Start the process."""
-        self._client = self._latest = Client(self.workspace)
-        self.changed()
+    def _launched(self) -> Worker:
+        return Worker(WORKER, self.workspace, name="client")
 
     def wait_until_ready(self) -> None:
         """Wait until the process takes queries."""
-        self._living().wait_until_ready()
+        self._first(READY_DEADLINE)
 
     def begin(self, step: str) -> None:
         """Find out where the run's containers are, before anything is measured."""
         del step
         self._known = addresses(self.workspace.labels)
-
-    def stop(self) -> None:
-        """End the process."""
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
-            self.changed()
-
-    def abort(self, step: str | None = None) -> None:
-        """Kill the process; the query in progress fails at once."""
-        del step  # one command at a time: it is the one
-        client = self._client
-        if client is not None:
-            client.kill()
-
-    def alive(self) -> bool:
-        """Tell whether the process still runs."""
-        client = self._client
-        return client is not None and client.running
-
-    def pids(self, step: str | None = None) -> list[int]:
-        """Return the process."""
-        del step  # as in ``abort``
-        client = self._latest
-        return [] if client is None or client.ended else [client.pid]
-
-    def ended(self, step: str | None = None) -> list[Ended]:
-        """Return what the kernel accounted for the process, once it ended."""
-        del step
-        client = self._latest
-        return [] if client is None or client.ended is None else [client.ended]
 
     # -- commands
 
@@ -186,7 +104,7 @@ class Query(Resource[NoSettings]):
             expect_empty: Whether the answer must hold no result; otherwise it must hold one.
             headers: Of the request, such as ``Accept`` for the format of the answer.
         """
-        query = self._read(query_file)
+        query = read_text(self.workspace, query_file)
         return self._execute(query, sparql_endpoint, None, headers, empty=expect_empty)
 
     @command
@@ -208,7 +126,7 @@ class Query(Resource[NoSettings]):
             expect_empty: Whether the answer must hold no result; otherwise it must hold one.
             headers: Of the request, such as ``Accept`` for the format of the answer.
         """
-        query = self._read(query_file)
+        query = read_text(self.workspace, query_file)
         return self._execute(query, sparql_endpoint, results_file, headers, empty=expect_empty)
 
     # -- how
@@ -222,7 +140,7 @@ class Query(Resource[NoSettings]):
         *,
         empty: bool,
     ) -> CommandResult:
-        saved = self._target(name)
+        saved = named_or_kept(self.workspace, name, "answer")
         # Half an answer must not pass for one: it gets its name when all of it came.
         part = saved.with_name(f".{saved.name}.part")
         try:
@@ -258,7 +176,7 @@ class Query(Resource[NoSettings]):
             "answer": str(answer),
         }
         try:
-            return dict(self._living().request(request))
+            return self._request(request)
         except CommandFailedError as error:
             raise _failed(endpoint, error) from error
 
@@ -269,27 +187,17 @@ class Query(Resource[NoSettings]):
             "content_type": values["content_type"],
         }
         try:
-            return self._living().request(request)
+            return self._request(request)
         except CommandFailedError as error:
             kind = values["content_type"] or "no content type"
             raise _failed(f"{endpoint} answered with {kind}, which is wrong", error) from error
 
-    def _target(self, name: str | None) -> Path:
-        if name:
-            return self.workspace.new_file(name)
-        self.workspace.kept.mkdir(parents=True, exist_ok=True)
-        return self.workspace.kept / f"{current_step()}.answer"
-
-    def _read(self, name: str) -> str:
-        try:
-            return self.workspace.file(name).read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise CommandFailedError(f"{name}: this is not UTF-8; convert it") from error
-
-    def _living(self) -> Client:
-        if self._client is None:
-            raise NotReadyError("the client for queries was not started")
-        return self._client
+    def _request(self, request: JsonObject) -> JsonObject:
+        answer: dict[str, Any] = self._living().ask(request)
+        if "error" in answer:
+            kind = ProgramFailedError if answer["refused"] else CommandFailedError
+            raise kind(answer["error"])
+        return answer["values"]
 
 
 def _refuse_address(endpoint: str) -> None:

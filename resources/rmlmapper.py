@@ -1,16 +1,56 @@
 """RMLMapper, which executes R2RML and RML mappings: https://github.com/RMLio/rmlmapper-java."""
 
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
-from benchyard.case.resource import CommandResult
+from benchyard.case.resource import CommandResult, Workspace
+from benchyard.core.errors import InputError, ResourceError
+from benchyard.core.files import sha256
+from benchyard.core.redaction import known_forms
+from resources._containers.base import SHARED
+from resources._containers.container_environment import addresses
 from resources._containers.kinds import ProgramContainer
-from resources._containers.settings import ContainerSettings
+from resources._containers.settings import ContainerSettings, heap_arguments, size
 from resources._containers.specification import Mount
-from resources._mapping.commands import Mapping, MappingEngine
-from resources._mapping.configuration import write_private
-from resources._mapping.folder import shared
-from resources._mapping.rmlmapper import CONFIGURATION, configuration, mapping_arguments
-from resources._memory import heap_arguments
+from resources._files import kept_file, refuse_missing
+from resources._mapping.commands import Database, Mapping, MappingEngine
+from resources._mapping.folder import load, properties, shared, with_moved_sources, write_private
+from resources.process import Call, ProgramResource, usage
+
+#: Name of the file that a secret password is handed over in.
+CONFIGURATION = "rmlmapper.properties"
+
+
+def configuration(database: Database | None) -> str | None:
+    """Return a configuration file with the password, where that is a secret; else None.
+
+    A password that stands in the case is an argument, as in KROWN. So is one with a space, which
+    RMLMapper's configuration cannot hold. Source: getOptionValues in rmlmapper-java's Main.java.
+    """
+    if database is None or " " in database.password or database.password not in known_forms():
+        return None
+    return properties({"r2rml-password": database.password})
+
+
+def mapping_arguments(
+    mapping: str, output: str, serialization: str, database: Database | None, configured: str = ""
+) -> list[str]:
+    """Return RMLMapper's arguments for a mapping, as KROWN gives them: duplicates are removed.
+
+    Args:
+        mapping: Path of the mapping file.
+        output: Path of the file to write.
+        configured: Path of the configuration with the password; else that is an argument, which
+            who may list this host's processes can read meanwhile.
+    """
+    arguments = ["-m", mapping, "-s", serialization, "-o", output, "-d"]
+    if database is not None:
+        arguments += ["-u", database.username]
+        arguments += ["-c", configured] if configured else ["-p", database.password]
+        arguments += ["-dsn", database.jdbc_url(options=True)]
+    return arguments
 
 
 class RMLMapper(MappingEngine, ProgramContainer[ContainerSettings]):
@@ -39,3 +79,127 @@ class RMLMapper(MappingEngine, ProgramContainer[ContainerSettings]):
             write_private(file, secret)
             mounts.append(Mount(file, seen, read_only=True))
         return self._call(self._java(arguments), mapping.output, mounts)
+
+
+@dataclass(frozen=True, slots=True)
+class RMLMapperJarSettings:
+    """What a case may set.
+
+    Args:
+        jar: Path of RMLMapper's jar; one that is relative begins where the lab was started.
+        java: Name or path of Java.
+        memory: Twice the heap, with its unit, such as ``2GB``; all that this host has if empty.
+    """
+
+    jar: str = "rmlmapper.jar"
+    java: str = "java"
+    memory: str = ""
+
+    def __post_init__(self) -> None:
+        if self.memory and not size(self.memory):
+            raise InputError("memory is 0; Java needs some")
+
+
+class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
+    """RMLMapper as a program of this host: one process for each command.
+
+    It reads and writes the run's own files, also where a mapping says ``/data/shared``. A database
+    is found by its class name here, too.
+    """
+
+    Settings: ClassVar[type[RMLMapperJarSettings]] = RMLMapperJarSettings
+
+    def __init__(self, settings: RMLMapperJarSettings, workspace: Workspace) -> None:
+        super().__init__(settings, workspace)
+        self._known: dict[str, str] = {}
+
+    @property
+    def _jar(self) -> Path:
+        """The jar.
+
+        Raises:
+            ResourceError: If it is not there.
+        """
+        jar = Path(self.settings.jar).expanduser().absolute()
+        if not jar.is_file():
+            raise ResourceError(
+                f"RMLMapperJar: there is no file {jar}; name RMLMapper's jar under 'jar' in the "
+                "case's resources"
+            )
+        return jar
+
+    def version(self) -> str:
+        """Return what the jar says of itself, and its digest."""
+        jar = self._jar
+        return f"{_manifest(jar).get('Implementation-Version', jar.name)} (sha256:{sha256(jar)})"
+
+    def initialize(self) -> None:
+        """See that the jar is there."""
+        _ = self._jar
+        load()
+
+    def begin(self, step: str) -> None:
+        """Find out where the run's containers are, before anything is measured."""
+        super().begin(step)
+        self._known = addresses(self.workspace.labels)
+
+    def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
+        output = self.workspace.new_file(output_file) if output_file else None
+        if output is not None:
+            output.unlink(missing_ok=True)
+        call = self._call(arguments)
+        ended = self._run(call)
+        if output is not None:
+            refuse_missing(output, str(output_file), "RMLMapper")
+        kept = call.stdout if call.stdout.exists() else None
+        return CommandResult(usage(ended), output or kept)
+
+    def _call(self, arguments: list[str]) -> Call:
+        memory = size(self.settings.memory) if self.settings.memory else None
+        java = [self.settings.java, *heap_arguments(memory), "-jar", str(self._jar)]
+        return Call(
+            arguments=[*java, *arguments],
+            folder=self.workspace.shared,
+            stdout=kept_file(self.workspace, "stdout.txt"),
+            stderr=kept_file(self.workspace, "stderr.txt"),
+        )
+
+    def _execute_mapping(self, mapping: Mapping) -> CommandResult:
+        secret, file = configuration(mapping.database), self.workspace.own / CONFIGURATION
+        if secret:
+            write_private(file, secret)
+        arguments = mapping_arguments(
+            str(self._mapping(mapping.file)),
+            str(self.workspace.new_file(mapping.output)),
+            mapping.serialization,
+            self._reachable(mapping.database),
+            str(file) if secret else "",
+        )
+        return self._run_engine(arguments, mapping.output)
+
+    def _mapping(self, name: str) -> Path:
+        """Return the mapping, or a copy whose sources lie where they do on this host."""
+        file = self.workspace.file(name)
+        if f"{SHARED}/".encode() not in file.read_bytes():
+            return file
+        text = with_moved_sources(file, name, f"{SHARED}/", f"{self.workspace.shared}/")
+        copy = self.workspace.own / "mapping_moved.ttl"
+        write_private(copy, text)
+        return copy
+
+    def _reachable(self, database: Database | None) -> Database | None:
+        """Return the database with an address of its host that this host can reach."""
+        if database is None:
+            return None
+        return replace(database, host=self._known.get(database.host.lower(), database.host))
+
+
+def _manifest(jar: Path) -> dict[str, str]:
+    """Return the attributes of a jar; none if it has no manifest."""
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            text = archive.read("META-INF/MANIFEST.MF").decode(errors="replace")
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return {}
+    pairs = (line.partition(": ") for line in text.splitlines())
+    return {name: value for name, _, value in pairs}

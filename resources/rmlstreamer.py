@@ -3,10 +3,9 @@
 from typing import ClassVar
 
 from benchyard.case.resource import CommandResult
+from resources._containers.settings import heap_arguments
 from resources._mapping.commands import Mapping, MappingEngine
-from resources._mapping.converting import in_rml
-from resources._mapping.folder import OUTPUT, ConfiguredEngine, shared
-from resources._memory import heap_arguments
+from resources._mapping.folder import OUTPUT, ConfiguredEngine, in_rml, shared
 
 
 class RMLStreamer(MappingEngine, ConfiguredEngine):

@@ -4,11 +4,8 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
-from resources._mapping.commands import ArgumentEngine
-from resources._mapping.configuration import ini
-from resources._mapping.converting import in_rml
-from resources._mapping.databases import Database, DatabaseType, database_of
-from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, shared
+from resources._mapping.commands import ArgumentEngine, Database, DatabaseType, database_of
+from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, in_rml, ini, shared
 
 #: Names of formats: those of the cases to SDM-RDFizer's own, which has none with graphs.
 _FORMATS = {"ntriples": "n-triples", "nquads": "n-triples", "turtle": "turtle"}

@@ -9,11 +9,9 @@ from benchyard.case.resource import CommandResult, current_step
 from benchyard.core.errors import CommandFailedError
 from resources._containers.base import SHARED
 from resources._containers.kinds import ProgramContainer
-from resources._containers.settings import ContainerSettings
-from resources._mapping.commands import Mapping, MappingEngine
-from resources._mapping.databases import Database
+from resources._containers.settings import ContainerSettings, heap_arguments
+from resources._mapping.commands import Database, Mapping, MappingEngine
 from resources._mapping.folder import shared
-from resources._memory import heap_arguments
 
 
 def write_rdf(relations: Sequence[Path], target: Path, *, graphs: bool) -> None:

@@ -30,7 +30,7 @@ class SQLite(EmbeddedDatabase[SQLiteSettings]):
     """SQLite with its database in a file."""
 
     Settings: ClassVar[type[SQLiteSettings]] = SQLiteSettings
-    _engine: ClassVar[str] = "SQLite"
+    _what: ClassVar[str] = "SQLite"
     _database: ClassVar[str] = "database.sqlite"
 
     @classmethod

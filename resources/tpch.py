@@ -12,6 +12,7 @@ from benchyard.case.resource import CommandResult, NoSettings, ScratchFolder, co
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.model import Json
 from benchyard.process.children import pipe, spawn
+from resources._files import kept_file
 from resources.process import Call, ProgramResource, run_label
 
 PROGRAM = "tpchgen-cli"
@@ -52,10 +53,7 @@ class TPCH(ProgramResource[NoSettings]):
 
     @command
     def generate(
-        self,
-        scale_factor: float,
-        folder: ScratchFolder = "tpch",
-        tables: list[Table] | None = None,
+        self, scale_factor: float, folder: ScratchFolder = "tpch", tables: list[Table] | None = None
     ) -> CommandResult:
         """Write tables as ``<folder>/<table>.tbl``.
 
@@ -84,8 +82,8 @@ class TPCH(ProgramResource[NoSettings]):
                 f"--tables={','.join(tables)}",
             ],
             folder=target,
-            stdout=self._kept("stdout"),
-            stderr=self._kept("stderr"),
+            stdout=kept_file(self.workspace, "stdout.txt"),
+            stderr=kept_file(self.workspace, "stderr.txt"),
         )
 
 

@@ -1,27 +1,120 @@
-"""OpenLink Virtuoso, a SPARQL server with a parallel bulk loader."""
+"""OpenLink Virtuoso, a SPARQL server with a parallel bulk loader.
 
+Source of what is said here of its client isql and of the loader: the files binsrc/tests/isql.c and
+libsrc/Wi/rdf_loader.sql of openlink/virtuoso-opensource.
+"""
+
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.case.resource import CommandResult, InputFolder, command, current_step
-from benchyard.core.errors import CommandFailedError
+from benchyard.case.resource import CommandResult, InputFolder, command
+from benchyard.core.errors import CommandFailedError, ProgramFailedError
+from benchyard.core.redaction import redacted
 from resources._containers.kinds import ServerContainer
 from resources._containers.readiness import LogPattern, Readiness, TcpPort
-from resources._containers.settings import ContainerSettings
+from resources._containers.settings import ContainerSettings, usable_memory
 from resources._containers.specification import Mount, Specification
 from resources._containers.streams import Follower
-from resources._memory import usable_memory
-from resources._sparql.isql import (
-    FINISH,
-    LOADER,
-    isql,
-    refuse_errors,
-    refuse_unloaded,
-    register,
+from resources._files import emptied, kept_file
+
+#: The graph that files are loaded into, as in KROWN.
+GRAPH = "http://example.com/graph"
+
+LOADER = "rdf_loader_run();"
+
+_LOADED = "benchyard loaded"
+_FAILED = "benchyard failed"
+_LIST = "DB.DBA.load_list"
+#: Virtuoso 7.2.5 does not know it: its loader leaves the scheduler alone.
+_SCHEDULER = (
+    "select case when coalesce(__proc_exists('scheduler_interval', 2), "
+    "__proc_exists('DB.DBA.scheduler_interval')) is null then 0 "
+    "else exec('scheduler_interval(10)') end; "
 )
+#: What must follow loaders, which switch off checkpoints and the scheduler; then their account.
+FINISH = (
+    f"checkpoint; checkpoint_interval(60); {_SCHEDULER}"  # noqa: S608 - all of it ours
+    f"select concat('{_LOADED} ', cast(count(*) as varchar)) "
+    f"from {_LIST} where ll_state = 2 and ll_error is null; "
+    f"select concat('{_FAILED} ', ll_file, ': ', coalesce(ll_error, 'it was not loaded')) "
+    f"from {_LIST} where ll_state <> 2 or ll_error is not null;"
+)
+
+#: isql replaces ``$``, ends statements at ``;``, and SQL's texts end at quotes.
+_WRONG = re.compile(r"""['"`$;\\%\x00-\x1f]""")
+
+
+def isql(password: str, statements: str) -> list[str]:
+    """Return the arguments that let isql execute statements.
+
+    The password stands among them: isql takes it in no other way that works without a terminal.
+    """
+    return ["isql", "-U", "dba", "-P", password, f"exec={statements}"]
+
+
+def register(folder: str, mask: str) -> str:
+    """Return the statements that tell the loader its files, and nothing of earlier ones.
+
+    Args:
+        folder: Absolute, in the container.
+        mask: Name of a file in it, in which ``*`` stands for any text.
+
+    Raises:
+        CommandFailedError: If a name has a character that isql would misread.
+    """
+    for name in (folder, mask):
+        if found := _WRONG.search(name):
+            raise CommandFailedError(
+                f"Virtuoso's client cannot be told the name '{name}', which has a {found[0]!r}; "
+                "rename it"
+            )
+    return f"delete from {_LIST}; ld_dir('{folder}', '{mask}', '{GRAPH}');"  # noqa: S608 - names were looked at
+
+
+def refuse_errors(said: Sequence[str]) -> None:
+    """See that isql had no error: its exit code is 0 even then.
+
+    Args:
+        said: What it wrote to either stream.
+
+    Raises:
+        CommandFailedError: If it had one.
+    """
+    for text in said:
+        at = text.find("*** Error")
+        if at >= 0:
+            raise ProgramFailedError(f"Virtuoso: {' '.join(redacted(text[at:]).split())[:2000]}")
+
+
+def refuse_unloaded(said: str, expected: int) -> None:
+    """Read the account of ``FINISH``.
+
+    Args:
+        said: What isql wrote.
+        expected: How many files must have been loaded.
+
+    Raises:
+        CommandFailedError: If others were.
+    """
+    # An isql that repeats the statement does not mean it.
+    failed = re.search(rf"{_FAILED} (?!')(.+)", said, re.DOTALL)
+    if failed:
+        raise ProgramFailedError(
+            f"Virtuoso could not load {' '.join(redacted(failed[1]).split())[:2000]}"
+        )
+    loaded = re.search(rf"{_LOADED} (\d+)", said)
+    number = int(loaded[1]) if loaded else 0
+    if number != expected:
+        raise CommandFailedError(
+            f"Virtuoso loaded {number} of {expected} files; its loader knows them by the suffixes "
+            ".nt, .nq, .ttl, .rdf, .owl, .xml, .trig and these with .gz"
+        )
+
 
 #: Where Virtuoso sees the run's ``data/shared``: it reads files from there and nowhere else.
 SHARED = "/usr/share/proj"
@@ -106,27 +199,19 @@ class Virtuoso(ServerContainer[ContainerSettings]):
     def _load(self, cores: int) -> None:
         """Run the loaders; all of them end before the failure of one is told."""
         names = [f"loader-{number}" for number in range(1, cores + 1)]
-        step = current_step()
         with ThreadPoolExecutor(cores, "Virtuoso's loader") as pool:
-            loaders = [pool.submit(self._sql, name, LOADER, step) for name in names]
+            loaders = [pool.submit(copy_context().run, self._sql, name, LOADER) for name in names]
         for loader in loaders:
             loader.result()
 
-    def _sql(self, name: str, statements: str, step: str = "") -> str:
-        """Execute statements; return what isql said.
-
-        Args:
-            name: Of the files in the run's results that it is kept in.
-            step: Label of the step, for threads, which do not know it.
+    def _sql(self, name: str, statements: str) -> str:
+        """Execute statements; return what isql said, which is kept in files of this name.
 
         Raises:
             CommandFailedError: If one fails.
         """
-        self.workspace.kept.mkdir(parents=True, exist_ok=True)
-        begin = self.workspace.kept / f"{step or current_step()}.{name}"
-        streams = [begin.with_name(f"{begin.name}.{which}.txt") for which in ("stdout", "stderr")]
-        for file in streams:
-            file.write_bytes(b"")
+        kept = [kept_file(self.workspace, f"{name}.{which}.txt") for which in ("stdout", "stderr")]
+        streams = [emptied(file) for file in kept]
         self._execute(self._up(), isql(self._password, statements), Follower(*streams))
         said = [
             file.read_text(errors="replace", encoding="utf-8") if file.exists() else ""

@@ -2,15 +2,16 @@
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile
+from benchyard.case.problems import Finding
 from benchyard.case.resource import READ, FileRole
-from benchyard.case.schema_check import Finding
 from benchyard.core.files import inside, special
 from benchyard.core.wording import hint, quote
 
@@ -27,17 +28,11 @@ class Inputs:
 
     def __init__(self, shared: Path) -> None:
         self.shared = shared
-        self._looked: dict[str, bool | str] = {}
-
-    def look(self, name: str) -> bool | str:
-        """Tell whether a file is there, or say why its name cannot be one inside; see ``look``."""
-        known = self._looked.get(name)
-        if known is None:
-            known = self._looked[name] = look(self.shared, name)
-        return known
+        #: As the function of that name.
+        self.look: Callable[[str], bool | str] = cache(partial(look, shared))
 
     def problem(self, name: str) -> str | None:
-        """Say why a file cannot be read; an empty text where there is none."""
+        """Return why a file cannot be read: an empty text if it does not exist, None if it can."""
         try:
             what = special(Path(self.shared, name))
         except OSError:  # a link may lead nowhere
@@ -45,12 +40,12 @@ class Inputs:
         return what and f"'{name}' is {what}; an input must be a file or a folder"
 
     def absent(self, name: str) -> str:
-        """Say that there is no such file."""
+        """Return the message for a file that does not exist."""
         return f"there is no file '{name}' in {self.shared}"
 
 
 def look(shared: Path, name: str) -> bool | str:
-    """Tell whether a file is in ``shared``, or say why its name cannot be one inside it."""
+    """Return whether a file is in ``shared``, or why its name cannot be one inside it."""
     if not name:
         return "must name a file"
     outside = f"'{quote(name)}' leads out of data/shared; use a path inside it"
@@ -95,7 +90,7 @@ class Makers:
                 self.positions.setdefault(name, []).append(position)
 
     def missing(self, name: str, before: int) -> str | None:
-        """Say why a file is not made before it is read; an empty text where nobody makes it.
+        """Return why a file is not made before it is read; an empty text if no step makes it.
 
         Args:
             before: Set of the steps that the reader waits for, as bits.

@@ -1,7 +1,7 @@
-"""All that is wrong with one document, at all points of its matrix, and the cases if nothing is.
+"""The cases of one document, or all that is wrong with it at all points of its matrix.
 
-Shape, matrix, graph, classes, parameters, files: each stage looks at what the ones before it left
-sound, so that no mistake hides another one.
+Shape, matrix, graph, classes, parameters, files: each stage checks what passed the ones before it,
+so that no mistake hides another one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,14 +9,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.fitness import Fitness
-from benchyard.case.naming import plainly_named
+from benchyard.case.fitness import CLASS, Fitness, without_class
 from benchyard.case.needs import StepNeeds, step_id
-from benchyard.case.problems import MOST_PROBLEMS
+from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
-from benchyard.case.repair import JsonPath, Meant, value_at, without
-from benchyard.case.schema_check import Finding
 from benchyard.case.shape import (
+    Meant,
     as_meant,
     changed_findings,
     check_findings,
@@ -25,9 +23,11 @@ from benchyard.case.shape import (
     requires_findings,
     shape_findings,
     size_finding,
+    value_at,
+    without,
 )
 from benchyard.case.sizes import size
-from benchyard.case.templates import Template, points
+from benchyard.case.templates import MATRIX, Template, points
 from benchyard.core.model import (
     RETRIES_OF_MAY_FAIL,
     Case,
@@ -44,7 +44,7 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
     """Make the case of one matrix point from a document that has been validated and filled."""
     fields = cast("dict[str, Any]", document)
     name = fields["name"]
-    names = plainly_named(fields.get("resources", {}))
+    given: dict[str, JsonObject] = fields.get("resources", {})
     return Case(
         folder=folder,
         id=fields.get("@id", f"urn:benchyard:case:{name}"),
@@ -53,8 +53,8 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         steps=build_steps(fields["steps"]),
         tags=tuple(fields.get("tags", ())),
         point=point,
-        settings=names.settings,
-        classes=names.classes,
+        settings={own: without_class(one) for own, one in given.items()},
+        classes={own: str(one[CLASS]) for own, one in given.items() if CLASS in one},
         requires=_requires(fields.get("requires", {})),
         repositories=_repositories(fields.get("subject", {})),
     )
@@ -133,7 +133,7 @@ def inspect(
 
 
 def _first(findings: Iterable[Finding]) -> list[Finding]:
-    """Return different findings, and a last word if there are too many."""
+    """Return different findings, and one that says so if there are too many."""
     found: dict[Finding, None] = {}
     for finding in findings:
         found[finding] = None
@@ -145,7 +145,7 @@ def _first(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _sound(document: JsonObject, wrong: Iterable[Finding]) -> tuple[JsonObject, set[JsonPath]]:
-    """Leave out what has no right shape; return the rest, and the places of what is gone."""
+    """Return a document without the parts of wrong shape, and the places of those."""
     removed: set[JsonPath] = set()
     for path, _ in wrong:
         # A step that is an object is found wrong for what it lacks; the rest of it is sound.
@@ -163,7 +163,7 @@ def _sound(document: JsonObject, wrong: Iterable[Finding]) -> tuple[JsonObject, 
 def _as_written(
     findings: Iterable[Finding], misspelt: Mapping[JsonPath, Meant]
 ) -> Iterator[Finding]:
-    """Yield findings with the keys that stand in the file."""
+    """Yield findings under the keys that stand in the file."""
     for path, message in findings:
         written = path
         for length in (0, 2):  # the case itself, and a step
@@ -228,9 +228,9 @@ class _Looking:
 
 
 def _is_unknown(path: JsonPath, document: JsonObject, removed: set[JsonPath]) -> bool:
-    """Tell whether a value is not known because an earlier stage found it, or its matrix, wrong."""
+    """Return whether a value is unknown, since an earlier stage found it or its matrix wrong."""
     value = value_at(document, path)
-    if isinstance(value, str) and "${matrix." in value:
+    if isinstance(value, str) and MATRIX.search(value):
         return True
     return any(path[:length] in removed for length in range(1, len(path) + 1))
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.case.inspection import inspect
-from benchyard.case.problems import Problem, json_path
+from benchyard.case.problems import Finding, Problem, json_path
 from benchyard.case.reading import read_metadata
 from benchyard.case.registry import Registry
-from benchyard.case.schema_check import Finding
 from benchyard.core.errors import CaseError
 from benchyard.core.model import Case, JsonObject
 

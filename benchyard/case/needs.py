@@ -1,14 +1,13 @@
-"""Which steps wait for which: ids, ``needs``, their graph, and what is wrong with them."""
+"""The graph of steps: ids, ``needs``, and what is wrong with them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchyard.case.problems import MOST_PROBLEMS
-from benchyard.case.schema_check import Finding
+from benchyard.case.problems import MOST_PROBLEMS, Finding
 from benchyard.core.wording import hint, near_miss, quote
 
-#: So many cycles are told; who mends them sees the next ones.
+#: Most cycles that are reported; the next ones show once these are mended.
 MOST_CYCLES = 20
 
 
@@ -32,7 +31,7 @@ class StepOrder:
 
 
 def order_of(needs: Sequence[Sequence[int]]) -> StepOrder:
-    """Look at a graph once, in time linear in its size.
+    """Return the order of a graph, in time linear in its size.
 
     Args:
         needs: Of each step the positions of those that it waits for.

@@ -1,4 +1,4 @@
-"""What a command takes, read from its annotations: JSON Schema, and which values name files."""
+"""The parameters of a command, read from its annotations: JSON Schema, and which name files."""
 
 import dataclasses
 import inspect
@@ -19,10 +19,9 @@ from typing import (
     is_typeddict,
 )
 
+from benchyard.case.problems import JsonPath
 from benchyard.case.resource import FileRole
 from benchyard.core.model import Json, JsonObject
-
-JsonPath = tuple[str | int, ...]
 
 _PLAIN: dict[Any, JsonObject] = {
     str: {"type": "string"},

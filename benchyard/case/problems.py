@@ -1,13 +1,16 @@
-"""What is wrong with a case, in words that help to mend it."""
+"""Problems of a case, in words that help to mend it."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.core.files import shown
 from benchyard.core.wording import printable
 
-#: So many different problems are told of one file; more help nobody, and may be millions.
+JsonPath = tuple[str | int, ...]
+#: Where something is wrong in a document, and what.
+Finding = tuple[JsonPath, str]
+
+#: Most problems that are reported of one file; there may be millions.
 MOST_PROBLEMS = 500
 
 
@@ -29,7 +32,7 @@ class Problem:
         return printable(f"{shown(self.file)}: {self.path}: {self.message}")
 
 
-def json_path(parts: Iterable[str | int]) -> str:
+def json_path(parts: JsonPath) -> str:
     """Write a path as ``$.steps[1].parameters.file``."""
     return "$" + "".join(_part(part) for part in parts)
 

@@ -35,7 +35,7 @@ _MARK = "__benchyard_command__"
 
 
 class FileRole(Enum):
-    """What a file name among the parameters is to the command."""
+    """How a command uses a file that a parameter names."""
 
     INPUT = "input file"
     INPUT_FOLDER = "input folder"
@@ -117,13 +117,13 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What a command has to say beside its files.
+    """What a command returns beside its files.
 
     Args:
         values: Facts for the record, such as ``rows`` or ``exit_code``.
         output: What ``check`` looks at when the step declares no output file.
-        verify: Looks at the answer when nothing is measured any more: it returns further values,
-            or raises if the answer is wrong.
+        verify: Checks the answer once nothing is measured any more; returns further values, or
+            raises if the answer is wrong.
     """
 
     values: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -131,7 +131,7 @@ class CommandResult:
     verify: Callable[[], Mapping[str, Json]] | None = None
 
     def verified(self) -> "CommandResult":
-        """Return it with what a look at the answer found.
+        """Return the result with the values that ``verify`` adds.
 
         Raises:
             ResourceError: If the answer is wrong.
@@ -143,14 +143,14 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True)
 class NoSettings:
-    """For resources that a case cannot set anything on."""
+    """The settings of classes without settings."""
 
 
 SettingsT = TypeVar("SettingsT")
 
 
 class Resource(ABC, Generic[SettingsT]):
-    """One system that steps drive; one instance serves one run. The module tells its life."""
+    """A system that steps drive; one instance serves one run, in the order above."""
 
     #: Frozen dataclass with defaults: what a case may set under ``resources``.
     Settings: ClassVar[type[Any]] = NoSettings
@@ -178,9 +178,9 @@ class Resource(ABC, Generic[SettingsT]):
 
     @classmethod
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return what ``version`` and ``facts`` would tell now, as far as nothing is started.
+        """Return what ``version`` and ``facts`` would tell now, without starting anything.
 
-        By it a later ``benchyard run`` knows that another version would be measured.
+        A later ``benchyard run`` compares it, and so notices another version.
 
         Args:
             settings: As the case gives them, references to secrets unresolved.
@@ -195,7 +195,7 @@ class Resource(ABC, Generic[SettingsT]):
     def command_line(cls, command: str, parameters: Mapping[str, Json]) -> Sequence[str]:
         """Return the program that a command starts on this host, with its arguments; or nothing.
 
-        By it the repository is found that a measured program stands in.
+        The repository of a measured program is found by it.
         """
         del command, parameters
         return ()
@@ -204,7 +204,7 @@ class Resource(ABC, Generic[SettingsT]):
     def refusals(
         cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
     ) -> Iterable[tuple[tuple[str | int, ...], str]]:
-        """Say why a step cannot work; asked when a case is checked, for each step.
+        """Return why a step cannot work; called for each step when a case is checked.
 
         Args:
             settings: As the case has them, possibly wrong and with references.
@@ -218,12 +218,12 @@ class Resource(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def version(self) -> str:
-        """Ask the system for its version; never return a constant."""
+        """Return the version that the system itself tells, never a constant."""
 
     def facts(self) -> Mapping[str, Json]:
-        """Return what else the record must tell of the system: an image's digest, limits.
+        """Return further facts for the record: an image's digest, limits.
 
-        Asked after ``initialize``, and again when it is ready.
+        Called after ``initialize``, and again when the system is ready.
         """
         return {}
 
@@ -231,7 +231,7 @@ class Resource(ABC, Generic[SettingsT]):
         """Do one-time work that must stay unmeasured: pull an image, initdb."""
 
     def start(self) -> None:
-        """Bring the system up; return at once, readiness is waited for separately."""
+        """Start the system and return at once; ``wait_until_ready`` waits."""
 
     def wait_until_ready(self) -> None:
         """Return once commands are accepted.
@@ -244,11 +244,7 @@ class Resource(ABC, Generic[SettingsT]):
         """Release everything, also after a half-finished ``start``."""
 
     def begin(self, step: str) -> None:
-        """Hear that an attempt of a step begins: an earlier ``abort`` of it is over.
-
-        Args:
-            step: Label of the step.
-        """
+        """Called with a step's label before each attempt: an earlier ``abort`` of it is over."""
 
     def abort(self, step: str | None = None) -> None:
         """Kill the work of the command in progress; called from another thread.
@@ -261,12 +257,9 @@ class Resource(ABC, Generic[SettingsT]):
         """
 
     def programs(self, step: str) -> Mapping[int, str]:
-        """Return the programs that a step ran to their end; what they left running ends with it.
+        """Return the programs that a step ran to their end; what they left running is ended too.
 
-        What other classes start lives until ``stop``, and ends with the run if it outlives that.
-
-        Args:
-            step: Label of the step.
+        Processes of other classes live until ``stop``, at the longest until the run ends.
 
         Returns:
             Process id to child label (``benchyard.process.children.Child``) of each.
@@ -275,7 +268,7 @@ class Resource(ABC, Generic[SettingsT]):
         return {}
 
     def alive(self) -> bool:
-        """Tell whether further commands can be taken; asked after a command failed."""
+        """Return whether further commands can be taken; called after a command failed."""
         return True
 
     def pids(self, step: str | None = None) -> Sequence[int]:
@@ -309,11 +302,11 @@ class Resource(ABC, Generic[SettingsT]):
         return ()
 
     def on_change(self, hear: Callable[[], None]) -> None:
-        """Let ``hear`` be called whenever other processes or control groups belong to this."""
+        """Call ``hear`` whenever other processes or control groups belong to this."""
         self._hear_of_change = hear
 
     def changed(self) -> None:
-        """Say that ``pids`` or ``cgroups`` changed, so that curves are drawn of what is new."""
+        """Announce that ``pids`` or ``cgroups`` changed, so that the curves follow."""
         if self._hear_of_change is not None:
             self._hear_of_change()
 
@@ -324,7 +317,7 @@ def name_of(resource: Resource[Any]) -> str:
 
 
 def command(method: CommandT) -> CommandT:
-    """Let cases call ``method``; its annotations say what parameters are checked against."""
+    """Make a method callable from cases; parameters are checked against its annotations."""
     setattr(method, _MARK, True)
     return method
 

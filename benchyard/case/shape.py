@@ -1,15 +1,21 @@
-"""Whether a document has the shape of a case: the JSON Schema, near misses, ids, the graph."""
+"""Whether a document has the shape of a case; and what it means if it does not quite have it.
+
+A misspelt key is read as the key that it is near to, and what has no right type is left out, so
+that one mistake does not hide the next. Findings are told under the names that stand in the file.
+"""
 
 import re
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from typing import Any, cast
 
 from benchyard import schemas
-from benchyard.case.repair import Meant, meant, unknown_keys
-from benchyard.case.schema_check import Checker, Finding
+from benchyard.case.problems import Finding, JsonPath
+from benchyard.case.schema_check import Checker
 from benchyard.case.sizes import size
 from benchyard.case.templates import (
     MAX_EXPANDED,
@@ -23,83 +29,100 @@ from benchyard.case.templates import (
 from benchyard.core.model import Json, JsonObject, point_suffix
 from benchyard.core.wording import hint, near_miss, quote
 
+#: So many unknown keys of one object are compared with the known ones.
+_MOST_KEYS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """An object with its misspelt keys read as what they are near to.
+
+    Args:
+        keys: Key as it is meant to the one that stands there, where they differ.
+    """
+
+    members: JsonObject
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def findings(self, found: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield findings about the members under the keys that stand there."""
+        for path, message in found:
+            first = self.keys.get(cast("str", path[0]), path[0]) if path else None
+            yield (path if first is None else (first, *path[1:])), message
+
+
+def meant(members: JsonObject, known: frozenset[str]) -> Meant:
+    """Read misspelt keys as the known ones that are not there."""
+    if members.keys() <= known:
+        return Meant(members)
+    absent = known - members.keys()
+    near = ((near_miss(key, known), key) for key in unknown_keys(members, known))
+    keys = {name: key for name, key in near if name in absent}
+    if not keys:
+        return Meant(members)
+    back = {key: near for near, key in keys.items()}
+    return Meant({back.get(key, key): value for key, value in members.items()}, keys)
+
+
+def unknown_keys(members: Mapping[str, Json], known: frozenset[str]) -> list[str]:
+    """Return the first unknown keys, sorted: thousands of them are no slips of a pen."""
+    return sorted(islice((key for key in members if key not in known), _MOST_KEYS))
+
+
+def without(document: JsonObject, paths: Iterable[JsonPath]) -> JsonObject:
+    """Return a document without what stands at some paths; places in lists stay, with null."""
+    made: Json = document
+    for path in paths:
+        made = _without(made, path)
+    return cast("JsonObject", made)
+
+
+def _without(value: Json, path: JsonPath) -> Json:
+    first, rest = path[0], path[1:]
+    if isinstance(value, dict) and first in value:
+        if rest:
+            return {**value, first: _without(value[first], rest)}
+        return {key: item for key, item in value.items() if key != first}
+    if isinstance(value, list) and isinstance(first, int) and first < len(value):
+        new = _without(value[first], rest) if rest else None
+        return [*value[:first], new, *value[first + 1 :]]
+    return value
+
+
+def value_at(document: Json, path: JsonPath) -> Json:
+    """Return what stands at a path, or null."""
+    for part in path:
+        if isinstance(document, dict):
+            document = document.get(cast("str", part))
+        elif isinstance(document, list) and isinstance(part, int) and part < len(document):
+            document = document[part]
+        else:
+            return None
+    return document
+
+
 _CRITERIA = ("rows", "sha256", "equal", "pattern")
 #: Longer patterns take seconds to compile; nobody reads them either.
 _LONGEST_PATTERN = 10_000
 
-#: Keys whose strings the schema only wants to be there and not empty.
-_FREE_TEXT = frozenset(
-    {"@id", "name", "description", "resource", "command", "equal", "file", "pattern"}
-)
-#: Keys whose lists the schema only wants to hold texts that are not empty.
-_FREE_TEXTS = frozenset({"needs", "tags"})
-#: Keys whose objects the schema does not look into.
-_OPAQUE = frozenset({"parameters"})
-#: Every bound that the schema sets to a number: between two of them all numbers are alike.
-_BOUNDS = (0, 1, 1_000_000, 31_536_000)
-
 
 @cache
 def _checker() -> Checker:
-    return Checker(schemas.load("case"), _reduced)
+    return Checker(schemas.load("case"))
 
 
 @cache
 def _step_checker() -> Checker:
     whole = cast("dict[str, Any]", schemas.load("case"))
     step: dict[str, Any] = whole["$defs"]["step"]
-    return Checker({**step, "$defs": whole["$defs"]}, _reduced)
+    return Checker({**step, "$defs": whole["$defs"]})
 
 
 @cache
 def _member_checker() -> Checker:
     """Make what checks single members of a case."""
     whole = cast("dict[str, Any]", schemas.load("case"))
-    return Checker({name: part for name, part in whole.items() if name != "required"}, _reduced)
-
-
-def _reduced(document: Json) -> Hashable:
-    """Reduce a case to what its schema can tell apart: texts and parameters are left out."""
-    if isinstance(document, dict):
-        return tuple([(name, _reduced_member(name, item)) for name, item in document.items()])
-    if isinstance(document, list):
-        return ("list", *[_reduced(item) for item in document])
-    if isinstance(document, int | float) and not isinstance(document, bool):
-        sides = [(document > bound) - (document < bound) for bound in _BOUNDS]
-        return ("number", document % 1 == 0, *sides)
-    return repr(document)
-
-
-def _reduced_member(name: str, value: Json) -> Hashable:
-    if name in _FREE_TEXT and _is_plain(value):
-        return str
-    if name in _FREE_TEXTS and isinstance(value, list) and all(map(_is_plain, value)):
-        return list
-    if name in _OPAQUE and isinstance(value, dict):
-        return dict
-    if name == "resources" and isinstance(value, dict):
-        return tuple([(key, _reduced_settings(item)) for key, item in value.items()])
-    if name == "matrix" and isinstance(value, dict):
-        return tuple([(key, _reduced_values(values)) for key, values in value.items()])
-    return _reduced(value)
-
-
-def _reduced_settings(settings: Json) -> Hashable:
-    named = settings.get("class", "x") if isinstance(settings, dict) else settings
-    return isinstance(settings, dict), str if _is_plain(named) else repr(named)
-
-
-def _is_plain(value: Json) -> bool:
-    return isinstance(value, str) and value.isprintable() and bool(value)
-
-
-def _reduced_values(values: Json) -> Hashable:
-    """Reduce a matrix's values to their number, their types, and whether one stands twice."""
-    if not isinstance(values, list) or any(isinstance(value, dict | list) for value in values):
-        return repr(values)
-    # To JSON Schema 1 and 1.0 are the same, and 1 and true are not.
-    different = {(isinstance(value, bool), cast("Hashable", value)) for value in values}
-    return (len(different) == len(values), *[type(value) for value in values])
+    return Checker({name: part for name, part in whole.items() if name != "required"})
 
 
 @cache
@@ -129,7 +152,7 @@ def changed_findings(filled: JsonObject, before: JsonObject) -> Iterator[Finding
                 yield ("steps", position, *path), message
 
 
-def as_meant(document: JsonObject) -> tuple[JsonObject, Mapping[tuple[str | int, ...], Meant]]:
+def as_meant(document: JsonObject) -> tuple[JsonObject, Mapping[JsonPath, Meant]]:
     """Read misspelt keys of a case and its steps as what they are near to.
 
     Returns:
@@ -137,7 +160,7 @@ def as_meant(document: JsonObject) -> tuple[JsonObject, Mapping[tuple[str | int,
     """
     case_keys, step_keys = _known_keys()
     whole = meant(document, case_keys)
-    objects: dict[tuple[str | int, ...], Meant] = {(): whole} if whole.keys else {}
+    objects: dict[JsonPath, Meant] = {(): whole} if whole.keys else {}
     steps = whole.members.get("steps")
     if not isinstance(steps, list):
         return whole.members, objects
@@ -212,7 +235,7 @@ def near_misses(document: JsonObject) -> Iterator[Finding]:
 
 
 def _near_keys(
-    keys: Mapping[str, Json], known: frozenset[str], path: tuple[str | int, ...]
+    keys: Mapping[str, Json], known: frozenset[str], path: JsonPath
 ) -> Iterator[Finding]:
     for key in unknown_keys(keys, known):
         near = near_miss(key, known)

@@ -10,13 +10,13 @@ from benchyard.core.model import Json, JsonObject, plain
 
 # No name holds a brace; to let one pass would make the search of a long text quadratic.
 MATRIX = re.compile(r"\$\{matrix\.([^{}]*)\}")
-#: More points than anybody executes; a slip in a matrix must not fill memory.
+#: Larger matrices are mistakes; a slip must not fill memory.
 MAX_POINTS = 10_000
-#: More steps, those of all points together, than one case can be of; each costs a kilobyte.
+#: Steps of all points together; each costs a kilobyte.
 MAX_STEPS = 20_000
-#: Bytes that all points of a matrix may make of what refers to it.
+#: Bytes that filled texts may have at all points together.
 MAX_EXPANDED = 100 * 10**6
-#: What a container and each of its members take beside their texts; bytes, about.
+#: About how many bytes a list or object takes, and each member of it, beside its texts.
 _CONTAINER, _MEMBER = 100, 64
 
 
@@ -26,7 +26,7 @@ def number_of_points(matrix: Mapping[str, Sequence[Json]]) -> int:
 
 
 def expanded(value: Json, matrix: Mapping[str, Sequence[Json]]) -> int:
-    """Return how many bytes one point makes of what refers to the matrix, at most."""
+    """Return at most how many bytes the texts that refer to the matrix have at one point."""
     longest = {name: max(len(plain(v)) for v in values) for name, values in matrix.items()}
     return sum(map(len, longest)) + sum(longest.values()) + _expanded(value, longest)
 
@@ -52,11 +52,6 @@ def points(matrix: Mapping[str, Sequence[Json]]) -> Iterator[JsonObject]:
         yield dict(zip(matrix, values, strict=True))
 
 
-def fill(value: Json, point: Mapping[str, Json]) -> Json:
-    """Replace ``${matrix.name}`` by the point's values; a lone one keeps the value's type."""
-    return _fill(value, point, None)
-
-
 class Template:
     """A document to be filled often: what refers to nothing is the same object at every point."""
 
@@ -78,20 +73,18 @@ class Template:
         return moves
 
     def at(self, point: Mapping[str, Json]) -> JsonObject:
-        """Return the document at a point."""
-        return cast("JsonObject", _fill(self._document, point, self._moving))
+        """Return the document at a point; a lone ``${matrix.name}`` gets the value's type."""
+        return cast("JsonObject", self._fill(self._document, point))
 
-
-def _fill(value: Json, point: Mapping[str, Json], moving: set[int] | None) -> Json:
-    if moving is not None and id(value) not in moving:
-        return value
-    if isinstance(value, str):
-        return _fill_text(value, point) if "${matrix." in value else value
-    if isinstance(value, list):
-        return [_fill(item, point, moving) for item in value]
-    if isinstance(value, dict):
-        return {name: _fill(item, point, moving) for name, item in value.items()}
-    return value
+    def _fill(self, value: Json, point: Mapping[str, Json]) -> Json:
+        if id(value) not in self._moving:
+            return value
+        if isinstance(value, str):
+            return _fill_text(value, point)
+        if isinstance(value, list):
+            return [self._fill(item, point) for item in value]
+        members = cast("JsonObject", value)
+        return {name: self._fill(item, point) for name, item in members.items()}
 
 
 def _fill_text(text: str, point: Mapping[str, Json]) -> Json:

@@ -1,4 +1,4 @@
-"""What a host is as a testbed, and whether that is what a case requires."""
+"""The testbed that a host is, and whether it meets a case's requirements."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _GIB = 1024**3
 
 @dataclass(frozen=True, slots=True)
 class Testbed:
-    """What a host tells of itself; what it does not tell is None, and meets nothing.
+    """What a host tells of itself; an unknown value is None, and meets no requirement.
 
     Args:
         host: Name of the host, without its domain.
@@ -80,7 +80,7 @@ def _memory(host: Host) -> int | None:
 
 
 def told_testbed(told: Mapping[str, Json]) -> Testbed:
-    """Return what a testbed told of itself; what cannot be understood is as if untold."""
+    """Return what a testbed told of itself; unreadable fields count as missing."""
     fields = cast("Mapping[str, Any]", told)
     tags, cores, memory = (fields.get(name) for name in ("tags", "cores", "memory_bytes"))
     named = fields.get("docker")
@@ -95,7 +95,7 @@ def told_testbed(told: Mapping[str, Json]) -> Testbed:
 
 
 def unmet(requires: Requires, testbed: Testbed) -> list[str]:
-    """Say what of the requirements a testbed does not meet; nothing if it will do."""
+    """Return the requirements that a testbed does not meet, each as a sentence."""
     lacking = [tag for tag in requires.tags if tag not in testbed.tags]
     found = [f"it lacks the tag{'s' * (len(lacking) != 1)} {', '.join(lacking)}"] if lacking else []
     if requires.hosts and not {testbed.host, testbed.name} & set(requires.hosts):

@@ -1,1 +1,1 @@
-"""What resources that are containers stand on: the engine, and one container from birth to end."""
+"""The base of resources in containers: the engine, and the life of one container."""

@@ -1,4 +1,4 @@
-"""What all resources share whose work is done in containers."""
+"""The base of all resources that work in containers."""
 
 import logging
 import os
@@ -16,25 +16,24 @@ from benchyard.core.model import Json, JsonObject
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, OWNER
 from benchyard.process.usage import Life
-from resources._containers import images
-from resources._containers.container import LiveContainer
+from resources._containers.container import PLAIN_CALL, LiveContainer, ProgramCall
 from resources._containers.container_environment import (
     OWNER_LABEL,
     ContainerEnvironment,
     remove_leftovers,
 )
-from resources._containers.container_set import ContainerSet, ProgramCall
-from resources._containers.engine import Client, EngineError, connect
-from resources._containers.exits import (
-    execution_failed,
-    output,
-    remove_if_empty,
-    run_failed,
-    values,
-)
+from resources._containers.container_set import ContainerSet
+from resources._containers.engine import Client, EngineError, connect, ensure_image, image_identity
 from resources._containers.settings import SHARED, ContainerSettings, size
-from resources._containers.specification import LOOPBACK, Mount, Specification
+from resources._containers.specification import (
+    LOOPBACK,
+    Mount,
+    Specification,
+    execution_failed,
+    run_failed,
+)
 from resources._containers.streams import Follower
+from resources._files import emptied
 
 logger = logging.getLogger("benchyard.resources")
 
@@ -76,7 +75,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
 
     def version(self) -> str:
         """Return the image's name and what it really is: its digest, or its id if it has none."""
-        identity = images.identity(self._engine, self._image_name)
+        identity = image_identity(self._engine, self._image_name)
         digests: Any = identity["digests"]
         return f"{identity['image']} ({digests[0] if digests else identity['id']})"
 
@@ -86,7 +85,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         name = str(settings.get("image") or cls._image)
         client = connect()
         try:
-            return images.identity(client, name)
+            return image_identity(client, name)
         finally:
             client.close()
 
@@ -147,14 +146,14 @@ class ContainerResource(Resource[ContainerSettingsT]):
 
     def initialize(self) -> None:
         """Fetch the image unless it is here, and see that fixed ports are free."""
-        pulled = images.ensure(self._engine, self._image_name, logger.info)
+        pulled = ensure_image(self._engine, self._image_name, logger.info)
         self._refuse_taken_ports()
         limits: JsonObject = {
             "cpus": self.settings.cpus,
             "cpuset": self.settings.cpuset,
             "memory_bytes": self.settings.memory_bytes,
         }
-        identity = images.identity(self._engine, self._image_name)
+        identity = image_identity(self._engine, self._image_name)
         self._facts = {
             **identity,
             "limits": limits,
@@ -172,7 +171,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
             )
 
     def start(self) -> None:
-        """Prepare the ground for containers."""
+        """Make the run's network and volumes."""
         self._prepare()
 
     def _prepare(self) -> None:
@@ -197,7 +196,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
             self._container_set.stop(self.settings.stop_seconds)
 
     def _give_back(self) -> None:
-        """Make files of the lab's user what containers made as another one: it must keep them."""
+        """Give the files that containers made as another user to the lab's user."""
         user, shared = os.geteuid(), self.workspace.shared
         if not user or not _holds_foreign(shared, user):
             return
@@ -258,9 +257,8 @@ class ContainerResource(Resource[ContainerSettingsT]):
         """
         kept = self.workspace.kept
         kept.mkdir(parents=True, exist_ok=True)
-        files = [kept / f"{name or current_step()}.{stream}.txt" for stream in ("stdout", "stderr")]
-        for file in files:
-            file.write_bytes(b"")
+        begin = name or current_step()
+        files = [emptied(kept / f"{begin}.{stream}.txt") for stream in ("stdout", "stderr")]
         return self._container_set.create(spec, *files)
 
     def _run(self, spec: Specification, exit_code: int = 0, name: str = "") -> CommandResult:
@@ -276,18 +274,19 @@ class ContainerResource(Resource[ContainerSettingsT]):
         try:
             ended = self._container_set.run_to_end(container)
         finally:
-            remove_if_empty(container.follower, self.workspace.kept)
+            container.follower.remove_empty_files(self.workspace.kept)
         if ended.code != exit_code or ended.error or (ended.out_of_memory and not exit_code):
-            raise run_failed(spec.image, ended, exit_code, container.said())
+            raise run_failed(spec.image, ended, exit_code, container.follower.said())
         container.follower.refuse_lost()
-        return CommandResult(values(ended), output(container.follower))
+        told = {"exit_code": ended.code, "run_s": ended.run_s, "out_of_memory": ended.out_of_memory}
+        return CommandResult(told, container.follower.output)
 
     def _execute(
         self,
         container: LiveContainer,
         arguments: Sequence[str],
         follower: Follower,
-        call: ProgramCall | None = None,
+        call: ProgramCall = PLAIN_CALL,
         exit_code: int = 0,
     ) -> CommandResult:
         """Execute a program in a container that runs, and see that it ends as it must.
@@ -295,11 +294,10 @@ class ContainerResource(Resource[ContainerSettingsT]):
         Raises:
             CommandFailedError: If it ends in another way.
         """
-        call = call or ProgramCall()
         try:
-            ended = self._container_set.execute(container, list(arguments), follower, call)
+            ended = self._container_set.execute(container, arguments, follower, call)
         finally:
-            remove_if_empty(follower, self.workspace.kept)
+            follower.remove_empty_files(self.workspace.kept)
         if ended.code != exit_code or not ended.has_begun:
             raise execution_failed(
                 arguments[0], container.spec.image, ended, exit_code, follower.said()
@@ -308,7 +306,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         told: dict[str, Json] = {"exit_code": ended.code}
         if call.is_watched:
             told["run_s"] = ended.run_s
-        return CommandResult(told, output(follower))
+        return CommandResult(told, follower.output)
 
 
 def _is_free(port: int) -> bool:
@@ -322,5 +320,5 @@ def _is_free(port: int) -> bool:
 
 
 def _holds_foreign(folder: Path, user: int) -> bool:
-    """Tell whether something below a folder belongs to somebody else."""
+    """Return whether a file below a folder belongs to another user."""
     return any(path.lstat().st_uid != user for path in folder.rglob("*") if not path.is_symlink())

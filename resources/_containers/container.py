@@ -1,24 +1,17 @@
 """One container, from its creation to its removal."""
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchyard.core.errors import CommandFailedError, NotReadyError
 from benchyard.core.model import JsonObject
 from benchyard.core.redaction import note_arguments
-from resources._containers.engine import (
-    Client,
-    EngineError,
-    NotThereError,
-    hurried,
-    place,
-    telling,
-)
-from resources._containers.exits import Exit, exit_of
-from resources._containers.specification import Specification, engine_config
+from resources._containers.engine import Client, EngineError, NotThereError, hurried, place, telling
+from resources._containers.specification import Exit, Specification, engine_config, exit_of
 from resources._containers.streams import Follower, Program, Streams
 
 #: Seconds that a container has to obey SIGTERM before it is killed.
@@ -27,6 +20,29 @@ STOP_SECONDS = 10
 LAST_WORDS_SECONDS = 2
 #: What is listened to.
 _BOTH = {"stdout": 1, "stderr": 1, "stream": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCall:
+    """How a program is executed in a container.
+
+    Args:
+        environment: Variables added to the container's.
+        user: Name or id; the container's own if empty.
+        folder: Where it begins; the container's own if None.
+        stdin: Whether something is going to be written to it.
+        is_watched: Whether it is what the step is about: then its own time and use are told.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    user: str = ""
+    folder: str | None = None
+    stdin: bool = False
+    is_watched: bool = False
+
+
+#: As the container itself was started.
+PLAIN_CALL = ProgramCall()
 
 
 class LiveContainer:
@@ -84,19 +100,19 @@ class LiveContainer:
     def _attend(self, line: Streams) -> None:
         """Follow the streams, then learn how it ended."""
         try:
-            # A stream that breaks is no end; whoever can tell of that is asked next.
+            # A stream that breaks is no end; the engine tells of the end.
             with suppress(OSError), closing(line):
                 self.follower.follow(line.pieces())
             self._end(self._learn_exit())
         except EngineError as error:
             self._end(error)
         except BaseException as error:
-            # Whatever it was: who waits for the end must not wait forever.
+            # Whatever it was: nobody may wait for the end forever.
             self._end(EngineError(f"the container '{self.name}' was lost sight of: {error!r}"))
             raise
 
     def _end(self, how: Exit | EngineError) -> None:
-        # Who was given up may be heard of again, and it has been told otherwise by then.
+        # The engine may answer after it was given up; the first answer holds.
         if not self._over.is_set():
             self._exit = how
             self._over.set()
@@ -170,10 +186,7 @@ class LiveContainer:
         Raises:
             EngineError: If the engine cannot.
         """
-        with (
-            suppress(NotThereError),
-            telling(f"cannot remove the container '{self.name}'"),
-        ):
+        with suppress(NotThereError), telling(f"cannot remove the container '{self.name}'"):
             self._api.remove_container(self.id, v=True, force=True)
         self.follower.forget()
         if self._thread is not None:
@@ -213,10 +226,6 @@ class LiveContainer:
             raise NotReadyError(f"port {number} of the container '{self.name}' is not published")
         return int(bound[0]["HostPort"])
 
-    def said(self) -> str:
-        """Return the end of what it said, for an error."""
-        return self.follower.said()
-
     def died(self, doing: str) -> NotReadyError:
         """Return the error for a container that should run and does not."""
         try:
@@ -226,7 +235,7 @@ class LiveContainer:
         how = ended.describe() if ended else "it ended"
         return NotReadyError(
             f"the container of '{self.spec.image}' died while {doing}: {how}; it said: "
-            f"{self.said()}"
+            f"{self.follower.said()}"
         )
 
     def over(self) -> CommandFailedError:
@@ -237,20 +246,14 @@ class LiveContainer:
             return CommandFailedError(str(error))
         how = f"ended: {ended.describe()}" if ended else "was not started"
         return CommandFailedError(
-            f"the container of '{self.spec.image}' {how}; it said: {self.said()}"
+            f"the container of '{self.spec.image}' {how}; it said: {self.follower.said()}"
         )
 
     # -- further programs in it
 
     @contextmanager
     def program(
-        self,
-        arguments: list[str],
-        *,
-        environment: dict[str, str] | None = None,
-        user: str = "",
-        folder: str | None = None,
-        stdin: bool = False,
+        self, arguments: Sequence[str], call: ProgramCall = PLAIN_CALL
     ) -> Generator[Program]:
         """Execute a program in it; its streams are open until the block ends.
 
@@ -261,11 +264,11 @@ class LiveContainer:
         with telling(f"cannot execute '{arguments[0]}' in the container of '{self.spec.image}'"):
             made = self._api.exec_create(
                 self.id,
-                arguments,
-                stdin=stdin,
-                environment=environment or {},
-                user=user,
-                workdir=folder,
+                list(arguments),
+                stdin=call.stdin,
+                environment=dict(call.environment),
+                user=call.user,
+                workdir=call.folder,
             )
             line = self._api.exec_start(made["Id"], socket=True)
         program = Program(self._api, made["Id"], line)

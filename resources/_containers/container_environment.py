@@ -1,11 +1,19 @@
-"""What the containers of a resource stand on: network, volumes, accounts, what dead labs left."""
+"""The surroundings of a resource's containers: network, volumes, accounts, leftovers.
 
+Each run has a network of its own, made by the first resource that needs it and removed by the last;
+its containers find each other there by name.
+"""
+
+import hashlib
+import threading
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from benchyard.core.errors import MeasurementError
 from benchyard.core.model import JsonObject
@@ -14,7 +22,98 @@ from benchyard.process.cgroups import UNIFIED, Cgroup, cgroup_of, place_of
 from benchyard.process.labels import owner_is_alive
 from resources._containers.container import LiveContainer
 from resources._containers.engine import Client, EngineError, answers, connect, facts, telling
-from resources._containers.network import ensure_network, leave_network
+
+# The engine does not know who is about to join a network; it must not be removed before that.
+_lock = threading.Lock()
+_users: Counter[str] = Counter()
+
+
+def network_name(labels: Mapping[str, str]) -> str:
+    """Return the name of the network of the run that ``labels`` are of."""
+    whole = "\n".join(f"{name}={labels[name]}" for name in sorted(labels))
+    return f"benchyard-{hashlib.sha256(whole.encode()).hexdigest()[:20]}"
+
+
+def ensure_network(client: Client, labels: Mapping[str, str]) -> str:
+    """Make the run's network unless it is there; return its name.
+
+    It stays until ``leave_network`` was called as often.
+
+    Raises:
+        EngineError: If the engine cannot, for instance because no addresses are left.
+    """
+    api: Any = client.api
+    name = network_name(labels)
+    with _lock, telling("cannot make a network for the run"):
+        if not _named(api, name):
+            api.create_network(name, driver="bridge", labels=dict(labels), check_duplicate=True)
+        _users[name] += 1
+    return name
+
+
+def leave_network(labels: Mapping[str, str], client: Client | None = None) -> None:
+    """Give up the run's network; the last resource to do so removes it.
+
+    Args:
+        client: None if the engine is gone, and cannot remove it.
+    """
+    name = network_name(labels)
+    with _lock:
+        _users[name] -= 1
+        if _users[name] > 0:
+            return
+        del _users[name]
+        if client is not None:
+            _remove(client.api, name)
+
+
+def _remove(api: Any, name: str) -> None:
+    with suppress(EngineError), telling("cannot remove the run's network"):
+        for identity in _named(api, name):
+            api.remove_network(identity)
+
+
+def _named(api: Any, name: str) -> list[str]:
+    """Return the networks of exactly this name; the engine's filter finds parts of names, too."""
+    return [found["Id"] for found in api.networks(names=[name]) if found["Name"] == name]
+
+
+def addresses(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the IP address of each container of a run, by its host names in lower case.
+
+    Empty where there is no engine, or no network of the run.
+
+    Args:
+        labels: Those of the run.
+    """
+    network = network_name(labels)
+    with suppress(EngineError):
+        client = connect()
+        try:
+            return _in_network(client.api, network)
+        finally:
+            client.close()
+    return {}
+
+
+def _in_network(api: Any, network: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    with telling("cannot look into the run's network"):
+        for listed in api.containers(filters={"network": network}):
+            settings = api.inspect_container(listed["Id"])["NetworkSettings"]["Networks"][network]
+            names: list[str] = settings.get("Aliases") or []
+            found |= {name.lower(): settings["IPAddress"] for name in names}
+    return found
+
+
+def address_of(url: str, known: Mapping[str, str]) -> str | None:
+    """Return where the host of a URL is to be found, or None if its name says it.
+
+    Args:
+        known: As ``addresses`` returns it.
+    """
+    return known.get(urlsplit(url).hostname or "")
+
 
 #: The engine's ``cgroup_driver`` to the group that it makes for a container, unless it is told of
 #: another parent. Source: Docker's documentation, ``--cgroup-parent``.
@@ -58,7 +157,7 @@ OWNER_LABEL = "benchyard.owner"
 
 
 class ContainerEnvironment:
-    """Made when a resource starts, and removed when it stops; it begins with nothing.
+    """Network, volumes and accounts of one resource; made when it starts, removed when it stops.
 
     Args:
         labels: Of the run; all that is made here carries them.
@@ -134,14 +233,14 @@ class ContainerEnvironment:
     # -- accounts
 
     def account_for(self, container: LiveContainer) -> int | None:
-        """Find out where the kernel keeps the account of a container that was just started.
+        """Find the control group of a container that was just started.
 
         Returns:
             The id of its first process on this host; None if it ended, or is elsewhere.
         """
         pid = container.pid()
         found = group_of(pid) if pid else None
-        # An engine elsewhere counts its own processes: here the number means somebody else.
+        # An engine elsewhere counts its own processes: the same number is another process here.
         if found is None or container.id not in found.name:
             return None
         self._groups[container.id] = found

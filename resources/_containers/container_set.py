@@ -1,10 +1,10 @@
-"""The containers of one resource: made, run to their end, killed and removed together."""
+"""The containers of one resource, made, run, killed and removed together."""
 
 import threading
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from benchyard.core.errors import SIGNALLED, CommandFailedError
@@ -12,31 +12,14 @@ from benchyard.host.counters.lives import NEVER
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, kill_labelled
 from benchyard.process.usage import Life
-from resources._containers.container import LiveContainer
+from resources._containers.container import LiveContainer, ProgramCall
 from resources._containers.container_environment import ContainerEnvironment
 from resources._containers.engine import EngineError, answers
-from resources._containers.exits import Exit, ProgramRun
-from resources._containers.specification import Specification
+from resources._containers.specification import Exit, ProgramRun, Specification
 from resources._containers.streams import Follower
 
 #: Seconds after which the end of a container is known.
 A_MOMENT = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramCall:
-    """How a program is executed in a container.
-
-    Args:
-        user: Name or id; the container's own if empty.
-        folder: Where it begins; the container's own if None.
-        is_watched: Whether it is what the step is about: then its own time and use are told.
-    """
-
-    environment: dict[str, str] = field(default_factory=dict[str, str])
-    user: str = ""
-    folder: str | None = None
-    is_watched: bool = False
 
 
 class ContainerSet:
@@ -124,7 +107,11 @@ class ContainerSet:
         return ended if span.seconds is None else replace(ended, run_s=span.seconds)
 
     def execute(
-        self, container: LiveContainer, arguments: list[str], follower: Follower, call: ProgramCall
+        self,
+        container: LiveContainer,
+        arguments: Sequence[str],
+        follower: Follower,
+        call: ProgramCall,
     ) -> ProgramRun:
         """Execute a program in a container that runs, and wait for its end.
 
@@ -137,9 +124,7 @@ class ContainerSet:
         killed = self._environment.oom_kills(container)
         sight = self._environment.sight_in(container) if call.is_watched else None
         try:
-            with container.program(
-                arguments, environment=call.environment, user=call.user, folder=call.folder
-            ) as program:
+            with container.program(arguments, call) as program:
                 follower.follow(program.pieces())
                 self.refuse_aborted(container.spec)
                 code = program.exit_code(lambda: container.running and not self.aborted)

@@ -5,22 +5,20 @@ from contextlib import suppress
 from dataclasses import replace
 
 from benchyard.case.resource import CommandResult
-from benchyard.core.errors import CommandFailedError, ResourceError
+from benchyard.core.errors import ResourceError
 from resources._containers.base import ContainerResource, ContainerSettingsT
 from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
 from resources._containers.readiness import Readiness, wait_until_ready
 from resources._containers.specification import Mount, Specification
+from resources._files import refuse_missing
 
 
 class ProgramContainer(ContainerResource[ContainerSettingsT]):
     """A resource whose every command is a container of its own, run to its end."""
 
     def _call(
-        self,
-        arguments: Sequence[str],
-        output_file: str | None = None,
-        mounts: Sequence[Mount] = (),
+        self, arguments: Sequence[str], output_file: str | None = None, mounts: Sequence[Mount] = ()
     ) -> CommandResult:
         """Run a container with these arguments.
 
@@ -38,10 +36,8 @@ class ProgramContainer(ContainerResource[ContainerSettingsT]):
         spec = self._specification()
         seen = (*spec.mounts, *mounts)
         result = self._run(replace(spec, command=tuple(arguments), mounts=seen))
-        if output is not None and not output.exists():
-            raise CommandFailedError(
-                f"'{self._image_name}' ended well and did not write its output_file '{output_file}'"
-            )
+        if output is not None:
+            refuse_missing(output, str(output_file), f"'{self._image_name}'")
         return CommandResult(result.values, output or result.output)
 
 

@@ -1,4 +1,4 @@
-"""When a container takes commands: asked in the way that its maker gives, up to a deadline.
+"""Ways to know that a container takes commands, each up to a deadline.
 
 Each way ends at once when the container dies. Two of them are told of the moment by the engine;
 those that must ask do so again and again, and rest between for as long as the answer may be late.
@@ -30,7 +30,7 @@ class Readiness(ABC):
     """A way to know that a container takes commands."""
 
     def prepare(self, container: LiveContainer) -> None:
-        """Hear that the container is about to start."""
+        """Called before the container starts."""
         del container
 
     @abstractmethod
@@ -178,7 +178,7 @@ class Answers(Asking):
 
     def is_ready(self, container: LiveContainer) -> bool:
         """Execute the program."""
-        with container.program(list(self.command)) as program:
+        with container.program(self.command) as program:
             for _ in program.pieces():
                 pass
             return program.exit_code() == 0
@@ -203,7 +203,7 @@ def wait_until_ready(container: LiveContainer, ways: Sequence[Readiness], second
             raise container.died(f"it was waited for that {way}")
         raise NotReadyError(
             f"the container of '{container.spec.image}' was not ready after {seconds:g} s: it was "
-            f"waited for that {way}; it said: {container.said()}"
+            f"waited for that {way}; it said: {container.follower.said()}"
         )
 
 

@@ -1,5 +1,6 @@
-"""What a case may set on any resource that is a container, and how it becomes a specification."""
+"""Settings of resources in containers, and what becomes of them."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -227,3 +228,29 @@ def health_check(given: HealthCheckSettings) -> HealthCheck | None:
         if given.get(name, 1) <= 0:
             raise InputError(f"health_check.{name} is {given.get(name)}; it must be above 0")
     return HealthCheck(**given)  # type: ignore[arg-type]
+
+
+def heap_arguments(limit: int | None) -> tuple[str, str]:
+    """Return Java's arguments for a heap of half the memory, all of it taken at the start.
+
+    Java's own default is a quarter. Source: KROWN, which measures engines with half.
+
+    Args:
+        limit: Memory in bytes that it may use; None for all that this host has.
+    """
+    half = usable_memory(limit) // 2
+    return f"-Xmx{half}", f"-Xms{half}"
+
+
+def usable_memory(limit: int | None) -> int:
+    """Return bytes: the container's limit, or what this host has.
+
+    Args:
+        limit: Bytes, or None without a limit.
+    """
+    return host_memory() if limit is None else limit
+
+
+def host_memory() -> int:
+    """Return the memory of this host in bytes."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

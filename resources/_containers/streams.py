@@ -1,4 +1,4 @@
-"""What a container and its programs say: connections, and two streams into two files."""
+"""The output of containers and their programs: connections, and two streams into two files."""
 
 import socket
 import struct
@@ -14,6 +14,7 @@ from benchyard.process.children import tail
 from benchyard.run.judging import USUAL, SearchLimits
 from benchyard.run.searching import Search
 from resources._containers.engine import telling
+from resources._files import remove_if_empty
 
 #: Pieces of output as the engine hands them over: stdout or None, stderr or None.
 Pieces = Iterable[tuple[bytes | None, bytes | None]]
@@ -65,13 +66,22 @@ class Follower:
                 self._search.finish()
 
     def refuse_lost(self) -> None:
-        """See that all that came was kept.
+        """Raise if not all output was kept.
 
         Raises:
             CommandFailedError: If it was not.
         """
         if self.problem is not None:
             raise CommandFailedError(f"what the program said could not be kept: {self.problem}")
+
+    @property
+    def output(self) -> Path | None:
+        """The file with what came over standard output, if it is still there."""
+        return self.stdout if self.stdout.exists() else None
+
+    def remove_empty_files(self, kept: Path) -> None:
+        """Remove the files in ``kept`` of streams that nothing came over."""
+        remove_if_empty((self.stdout, self.stderr), kept)
 
     def _opened(self, files: ExitStack, path: Path) -> IO[bytes] | None:
         try:
@@ -85,7 +95,7 @@ class Follower:
             try:
                 _write(file, self._redactors[number].feed(piece) if self._redactors else piece)
             except OSError as error:
-                # The stream is read on: nobody must wait for us to take what he says.
+                # The stream is read on: a program must not wait until its output is taken.
                 self._lose(Path(file.name), error)
         if self._looking and self._search is not None:
             self._looking = self._search.feed(number, piece)
@@ -136,7 +146,7 @@ _MOST = 65_536
 
 
 class Streams:
-    """What a program says, and what is said to it: a connection that the engine turned over.
+    """A connection to a program's streams, as the engine hands it over.
 
     ``docker`` reads it past the buffer that the HTTP headers came through: what came together with
     them would be lost. Source of the frames: Docker Engine API 1.41, ``ContainerAttach``.
@@ -186,7 +196,7 @@ class Streams:
         self._socket.shutdown(socket.SHUT_WR)
 
     def hang_up(self) -> None:
-        """Let nobody wait for what it says; called from another thread."""
+        """End all waiting for its output; called from another thread."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 

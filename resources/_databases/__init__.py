@@ -1,1 +1,1 @@
-"""What resources share that are database servers in containers: clients, loading, answers."""
+"""The base of databases of SQL: commands, and for servers clients, loading, answers."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.redaction import longest_known, redacted_end
-from resources._containers.container import LiveContainer
+from resources._containers.container import LiveContainer, ProgramCall
 from resources._containers.engine import EngineError, telling
 
 #: Exit codes for a program that cannot be executed, or is not there. Source: POSIX, "exec".
@@ -67,14 +67,9 @@ class Dialog:
         self._container = container
         self._client = client
         self._life = ExitStack()
-        program = container.program(
-            list(client.arguments),
-            environment=dict(client.environment),
-            # Whoever the server runs as, the case's files are read and the answers written.
-            user="0",
-            stdin=True,
-        )
-        self._program = self._life.enter_context(program)
+        # Whoever the server runs as, the case's files are read and the answers written.
+        call = ProgramCall(client.environment, user="0", stdin=True)
+        self._program = self._life.enter_context(container.program(client.arguments, call))
         self._pieces = self._program.pieces()
         self._complaints = b""
         self.open = True
@@ -95,7 +90,7 @@ class Dialog:
         self._complaints = b""
         told, mark = self._client.end(f"end-{uuid.uuid4().hex}")
         with self._closing_after_errors(), telling("the client in the container went away"):
-            # What does not take its input has ended, and has said why.
+            # A client that takes no input has ended; its output says why.
             with suppress(BrokenPipeError, ConnectionResetError):
                 self._program.send((script + told).encode())
             self._until(mark, _telling_of_disk(take) if take else answer.extend)

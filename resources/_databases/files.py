@@ -6,9 +6,7 @@ A file is read once here only if the server refused it, so that the error names 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
-from benchyard.case.resource import InputFile
 from benchyard.core.errors import CommandFailedError
 from resources._containers.base import SHARED
 from resources._embedded.embedded_file import DataFile, Failure
@@ -18,13 +16,6 @@ PIECE = 1 << 20
 
 #: Name of a table, in lower case, to its real name and those of its columns, in order.
 Catalogue = Mapping[str, tuple[str, Sequence[str]]]
-
-
-class TableFile(TypedDict):
-    """A file and the table that it is loaded into."""
-
-    file: InputFile
-    table: str
 
 
 @dataclass(frozen=True, slots=True)

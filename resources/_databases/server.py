@@ -1,4 +1,4 @@
-"""What all databases that serve from a container do alike: their life, and their commands."""
+"""The base of databases that serve from a container."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.case.resource import CommandResult, InputFile, OutputFile, command, current_step
+from benchyard.case.resource import CommandResult
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
 from resources._containers.base import ContainerSettingsT
 from resources._containers.container import LiveContainer
@@ -15,15 +15,11 @@ from resources._containers.engine import EngineError
 from resources._containers.kinds import ServerContainer
 from resources._containers.readiness import Asking, Readiness, TcpPort
 from resources._containers.specification import Mount, Specification
-from resources._databases.answers import put
-from resources._databases.dialog import (
-    NOT_EXECUTABLE,
-    Dialog,
-    DialogClient,
-    DialogEndedError,
-)
-from resources._databases.files import Source, TableFile
+from resources._databases.commands import SqlDatabase
+from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
+from resources._databases.files import Source
 from resources._embedded.embedded_file import quote_empty_lines
+from resources._files import put, read_text
 
 #: Where the container sees this resource's scratch folder.
 OWN = "/benchyard"
@@ -60,7 +56,7 @@ class Talks(Asking):
         return f"it answers a query{self._reason}"
 
 
-class DatabaseServer(ServerContainer[ContainerSettingsT], ABC):
+class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerSettingsT], ABC):
     """A database in a container, and a client in the same one that stays open.
 
     A command lasts as long as the work itself does, since nothing has to start or connect for it.
@@ -177,31 +173,8 @@ class DatabaseServer(ServerContainer[ContainerSettingsT], ABC):
 
     # -- commands
 
-    @command
-    def load(
-        self, csv_file: InputFile, table: str, schema_file: InputFile | None = None
-    ) -> CommandResult:
-        """Load a file into a table, as one transaction.
-
-        Args:
-            csv_file: The file, in UTF-8.
-            table: The table, written in lower case whatever stands here.
-            schema_file: SQL that makes the table and is executed first. Without it the table is
-                made anew from the header: names in lower case, all columns text, a key besides.
-        """
-        return self._load([self._source(csv_file, table)], schema_file)
-
-    @command
-    def load_multiple(
-        self, csv_files: list[TableFile], schema_file: InputFile | None = None
-    ) -> CommandResult:
-        """Load files into tables, all in one transaction.
-
-        Args:
-            csv_files: Each ``file`` with its ``table``.
-            schema_file: As for ``load``, for all the tables.
-        """
-        sources = [self._source(pair["file"], pair["table"]) for pair in csv_files]
+    def _load(self, files: list[tuple[str, str]], schema_file: str | None) -> CommandResult:
+        sources = [self._source(file, table) for file, table in files]
         tables = [source.table for source in sources]
         doubled = [table for table in tables if tables.count(table) > 1]
         if doubled and schema_file is None:
@@ -209,58 +182,25 @@ class DatabaseServer(ServerContainer[ContainerSettingsT], ABC):
                 f"two files are loaded into the table '{doubled[0]}', which each makes anew; "
                 "make the table with a schema_file"
             )
-        return self._load(sources, schema_file)
+        return CommandResult({"rows": self._fill(sources, schema_file), "files": len(sources)})
 
-    @command
-    def load_sql_schema(
-        self, schema_file: InputFile, csv_files: list[tuple[InputFile, str]]
-    ) -> CommandResult:
-        """Execute a schema, then load files into its tables.
+    def _execute_sql(self, sql: str) -> int | None:
+        return self._query("sql", sql, None)
 
-        Args:
-            schema_file: SQL that makes the tables; the database's own client executes it.
-            csv_files: Pairs of a file and a table; none if the schema has the data.
-        """
-        return self._load([self._source(file, table) for file, table in csv_files], schema_file)
-
-    @command
-    def execute(self, sql: str) -> CommandResult:
-        """Execute statements, each query to its last row, and keep no rows.
-
-        Args:
-            sql: One or more statements.
-        """
-        return CommandResult({"rows": self._query("sql", sql, None)})
-
-    @command
-    def execute_query_file(
-        self, query_file: InputFile, results_file: OutputFile | None = None
-    ) -> CommandResult:
-        """Execute the statements of a file and save the rows of its last query.
-
-        Args:
-            query_file: SQL.
-            results_file: CSV with a header; by default a file among the run's results.
-        """
-        target = self._target(results_file, "csv")
+    def _save_answer(self, query_file: str, target: Path) -> int | None:
         answer = self.workspace.own / "answer.csv"
         try:
-            rows = self._query(query_file, self._text(query_file), answer)
+            rows = self._query(query_file, read_text(self.workspace, query_file), answer)
             if rows is not None:
                 quote_empty_lines(str(answer))
                 put(answer, target)
         finally:
             answer.unlink(missing_ok=True)
-        if rows is None and results_file:
-            raise CommandFailedError(
-                f"{query_file} has no query, so there is nothing for '{results_file}'; "
-                "leave results_file out"
-            )
-        return CommandResult({"rows": rows}, None if rows is None else target)
+        return rows
 
     @abstractmethod
-    def _load(self, sources: Sequence[Source], schema_file: str | None) -> CommandResult:
-        """Load all the files or none."""
+    def _fill(self, sources: Sequence[Source], schema_file: str | None) -> int:
+        """Load all the files or none; return how many rows they have."""
 
     @abstractmethod
     def _query(self, name: str, sql: str, answer: Path | None) -> int | None:
@@ -279,14 +219,3 @@ class DatabaseServer(ServerContainer[ContainerSettingsT], ABC):
         if "\n" in name or "\r" in name:
             raise CommandFailedError(f"the name of the file '{name}' has a line break; rename it")
         return Source(self.workspace.file(name), name, table.lower())
-
-    def _text(self, name: str) -> str:
-        try:
-            return self.workspace.file(name).read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise CommandFailedError(f"{name}: this is not UTF-8; convert it") from error
-
-    def _target(self, name: str | None, suffix: str) -> Path:
-        if name:
-            return self.workspace.new_file(name)
-        return self.workspace.kept / f"{current_step()}.{suffix}"

@@ -6,8 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from embedded_engine import Column, Engine
-from embedded_file import DataFile, Failure, literal, quote_empty_lines, quoted, save
+from embedded_file import (
+    Column,
+    DataFile,
+    Engine,
+    Failure,
+    literal,
+    quote_empty_lines,
+    quoted,
+    save,
+)
 
 # By name, since type checkers take the neighbour resources/duckdb.py for the library.
 duckdb: Any = importlib.import_module("duckdb")

@@ -3,8 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 
-from embedded_engine import Column, Engine
-from embedded_file import DataFile, Failure, literal, quoted, save
+from embedded_file import Column, DataFile, Engine, Failure, literal, quoted, save
 
 
 def open_engine(database: str, settings: Mapping[str, Mapping[str, str | int]]) -> Engine:

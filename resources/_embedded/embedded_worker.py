@@ -17,8 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-from embedded_engine import Engine
-from embedded_file import DataFile, Failure
+from embedded_file import DataFile, Engine, Failure
 
 _MODULES = {"SQLite": "embedded_sqlite", "DuckDB": "embedded_duckdb"}
 

@@ -1,1 +1,1 @@
-"""What the classes share that make knowledge graphs from mappings."""
+"""The base of engines that make knowledge graphs from mappings."""

@@ -1,7 +1,7 @@
-"""Mapping files, and how some engines must be given them.
+"""Conversions of mapping files.
 
-KROWN's cases have one R2RML mapping for all engines; those that read RML alone, or demand more
-than R2RML does, get a copy that says the same in their words.
+KROWN's cases have one R2RML mapping for all engines. Engines that read RML alone, or need more than
+R2RML prescribes, get a copy that says the same.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from pyoxigraph import (
 )
 
 from benchyard.core.errors import CommandFailedError
-from resources._mapping.databases import Database
+from resources._mapping.commands import Database
 
 _NAMES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -52,7 +52,7 @@ def read_mapping(path: Path, name: str) -> Dataset:
     """
     form = RdfFormat.from_extension(path.suffix.removeprefix(".")) or RdfFormat.TURTLE
     try:
-        # What is relative must become something: the same in each run, wherever the run lies.
+        # Relative names must become the same in each run, wherever its folder is.
         parsed = list(parse(path=str(path), format=form, base_iri="file:///data/shared/"))
     except SyntaxError as error:
         raise CommandFailedError(f"the mapping '{name}' cannot be read: {error}") from error

@@ -72,18 +72,11 @@ def test_no_file_names_a_machine(name: str) -> None:
 # -- names and parents
 
 
-def test_an_image_is_named_after_its_folder_and_version(folder: Path) -> None:
+def test_images_have_names_and_come_after_their_parents_once(folder: Path) -> None:
     assert build.names(folder) == ["one", "two"]
     assert build.reference("one", folder) == "benchyard-test/one:1.2"
-
-
-def test_parents_come_first_and_once(folder: Path) -> None:
-    assert build.parent("one", folder) is None
-    assert build.parent("two", folder) == "one"
+    assert (build.parent("one", folder), build.parent("two", folder)) == (None, "one")
     assert build.with_parents(["two", "one"], folder) == ["one", "two"]
-
-
-def test_an_unknown_image_is_told_with_those_that_are(folder: Path) -> None:
     with pytest.raises(BuildError, match="no image 'three'; there are one, two"):
         build.with_parents(["three"], folder)
 
@@ -94,39 +87,17 @@ def test_an_unknown_image_is_told_with_those_that_are(folder: Path) -> None:
         (f"FROM {PREFIX}/one:1.1\nARG VERSION=3\n", "stands on benchyard-test/one:1.1"),
         (f"FROM {PREFIX}/nine:1\nARG VERSION=3\n", "which no folder here makes"),
         ("FROM postgres:15\nARG VERSION=3\n", "starts with 'FROM benchyard-test/'"),
+        (f"FROM {PREFIX}/one:1.2\n", r"two/Dockerfile has no .* 'ARG VERSION='"),
     ],
 )
 def test_an_image_stands_on_none_but_ours(folder: Path, text: str, told: str) -> None:
     (folder / "two" / "Dockerfile").write_text(text)
 
     with pytest.raises(BuildError, match=told):
-        build.parent("two", folder)
-
-
-def test_an_image_without_a_version_is_refused(folder: Path) -> None:
-    (folder / "two" / "Dockerfile").write_text(f"FROM {HOST}\n")
-
-    with pytest.raises(BuildError, match=r"two/Dockerfile has no .* 'ARG VERSION='"):
-        build.reference("two", folder)
+        _ = build.parent("two", folder), build.reference("two", folder)
 
 
 # -- keys
-
-
-def change_content(folder: Path) -> None:
-    (folder / "one" / "start").write_text("#!/bin/sh -e\n")
-
-
-def change_name(folder: Path) -> None:
-    (folder / "one" / "start").rename(folder / "one" / "begin")
-
-
-def change_right(folder: Path) -> None:
-    (folder / "one" / "start").chmod(0o755)
-
-
-def change_dockerfile(folder: Path) -> None:
-    (folder / "one" / "Dockerfile").write_text(ONE + "USER nobody\n")
 
 
 def add_file(folder: Path) -> None:
@@ -134,16 +105,19 @@ def add_file(folder: Path) -> None:
     (folder / "one" / "more" / "file").touch()
 
 
-def change_program(folder: Path) -> None:
-    (folder / "build.py").write_text("how = 2\n")
+CHANGES: list[Callable[[Path], object]] = [
+    lambda folder: (folder / "one" / "start").write_text("#!/bin/sh -e\n"),
+    lambda folder: (folder / "one" / "start").rename(folder / "one" / "begin"),
+    lambda folder: (folder / "one" / "start").chmod(0o755),
+    lambda folder: (folder / "one" / "Dockerfile").write_text(ONE + "USER nobody\n"),
+    lambda folder: (folder / "build.py").write_text("how = 2\n"),
+    add_file,
+]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [change_content, change_name, change_right, change_dockerfile, add_file, change_program],
-)
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_key_changes_with_all_that_an_image_is_made_from(
-    folder: Path, change: Callable[[Path], None]
+    folder: Path, change: Callable[[Path], object]
 ) -> None:
     one, two = build.key("one", folder), build.key("two", folder)
     change(folder)
@@ -174,14 +148,16 @@ def test_digests_are_equal_just_when_the_parts_are(
 # -- what is here
 
 
-def test_an_image_is_up_to_date_while_its_label_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "_docker", answering(f"{build.key('redis')}\n"))
-    assert build.missing("redis") is None
-
-
-def test_an_image_of_other_files_must_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "_docker", answering("0123\n"))
-    assert "redis:7.0 was built from other files" in str(build.missing("redis"))
+def test_an_image_is_here_while_its_label_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for answer, name, told in (
+        (f"{build.key('redis')}\n", "redis", None),
+        ("0123\n", "redis", f"{PREFIX}/redis:7.0 was built from other files than those here"),
+        ("\n", "base", f"{BASE} is not here"),
+    ):
+        monkeypatch.setattr(build, "_docker", answering(answer))
+        assert build.missing(name) == told
+        build.missing.cache_clear()
+    assert "nothing" in str(build.missing("nothing"))
 
 
 def test_an_image_that_is_not_here_is_missing_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,15 +167,6 @@ def test_an_image_that_is_not_here_is_missing_in_one_line(monkeypatch: pytest.Mo
     monkeypatch.setattr(build, "_docker", fail)
     assert build.missing("redis") == "'docker image' failed: no such image"
     assert build.missing("base") == "'docker image' failed: no such image"
-
-
-def test_a_name_without_a_folder_is_missing() -> None:
-    assert "nothing" in str(build.missing("nothing"))
-
-
-def test_the_base_is_here_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "_docker", answering("\n"))
-    assert build.missing("base") == f"{BASE} is not here"
 
 
 def test_a_program_that_is_not_there_is_told() -> None:

@@ -1,8 +1,6 @@
 """What of a machine's settings goes into images, read from what apt, pip and npm say."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.images import machine
 
@@ -25,9 +23,6 @@ def test_only_the_mirrors_of_the_image_s_debian_are_taken() -> None:
     }
     assert machine.suite_mirrors(TARGETS, "trixie") == {}
     assert machine.suite_mirrors("", "bookworm") == {}
-
-
-def test_sources_are_as_apt_reads_them() -> None:
     written = machine.apt_sources(machine.suite_mirrors(TARGETS, "bookworm"))
     assert written.splitlines()[0] == "deb http://mirror.example/debian/ bookworm main"
     assert machine.apt_sources({}) == ""
@@ -112,8 +107,3 @@ def test_proxies_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
 
     assert found["http_proxy"] == "http://proxy.example:3128"
     assert "HTTPS_PROXY" not in found
-
-
-@given(st.text())
-def test_any_target_line_is_read(told: str) -> None:
-    machine.suite_mirrors(told, "bookworm")

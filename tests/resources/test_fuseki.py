@@ -15,7 +15,7 @@ from benchyard.case.resource import NoSettings, Workspace, commands_of, step_con
 from benchyard.core.errors import CommandFailedError
 from resources._containers.settings import ContainerSettings
 from resources._containers.specification import Mount
-from resources._sparql.http_store import Upload, content_type
+from resources._http_store import Upload, content_type
 from resources.fuseki import Fuseki
 from resources.oxigraph import Oxigraph
 from resources.query import Query

@@ -8,8 +8,7 @@ import pytest
 
 from benchyard.case.resource import step_context
 from benchyard.core.errors import CommandFailedError, InputError
-from resources._databases.redis_benchmark import Load, values
-from resources.redis import RedisSettings
+from resources.redis import Load, RedisSettings, values
 from tests.resources._containers.conftest import workspace_in
 from tests.resources._databases.conftest import Database, fail, made, running
 

@@ -14,8 +14,7 @@ from benchyard.case.resource import Workspace, commands_of, step_context
 from benchyard.core.errors import CommandFailedError
 from resources._containers.settings import ContainerSettings
 from resources._containers.specification import Mount
-from resources._sparql.isql import FINISH, isql, refuse_errors, refuse_unloaded, register
-from resources.virtuoso import Virtuoso
+from resources.virtuoso import FINISH, Virtuoso, isql, refuse_errors, refuse_unloaded, register
 
 RECORDER = "benchyard-test/recorder"
 STAND_IN = Path(__file__).with_name("_sparql") / "isql_stand_in.py"

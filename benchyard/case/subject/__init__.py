@@ -1,1 +1,1 @@
-"""What a case would measure now: its code, its inputs, and the versions that it stands on."""
+"""The subject of a case: its code, its inputs, and the versions that it uses."""

@@ -1,4 +1,4 @@
-"""What would be measured now, and what was, once the resources have told of themselves."""
+"""The subject of a run: as it would be measured now, and as the resources reported it."""
 
 import hashlib
 import inspect
@@ -20,8 +20,8 @@ from benchyard.core.model import Case, Json, JsonObject, point_suffix
 from benchyard.host.facts import work_tree_state
 from benchyard.results.subject import Subject, digested, told_version
 
-#: Size, modification and change time, and inode of a file: what writes to it moves one of them,
-#: also where the modification time is set back; what gives it another name or mode does, too.
+#: Size, modification and change time, and inode of a file. Writing to it changes one of them even
+#: if the modification time is set back; so does another name or mode.
 Stamp = tuple[int, int, int, int]
 
 
@@ -54,7 +54,7 @@ def _leads_on(parent: str, name: str, inside: str, seen: set[str]) -> bool:
 
 
 def stamp(file: Path) -> Stamp:
-    """Return by what a change of a file is noticed.
+    """Return the values by which a change of a file is noticed.
 
     Raises:
         OSError: If it is not there.

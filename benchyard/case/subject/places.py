@@ -1,4 +1,4 @@
-"""In what a measured program or Python package stands: a repository, or an installed version."""
+"""Where a measured program or Python package comes from: a repository, or an installed version."""
 
 import importlib.metadata
 import importlib.util
@@ -65,7 +65,7 @@ def _is_managed(folder: Path) -> bool:
 
 
 class Programs:
-    """What the command lines of a case's steps measure; each program is looked at once.
+    """The programs on the command lines of a case's steps; each is looked at once.
 
     Args:
         without: Folders whose files are no part of what is measured.

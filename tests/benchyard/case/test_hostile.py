@@ -1,8 +1,10 @@
-"""No metadata.json, however mangled, yields a traceback or hides another case."""
+"""No metadata.json, however mangled, yields a traceback, hides another case or takes long."""
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+import resource
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -142,6 +144,26 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=12,
 )
+#: What is large for its kind, deep, or text between the bytes of JSON.
+LARGE = st.sampled_from(
+    [
+        *("x" * 100_000, ["x"] * 5_000, [*range(5_000)], {str(n): n for n in range(5_000)}),
+        *(json.loads("[" * levels + "]" * levels) for levels in (10, 60, 100, 200)),
+        *({"class": "Process"}, {"class": 5}, {"": None}),
+    ]
+)
+PIECES = st.sampled_from(
+    [
+        *(b"NaN", b"Infinity", b"-", b"1" * 5_000, b"1e999", b"[" * 5_000, b'{"a":' * 2_000),
+        *(b"\xff\xfe", b'"\\ud800"', b'"name": "again", ', b",", b"}", b"]", b"\xef\xbb\xbf"),
+    ]
+)
+CASES = Path(__file__).parents[3] / "cases"
+SHIPPED = [
+    json.loads(file.read_text())
+    for file in sorted(CASES.rglob("metadata.json"))
+    if "results" not in file.parts
+]
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
@@ -155,10 +177,19 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return [*((value, key) for key in keys), *inner]
 
 
+def enlarged(document: Any, draw: st.DrawFn) -> Any:
+    """Put something large into a copy; last, for nobody can choose among thousands of places."""
+    made = copy.deepcopy(document)
+    if spots := places(made):
+        container, key = draw(st.sampled_from(spots))
+        container[key] = copy.deepcopy(draw(LARGE))
+    return made
+
+
 @st.composite
 def mutated(draw: st.DrawFn) -> Any:
     """Make a document that was valid once."""
-    document = copy.deepcopy(VALID)
+    document = copy.deepcopy(draw(st.sampled_from([VALID, *SHIPPED])))
     for _ in range(draw(st.integers(1, 3))):
         spots = places(document)
         if not spots:
@@ -180,7 +211,7 @@ def mutated(draw: st.DrawFn) -> Any:
             container[key] = copy.deepcopy(other[place])
         else:
             container[key] = draw(ANYTHING)
-    return document
+    return enlarged(document, draw) if draw(st.booleans()) else document
 
 
 _numbers = count()
@@ -210,8 +241,22 @@ def encoded(document: Any) -> bytes:
     return json.dumps(document).encode()
 
 
+#: CPU seconds and bytes that one file may take.
+CPU_SECONDS, MEMORY = 5, 500 * 10**6
+
+
+@contextmanager
+def within_limits() -> Generator[None]:
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    yield
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= CPU_SECONDS
+    assert (after.ru_maxrss - before.ru_maxrss) * 1024 <= MEMORY
+
+
 def loads_or_says_why(file: Path) -> Loaded:
-    loaded = load(file, REGISTRY)
+    with within_limits():
+        loaded = load(file, REGISTRY)
     assert bool(loaded.cases) != bool(loaded.problems)
     assert loaded.name
     for problem in loaded.problems:
@@ -278,7 +323,9 @@ def test_any_case_with_mutations(place: Callable[[bytes], Path], document: Any) 
 @HOSTILE
 @given(
     change=st.tuples(
-        st.integers(0), st.sampled_from(["cut", "insert", "flip"]), st.binary(max_size=4)
+        st.integers(0),
+        st.sampled_from(["cut", "insert", "flip"]),
+        st.binary(max_size=4) | PIECES,
     )
 )
 def test_any_case_with_damaged_bytes(
@@ -305,14 +352,21 @@ def test_any_text_anywhere(place: Callable[[bytes], Path], value: str, spot: int
     loads_or_says_why(place(encoded(document)))
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-@given(document=mutated() | ANYTHING, options=st.sampled_from([[], ["--json"]]))
-def test_the_command_line_says_zero_or_two(
-    place: Callable[[bytes], Path], document: Any, options: list[str]
-) -> None:
+def says_zero_or_two(place: Callable[[bytes], Path], document: Any, options: list[str]) -> None:
     folder = place(encoded(document)).parent
-    for name in ("validate", "list"):
-        assert call([name, "--root", str(folder), *options]) in {0, 2}
+    for words in (["validate"], ["list"], ["run", "--dry-run", "--direct"]):
+        more = [] if words[0] == "run" else options
+        with within_limits():
+            assert call([*words, "--root", str(folder), *more]) in {0, 2}
+
+
+COMMANDS = given(document=mutated() | ANYTHING, options=st.sampled_from([[], ["--json"]]))
+test_the_command_line_says_zero_or_two = settings(HOSTILE, max_examples=25)(
+    COMMANDS(says_zero_or_two)
+)
+test_it_says_so_ten_thousand_times = pytest.mark.long(
+    settings(HOSTILE, max_examples=10_000)(COMMANDS(says_zero_or_two))
+)
 
 
 def test_the_command_line_takes_bytes_that_are_no_text(

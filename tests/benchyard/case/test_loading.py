@@ -266,6 +266,13 @@ def test_an_undefined_matrix_name_is_a_problem(tmp_path: Path) -> None:
     assert message == "'${matrix.scal}' is not defined; the case has no matrix"
 
 
+def test_a_reference_without_an_end_is_a_name_like_any_other(tmp_path: Path) -> None:
+    loaded = load_case(tmp_path, {**STEP, "resource": "${matrix.n"}, matrix={"n": [1]})
+    assert problems(loaded) == [
+        ("$.steps[0].resource", "unknown resource '${matrix.n'; known: Toy")
+    ]
+
+
 def test_points_of_a_case_never_share_their_results(tmp_path: Path) -> None:
     values = ["a", "a/b", "a-b", "A", "run_1", ".hidden", "é", "", " ", "x" * 100, "x" * 101, 1, -1]
     cases = load_case(tmp_path, matrix={"v": values, "w": [1, 2]}).cases

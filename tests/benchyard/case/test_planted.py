@@ -5,6 +5,7 @@ import os
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -77,9 +78,9 @@ class Planting:
 
     def claim(self, *places: str) -> bool:
         """Take places, unless one of them is taken."""
-        if self.taken & set(places):
+        if self.taken & {place.removeprefix("~") for place in places}:
             return False
-        self.taken |= set(places)
+        self.taken |= {place for place in places if not place.startswith("~")}
         return True
 
     def step(self, *parts: str, first: int = 0) -> tuple[int, dict[str, Any]] | None:
@@ -122,94 +123,167 @@ def base(shared: Path, draw: random.Random) -> dict[str, Any]:
     return made
 
 
-# -- of the whole case
+@dataclass(frozen=True)
+class Mistake:
+    """What is done to a case or to one of its steps, and what must be told of it.
+
+    Args:
+        parts: What of it the mistake takes; one with ``~`` must be free and stays so.
+        path: Behind that of the case or step; ``{place}`` is the end of the step's needs.
+    """
+
+    parts: str
+    path: str
+    message: str
+    change: Callable[[Any, random.Random], object]
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.message}"
 
 
-def no_name(case: Planting) -> None:
-    if case.claim("name"):
-        del case.document["name"]
-        case.expect("$", "lacks 'name'")
+CASE_MISTAKES = [
+    Mistake("name", "", "lacks 'name'", lambda c, _: c.pop("name")),
+    Mistake("name", ".name", "must be a string", lambda c, _: c.update(name=5)),
+    Mistake("tags", ".tags", "must be an array", lambda c, _: c.update(tags="a")),
+    Mistake(
+        *("description", ".descripton", "did you mean 'description'?"),
+        lambda c, _: c.update(descripton="x"),
+    ),
+    Mistake(
+        *("resources level threads Shelv", ".resource", "did you mean 'resources'?"),
+        lambda c, _: c.update(resource=c.pop("resources")),
+    ),
+    Mistake(
+        *("requires", ".requires.memory", "is no size"),
+        lambda c, _: c.update(requires={"memory": "16 pounds"}),
+    ),
+    Mistake(
+        *("requires", ".requires.core", "did you mean 'cores'?"),
+        lambda c, _: c.update(requires={"core": 2}),
+    ),
+    Mistake(
+        *("description", ".description", "'${matrix.absent}' is not defined"),
+        lambda c, _: c.update(description="${matrix.absent}"),
+    ),
+    Mistake(
+        *("matrix", ".matrix.more", "needs at least 1 element"),
+        lambda c, _: c.update(matrix={**c.get("matrix", {}), "more": []}),
+    ),
+    Mistake(
+        *("matrix", ".matrix", "points named"),
+        lambda c, _: c.update(matrix={**c.get("matrix", {}), "more": [1, "1"]}),
+    ),
+    Mistake(
+        *("Shelv", ".resources.Shelv", "unknown resource 'Shelv'"),
+        lambda c, _: c.setdefault("resources", {}).update(Shelv={}),
+    ),
+    Mistake(
+        *("resources level", ".resources.Shelf.levle", "did you mean 'level'?"),
+        lambda c, _: c["resources"]["Shelf"].update(levle=1),
+    ),
+    Mistake(
+        *("~resources level", ".resources.Shelf.level", "must be an integer"),
+        lambda c, _: c["resources"]["Shelf"].update(level="high"),
+    ),
+    Mistake(
+        *("~resources threads", ".resources.Shelf", "it must be 1 or more"),
+        lambda c, _: c["resources"]["Shelf"].update(threads=0),
+    ),
+]
+#: Of a class that is like none, or of no command, nobody can know what it takes.
+ALL = "class command output input table count words parameters file whole"
+STEP_MISTAKES = [
+    Mistake(
+        *("needs waited", ".needs[{place}]", "there is no step with the id"),
+        lambda s, _: s["needs"].append("urn:absent"),
+    ),
+    Mistake(
+        *("needs waited", ".needs[{place}]", "must be a string"), lambda s, _: s["needs"].append(7)
+    ),
+    Mistake(
+        *("class", ".resource", "unknown resource"),
+        lambda s, draw: s.update(resource=draw.choice(["Shelv", "shelf", "Shelf1"])),
+    ),
+    Mistake(ALL, ".resource", "'Oracle'", lambda s, _: s.update(resource="Oracle")),
+    Mistake(ALL, ".resource", "'Gone' is unavailable", lambda s, _: s.update(resource="Gone")),
+    Mistake(
+        *("command", ".command", "has no command"),
+        lambda s, draw: s.update(command=draw.choice(["laod", "Load", "loads"])),
+    ),
+    Mistake(ALL.removeprefix("class "), "", "lacks 'command'", lambda s, _: s.pop("command")),
+    Mistake("retries", ".retreis", "did you mean 'retries'?", lambda s, _: s.update(retreis=2)),
+    Mistake(
+        *("parameters output input table count words file", ".paramters"),
+        "did you mean 'parameters'?",
+        lambda s, _: s.update(paramters=s.pop("parameters")),
+    ),
+    Mistake(
+        *("table", ".parameters.tabel", "did you mean 'table'?"),
+        lambda s, _: s["parameters"].update(tabel=s["parameters"].pop("table")),
+    ),
+    Mistake("table", ".parameters", "lacks 'table'", lambda s, _: s["parameters"].pop("table")),
+    Mistake(
+        *("count", ".parameters.count", "must be an integer"),
+        lambda s, _: s["parameters"].update(count="many"),
+    ),
+    Mistake(
+        *("words", ".parameters.words[1]", "must be a string"),
+        lambda s, _: s["parameters"].update(words=["a", 5]),
+    ),
+    Mistake(
+        *("input", ".parameters.csv_file", "there is no file 'absent.csv'"),
+        lambda s, _: s["parameters"].update(csv_file="absent.csv"),
+    ),
+    Mistake(
+        *("input", ".parameters.csv_file", "leads out of data/shared"),
+        lambda s, _: s["parameters"].update(csv_file="../../metadata.json"),
+    ),
+    Mistake(
+        *("output file", ".parameters.output_file", "would overwrite an input"),
+        lambda s, _: s["parameters"].update(output_file="in0.csv"),
+    ),
+    Mistake(
+        *("timeout", ".timeout", "must be"),
+        lambda s, draw: s.update(timeout=draw.choice([0, "soon"])),
+    ),
+    Mistake(
+        *("check pattern", ".check", "says nothing to check"),
+        lambda s, _: s.update(check={"any_order": True}),
+    ),
+    Mistake(
+        *("pattern", ".check.pattern", "is not a regular expression"),
+        lambda s, _: s["check"].update(pattern="("),
+    ),
+    Mistake(
+        *("check file", ".check.file", "the step makes no output 'absent'"),
+        lambda s, _: s["check"].update(file="absent"),
+    ),
+    Mistake(
+        *("check", ".check.equal", "there is no file 'absent.csv'"),
+        lambda s, _: s["check"].update(equal="absent.csv"),
+    ),
+    Mistake(
+        *("expect_failure check", ".check", "cannot go with expect_failure"),
+        lambda s, _: s.update(expect_failure=True),
+    ),
+]
 
 
-def bad_name(case: Planting) -> None:
-    if case.claim("name"):
-        case.document["name"] = 5
-        case.expect("$.name", "must be a string")
+def of_case(mistake: Mistake, case: Planting) -> None:
+    if case.claim(*mistake.parts.split()):
+        mistake.change(case.document, case.draw)
+        case.expect(f"${mistake.path}", mistake.message)
 
 
-def bad_tags(case: Planting) -> None:
-    if case.claim("tags"):
-        case.document["tags"] = "a"
-        case.expect("$.tags", "must be an array")
+def of_step(mistake: Mistake, case: Planting) -> None:
+    if found := case.step(*mistake.parts.split()):
+        position, step = found
+        place = len(step["needs"])
+        mistake.change(step, case.draw)
+        case.expect(f"$.steps[{position}]{mistake.path.format(place=place)}", mistake.message)
 
 
-def misspelt_key(case: Planting) -> None:
-    if case.claim("description"):
-        case.document["descripton"] = "x"
-        case.expect("$.descripton", "did you mean 'description'?")
-
-
-def misspelt_resources(case: Planting) -> None:
-    if case.claim("resources", "level", "threads", "settings of Shelv"):
-        case.document["resource"] = case.document.pop("resources")
-        case.expect("$.resource", "did you mean 'resources'?")
-
-
-def bad_memory(case: Planting) -> None:
-    if case.claim("requires"):
-        case.document["requires"] = {"memory": "16 pounds"}
-        case.expect("$.requires.memory", "is no size")
-
-
-def unknown_requirement(case: Planting) -> None:
-    if case.claim("requires"):
-        case.document["requires"] = {"core": 2}
-        case.expect("$.requires.core", "did you mean 'cores'?")
-
-
-def undefined_matrix(case: Planting) -> None:
-    if case.claim("description"):
-        case.document["description"] = "${matrix.absent}"
-        case.expect("$.description", "'${matrix.absent}' is not defined")
-
-
-def empty_matrix_list(case: Planting) -> None:
-    if case.claim("matrix"):
-        case.document["matrix"] = {**case.document.get("matrix", {}), "more": []}
-        case.expect("$.matrix.more", "needs at least 1 element")
-
-
-def twin_points(case: Planting) -> None:
-    if case.claim("matrix"):
-        case.document["matrix"] = {**case.document.get("matrix", {}), "more": [1, "1"]}
-        case.expect("$.matrix", "points named")
-
-
-def unknown_settings(case: Planting) -> None:
-    if case.claim("settings of Shelv"):
-        case.document.setdefault("resources", {})["Shelv"] = {}
-        case.expect("$.resources.Shelv", "unknown resource 'Shelv'")
-
-
-def misspelt_setting(case: Planting) -> None:
-    if case.claim("resources", "level"):
-        case.document["resources"]["Shelf"]["levle"] = 1
-        case.expect("$.resources.Shelf.levle", "did you mean 'level'?")
-
-
-def bad_setting(case: Planting) -> None:
-    if "resources" not in case.taken and case.claim("level"):
-        case.document["resources"]["Shelf"]["level"] = "high"
-        case.expect("$.resources.Shelf.level", "must be an integer")
-
-
-def refused_setting(case: Planting) -> None:
-    if "resources" not in case.taken and case.claim("threads"):
-        case.document["resources"]["Shelf"]["threads"] = 0
-        case.expect("$.resources.Shelf", "it must be 1 or more")
-
-
-# -- of one step
+# -- what concerns two steps
 
 
 def duplicate_id(case: Planting) -> None:
@@ -220,107 +294,10 @@ def duplicate_id(case: Planting) -> None:
             case.expect(f"$.steps[{position}]['@id']", "is the id of an earlier step too")
 
 
-def unknown_need(case: Planting) -> None:
-    if found := case.step("needs", "waited"):
-        found[1]["needs"] = [*found[1]["needs"], "urn:absent"]
-        place = len(found[1]["needs"]) - 1
-        case.expect(f"$.steps[{found[0]}].needs[{place}]", "there is no step with the id")
-
-
 def cycle(case: Planting) -> None:
     if case.claim("cycle") and (found := case.step("needs")):
         found[1]["needs"] = [*found[1]["needs"], case.document["steps"][found[0]]["@id"]]
         case.expect("$.steps", "wait for each other")
-
-
-def bad_need(case: Planting) -> None:
-    if found := case.step("needs", "waited"):
-        found[1]["needs"] = [*found[1]["needs"], 7]
-        place = len(found[1]["needs"]) - 1
-        case.expect(f"$.steps[{found[0]}].needs[{place}]", "must be a string")
-
-
-def unknown_class(case: Planting) -> None:
-    if found := case.step("class"):
-        found[1]["resource"] = case.draw.choice(["Shelv", "shelf", "Shelf1"])
-        case.expect(f"$.steps[{found[0]}].resource", "unknown resource")
-
-
-def foreign_class(case: Planting) -> None:
-    """Nobody can know what a class takes that is like none."""
-    parts = ("class", "command", "output", "input", "table", "count", "words", "parameters", "file")
-    if found := case.step(*parts, "whole"):
-        found[1]["resource"] = case.draw.choice(["Oracle", "Gone"])
-        case.expect(f"$.steps[{found[0]}].resource", found[1]["resource"])
-
-
-def unknown_command(case: Planting) -> None:
-    if found := case.step("command"):
-        found[1]["command"] = case.draw.choice(["laod", "Load", "loads"])
-        case.expect(f"$.steps[{found[0]}].command", "has no command")
-
-
-def no_command(case: Planting) -> None:
-    parts = ("command", "output", "input", "table", "count", "words", "parameters", "file")
-    if found := case.step(*parts, "whole"):
-        del found[1]["command"]
-        case.expect(f"$.steps[{found[0]}]", "lacks 'command'")
-
-
-def misspelt_step_key(case: Planting) -> None:
-    if found := case.step("retries"):
-        found[1]["retreis"] = 2
-        case.expect(f"$.steps[{found[0]}].retreis", "did you mean 'retries'?")
-
-
-def misspelt_parameters(case: Planting) -> None:
-    parts = ("output", "input", "table", "count", "words", "file")
-    if found := case.step("parameters", *parts):
-        found[1]["paramters"] = found[1].pop("parameters")
-        case.expect(f"$.steps[{found[0]}].paramters", "did you mean 'parameters'?")
-
-
-def misspelt_parameter(case: Planting) -> None:
-    if found := case.step("table"):
-        parameters = found[1]["parameters"]
-        parameters["tabel"] = parameters.pop("table")
-        case.expect(f"$.steps[{found[0]}].parameters.tabel", "did you mean 'table'?")
-
-
-def missing_parameter(case: Planting) -> None:
-    if found := case.step("table"):
-        del found[1]["parameters"]["table"]
-        case.expect(f"$.steps[{found[0]}].parameters", "lacks 'table'")
-
-
-def bad_parameter(case: Planting) -> None:
-    if found := case.step("count"):
-        found[1]["parameters"]["count"] = "many"
-        case.expect(f"$.steps[{found[0]}].parameters.count", "must be an integer")
-
-
-def bad_item(case: Planting) -> None:
-    if found := case.step("words"):
-        found[1]["parameters"]["words"] = ["a", 5]
-        case.expect(f"$.steps[{found[0]}].parameters.words[1]", "must be a string")
-
-
-def missing_input(case: Planting) -> None:
-    if found := case.step("input"):
-        found[1]["parameters"]["csv_file"] = "absent.csv"
-        case.expect(f"$.steps[{found[0]}].parameters.csv_file", "there is no file 'absent.csv'")
-
-
-def escape(case: Planting) -> None:
-    if found := case.step("input"):
-        found[1]["parameters"]["csv_file"] = "../../metadata.json"
-        case.expect(f"$.steps[{found[0]}].parameters.csv_file", "leads out of data/shared")
-
-
-def overwritten_input(case: Planting) -> None:
-    if found := case.step("output", "file"):
-        found[1]["parameters"]["output_file"] = "in0.csv"
-        case.expect(f"$.steps[{found[0]}].parameters.output_file", "would overwrite an input")
 
 
 def unwaited_input(case: Planting) -> None:
@@ -335,50 +312,10 @@ def unwaited_input(case: Planting) -> None:
         case.expect(where, f"step {STEPS} makes 'out{STEPS - 1}.csv'")
 
 
-def bad_timeout(case: Planting) -> None:
-    if found := case.step("timeout"):
-        found[1]["timeout"] = case.draw.choice([0, "soon"])
-        case.expect(f"$.steps[{found[0]}].timeout", "must be")
-
-
-def empty_check(case: Planting) -> None:
-    if found := case.step("check", "pattern"):
-        found[1]["check"] = {"any_order": True}
-        case.expect(f"$.steps[{found[0]}].check", "says nothing to check")
-
-
-def bad_pattern(case: Planting) -> None:
-    if found := case.step("pattern"):
-        found[1]["check"]["pattern"] = "("
-        case.expect(f"$.steps[{found[0]}].check.pattern", "is not a regular expression")
-
-
-def bad_check_file(case: Planting) -> None:
-    if found := case.step("check", "file"):
-        found[1]["check"]["file"] = "absent"
-        case.expect(f"$.steps[{found[0]}].check.file", "the step makes no output 'absent'")
-
-
-def missing_expectation(case: Planting) -> None:
-    if found := case.step("check"):
-        found[1]["check"]["equal"] = "absent.csv"
-        case.expect(f"$.steps[{found[0]}].check.equal", "there is no file 'absent.csv'")
-
-
-def check_of_a_failure(case: Planting) -> None:
-    if found := case.step("expect_failure", "check"):
-        found[1]["expect_failure"] = True
-        case.expect(f"$.steps[{found[0]}].check", "cannot go with expect_failure")
-
-
 PLANTS: list[Plant] = [
-    *(no_name, bad_name, bad_tags, misspelt_key, misspelt_resources, bad_memory),
-    *(unknown_requirement, undefined_matrix, empty_matrix_list, twin_points, unknown_settings),
-    *(misspelt_setting, bad_setting, refused_setting, duplicate_id, unknown_need, cycle, bad_need),
-    *(unknown_class, foreign_class, unknown_command, no_command, misspelt_step_key),
-    *(misspelt_parameters, misspelt_parameter, missing_parameter, bad_parameter, bad_item),
-    *(missing_input, escape, overwritten_input, unwaited_input, bad_timeout, empty_check),
-    *(bad_pattern, bad_check_file, missing_expectation, check_of_a_failure),
+    *(partial(of_case, mistake) for mistake in CASE_MISTAKES),
+    *(partial(of_step, mistake) for mistake in STEP_MISTAKES),
+    *(duplicate_id, cycle, unwaited_input),
 ]
 
 

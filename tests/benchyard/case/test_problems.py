@@ -76,7 +76,7 @@ def test_printable_keeps_what_can_be_printed() -> None:
 @settings(deadline=None)
 @given(text=st.text(st.characters(), max_size=300))
 def test_every_problem_is_one_line_that_can_be_written(text: str) -> None:
-    said = str(Problem(Path("/cases/x"), json_path([text]), text))
+    said = str(Problem(Path("/cases/x"), json_path((text,)), text))
     said.encode()
     assert len(said.splitlines()) == 1
     assert "\x1b" not in said

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.case.templates import fill, points, undefined
+from benchyard.case.templates import Template, points, undefined
 from benchyard.core.model import Json
+
+
+def fill(value: Json, point: dict[str, Json]) -> Json:
+    return Template({"it": value}).at(point)["it"]
+
 
 POINT: dict[str, Json] = {"scale": 0.01, "threads": 2, "fast": True, "engine": "duck"}
 

@@ -16,10 +16,7 @@ from benchyard.case.resource import Workspace
 from resources.container import AnyContainerSettings, Container
 from tests.resources._containers.conftest import BASE, DOCKER, docker
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.requires("docker", "image:base", "docker-registry"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.requires("docker", "image:base", "docker-registry")]
 
 REGISTRY = shutil.which("docker-registry") or "docker-registry"
 CONFIGURATION = """
@@ -40,10 +37,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     configuration.write_text(text)
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(
-            [REGISTRY, "serve", configuration],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
+            [REGISTRY, "serve", configuration], stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
     try:
         wait_until_it_answers(f"http://{address}/v2/", server)

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
 from resources._containers.readiness import Answers, Healthy, HttpUrl, LogPattern, TcpPort
-from resources._containers.settings import ContainerSettings, health_check, readiness, size
+from resources._containers.settings import (
+    ContainerSettings,
+    health_check,
+    heap_arguments,
+    host_memory,
+    readiness,
+    size,
+)
 from resources.container import AnyContainerSettings
 
 MIB = 2**20
@@ -83,13 +90,7 @@ def test_every_way_to_be_ready() -> None:
     ways = readiness(
         {"log": "x", "tcp": 1, "http": ":80/a?b", "healthy": True, "command": ["true"]}
     )
-    assert ways == [
-        LogPattern("x"),
-        TcpPort(1),
-        HttpUrl(80, "/a?b"),
-        Healthy(),
-        Answers(["true"]),
-    ]
+    assert ways == [LogPattern("x"), TcpPort(1), HttpUrl(80, "/a?b"), Healthy(), Answers(["true"])]
     assert readiness({"http": "80"}) == [HttpUrl(80, "/")]
     assert readiness({"healthy": False}) == []
 
@@ -99,3 +100,9 @@ def test_a_health_check() -> None:
     found = health_check({"command": ["true"], "retries": 2})
     assert found is not None
     assert (found.command, found.retries, found.interval) == (["true"], 2, 0.5)
+
+
+def test_java_gets_half_of_the_limit_or_of_the_host() -> None:
+    assert heap_arguments(2 * 2**30) == ("-Xmx1073741824", "-Xms1073741824")
+    half = host_memory() // 2
+    assert heap_arguments(None) == (f"-Xmx{half}", f"-Xms{half}")

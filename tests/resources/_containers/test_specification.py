@@ -1,9 +1,20 @@
-"""What the engine is asked for, word by word."""
+"""What the engine is asked for, word by word, and how it tells that containers ended."""
 
 from pathlib import Path
 from typing import Any
 
-from resources._containers.specification import HealthCheck, Mount, Specification, engine_config
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resources._containers.specification import (
+    HealthCheck,
+    Mount,
+    Specification,
+    describe_code,
+    engine_config,
+    exit_of,
+)
 
 
 def test_the_least_that_a_container_needs() -> None:
@@ -80,3 +91,36 @@ def test_everything_that_can_be_asked_for() -> None:
 def test_the_network_of_none_knows_no_aliases() -> None:
     config: Any = engine_config(Specification("image", network="none"))
     assert config["NetworkingConfig"] == {"EndpointsConfig": {"none": {}}}
+
+
+def state(**more: Any) -> dict[str, Any]:
+    return {
+        "ExitCode": 0,
+        "OOMKilled": False,
+        "Error": "",
+        "StartedAt": "2026-11-21T10:00:00.5Z",
+        "FinishedAt": "2026-11-21T10:00:02.123456789Z",
+        **more,
+    }
+
+
+def test_the_time_that_it_ran_has_the_engine_s_precision() -> None:
+    assert exit_of(state()).run_s == pytest.approx(1.623456, abs=1e-6)
+
+
+@pytest.mark.parametrize("started", ["0001-01-01T00:00:00Z", "", "soon", "2027-01-01T00:00:00Z"])
+def test_a_time_that_cannot_be_is_not_known(started: str) -> None:
+    assert exit_of(state(StartedAt=started)).run_s is None
+
+
+def test_ends_are_told_apart() -> None:
+    assert exit_of(state(ExitCode=3)).describe() == "exit code 3"
+    assert "out of memory" in exit_of(state(ExitCode=137, OOMKilled=True)).describe()
+    assert exit_of(state(ExitCode=137)).describe() == "exit code 137 (signal 9)"
+    assert exit_of(state(ExitCode=127, Error="no such program")).describe() == "no such program"
+
+
+@given(st.integers(0, 255))
+def test_every_code_is_told(code: int) -> None:
+    assert str(code) in describe_code(code)
+    assert ("signal" in describe_code(code)) == (129 <= code <= 192)

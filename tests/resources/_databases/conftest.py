@@ -20,13 +20,20 @@ IMAGES = {
     "Redis": "benchyard-test/redis",
 }
 
-#: One of these classes; tests call commands that only some have, and look inside.
+#: Classes of servers, for parameters of tests.
+SERVERS = [
+    pytest.param(name, marks=[pytest.mark.slow, pytest.mark.requires("docker", image)])
+    for name, image in (("PostgreSQL", "image:postgresql"), ("MySQL", "image:mysql"))
+]
+
+#: One of these classes, or an embedded one; tests call what only some have, and look inside.
 Database: TypeAlias = Any
 
 
 def made(name: str, workspace: Workspace, **settings: Any) -> Database:
     found: Any = resources.find().classes[name]
-    return found(found.Settings(**{"image": IMAGES[name], **settings}), workspace)
+    image = {"image": IMAGES[name]} if name in IMAGES else {}
+    return found(found.Settings(**{**image, **settings}), workspace)
 
 
 @contextmanager
@@ -40,7 +47,7 @@ def running(name: str, folder: Path, **settings: Any) -> Generator[Database]:
         yield database
     finally:
         database.stop()
-    assert ours(folder) == NOTHING
+    assert name not in IMAGES or ours(folder) == NOTHING
 
 
 def put(database: Database, name: str, text: str | bytes) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import resources
 from benchyard.case.resource import CommandResult, Workspace, step_context
-from resources import _memory
+from resources._containers import settings
 from resources._containers.base import ContainerResource
 from resources._containers.specification import Specification
 
@@ -94,10 +94,9 @@ MakeEngine: TypeAlias = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
-def memory(monkeypatch: pytest.MonkeyPatch) -> int:
+def memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give this host 16 GB, whatever it has."""
-    monkeypatch.setattr(_memory, "host_memory", lambda: 16_000_000_000)
-    return 16_000_000_000
+    monkeypatch.setattr(settings, "host_memory", lambda: 16_000_000_000)
 
 
 @pytest.fixture
@@ -126,9 +125,9 @@ def inputs(workspace: Workspace) -> Workspace:
 def engine(inputs: Workspace) -> MakeEngine:
     """Make an engine that is not started: ``engine("MorphKGC", memory="2GB")``."""
 
-    def make(name: str, **settings: Any) -> Any:
+    def make(name: str, **given: Any) -> Any:
         found: Any = resources.find().classes[name]
-        return found(found.Settings(**settings), inputs)
+        return found(found.Settings(**given), inputs)
 
     return make
 
@@ -138,8 +137,8 @@ def started(engine: MakeEngine) -> Generator[MakeEngine]:
     """Make and start engines; all of them are stopped afterwards."""
     made: list[Any] = []
 
-    def start(name: str, **settings: Any) -> Any:
-        resource = engine(name, **settings)
+    def start(name: str, **given: Any) -> Any:
+        resource = engine(name, **given)
         resource.initialize()
         made.append(resource)
         resource.start()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
+from resources._containers.container_environment import addresses
 from resources._containers.engine import connect
-from resources._containers.network import addresses
 
 pytestmark = [pytest.mark.requires("docker", "image:recorder"), pytest.mark.slow]
 
@@ -51,40 +51,9 @@ def said(resource: Any, name: str = "01-map") -> Any:
             ],
         ),
         (
-            "RMLStreamer",
-            "-o",
-            [
-                *("java", *HALF, "-jar", "/rmlstreamer/rmlstreamer.jar"),
-                *("toFile", "-o", "/data/output", "-m", "/data/mapping_converted.rml.ttl"),
-            ],
-        ),
-        (
             "MorphKGC",
             "/data/output/out.nt",
             ["python3", "-m", "morph_kgc", "/data/config_morphkgc.ini"],
-        ),
-        (
-            "MorphRDB",
-            "/data/shared/out.nt",
-            [
-                *("java", *HALF, "-cp", ".:morph-rdb-dist-3.12.6.jar:dependency/*"),
-                "es.upm.fi.dia.oeg.morph.r2rml.rdb.engine.MorphRDBRunner",
-                *("/data", "config.properties"),
-            ],
-        ),
-        (
-            "OntopMaterialize",
-            "-o",
-            [
-                *("/ontop/ontop", "materialize", "-f", "ntriples"),
-                *("-m", "/data/mapping_converted.r2rml.ttl", "-o", "/data/shared/out.nt"),
-                *("-p", "/data/config.properties"),
-            ],
-        ),
-        (
-            "SDMRDFizer",
-            "/data/output/out.nt",
-            ["python3", "sdm-rdfizer/rdfizer/run_rdfizer.py", "/data/config_sdmrdfizer.ini"],
         ),
     ],
 )

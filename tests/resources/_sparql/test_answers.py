@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import resources
 
-_WORKER = Path(resources.__file__).parent / "_sparql" / "worker"
+_WORKER = Path(resources.__file__).parent / "_sparql"
 
 
 def _of_the_worker(name: str) -> Any:

@@ -8,9 +8,8 @@ import pytest
 from benchyard.case.resource import NoSettings, Workspace, step_context
 from benchyard.core.errors import CommandFailedError
 from resources._containers.settings import ContainerSettings
-from resources._sparql.isql import GRAPH
 from resources.query import Query
-from resources.virtuoso import Virtuoso
+from resources.virtuoso import GRAPH, Virtuoso
 
 pytestmark = [pytest.mark.requires("docker", "image:virtuoso"), pytest.mark.slow]
 

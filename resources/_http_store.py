@@ -14,7 +14,7 @@ from benchyard.core.model import JsonObject
 from resources._containers.kinds import ServerContainer
 from resources._containers.settings import ContainerSettings
 
-#: Bytes of a store's answer that are read; more is of no use to anybody.
+#: Bytes of a store's answer that are read.
 _TOLD = 2000
 
 #: Source: IANA, "Media Types".

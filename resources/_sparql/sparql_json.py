@@ -67,14 +67,14 @@ class JsonStream:
                 if not self._more():
                     raise self._malformed("here is no whole value") from error
                 continue
-            # What ends with the text so far may go on: 12 may be the begin of 125.
+            # A value at the end of the text may go on: 12 may be the begin of 125.
             if end == len(self._text) and self._more():
                 continue
             self._at = end
             return found
 
     def members(self) -> Iterator[str]:
-        """Yield the names of an object's members; who asks must step over each one's value."""
+        """Yield the names of an object's members; the caller must step over each value."""
         self.take("{")
         if self.peek() == "}":
             self._at += 1
@@ -89,7 +89,7 @@ class JsonStream:
                 return
 
     def elements(self) -> Iterator[None]:
-        """Yield once for each element of a list; who asks must step over it."""
+        """Yield once for each element of a list; the caller must step over it."""
         self.take("[")
         if self.peek() == "]":
             self._at += 1

@@ -1,12 +1,19 @@
-"""Images: names, progress, and what to do when one is not to be had."""
+"""The engine: its errors, and images, what to do when one is not to be had."""
 
 from typing import Any
 
 import docker.errors
 import pytest
+import requests
 
-from resources._containers.engine import EngineError
-from resources._containers.images import ensure, identity
+from resources._containers import engine
+from resources._containers.engine import (
+    EngineError,
+    NotThereError,
+    ensure_image,
+    image_identity,
+    telling,
+)
 
 
 class Api:
@@ -40,7 +47,7 @@ def client(api: Any) -> Any:
 )
 def test_names_are_parted_as_docker_does(name: str, asked: tuple[str, str | None]) -> None:
     api = Api()
-    ensure(client(api), name, lambda _: None)
+    ensure_image(client(api), name, lambda _: None)
     assert api.asked == asked
 
 
@@ -52,7 +59,7 @@ def test_progress_is_told_in_a_few_lines() -> None:
         for layer in ("a", "b")
     ]
     said: list[str] = []
-    ensure(client(Api(*events)), "x", said.append)
+    ensure_image(client(Api(*events)), "x", said.append)
     assert said[0] == "image x: pulling"
     assert said[-1] == "image x: pulled"
     assert 4 <= len(said) <= 7
@@ -62,7 +69,7 @@ def test_progress_is_told_in_a_few_lines() -> None:
 def test_an_error_in_the_middle_of_a_pull_is_told_with_the_way_out() -> None:
     api = Api({"status": "Pulling"}, {"error": "no space left on device"})
     with pytest.raises(EngineError, match=r"'x:1' is not here.*no space left.*docker pull x:1"):
-        ensure(client(api), "x:1", lambda _: None)
+        ensure_image(client(api), "x:1", lambda _: None)
 
 
 def test_the_identity_is_more_than_a_name() -> None:
@@ -70,6 +77,28 @@ def test_the_identity_is_more_than_a_name() -> None:
         def inspect_image(self, name: str) -> Any:
             return {"Id": "sha256:1", "RepoDigests": [f"{name}@sha256:2"], "Size": 3}
 
-    found = identity(client(Has()), "x")
+    found = image_identity(client(Has()), "x")
     assert (found["image"], found["digests"], found["id"]) == ("x", ["x@sha256:2"], "sha256:1")
     assert found["bytes"] == 3
+
+
+def test_errors_of_the_library_become_sentences() -> None:
+    cases: list[tuple[Exception, type[EngineError], str]] = [
+        (docker.errors.NotFound("x", explanation="no such x."), NotThereError, "doing: no such x"),
+        (docker.errors.APIError("x", explanation="port taken"), EngineError, "doing: port taken"),
+        (requests.ReadTimeout("slow"), EngineError, "does not answer"),
+        (ConnectionResetError("reset"), EngineError, "does not answer"),
+    ]
+    for error, kind, words in cases:
+        with pytest.raises(kind, match=words), telling("doing"):
+            raise error
+
+
+def test_an_engine_that_is_not_there_leaves_no_socket(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    api: Any = type("Api", (), {"api_version": "1.41"})
+    assert not engine.answers(api)
+    with pytest.raises(EngineError, match="does not answer"):
+        engine.connect()

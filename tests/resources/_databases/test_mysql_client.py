@@ -7,8 +7,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources._databases.answers import ERRORS, XmlAnswer, put
+from resources._databases.mysql_client import ERRORS, XmlAnswer
 from resources._embedded.embedded_file import quote_empty_lines
+from resources._files import put
 
 Rows = list[list[str | None]]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
 from benchyard.core.model import Json, JsonObject
 from benchyard.results.subject import Subject
@@ -148,8 +148,22 @@ class Stored:
     info: JsonObject
 
 
+class Window(TypedDict, total=False):
+    """Which part of a history is wanted; all of it, oldest first, unless said otherwise.
+
+    Args:
+        since: The earliest start.
+        newest_first: The order.
+        limit: At most so many, the first of that order.
+    """
+
+    since: datetime | None
+    newest_first: bool
+    limit: int | None
+
+
 class Reader(Protocol):
-    """Reads back what was published. All of its answers are in order of time, oldest first.
+    """Reads back what was published.
 
     Each method raises ``SinkUnavailableError`` if the other side does not answer, and
     ``InputError`` if credentials or indexes are missing.
@@ -163,26 +177,11 @@ class Reader(Protocol):
         """Yield the names of all entries that a test ever had, sorted."""
         ...
 
-    def starts(
-        self,
-        test: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
         """Yield when a test was started."""
         ...
 
-    def timings(
-        self,
-        test: str,
-        entry: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
         ...
 

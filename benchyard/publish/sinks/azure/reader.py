@@ -6,14 +6,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, Unpack
 
 from benchyard.core.model import Json
 from benchyard.publish.sinks.azure.client import FAILURES, refuse_silent, service, understood
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.documents import TESTRESULTS, UNKNOWN
 from benchyard.publish.sinks.azure.rows import event_of, seconds
-from benchyard.publish.sinks.contract import Stored, Timing
+from benchyard.publish.sinks.contract import Stored, Timing, Window
 from benchyard.publish.sinks.retry import READING, retried
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.events import Event
@@ -159,33 +159,16 @@ class AzureTablesReader:
         """Yield the names of all entries that a test ever had, sorted."""
         yield from sorted(self._entries(test))
 
-    def starts(
-        self,
-        test: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
         """Yield when a test was started."""
-        found = self._events(_STARTS, since)
-        yield from _ordered(
-            (e.at for e in found if _test(e) == test), newest_first=newest_first, limit=limit
-        )
+        found = self._events(_STARTS, window.get("since"))
+        yield from _ordered((e.at for e in found if _test(e) == test), window)
 
-    def timings(
-        self,
-        test: str,
-        entry: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        told = self._entries(test, since).get(entry, ())
+        told = self._entries(test, window.get("since")).get(entry, ())
         found = sorted((one.timing for one in told), key=lambda one: one.started_at)
-        yield from _ordered(found, newest_first=newest_first, limit=limit)
+        yield from _ordered(found, window)
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""
@@ -269,8 +252,8 @@ def _test(event: Event) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _ordered(found: Iterable[T], *, newest_first: bool, limit: int | None) -> Iterator[T]:
-    if newest_first:
+def _ordered(found: Iterable[T], window: Window) -> Iterator[T]:
+    if window.get("newest_first"):
         # Azure gives rows in the order of their keys alone.
         found = reversed(list(found))
-    return islice(found, limit)
+    return islice(found, window.get("limit"))

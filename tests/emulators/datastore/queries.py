@@ -279,7 +279,8 @@ class Indexes:
     def read(cls, path: Path) -> Self:
         """Read an index.yaml."""
         document: dict[str, Any] = yaml.safe_load(path.read_text("utf-8")) or {}
-        return cls([_index(each) for each in document.get("indexes") or []])
+        listed: list[dict[str, Any]] = document.get("indexes") or []
+        return cls(list(map(_index, listed)))
 
     def check(self, plan: Plan) -> None:
         """Refuse a query that no index answers.

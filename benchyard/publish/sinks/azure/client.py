@@ -1,4 +1,4 @@
-"""Azure's client: made with a bounded patience, typed, and what its answers mean."""
+"""Azure's client library: typed, with timeouts, and with its errors explained."""
 
 import errno
 import logging
@@ -99,7 +99,7 @@ def service(found: Access) -> Tables:
     """Return a client of the storage account's tables; nothing is connected. Close it.
 
     No request waits longer than 4 s for a connection and 60 s for an answer; Azure's own library
-    would wait five minutes each. The library asks once: see ``benchyard.publish.sinks.retry``.
+    would wait five minutes each. The library asks once: see ``benchyard.publish.sinks.sending``.
     """
     from azure.data.tables import TableServiceClient  # noqa: PLC0415 - takes 0.4 s
 
@@ -114,9 +114,9 @@ def service(found: Access) -> Tables:
 
 
 def refuse_silent(found: Access, seconds: float = _CONNECT_SECONDS) -> None:
-    """Refuse a server that takes connections and says nothing: a stopped one, or none of Azure's.
+    """Refuse a server that accepts connections and does not answer.
 
-    The question needs no rights and no table, so that one which is slow to write is not refused.
+    The request needs no rights and no table, so a server that is only slow to write passes.
 
     Raises:
         ServiceRequestError: If it does not answer.
@@ -150,7 +150,7 @@ def _credential(found: Access) -> Any:
 
 
 class Meaning(Enum):
-    """What to do after an answer."""
+    """What an error means."""
 
     AGAIN = "the same may succeed soon"
     NOBODY = "nobody is there"
@@ -163,11 +163,12 @@ class Meaning(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AzureAnswer:
-    """An error, understood.
+    """An error of Azure's library, explained.
 
     Args:
-        sentence: For people; holds nothing of a request, and so no secret.
-        pause: Seconds that the server asked to wait, if it did.
+        meaning: What to do now.
+        sentence: What to say; holds nothing of a request, and so no secret.
+        pause: Seconds that the server asked to wait; None if it did not.
     """
 
     meaning: Meaning
@@ -175,7 +176,7 @@ class AzureAnswer:
     pause: float | None = None
 
     def to_error(self) -> BenchyardError:
-        """Return what a sink or a reader raises of it."""
+        """Return the error that a sink or a reader raises."""
         match self.meaning:
             case Meaning.NEVER:
                 return DocumentRejectedError(self.sentence)
@@ -255,7 +256,7 @@ def _pause(error: HttpResponseError) -> float | None:
 
 
 def _reason(error: BaseException | None) -> str:
-    """Say what the operating system said, if it did; it knows of no secret."""
+    """Return the operating system's text if there is one, for that holds no secret."""
     outermost = type(error).__name__
     seen: list[BaseException] = []
     while error is not None and error not in seen:

@@ -11,10 +11,9 @@ from typing import Any, TypeAlias, TypeVar, Unpack
 from benchyard.core.model import Json
 from benchyard.publish.sinks.azure.client import FAILURES, refuse_silent, service, understood
 from benchyard.publish.sinks.azure.credentials import Access, access
-from benchyard.publish.sinks.azure.documents import TESTRESULTS, UNKNOWN
-from benchyard.publish.sinks.azure.rows import event_of, seconds
+from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
 from benchyard.publish.sinks.contract import Stored, Timing, Window
-from benchyard.publish.sinks.retry import READING, retried
+from benchyard.publish.sinks.sending import READING, retried
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.events import Event
 from benchyard.results.events.convert import MEASURED, SOURCE
@@ -39,6 +38,7 @@ def events(
     are no events are left out, with a warning.
 
     Args:
+        found: Where the table is, and the way in.
         since: Earliest time of a row.
         names: Only these, ``source:name``; all by default.
 
@@ -111,7 +111,7 @@ _Run: TypeAlias = tuple[Json, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What was told of one entry, and of what its run measured."""
+    """One entry, and what its run measured."""
 
     stored: Stored
     subject: Subject
@@ -129,8 +129,8 @@ class AzureTablesReader:
     A timing is the median of an attempt's measured repetitions, and only attempts that succeeded
     have one. Entries of TestResults documents that were published as events count as well.
 
-    Nothing but the time narrows what Azure has to look through, so what was read once is kept: one
-    command asks for many entries. What is published meanwhile is seen by the next reader.
+    Azure reads all rows of a time to find some, so rows are read once and kept: one command asks
+    for many entries. What is published meanwhile is seen by the next reader.
 
     Args:
         found: Where the table is, and the way in.
@@ -176,12 +176,12 @@ class AzureTablesReader:
         yield from sorted((one.stored for one in then), key=lambda one: one.entry)
 
     def close(self) -> None:
-        """Forget what was read; every answer is read by a connection of its own."""
+        """Forget what was read; connections are closed after each answer."""
         self._read.clear()
         self._of_test = None
 
     def _entries(self, test: str, since: datetime | None = None) -> Mapping[str, list[_Told]]:
-        """Return what is told of each entry of a test; of runs that began at ``since`` or later."""
+        """Return the entries of a test by name, of runs that began at ``since`` or later."""
         wanted = (test, since)
         if self._of_test is None or self._of_test[0] != wanted:
             made: dict[str, list[_Told]] = {}
@@ -191,7 +191,7 @@ class AzureTablesReader:
         return self._of_test[1]
 
     def _events(self, names: Sequence[str], since: datetime | None = None) -> Iterable[Event]:
-        """Return events in order of time, by what was read before if that has them."""
+        """Return events in order of time; those that were read before are not read again."""
         for known in ((names, since), (names, None)):
             if known in self._read:
                 return (e for e in self._read[known] if since is None or e.at >= since)
@@ -205,7 +205,7 @@ class AzureTablesReader:
 
 
 def _told(test: str, found: Iterable[Event], only: datetime | None = None) -> Iterator[_Told]:
-    """Yield the entries of a test's runs, as they ended; of those alone that began at ``only``."""
+    """Yield the entries of a test's runs, in order of their end; ``only`` of those begun then."""
     began: dict[_Run, Event] = {}
     for event in found:
         if only is not None and event.at > only and not began:
@@ -217,7 +217,7 @@ def _told(test: str, found: Iterable[Event], only: datetime | None = None) -> It
 def _entry(
     test: str, event: Event, began: dict[_Run, Event], only: datetime | None
 ) -> Iterator[_Told]:
-    """Yield what an event tells of, and keep book of the runs under way."""
+    """Yield the entry that an event tells of, and keep ``began`` up to date."""
     run, name = (event.node, event.message.get("run")), f"{event.source}:{event.name}"
     if event.source == TESTRESULTS:
         # Entries stand at their test's start, and need not come after it.
@@ -240,7 +240,7 @@ def _timed(test: str, key: str, event: Event, began: Event) -> Iterator[_Told]:
 
 
 def _subject(began: Event) -> Subject:
-    """Return what the start of a run says of what it measures; the host is its node."""
+    """Return the subject that the first event of a run tells; its node is the host."""
     digest, whole = began.message.get("subject"), began.message.get(MEASURED)
     host = began.node if began.node != UNKNOWN else None
     told: dict[str, Json] = {"host": host, "digest": digest}

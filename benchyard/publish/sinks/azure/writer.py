@@ -1,4 +1,4 @@
-"""Sending rows: as few requests as may be, each asked once; each row once in the end."""
+"""Sending rows in transactions, each once; writing a row twice leaves one."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,9 +22,9 @@ T = TypeVar("T")
 
 
 class RowWriter:
-    """Writes rows into the table, and makes the table when it is not there.
+    """Writes rows into the table, which it makes if it is not there; several threads may share it.
 
-    May be used by several threads at once. What its methods raise is said in ``contract.Sink``.
+    What its methods raise is said in ``contract.Sink``.
     """
 
     def __init__(self, access: Access) -> None:
@@ -67,7 +67,7 @@ class RowWriter:
         return answer
 
     def _error(self, answer: AzureAnswer) -> Exception:
-        """Return what to raise; where it is in doubt, whether anything is taken is asked."""
+        """Return what to raise; if in doubt, read a row to see whether the settings are right."""
         if answer.meaning is Meaning.DOUBT:
             probed = self._tried(self._probe)
             if isinstance(probed, AzureAnswer) and probed.meaning is not Meaning.AGAIN:

@@ -33,9 +33,9 @@ _FROM: int = TYPES.PropertyFilter.Operator.GREATER_THAN_OR_EQUAL
 
 
 class DatastoreReader:
-    """Answers from a Datastore; see the contract for what each method yields.
+    """Reads from a Datastore; see ``contract.Reader``.
 
-    Whatever name was too long to be indexed is found by its whole and listed as it is stored.
+    A name that was too long to be indexed is listed as it is stored, and found by the whole name.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -44,7 +44,7 @@ class DatastoreReader:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Return a reader of what the environment means; nothing is connected or checked."""
+        """Return a reader by the environment's settings; nothing is connected or checked."""
         return cls(Connection.from_environment())
 
     def tests(self) -> Iterator[str]:
@@ -76,7 +76,7 @@ class DatastoreReader:
         yield from sorted(found, key=attrgetter("entry"))
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         self._connection.close()
 
     def _timing(self, test: str, entity: Message) -> Timing:
@@ -87,7 +87,7 @@ class DatastoreReader:
         return Timing(at, number(properties["timing"]), subject, suspect)
 
     def _subject(self, test: str, at: datetime, told: Mapping[str, str]) -> Subject:
-        """Return the subject of an entry: its test has the whole, which is read once for each."""
+        """Return the subject of an entry; the whole is in its test, which is read once."""
         digest = told[SUBJECT]
         if not digest:
             return known_of(test, told[HOST], told[COMMIT])

@@ -120,7 +120,7 @@ class LocalReader:
         return self._origins[number]
 
     def _told_by(self, number: int) -> _Told:
-        """Return what a document of version 1 says of what was measured, and what is suspect."""
+        """Return the subject of a document of version 1, and why its entries are suspect."""
         if number not in self._old:
             [(info,)] = self._rows("SELECT info FROM documents WHERE id = :id", {"id": number})
             document = document_in(info)
@@ -145,7 +145,7 @@ class LocalReader:
 
 
 def _of(kind: type[_KindT], value: object) -> _KindT:
-    """Return a value that SQLite may give back as another kind than it was stored as."""
+    """Return a value if it has the type that was stored; of a damaged file it may have another."""
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind.__name__}")
     return value

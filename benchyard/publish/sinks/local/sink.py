@@ -1,4 +1,4 @@
-"""Publishing to the local store: a document into the tables, in one transaction."""
+"""Publishing to the local store: each document in one transaction."""
 
 import json
 import os
@@ -49,9 +49,10 @@ def _suspect(entry: Entry) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A document, ready to be written.
+    """A document with its JSON compressed, ready to be written.
 
     Args:
+        document: The document.
         info: Its JSON, compressed.
     """
 
@@ -60,15 +61,15 @@ class Packed:
 
     @classmethod
     def of(cls, document: Document) -> "Packed":
-        """Do what needs no database."""
+        """Compress a document."""
         return cls(document, zlib.compress(document.info.encode(), _LEVEL))
 
 
 class TableWriter:
-    """Writes through one connection and remembers the numbers of names.
+    """Writes through one connection, and caches the ids of names.
 
-    To be thrown away with its connection when a transaction fails: it may then remember names that
-    are in no table.
+    After a failed transaction it must not be used again: it may have cached ids that are in no
+    table.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -79,7 +80,7 @@ class TableWriter:
     def put(self, packed: Packed) -> None:
         """Write a document and its entries, in the transaction that is open.
 
-        One that is there already is left: its identity says that nothing in it would be new.
+        A document that is there already, by its identity, is not written again.
         """
         document = packed.document
         identity = bytes.fromhex(document.identity)
@@ -134,7 +135,7 @@ class TableWriter:
         return self._tests[name]
 
     def _names(self, test: int, wanted: Iterable[str]) -> Mapping[str, int]:
-        """Return the ids of a test's entries; those that are wanted are made."""
+        """Return the ids of a test's entries; make those that are wanted and missing."""
         known = self._entries.get(test)
         if known is None:
             known = self._remember(test)
@@ -160,7 +161,7 @@ class LocalSink:
     """Writes to one SQLite file; any number of processes and threads may do so at once.
 
     A document is confirmed when it is on disk. SQLite has one writer at a time, so two threads are
-    best: one reads its document while the other's is written.
+    best: one parses a document while the other writes.
     """
 
     name = "local"
@@ -178,7 +179,7 @@ class LocalSink:
         return cls(file_of(detail))
 
     def check(self) -> None:
-        """Look whether the file can be written to, or made; see ``contract.Sink``."""
+        """Check whether the file can be written to, or made; see ``contract.Sink``."""
         check(self._file)
 
     def store(self, spooled: Spooled) -> None:

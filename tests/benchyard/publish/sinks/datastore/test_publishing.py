@@ -9,9 +9,9 @@ import pytest
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.publish.sinks import open_reader, open_sink
 from benchyard.publish.sinks.contract import Kind, Reader, Sink, Spooled
+from benchyard.publish.sinks.datastore.entities import MARKER
 from benchyard.publish.sinks.datastore.reader import DatastoreReader
 from benchyard.publish.sinks.datastore.sink import DatastoreSink
-from benchyard.publish.sinks.datastore.truncation import MARKER
 from tests.benchyard.publish.sinks.datastore.conftest import Connect, MakeSpooled
 from tests.emulators.datastore.fixture import Emulator, running
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, TypeAlias, TypeVar, Unpack
 
 from benchyard.core.model import Json
-from benchyard.publish.sinks.azure.client import FAILURES, refuse_silent, service, understood
+from benchyard.publish.sinks.azure.client import FAILURES, explained, refuse_silent, service
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
 from benchyard.publish.sinks.contract import Stored, Timing, Window
@@ -69,7 +69,7 @@ def rows(
     try:
         refuse_silent(found)
     except FAILURES as error:
-        raise understood(error, found).to_error() from None
+        raise explained(error, found) from None
     with closing(service(found)) as opened:
         table = opened.get_table_client(found.table)
         pages = table.query_entities(query, parameters=parameters).by_page()
@@ -78,7 +78,7 @@ def rows(
             try:
                 return next(pages, None)
             except FAILURES as error:
-                raise understood(error, found).to_error() from None
+                raise explained(error, found) from None
 
         while (read := retried(page, READING)) is not None:
             yield from read

@@ -149,8 +149,8 @@ def _spool(folder: Path, now: float) -> Spool:
     waiting = listing(folder).waiting
     oldest = min((one.modified_ns for one in waiting), default=None)
     days = None if oldest is None else max(0.0, now - oldest / 1e9) / _DAY
-    rejects = [one for one in (folder / REJECTED).glob("*") if not one.name.endswith(REASON)]
-    return Spool(folder.name, len(waiting), days, len(rejects))
+    found = (one for one in (folder / REJECTED).glob("*") if not one.name.endswith(REASON))
+    return Spool(folder.name, len(waiting), days, sum(one.is_file() for one in found))
 
 
 def disks(folders: Iterable[Path]) -> tuple[DiskState, ...]:

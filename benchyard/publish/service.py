@@ -29,9 +29,8 @@ class OpenRoute:
 
     Args:
         route: The route.
-        sink: Open; it is checked.
-        archive: Where documents go; or why the sink takes nothing now, or the archive does not
-            answer.
+        sink: The sink, open.
+        archive: Where documents go; an error if sink or archive take nothing now.
     """
 
     route: Route

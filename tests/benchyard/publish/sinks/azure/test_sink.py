@@ -4,7 +4,6 @@ import logging
 import re
 import threading
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from urllib.parse import parse_qs, quote
 
 import pytest
@@ -20,7 +19,6 @@ from tests.benchyard.publish.sinks.azure.conftest import to_table
 from tests.emulators.azurite.server import ACCOUNT, Azurite
 from tests.ports import free_port
 
-SAMPLES = Path(__file__).resolve().parents[6] / "shared" / "samples" / "testresults"
 AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
 DOCUMENT = b"""{"name": "//t:x", "startTime": "1700000000", "runTime": 12.5, "entries": {"entry": [
   {"name": "BM_x", "iters": "3", "wallTime": 3.4}, {"name": "BM_y", "wallTime": "NaN"},
@@ -134,15 +132,6 @@ def test_a_testresults_document_becomes_rows(found: Access, sink: AzureTablesSin
         ("BM_y", "nan"),
         ("BM_x", "3.4"),
     ]
-
-
-@pytest.mark.slow
-@of_a_server
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample documents are not here")
-def test_sample_documents_become_rows(found: Access, sink: AzureTablesSink) -> None:
-    for file in sorted(SAMPLES.glob("*.json")):
-        sink.store(spooled(file.read_bytes(), file.name))
-    assert any(event.name == "entry" for event in events(found))
 
 
 @pytest.mark.slow

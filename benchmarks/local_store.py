@@ -19,7 +19,7 @@ from pathlib import Path
 import orjson
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.publish.sinks import Spooled
+from benchyard.publish.sinks.contract import Spooled
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.sink import LocalSink
 from benchyard.publish.testresults import parse

@@ -14,13 +14,13 @@ from typing import Any
 
 from benchmarks.table import Figure, Size, run_program
 from benchyard.core.model import Json
-from benchyard.publish.sinks import Spooled
 from benchyard.publish.sinks.azure.client import service
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.reader import events as read
 from benchyard.publish.sinks.azure.rows import rows_of
 from benchyard.publish.sinks.azure.shipyard import rows_of as rows_of_shipyard
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
+from benchyard.publish.sinks.contract import Spooled
 from benchyard.results.events import Event, dump
 from tests.emulators.azurite.server import Azurite, running
 

@@ -12,7 +12,8 @@ from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import has_unicode, print_columns, print_json, say, styled
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
-from benchyard.publish.sinks import Reader, open_reader
+from benchyard.publish.sinks import open_reader
+from benchyard.publish.sinks.contract import Reader
 from benchyard.show.history.dates import parse_since
 from benchyard.show.history.document import entries_document, tests_document
 from benchyard.show.history.query import Window, read_entries, read_entry, read_tests

@@ -1,4 +1,4 @@
-"""From finished runs to sinks and archives: spooled, uploaded, archived; nothing lost or twice."""
+"""Publishing: a finished run goes to a spool, from there to a sink, and then to an archive."""
 
 from benchyard.publish.compression import Compression
 from benchyard.publish.outcome import Happening, Listener, PublishResult
@@ -11,7 +11,7 @@ from benchyard.publish.service import (
     publish_all,
     upload_runs,
 )
-from benchyard.publish.sinks.retry import AFTER_A_CASE, Patience
+from benchyard.publish.sinks.sending import AFTER_A_CASE, Patience
 
 __all__ = [
     "AFTER_A_CASE",

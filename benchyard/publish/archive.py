@@ -39,7 +39,7 @@ class Kept:
 
 
 class Archive(ABC):
-    """A folder that only ever grows.
+    """A folder, or an address, to which files are added and from which none is taken.
 
     Args:
         compression: How files are compressed on their way; ``none`` leaves them as they lie.
@@ -75,6 +75,7 @@ class Archive(ABC):
         """Tell where a file would lie if it were archived now.
 
         Args:
+            held: The file, claimed.
             content: What the file holds, uncompressed.
 
         Raises:
@@ -89,6 +90,7 @@ class Archive(ABC):
         as it is, and this file's name gets a number: ``a~2.json``.
 
         Args:
+            held: The file, claimed.
             content: What the file holds, uncompressed.
 
         Raises:
@@ -171,11 +173,11 @@ class Archive(ABC):
 
     @abstractmethod
     def _confirm(self, name: str, held: ClaimedFile) -> None:
-        """Make sure that what lies there is there to stay."""
+        """Bring a file that lies there already to disk."""
 
 
 def _may_be(size: int | None, how: Compression, plain: int) -> bool:
-    """Tell by a file's size whether it may hold so many bytes; it is read only then."""
+    """Tell by a file's size whether it can hold so many bytes; only then is it read."""
     if size is None or (how is Compression.NONE and size == plain):
         return True
     return how is not Compression.NONE and size <= plain + plain // 100 + 1024
@@ -222,7 +224,7 @@ class LocalArchive(Archive):
         return self._is_very_file(path, held) or super()._is(name, held, content)
 
     def _is_very_file(self, path: Path, held: ClaimedFile) -> bool:
-        """Tell whether a publisher ended between archiving this file and taking it out."""
+        """Tell whether this file is archived, and was not taken out of the spool."""
         found = path.lstat()
         if not os.path.samestat(found, os.fstat(held.descriptor)):
             return False
@@ -246,5 +248,5 @@ class LocalArchive(Archive):
 
 
 def key_of(held: ClaimedFile) -> str:
-    """Return a key that only the holder of this claim writes under, whoever it is."""
+    """Return a key that only the publisher that has claimed this file writes under."""
     return f"{held.path.absolute()} {os.fstat(held.descriptor).st_ino}"

@@ -1,4 +1,4 @@
-"""Compressed files: what their names say, and back to what was put in."""
+"""Compressing and decompressing documents, and the endings of their names."""
 
 import gzip
 import io
@@ -53,7 +53,7 @@ def compress(content: bytes, how: Compression) -> bytes:
 
 
 def decompress(content: bytes, how: Compression, largest: int = LARGEST) -> bytes:
-    """Give back what was compressed.
+    """Decompress.
 
     Raises:
         DocumentRejectedError: If it is damaged, cut off, or more than ``largest`` bytes.
@@ -71,9 +71,10 @@ def decompress(content: bytes, how: Compression, largest: int = LARGEST) -> byte
 
 
 def too_large(largest: int = LARGEST, size: int | None = None) -> DocumentRejectedError:
-    """Return what is raised of a document with too many bytes.
+    """Return the error of a document that is too large.
 
     Args:
+        largest: How many it may have.
         size: How many it has, if that is known.
     """
     has = f" ({size / 1024**2:,.0f} MiB)" if size else ""

@@ -1,4 +1,4 @@
-"""Giving a finished file its name, and never taking the name from another."""
+"""Writing files whole, without replacing a file of that name."""
 
 import errno
 import fcntl
@@ -22,7 +22,7 @@ _NO_LINK = (
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder with its parents, so that no power cut takes it away with what was put there.
+    """Make a folder with its parents, and bring their names to disk.
 
     Raises:
         OSError: If that is not possible.
@@ -34,12 +34,14 @@ def make_folder(folder: Path) -> None:
 
 
 def write_exclusively(target: Path, content: bytes, key: str, modified_ns: int = 0) -> bool:
-    """Write a file whole and bring it to disk, unless there is one of that name; tell whether.
+    """Write a file whole and bring it to disk, unless the name is taken; tell whether it was free.
 
     Args:
-        key: Who writes. A file that was begun under this key and never finished is begun anew, so
-            nobody else may write with it at the same time.
-        modified_ns: What the file shall say that it was last written at; 0 is now.
+        target: The file.
+        content: All of it.
+        key: Names the writer. What it began and never finished is overwritten, so no two writers
+            may share a key at the same time.
+        modified_ns: Time of last change that the file gets; 0 is now.
 
     Raises:
         OSError: If the disk is full or not writable; nothing is left then.
@@ -55,14 +57,16 @@ def write_exclusively(target: Path, content: bytes, key: str, modified_ns: int =
 
 
 def beside_of(target: Path, key: str) -> Path:
-    """Return the hidden file in which whoever has this key begins a file."""
+    """Return the hidden file that a writer with this key writes before it has its name."""
     return target.with_name(f".{hashlib.sha256(os.fsencode(key)).hexdigest()[:24]}.new")
 
 
 def write_again(target: Path, content: bytes, key: str) -> None:
-    """Write a file whole, in the place of what the same writer may have written before.
+    """Write a file whole, and replace what the same writer may have written before.
 
     Args:
+        target: The file.
+        content: All of it.
         key: As for ``write_exclusively``.
 
     Raises:
@@ -100,7 +104,9 @@ def _place(beside: Path, target: Path) -> bool:
 
 
 def rename_exclusively(beside: Path, target: Path) -> bool:
-    """Rename where there are no links; the lock keeps others away between look and rename.
+    """Rename a file unless the name is taken, where there are no hard links.
+
+    A lock on the folder keeps others out between the check and the renaming.
 
     Raises:
         OSError: If that is not possible.
@@ -117,9 +123,9 @@ def rename_exclusively(beside: Path, target: Path) -> bool:
 
 
 def link_exclusively(descriptor: int, target: Path) -> bool | None:
-    """Give an open file a further name and bring it to disk, unless that name is taken.
+    """Give an open file a second name and bring it to disk, unless that name is taken.
 
-    The file itself is meant, whatever its first name means by now.
+    It is the open file, even if its first name belongs to another one by now.
 
     Returns:
         Whether it has the name now; None if that is not possible there.

@@ -1,4 +1,4 @@
-"""Holding one file against all other publishers, on this host and on those that share its disk."""
+"""Locking a file of the spool against other publishers, here and on hosts that share the disk."""
 
 import errno
 import fcntl
@@ -33,7 +33,9 @@ class ClaimedFile:
     """One file of a spool, open and locked.
 
     Args:
-        mark: What the file was known by when it was claimed: it changes with the content.
+        path: Its path in the spool.
+        descriptor: Of the open file.
+        mark: Device, inode, size and time of the file when it was claimed.
     """
 
     path: Path
@@ -102,10 +104,10 @@ class ClaimedFile:
 
 @contextmanager
 def claimed(path: Path) -> Generator[ClaimedFile | Missed]:
-    """Hold a file while the block runs, if that is possible without waiting.
+    """Lock a file while the block runs, if nobody else has locked it.
 
-    Links are not followed, and a name that came to mean another file between opening and locking
-    (its publisher archived it, somebody put a new one) is no claim.
+    Links are not followed. If the name belongs to another file once the lock is held, since a
+    publisher archived the first one or somebody put a new one, the file counts as gone.
 
     Raises:
         OSError: If the file is there and cannot be opened or locked.

@@ -1,7 +1,6 @@
-"""Keeping a lab's disk: what waits in the spool, what dead runs left, what old results may go.
+"""Housekeeping of a host: its spools, the room on its disks, and old runs that may be removed.
 
-Everything here only looks, but for ``remove``: that takes away what a report has named, and
-nothing that is not a results folder of ours.
+Only ``remove`` changes anything: it removes the runs that a report has named.
 """
 
 import os
@@ -9,14 +8,15 @@ import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from benchyard.core import places
 from benchyard.core.errors import InputError, TestbedBusyError
 from benchyard.core.model import Json, JsonObject
 from benchyard.host.testbed import hold_results
-from benchyard.publish.spool import REJECTED, listing
+from benchyard.publish.spool import REASON, REJECTED, listing
 from benchyard.results.campaigns import is_earlier, refuse_unremovable, with_earlier
 from benchyard.results.folders import Results, RunFolder
 from benchyard.results.ownership import foreign_in, is_own_run, remove_run
@@ -28,7 +28,7 @@ _DAY = 86_400.0
 class Policy:
     """Which old results may go.
 
-    Both bounds must be passed: a run is old only if it is neither among the newest nor young.
+    A run may go only if it is neither among the newest nor young.
 
     Args:
         keep_newest: So many of the newest runs of each case stay; at least 1.
@@ -42,7 +42,7 @@ class Policy:
         """Refuse a policy that would leave a case without a run.
 
         Raises:
-            InputError: If it is one.
+            InputError: If it would.
         """
         if self.keep_newest < 1:
             raise InputError("at least the newest run of each case stays; keep_newest is 1 or more")
@@ -72,7 +72,7 @@ class Spool:
     Args:
         sink: Name of the folder of the spool.
         waiting: How many documents wait.
-        oldest_days: For how long the oldest one has; None if none waits.
+        oldest_days: Age of the oldest one; None if none waits.
         rejected: How many can never be published.
     """
 
@@ -88,7 +88,7 @@ class DiskState:
 
     Args:
         folder: The folder.
-        free_bytes: For those who are not root.
+        free_bytes: What users other than root may still write.
         free_share: Of the whole, 0 to 1.
     """
 
@@ -102,6 +102,9 @@ class Report:
     """What a look at the lab found, and what was done about it.
 
     Args:
+        spools: What waits, of each sink.
+        disks: The room on each file system.
+        old: The runs that the policy lets go.
         removed: Whether the old runs were removed, not only named.
         leftovers: What dead runs had left and was removed, in words.
         stuck: Flow runs that nobody seems to execute, in words.
@@ -114,35 +117,21 @@ class Report:
     removed: bool = False
     leftovers: tuple[str, ...] = ()
     stuck: tuple[str, ...] = ()
-    troubles: tuple[str, ...] = field(default=())
+    troubles: tuple[str, ...] = ()
 
     def to_json(self) -> JsonObject:
         """Return it as JSON; sizes in bytes, ages in days."""
-        spools: list[Json] = [
-            {
-                "sink": s.sink,
-                "waiting": s.waiting,
-                "oldest_days": s.oldest_days,
-                "rejected": s.rejected,
-            }
-            for s in self.spools
-        ]
-        disks: list[Json] = [
-            {"folder": str(d.folder), "free_bytes": d.free_bytes, "free_share": d.free_share}
-            for d in self.disks
-        ]
-        old: list[Json] = [
-            {"folder": str(o.folder), "days": o.days, "size_bytes": o.size_bytes} for o in self.old
-        ]
-        return {
-            "spools": spools,
-            "disks": disks,
-            "old": old,
-            "removed": self.removed,
-            "leftovers": list(self.leftovers),
-            "stuck": list(self.stuck),
-            "troubles": list(self.troubles),
-        }
+        return asdict(self, dict_factory=_plain)
+
+
+def _plain(fields: Iterable[tuple[str, Any]]) -> JsonObject:
+    return {name: _json(value) for name, value in fields}
+
+
+def _json(value: Any) -> Json:
+    if isinstance(value, Path):
+        return str(value)
+    return list(cast("tuple[Json, ...]", value)) if isinstance(value, tuple) else value
 
 
 def spools(now: float | None = None) -> tuple[Spool, ...]:
@@ -152,17 +141,16 @@ def spools(now: float | None = None) -> tuple[Spool, ...]:
         now: Seconds since 1970; this moment if left out.
     """
     at = time.time() if now is None else now
-    base = places.spool_of("any").parent
-    folders = sorted(path for path in _folders(base))
-    return tuple(_spool(folder, at) for folder in folders)
+    found = sorted(places.spool_of("any").parent.glob("*"))
+    return tuple(_spool(one, at) for one in found if one.is_dir() and not one.is_symlink())
 
 
 def _spool(folder: Path, now: float) -> Spool:
     waiting = listing(folder).waiting
     oldest = min((one.modified_ns for one in waiting), default=None)
     days = None if oldest is None else max(0.0, now - oldest / 1e9) / _DAY
-    rejects = [p for p in _files(folder / REJECTED) if not p.name.endswith(".reason.txt")]
-    return Spool(folder.name, len(waiting), days, len(rejects))
+    found = (one for one in (folder / REJECTED).glob("*") if not one.name.endswith(REASON))
+    return Spool(folder.name, len(waiting), days, sum(one.is_file() for one in found))
 
 
 def disks(folders: Iterable[Path]) -> tuple[DiskState, ...]:
@@ -176,13 +164,13 @@ def disks(folders: Iterable[Path]) -> tuple[DiskState, ...]:
 
 
 def old_runs(results: Iterable[Path], policy: Policy, now: float | None = None) -> tuple[Old, ...]:
-    """Return the runs that may go by a policy, oldest first.
+    """Return the runs that a policy lets go, oldest first.
 
-    Only runs that the lab recorded are looked at, so none of KROWN's; a case's newest done run
-    always stays.
+    Runs without a record, such as KROWN's, stay; so does the newest done run of each case.
 
     Args:
         results: Folders with the runs of a case each.
+        policy: Which runs may go.
         now: Seconds since 1970; this moment if left out.
     """
     at = time.time() if now is None else now
@@ -208,13 +196,13 @@ def _is_wholly_ours(folder: Path) -> bool:
 
 
 def _age_days(run: RunFolder, now: float) -> float:
-    """Return the age of a run by when it was finished: its record is written at its end."""
+    """Return the age of a run, counted from when its record was written, at its end."""
     at = (run.record if run.record.exists() else run.path).stat().st_mtime
     return max(0.0, now - at) / _DAY
 
 
 def size_of(folder: Path) -> int:
-    """Return what the files below a folder take on disk, in bytes; links are not followed."""
+    """Return the bytes that the files below a folder take on disk; links are not followed."""
     total = 0
     for parent, _, files in os.walk(folder):
         for name in files:
@@ -228,10 +216,10 @@ def size_of(folder: Path) -> int:
 
 
 def remove(old: Sequence[Old]) -> tuple[str, ...]:
-    """Remove old runs. The summaries beside them are of the runs that are left and stay.
+    """Remove old runs; the summaries beside them stay.
 
     Returns:
-        What stays since another lab is at work there, or nobody may write there, in words.
+        A sentence for each case whose runs could not be removed.
     """
     troubles: list[str] = []
     for results, folders in _by_case(old).items():
@@ -251,17 +239,3 @@ def _by_case(old: Sequence[Old]) -> dict[Path, list[Path]]:
         place = folder.parent
         found.setdefault(place.parent.parent if is_earlier(place) else place, []).append(folder)
     return found
-
-
-def _folders(base: Path) -> list[Path]:
-    try:
-        return [Path(e.path) for e in os.scandir(base) if e.is_dir(follow_symlinks=False)]
-    except FileNotFoundError:
-        return []
-
-
-def _files(base: Path) -> list[Path]:
-    try:
-        return [Path(e.path) for e in os.scandir(base) if e.is_file(follow_symlinks=False)]
-    except FileNotFoundError:
-        return []

@@ -1,4 +1,4 @@
-"""What happens while publishing, and what came of it."""
+"""The events of publishing, and its result."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -13,6 +13,8 @@ class Begun:
     """Publishing begins.
 
     Args:
+        sink: The sink's name.
+        files: How many files wait.
         size: Bytes of all files that wait, as they lie.
     """
 
@@ -26,9 +28,10 @@ class Published:
     """A file was confirmed by the sink and is in the archive.
 
     Args:
+        name: The file's name in the spool.
         where: Its place in the archive.
-        new: False if the archive had it already.
-        warning: What went wrong after that; empty is right.
+        new: False if it was archived before.
+        warning: What went wrong after that; empty if nothing did.
     """
 
     name: str
@@ -47,9 +50,10 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A file goes on waiting.
+    """A file stays in the spool.
 
     Args:
+        name: The file's name in the spool, or the path of a run without a document.
         reason: Why; empty if its turn did not come.
     """
 
@@ -59,7 +63,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Another publisher has or had a file."""
+    """Another publisher has taken a file."""
 
     name: str
 
@@ -69,6 +73,7 @@ class Confirmed:
     """A sink has all of a file; it waits to be archived.
 
     Args:
+        name: The file's name in the spool.
         mark: Device, inode, size and time of the file whose content was confirmed.
     """
 
@@ -81,6 +86,8 @@ class Retrying:
     """A sink does not answer; it is asked again.
 
     Args:
+        name: The file's name in the spool.
+        reason: What the sink said.
         seconds: How long from now.
     """
 
@@ -104,16 +111,17 @@ def silent(_: Happening) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """What came of publishing to one sink.
+    """The result of publishing to one sink.
 
     Args:
         sink: The sink's name.
         published: Confirmed and archived.
-        confirmed: Confirmed, and not archived yet: what lies between uploading and archiving.
+        confirmed: Uploaded, and not archived yet.
+        rejected: In ``rejected/`` now.
         waiting: Still in the spool.
         elsewhere: How many files another publisher has or had.
         left_alone: How many entries of the spool are no documents.
-        error: Why it ended before its time; None is right.
+        error: Why it ended early; None if it did not.
         interrupted: Whether the user stopped it.
     """
 
@@ -133,7 +141,7 @@ class PublishResult:
         return not (self.waiting or self.rejected or self.error or self.interrupted)
 
     def joined(self, later: "PublishResult") -> "PublishResult":
-        """Return what both came to: uploading, and the archiving after it."""
+        """Return one result for uploading and the archiving after it."""
         return replace(
             later,
             published=self.published + later.published,
@@ -181,7 +189,7 @@ def summary(outcome: PublishResult) -> str:
 
 
 def advice(outcome: PublishResult) -> Iterator[str]:
-    """Yield, for who did not come to publish, which command brings what was left behind."""
+    """Yield which command publishes what was left; for commands that did more than publish."""
     command = f"benchyard publish --sink {outcome.sink}"
     # What has a path is a run that no document could be made of.
     waiting = sum(1 for one in outcome.waiting if "/" not in one.name)

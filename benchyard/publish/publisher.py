@@ -1,8 +1,8 @@
-"""The publisher: takes what waits to the sink and on to the archive, oldest first.
+"""The publisher: uploads what waits in a spool to a sink and archives it, oldest first.
 
-Any number of publishers may work on one spool. A file is locked from before it is read until it is
-archived and gone, a sink keeps one copy of what it gets twice, and an archive one file. So wherever
-a publisher ends, the next one completes its work.
+Any number of publishers may work on one spool. A file is locked from before it is read until it has
+left the spool; a sink keeps one copy of a document that it gets twice, and an archive one file. So
+wherever a publisher is killed, the next one completes its work.
 """
 
 import queue
@@ -28,7 +28,7 @@ from benchyard.publish.outcome import (
     silent,
 )
 from benchyard.publish.sinks.contract import Kind, Sink
-from benchyard.publish.sinks.retry import PATIENT, Patience
+from benchyard.publish.sinks.sending import PATIENT, Patience
 from benchyard.publish.spool import Listing, WaitingFile, documents_of, listing
 from benchyard.publish.upload_one import StopSignal, Uploader
 
@@ -42,9 +42,9 @@ class Manner:
     """How to publish.
 
     Args:
-        patience: With a sink that does not answer.
-        listener: Hears what happens, in the thread that called.
-        asked: Set by whoever wants to stop: what is under way is finished, the rest stays.
+        patience: How long to try a sink that does not answer.
+        listener: Called for each event, in the thread that publishes.
+        asked: Is set to stop: files that are under way are finished, the others stay.
     """
 
     patience: Patience = PATIENT
@@ -53,9 +53,11 @@ class Manner:
 
 
 def waiting_for(sink: Sink, spool: Path, *, own: bool = True) -> Listing:
-    """List what a spool holds for a sink: events are for those only that take them.
+    """List the files of a spool that a sink takes: documents, or events too.
 
     Args:
+        sink: The sink.
+        spool: The folder.
         own: Whether the spool is the lab's; in another folder only documents wait.
 
     Raises:
@@ -74,10 +76,14 @@ def publish(
     """Publish what waits in a folder.
 
     Args:
+        spool: The folder.
+        sink: Where documents are stored.
+        archive: Where they go afterwards.
+        manner: How to publish.
         own: As for ``waiting_for``.
 
     Raises:
-        InputError: If the archive is of a kind that there is not.
+        InputError: If there is no such kind of archive.
         OSError: If the spool cannot be read.
     """
     found = waiting_for(sink, spool, own=own)
@@ -91,13 +97,17 @@ def upload(
     manner: Manner | None = None,
     names: Iterable[str] | None = None,
 ) -> PublishResult:
-    """Bring what waits in a folder to the sink only; ``archive`` does the rest.
+    """Upload what waits in a folder; ``archive`` archives it later.
 
     Args:
-        names: Only these.
+        spool: The folder.
+        sink: Where documents are stored.
+        archive: Where they will go.
+        manner: How to publish.
+        names: Only these files; all of them by default.
 
     Raises:
-        InputError: If the archive is of a kind that there is not.
+        InputError: If there is no such kind of archive.
         OSError: If the spool cannot be read.
     """
     found = waiting_for(sink, spool)
@@ -117,7 +127,7 @@ def archive(
     """Archive what the sink has confirmed, and take it out of the spool.
 
     Raises:
-        InputError: If the archive is of a kind that there is not.
+        InputError: If there is no such kind of archive.
     """
     marks = {one.name: one.mark for one in confirmed}
     waiting = tuple(WaitingFile(spool / name, mark[2], mark[3]) for name, mark in marks.items())
@@ -156,15 +166,18 @@ def _run(
     heard: "queue.Queue[_Heard]",
     listener: Listener,
 ) -> list[Ending]:
-    """Upload files in so many threads, begun in order; return how it ended for each that was begun.
+    """Upload files in parallel, oldest first; return how each that was begun ended.
 
-    The first goes alone: what it shows of the sink and its settings is seen and told once.
-    The threads die with the process: whoever presses Ctrl-C twice does not wait for a sink.
+    The first goes alone, so that a sink that is down, or wrong settings, are found and told once.
+    The threads are daemons: a second Ctrl-C does not wait for a sink.
     """
-    todo, ended = _Todo(waiting, stop), threading.Event()
+    number_of_threads = max(1, min(parallel, len(waiting)))
+    todo, ended = queue.SimpleQueue[WaitingFile | None](), threading.Event()
+    for one in (*waiting, *[None] * number_of_threads):
+        todo.put(one)
     threads = [
         threading.Thread(target=_work, args=(todo, act, stop, heard, ended, number), daemon=True)
-        for number in range(max(1, min(parallel, len(waiting))))
+        for number in range(number_of_threads)
     ]
     for thread in threads:
         thread.start()
@@ -180,37 +193,21 @@ def _run(
     return endings
 
 
-class _Todo:
-    """Hands files out in order, one to each thread that asks, until it is to stop."""
-
-    def __init__(self, waiting: Sequence[WaitingFile], stop: StopSignal) -> None:
-        self._left = iter(waiting)
-        self._stop = stop
-        self._lock = threading.Lock()
-
-    def __iter__(self) -> Iterator[WaitingFile]:
-        return self
-
-    def __next__(self) -> WaitingFile:
-        with self._lock:
-            if self._stop:
-                raise StopIteration
-            return next(self._left)
-
-
 def _work(
-    todo: _Todo,
+    todo: "queue.SimpleQueue[WaitingFile | None]",
     act: _Act,
     stop: StopSignal,
     heard: "queue.Queue[_Heard]",
     ended: threading.Event,
     number: int,
 ) -> None:
-    """Upload files until none is left; thread 0 begins, the others follow when its first ended."""
+    """Upload files until none is left; the others wait until the first file of thread 0 ended."""
     try:
         if number:
             ended.wait()
-        for waiting in todo:
+        for waiting in iter(todo.get, None):
+            if stop:
+                break
             heard.put(act(waiting))
             ended.set()
     except Exception as error:  # noqa: BLE001 - raised again in the thread that called

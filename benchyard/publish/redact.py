@@ -1,4 +1,4 @@
-"""Texts of other people's libraries, without what must not be read by others."""
+"""Taking credentials out of the error texts of libraries."""
 
 import os
 import re
@@ -21,12 +21,13 @@ def without_credentials(address: str) -> str:
 
 
 def scrubbed(text: str, address: str = "", environment: Mapping[str, str] | None = None) -> str:
-    """Return a text in one line, shortened, without what may be a secret.
+    """Return a text in one line, shortened, without secrets.
 
     Args:
-        address: Where its author was connecting to, with the credentials.
-        environment: Whose variables' names tell that their values are secrets; default: this
-            process's own.
+        text: The text.
+        address: The address, with credentials, that the library was connecting to.
+        environment: Variables; those with names such as ``…_KEY`` have secrets as values. By
+            default those of this process.
     """
     secrets = {*_of_address(address), *_of(os.environ if environment is None else environment)}
     text = " ".join(text.split())

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Any, TypeAlias
 
 from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
 from benchyard.publish.archive import Archive, T
@@ -12,44 +12,9 @@ from benchyard.publish.compression import Compression
 from benchyard.publish.file_lock import ClaimedFile
 from benchyard.publish.redact import scrubbed, without_credentials
 
-
-class FileSystem(Protocol):
-    """What is used of ``fsspec.AbstractFileSystem``.
-
-    Source: https://filesystem-spec.readthedocs.io/en/latest/api.html
-    """
-
-    def makedirs(self, path: str, exist_ok: bool = False) -> None:  # noqa: FBT001, FBT002 - theirs
-        """Make a folder with its parents."""
-        ...
-
-    def invalidate_cache(self, path: str | None = None) -> None:
-        """Forget what was listed."""
-        ...
-
-    def exists(self, path: str) -> bool:
-        """Tell whether there is such a file."""
-        ...
-
-    def cat_file(self, path: str) -> bytes:
-        """Return all of a file."""
-        ...
-
-    def size(self, path: str) -> int | None:
-        """Return how many bytes a file has."""
-        ...
-
-    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite") -> None:
-        """Write all of a file; with mode ``create`` only if there is none."""
-        ...
-
-    def mv(self, path1: str, path2: str) -> None:
-        """Rename a file."""
-        ...
-
-    def rm_file(self, path: str) -> None:
-        """Remove a file."""
-        ...
+#: ``fsspec.AbstractFileSystem``, which has no types.
+#: Source: https://filesystem-spec.readthedocs.io/en/latest/api.html
+FileSystem: TypeAlias = Any
 
 
 class RemoteArchive(Archive):
@@ -57,6 +22,7 @@ class RemoteArchive(Archive):
 
     Args:
         url: Address of the folder.
+        compression: How files are compressed on their way.
 
     Raises:
         InputError: If there is no such kind of storage, or its package is not installed.
@@ -150,7 +116,7 @@ def _file_system(url: str) -> tuple[FileSystem, str]:
     # Imported only for such an archive, and it has no types.
     connect = import_module("fsspec.core").url_to_fs
     try:
-        return cast("tuple[FileSystem, str]", connect(url))
+        return connect(url)
     except (ValueError, ImportError) as error:
         text = f"{without_credentials(url)} cannot be an archive: {scrubbed(str(error), url)}"
         raise InputError(text) from error

@@ -1,4 +1,4 @@
-"""From what the user says to the folders and archives of a publication."""
+"""Where a sink's documents wait and where they are archived, by the options of the user."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,8 @@ class Route:
         sink: As on the command line: ``datastore``, ``local:FILE``.
         spool: Folder in which they wait.
         archive: Folder or address that they go to when the sink has confirmed them.
-        own: Whether the spool is the lab's; in another folder, other files may lie too.
+        compression: How files are compressed on their way to the archive.
+        own: Whether the spool is the lab's; other folders may hold other files too.
     """
 
     sink: str
@@ -43,7 +44,7 @@ def route(
     archivedir: str | None = None,
     compression: Compression = Compression.NONE,
 ) -> Route:
-    """Return a route; what is not said is the lab's own folder for that sink.
+    """Return a route; by default it has the lab's own folders of that sink.
 
     Raises:
         InputError: If there is no such folder as ``datadir``.
@@ -97,9 +98,11 @@ def local_archive(archive: str) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What would be published.
+    """What would be published by a route.
 
     Args:
+        route: The route.
+        listing: What waits.
         archive: Where it would go.
     """
 
@@ -146,12 +149,15 @@ def routes(
     """Return the routes to publish on.
 
     Args:
-        sinks: None of them means those for which something waits in the lab's own spools, or
-            ``local``; with a ``datadir`` it means ``local``.
+        sinks: Their names. By default the sinks for which something waits in the lab's own spools,
+            or ``local``; with a ``datadir``, ``local``.
+        datadir: Folder in which documents wait; by default the lab's spool of each sink.
+        archivedir: Folder or address of the archive; by default the lab's archive of each sink.
+        compression: How files are compressed on their way to the archive.
         again: Whether what was rejected counts as waiting.
 
     Raises:
-        InputError: If there is no such folder, or several sinks are to share one.
+        InputError: If there is no such folder, or several sinks would share one.
     """
     if len(sinks) > 1 and (datadir or archivedir):
         raise InputError("--datadir and --archivedir go with one --sink: a file is moved once")

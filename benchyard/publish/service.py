@@ -1,21 +1,20 @@
-"""Publishing to several sinks: what waits anywhere, or the runs of a case."""
+"""Publishing to several sinks: all that waits, or the runs of a case."""
 
 import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 
 from benchyard.core.errors import BenchyardError, RecordError, SinkUnavailableError
 from benchyard.publish.archive import Archive
 from benchyard.publish.compression import Compression
-from benchyard.publish.outcome import Left, Listener, PublishResult, silent
+from benchyard.publish.outcome import Left, PublishResult
 from benchyard.publish.publisher import Manner, archive, publish, upload, waiting_for
 from benchyard.publish.routes import Route, open_archive, route
 from benchyard.publish.sinks import open_sink
 from benchyard.publish.sinks.contract import Kind, Sink
-from benchyard.publish.sinks.retry import AFTER_A_CASE, Patience
+from benchyard.publish.sinks.sending import AFTER_A_CASE
 from benchyard.publish.spool import REJECTED, offer_again, put
 from benchyard.publish.testresults import file_name, parse, text_of
 from benchyard.results.events.convert import events_of
@@ -26,51 +25,44 @@ from benchyard.results.record import read_record
 
 @dataclass(frozen=True, slots=True)
 class OpenRoute:
-    """A route with its ends open."""
+    """A route with its sink.
+
+    Args:
+        route: The route.
+        sink: The sink, open.
+        archive: Where documents go; an error if sink or archive take nothing now.
+    """
 
     route: Route
     sink: Sink
-    archive: Archive
-
-
-@dataclass(frozen=True, slots=True)
-class Blocked:
-    """A route on which nothing goes now: its sink takes nothing, or its archive does not answer."""
-
-    route: Route
-    sink: Sink
-    error: SinkUnavailableError
+    archive: Archive | SinkUnavailableError
 
 
 @contextmanager
-def opened(routes: Iterable[Route]) -> Generator[list[OpenRoute | Blocked]]:
-    """Open sinks and archives, and look whether everything is there that they need.
+def opened(routes: Iterable[Route]) -> Generator[list[OpenRoute]]:
+    """Open the sinks and archives of routes, and check their settings.
 
     Raises:
         InputError: If credentials are missing, or there is no such sink or archive.
     """
     with ExitStack() as closing:
-        lines: list[OpenRoute | Blocked] = []
+        lines: list[OpenRoute] = []
         for one in routes:
             sink = open_sink(one.sink)
             closing.callback(sink.close)
-            lines.append(_line(one, sink))
+            try:
+                sink.check()
+                lines.append(OpenRoute(one, sink, open_archive(one)))
+            except SinkUnavailableError as error:
+                lines.append(OpenRoute(one, sink, error))
         yield lines
 
 
-def _line(wanted: Route, sink: Sink) -> OpenRoute | Blocked:
-    try:
-        sink.check()
-        return OpenRoute(wanted, sink, open_archive(wanted))
-    except SinkUnavailableError as error:
-        return Blocked(wanted, sink, error)
-
-
 def check_sinks(names: Sequence[str]) -> None:
-    """Look whether everything is there that publishing to these sinks needs; nothing is sent.
+    """Check the settings of sinks; nothing is sent.
 
-    One that takes nothing now, such as a damaged local store, keeps nobody from measuring: runs
-    wait in its spool, and uploading says what to do.
+    A sink that takes nothing now, such as a damaged local store, is no error here: runs wait in its
+    spool, and uploading says what to do.
 
     Raises:
         InputError: If credentials are missing, or there is no such sink.
@@ -86,45 +78,49 @@ def publish_all(
     *,
     again: bool = False,
 ) -> tuple[PublishResult, ...]:
-    """Publish what waits for each of several sinks, one after the other.
+    """Publish what waits for several sinks, one sink after the other.
 
-    One that does not answer, or is damaged, does not keep the others from being published to.
+    If one does not answer or is damaged, the others are published to all the same.
 
     Args:
+        routes: One for each sink.
+        manner: How to publish.
         runs: Folders of runs that are put into each spool first, unless they were there before.
-        again: Whether what was rejected is put there, too.
+        again: Whether documents that were rejected are put there, too.
 
     Raises:
-        InputError: As ``opened``, before anything is read.
+        InputError: If credentials are missing, or there is no such sink or archive; nothing was
+            read then.
     """
     with opened(routes) as lines:
         return tuple(_published(line, manner, runs, again=again) for line in lines)
 
 
 def _published(
-    line: OpenRoute | Blocked, manner: Manner | None, runs: Sequence[Path], *, again: bool
+    line: OpenRoute, manner: Manner | None, runs: Sequence[Path], *, again: bool
 ) -> PublishResult:
+    route, sink, archive = line.route, line.sink, line.archive
     unread: list[Left] = []
     try:
-        if isinstance(line, Blocked):
-            waiting = waiting_for(line.sink, line.route.spool, own=line.route.own).waiting
-            return _failed(line.route.sink, [Left(one.name) for one in waiting], line.error)
+        if isinstance(archive, SinkUnavailableError):
+            waiting = waiting_for(sink, route.spool, own=route.own).waiting
+            return _failed(route.sink, [Left(one.name) for one in waiting], archive)
         if again:
-            only = None if line.sink.kind is Kind.EVENTS else line.sink.kind
-            unread += offer_again(line.route.spool, only)
+            unread += offer_again(route.spool, None if sink.kind is Kind.EVENTS else sink.kind)
         for run in runs:
-            _spool(run, line, [], unread)
+            _spool(run, sink.kind, route.spool, archive, unread)
     except (BenchyardError, OSError) as error:
-        return _failed(line.route.sink, unread, error)
-    outcome = publish(line.route.spool, line.sink, line.archive, manner, own=line.route.own)
-    return replace(outcome, sink=line.route.sink, waiting=(*unread, *outcome.waiting))
+        return _failed(route.sink, unread, error)
+    outcome = publish(route.spool, sink, archive, manner, own=route.own)
+    return replace(outcome, sink=route.sink, waiting=(*unread, *outcome.waiting))
 
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """What sinks have confirmed of some runs; no lock and no connection is held for it.
+    """The result of uploading some runs, which ``archive_uploaded`` takes; it holds no lock.
 
     Args:
+        routes: One for each sink.
         outcomes: In the order of ``routes``.
     """
 
@@ -132,42 +128,35 @@ class Uploaded:
     outcomes: tuple[PublishResult, ...]
 
 
-def upload_runs(
-    runs: Sequence[Path],
-    sinks: Sequence[str],
-    *,
-    patience: Patience = AFTER_A_CASE,
-    listener: Listener = silent,
-) -> Uploaded:
-    """Put finished runs into the spools of sinks, and bring to each sink what waits of them.
+def upload_runs(runs: Sequence[Path], sinks: Sequence[str]) -> Uploaded:
+    """Put finished runs into the spools of sinks, and upload those that were not published before.
 
-    Runs that were published before are left. A sink that is down, or set up wrongly, is told of in
-    its outcome: the runs wait in its spool then.
+    If a sink is down or set up wrongly, its outcome says so, and the runs wait in its spool.
 
     Args:
         runs: Folders of runs; those that are not finished are left.
+        sinks: Names of the sinks.
 
     Raises:
         InputError: If there is no such sink; nothing was done then.
     """
     routes = tuple(map(route, sinks))
     opened_sinks = [open_sink(name) for name in sinks]
-    manner = Manner(patience, listener)
     outcomes = [
-        _uploaded(runs, line, sink, manner) for line, sink in zip(routes, opened_sinks, strict=True)
+        _uploaded(runs, line, sink) for line, sink in zip(routes, opened_sinks, strict=True)
     ]
     return Uploaded(routes, tuple(outcomes))
 
 
-def _uploaded(runs: Sequence[Path], line: Route, sink: Sink, manner: Manner) -> PublishResult:
+def _uploaded(runs: Sequence[Path], line: Route, sink: Sink) -> PublishResult:
     names: list[str] = []
     unread: list[Left] = []
     try:
         to = open_archive(line)
         for run in runs:
-            _spool(run, OpenRoute(line, sink, to), names, unread)
+            names += _spool(run, sink.kind, line.spool, to, unread)
         sink.check()
-        outcome = upload(line.spool, sink, to, manner, names)
+        outcome = upload(line.spool, sink, to, Manner(AFTER_A_CASE), names)
     except (BenchyardError, OSError) as error:
         return _failed(line.sink, [*unread, *map(Left, names)], error)
     finally:
@@ -175,14 +164,16 @@ def _uploaded(runs: Sequence[Path], line: Route, sink: Sink, manner: Manner) -> 
     return replace(outcome, sink=line.sink, waiting=(*unread, *outcome.waiting))
 
 
-def _spool(run: Path, line: OpenRoute, names: list[str], unread: list[Left]) -> None:
+def _spool(
+    run: Path, kind: Kind, spool: Path, archive: Archive, unread: list[Left]
+) -> tuple[str, ...]:
+    """Put a run into a spool; return its document's name if that waits."""
     try:
-        spooled = spool_run(run, line.sink.kind, line.route.spool, line.archive)
+        name = spool_run(run, kind, spool, archive)
     except RecordError as error:
         unread.append(Left(str(run), str(error)))
-        return
-    if spooled is not None and spooled.lies in (Lies.PUT, Lies.WAITING):
-        names.append(spooled.name)
+        return ()
+    return () if name is None else (name,)
 
 
 def _failed(sink: str, waiting: Sequence[Left], error: BenchyardError | OSError) -> PublishResult:
@@ -193,27 +184,26 @@ def _failed(sink: str, waiting: Sequence[Left], error: BenchyardError | OSError)
     return PublishResult(sink, waiting=tuple(waiting), error=text)
 
 
-def archive_uploaded(
-    uploaded: Uploaded, *, listener: Listener = silent
-) -> tuple[PublishResult, ...]:
+def archive_uploaded(uploaded: Uploaded) -> tuple[PublishResult, ...]:
     """Archive what was confirmed, and take it out of the spools.
 
     Returns:
         What came of uploading and archiving together, for each sink.
     """
     return tuple(
-        _archived(line, outcome, listener)
+        _archived(line, outcome)
         for line, outcome in zip(uploaded.routes, uploaded.outcomes, strict=True)
     )
 
 
-def _archived(line: Route, outcome: PublishResult, listener: Listener) -> PublishResult:
+def _archived(line: Route, outcome: PublishResult) -> PublishResult:
     if not outcome.confirmed:
         return outcome
     sink = open_sink(line.sink)
-    manner = Manner(AFTER_A_CASE, listener)
     try:
-        kept = archive(line.spool, sink, open_archive(line), outcome.confirmed, manner)
+        kept = archive(
+            line.spool, sink, open_archive(line), outcome.confirmed, Manner(AFTER_A_CASE)
+        )
     except (BenchyardError, OSError) as error:
         kept = _failed(line.sink, [Left(one.name) for one in outcome.confirmed], error)
     finally:
@@ -221,37 +211,17 @@ def _archived(line: Route, outcome: PublishResult, listener: Listener) -> Publis
     return outcome.joined(replace(kept, sink=line.sink))
 
 
-class Lies(StrEnum):
-    """Where the document of a run is."""
-
-    PUT = "put"
-    WAITING = "waiting"
-    REJECTED = "rejected"
-    ARCHIVED = "archived"
-
-
-@dataclass(frozen=True, slots=True)
-class SpooledRun:
-    """The document of a run.
-
-    Args:
-        name: Its name in the spool; the same whenever it is made.
-        lies: ``put`` if it was put there just now, else where it was already.
-    """
-
-    name: str
-    lies: Lies
-
-
-def spool_run(run: Path, kind: Kind, spool: Path, archive: Archive) -> SpooledRun | None:
+def spool_run(run: Path, kind: Kind, spool: Path, archive: Archive) -> str | None:
     """Put a finished run into the spool of a sink, unless it was there before.
 
     Args:
         run: Folder of the run.
         kind: What the sink takes.
+        spool: The sink's spool.
+        archive: The sink's archive.
 
     Returns:
-        None if the run is not finished.
+        The name under which it waits; None if it is not finished, was rejected, or is archived.
 
     Raises:
         RecordError: If its record cannot be read.
@@ -261,20 +231,20 @@ def spool_run(run: Path, kind: Kind, spool: Path, archive: Archive) -> SpooledRu
     if not RunFolder(run).checkpoint.is_file():
         return None
     name, content = document_of_run(run, kind)
-    # Before the archive: a publisher archives first and takes out of the spool then.
+    # The spool before the archive: a publisher archives first and takes out of the spool then.
     if _is_in(spool, name):
-        return SpooledRun(name, Lies.WAITING)
-    if _is_in(spool / REJECTED, name):
-        return SpooledRun(name, Lies.REJECTED)
-    if archive.has(name):
-        return SpooledRun(name, Lies.ARCHIVED)
-    return SpooledRun(name, Lies.PUT if put(spool, name, content) else Lies.WAITING)
+        return name
+    if _is_in(spool / REJECTED, name) or archive.has(name):
+        return None
+    put(spool, name, content)
+    return name
 
 
 def finished_below(folder: Path) -> Iterator[Path]:
     """Yield the finished runs anywhere below a folder, those of earlier campaigns included.
 
-    What KROWN made has no record, and is left. Hidden folders are, too: a lab is at work there.
+    Runs without a record, which KROWN made, are left out, and so are hidden folders, where a lab
+    is at work.
     """
     for place, folders, _ in os.walk(folder):
         runs = [RunFolder(Path(place, name)) for name in folders if run_number(name)]

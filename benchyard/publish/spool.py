@@ -41,6 +41,7 @@ class WaitingFile:
     """One file that waits.
 
     Args:
+        path: Where it lies.
         size: In bytes, as it lies.
         modified_ns: When it was last written, in ns since 1970.
     """
@@ -88,7 +89,7 @@ def put(folder: Path, name: str, content: bytes) -> bool:
 
 
 def kind_of(name: str) -> Kind | None:
-    """Tell what a file holds by its name; None if it is not for publishing."""
+    """Tell by a file's name what it holds; None if it is not published."""
     plain, _ = split_name(name)
     if name.startswith("."):
         return None
@@ -98,10 +99,11 @@ def kind_of(name: str) -> Kind | None:
 def listing(folder: Path, only: Kind | None = None) -> Listing:
     """List what waits in a folder.
 
-    Hidden files are passed over without a word: they are files that are being written.
+    Hidden files do not count: they are being written.
 
     Args:
-        only: Leave the other kind alone.
+        folder: The spool.
+        only: The kind that is wanted; both by default.
 
     Raises:
         OSError: If there is no such folder, or it cannot be read.
@@ -127,7 +129,7 @@ def _waiting(entries: list["os.DirEntry[str]"], only: Kind | None) -> Iterator[W
 
 
 class _Rejects(LocalArchive):
-    """A folder of files that nobody could read: only their bytes say whether two are the same."""
+    """The folder of rejected files, which are compared by their bytes as they lie."""
 
     def _is(self, name: str, held: ClaimedFile, content: bytes) -> bool:
         path = self.folder / name
@@ -174,7 +176,7 @@ def reject(held: ClaimedFile, reason: str) -> str:
 
 
 def documents_of(found: Listing) -> Listing:
-    """Return a listing in which only documents wait; the other files are left alone."""
+    """Return a listing without the files that are no documents; these count as left alone."""
     waiting = tuple(one for one in found.waiting if _is_document(one))
     others = len(found.waiting) - len(waiting)
     return replace(found, waiting=waiting, left_alone=found.left_alone + others)
@@ -215,16 +217,17 @@ def _beginning_of(stream: IO[bytes], how: Compression) -> bytes:
 
 
 def offer_again(spool: Path, only: Kind | None = None) -> tuple[Left, ...]:
-    """Move what was rejected back to where it waited; its reason goes.
+    """Move rejected documents back to the spool, and remove their reasons.
 
-    A file has its name in the spool before it loses the one among the rejected, so a publisher that
-    is killed in between loses nothing, and the next one completes it.
+    A file gets its name in the spool before it loses the one in ``rejected/``. If a publisher is
+    killed in between, the next one completes it.
 
     Args:
-        only: Leave the other kind alone.
+        spool: The spool.
+        only: The kind that is wanted; both by default.
 
     Returns:
-        What stays, because another file of that name waits, or the disk does not let it go.
+        What stays, because another file of that name waits, or it cannot be moved.
 
     Raises:
         OSError: If the folder is there and cannot be read.

@@ -1,4 +1,4 @@
-"""One file on its way: from the spool to the sink, to the archive, out of the spool."""
+"""Publishing one file: locked, read, stored by the sink, archived, taken out of the spool."""
 
 import threading
 import time
@@ -29,7 +29,7 @@ from benchyard.publish.outcome import (
 )
 from benchyard.publish.redact import scrubbed
 from benchyard.publish.sinks.contract import NotesArchiving, Sink, Spooled
-from benchyard.publish.sinks.retry import Patience, Wait, retried
+from benchyard.publish.sinks.sending import Patience, Wait, retried
 from benchyard.publish.spool import WaitingFile, reject
 
 #: After so many seconds without a change, a document that cannot be read will not become readable.
@@ -45,10 +45,10 @@ _RATIO = 100
 
 
 class StopSignal:
-    """Whether to go on: the user may want to stop, or it may be of no use.
+    """Whether publishing is to stop, since the user wants it or going on is useless.
 
     Args:
-        asked: Set by whoever wants to stop.
+        asked: Is set when the user wants to stop.
     """
 
     def __init__(self, asked: threading.Event | None = None) -> None:
@@ -72,7 +72,7 @@ class StopSignal:
         return self.is_asked or self._given_up.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait, at most until it is to stop; tell whether it is."""
+        """Wait so long, or until publishing is to stop; tell whether it is."""
         end = time.monotonic() + seconds
         while not self:
             left = end - time.monotonic()
@@ -83,10 +83,10 @@ class StopSignal:
 
 
 class MemoryBudget:
-    """So many bytes of documents in memory at once, by all threads of a publication together.
+    """Limits the bytes of documents that all threads of a publication have in memory together.
 
     Args:
-        size: That one document may have, or several together.
+        size: The limit.
     """
 
     def __init__(self, size: int = LARGEST) -> None:
@@ -96,7 +96,7 @@ class MemoryBudget:
 
     @contextmanager
     def taken(self, wanted: int) -> Generator[None]:
-        """Wait until there is room, and take it while the block runs; all of it is enough."""
+        """Wait until there is room, and take it while the block runs; at most the whole limit."""
         taken = min(wanted, self._size)
         with self._changed:
             self._changed.wait_for(lambda: self._free >= taken)
@@ -110,16 +110,20 @@ class MemoryBudget:
 
 
 def expected(size: int, how: Compression) -> int:
-    """Return how many bytes a file of this size holds, at a guess."""
+    """Estimate how many bytes a file of this size has when it is decompressed."""
     return size if how is Compression.NONE else size * _RATIO
 
 
 @dataclass(slots=True)
 class Uploader:
-    """Brings files of one spool to one sink and one archive; may be used by several threads.
+    """Publishes files of one spool to one sink and one archive; several threads may share it.
 
     Args:
-        tell: Hears of retries; called by the thread that waits.
+        sink: Where files are stored.
+        archive: Where they go afterwards.
+        patience: How long to try a sink that does not answer.
+        stop: Whether to go on.
+        tell: Called before each retry, by the thread that will wait.
     """
 
     sink: Sink
@@ -132,15 +136,15 @@ class Uploader:
     _room: MemoryBudget = field(default_factory=MemoryBudget, init=False)
 
     def publish(self, waiting: WaitingFile) -> Ending:
-        """Bring a file all the way."""
+        """Upload a file and archive it."""
         return self._with(waiting, self._publish)
 
     def upload(self, waiting: WaitingFile) -> Ending:
-        """Bring a file to the sink; it stays in the spool."""
+        """Upload a file; it stays in the spool."""
         return self._with(waiting, self._upload)
 
     def keep(self, waiting: WaitingFile, mark: tuple[int, int, int, int]) -> Ending:
-        """Archive a file that the sink has confirmed, if it still is that file."""
+        """Archive a file that the sink has confirmed, if it has not changed since."""
 
         def act(held: ClaimedFile) -> Ending:
             if held.mark != mark:
@@ -150,7 +154,7 @@ class Uploader:
         return self._with(waiting, act)
 
     def _with(self, waiting: WaitingFile, act: Callable[[ClaimedFile], Ending]) -> Ending:
-        """Act on a file under its lock; whatever goes wrong, it stays in the spool."""
+        """Lock a file and act on it; after an error it stays in the spool."""
         try:
             with claimed(waiting.path) as held:
                 if isinstance(held, Missed):
@@ -163,7 +167,7 @@ class Uploader:
         return ending
 
     def _settled(self, held: ClaimedFile, act: Callable[[ClaimedFile], Ending]) -> Ending:
-        """Reject what cannot be read, once it is sure that nobody is still writing it."""
+        """Act on a file; reject it if it cannot be read and nobody is still writing it."""
         try:
             return act(held)
         except DocumentRejectedError as error:
@@ -211,10 +215,10 @@ class Uploader:
             raise _UnforeseenError(f"sink {self.sink.name}: unexpected {what}") from error
 
     def _waiting(self, name: str) -> Wait:
-        """Return what waits before a sink is asked again for a file, and tells whether to.
+        """Return what waits before a file is sent again, and tells whether to send it.
 
-        One that was never reached is not waited for: its address is wrong, or it is down. One that
-        goes away in the middle comes back, as a rule.
+        A sink that was never reached is not waited for: its address is wrong, or it is down. One
+        that answered before will probably come back.
         """
 
         def wait(error: SinkUnavailableError, seconds: float) -> bool:
@@ -259,7 +263,7 @@ class Uploader:
 
 
 class _UnforeseenError(BenchyardError):
-    """A sink raised what it must not; said, and tried again by the next publisher."""
+    """A sink raised an error that the contract does not know; the file waits."""
 
 
 def _sentence(error: BenchyardError | OSError) -> str:

@@ -1,28 +1,7 @@
-"""Where results are published, and how they are read back; a sink's library is imported last."""
+"""The sinks by name. A sink's module, and with it its library, is imported when it is opened."""
 
 from benchyard.core.errors import InputError
-from benchyard.publish.sinks.contract import (
-    Kind,
-    NotesArchiving,
-    Reader,
-    Sink,
-    Spooled,
-    Stored,
-    Timing,
-)
-
-__all__ = [
-    "NAMES",
-    "Kind",
-    "NotesArchiving",
-    "Reader",
-    "Sink",
-    "Spooled",
-    "Stored",
-    "Timing",
-    "open_reader",
-    "open_sink",
-]
+from benchyard.publish.sinks.contract import Reader, Sink
 
 #: All sinks by name; ``local:FILE`` names another file of the local store, and
 #: ``azure-tables:shipyard`` writes Batch Shipyard's own rows.

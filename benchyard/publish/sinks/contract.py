@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
 from benchyard.core.model import Json, JsonObject
 from benchyard.results.subject import Subject
@@ -39,7 +39,7 @@ class Spooled:
 
 
 class Sink(Protocol):
-    """Somewhere to publish to. Made without any act; ``check`` comes first, ``close`` last."""
+    """Where documents are published. ``check`` is called first, ``close`` last."""
 
     @property
     def name(self) -> str:
@@ -48,16 +48,16 @@ class Sink(Protocol):
 
     @property
     def kind(self) -> Kind:
-        """What a finished run hands it."""
+        """What it takes of a finished run."""
         ...
 
     @property
     def parallel(self) -> int:
-        """How many calls of ``store`` at the same time make it faster."""
+        """How many calls of ``store`` may run at once; more would not be faster."""
         ...
 
     def check(self) -> None:
-        """Look whether everything is there that publishing needs; nothing is sent.
+        """Check settings and credentials; nothing is sent.
 
         Raises:
             InputError: If credentials or settings are missing or wrong; one sentence, no secret.
@@ -71,12 +71,12 @@ class Sink(Protocol):
         Doing it twice leaves one copy. May be called by several threads at once.
 
         Raises:
-            DocumentRejectedError: If it can never succeed, and that is proved to be its own fault.
+            DocumentRejectedError: If the document, provably, can never be stored.
             InputError: If the other side takes nothing with these settings; publishing ends.
-            UnreachableError: If nobody is there.
-            SinkUnavailableError: If it may succeed later; the sink itself asks once.
-            SinkError: If it was refused and nobody knows whose fault that is; it waits, and the
-                next ones go on.
+            UnreachableError: If nobody answers at the address.
+            SinkUnavailableError: If it may succeed later; the sink itself does not try again.
+            SinkError: If it was refused, and it is not known whether the document or the settings
+                are wrong; it waits, and the next ones go on.
         """
         ...
 
@@ -90,14 +90,15 @@ class NotesArchiving(Protocol):
     """A sink that also publishes when its documents were archived."""
 
     def note_archived(self, spooled: Spooled, began: datetime, ended: datetime) -> None:
-        """Tell that a file which ``store`` confirmed was archived; doing it twice leaves one copy.
+        """Publish that a file was archived, after ``store`` confirmed it; twice leaves one copy.
 
         Args:
+            spooled: The file.
             began: When archiving began, with a time zone.
             ended: When the file was safe in the archive.
 
         Raises:
-            SinkUnavailableError: If it cannot be told now. The file stays archived all the same.
+            SinkUnavailableError: If that is not possible now; the file stays archived.
         """
         ...
 
@@ -109,9 +110,9 @@ class Timing:
     Args:
         started_at: Start of the test, UTC.
         wall_time: Seconds, as the document said.
-        subject: What was measured, as ``benchyard.results.subject`` tells; of documents that do not
-            say it whole, what they say.
-        suspect: Why the number is not to be trusted; empty is right.
+        subject: What was measured, as in ``benchyard.results.subject``; incomplete if the document
+            does not say all of it.
+        suspect: Why the number cannot be trusted; empty if it can.
     """
 
     started_at: datetime
@@ -126,7 +127,7 @@ class Timing:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions of what was measured, as the resources tell them."""
+        """Versions of what was measured, by name."""
         found = self.subject.get("versions")
         told = found.items() if isinstance(found, dict) else ()
         versions = {name: of.get("version") for name, of in told if isinstance(of, dict)}
@@ -138,7 +139,11 @@ class Stored:
     """One published entry, whole.
 
     Args:
-        info: The entry's JSON; empty if it was cut away.
+        test: Name of the test.
+        entry: Name of the entry.
+        started_at: Start of the test, UTC.
+        wall_time: Seconds, as the document said.
+        info: The entry's JSON; empty if it was too long to be stored.
     """
 
     test: str
@@ -148,8 +153,22 @@ class Stored:
     info: JsonObject
 
 
+class Window(TypedDict, total=False):
+    """Which part of a history is wanted; all of it, oldest first, unless said otherwise.
+
+    Args:
+        since: The earliest start.
+        newest_first: The order.
+        limit: At most so many, the first of that order.
+    """
+
+    since: datetime | None
+    newest_first: bool
+    limit: int | None
+
+
 class Reader(Protocol):
-    """Reads back what was published. All of its answers are in order of time, oldest first.
+    """Reads back what was published.
 
     Each method raises ``SinkUnavailableError`` if the other side does not answer, and
     ``InputError`` if credentials or indexes are missing.
@@ -163,26 +182,11 @@ class Reader(Protocol):
         """Yield the names of all entries that a test ever had, sorted."""
         ...
 
-    def starts(
-        self,
-        test: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
         """Yield when a test was started."""
         ...
 
-    def timings(
-        self,
-        test: str,
-        entry: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
         ...
 

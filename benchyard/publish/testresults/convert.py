@@ -1,7 +1,7 @@
-"""A run as a TestResults document: the same bytes whenever it is made of the same record.
+"""A run as a TestResults document; the same record always makes the same bytes.
 
-Nothing of the case's parameters, settings and environment, and no text of an error, gets into it;
-but for the names of the programs that its steps start, which the subject tells.
+It holds no parameters, settings or environment variables of the case and no texts of errors. Of the
+programs that steps start it holds the names, which are in the subject.
 """
 
 import json
@@ -28,11 +28,11 @@ Facts = Mapping[str, Json]
 def document_of(record: RunRecord) -> JsonObject:
     """Return a run as a TestResults document.
 
-    ``name`` is the case's title with the point of its matrix, such as ``tpch[scale=0.01]``, and an
-    entry's is its step's ``@id``: neither changes from run to run, nor when a step is renamed.
+    ``name`` is the case's title with the point of its matrix, such as ``tpch[scale=0.01]``; an
+    entry's name is its step's ``@id``. Neither changes from run to run, nor when a step is renamed.
     Times are seconds an iteration, the median of the measured repetitions. Steps that failed, were
-    tolerated or skipped have no time, so they are no entries: 0 would be a lie. They are named, as
-    is all that tells this run from others, in ``runConfiguration.argument``.
+    tolerated or skipped have no time and are no entries; they are named in
+    ``runConfiguration.argument``, with all that tells this run from others.
 
     Raises:
         RecordError: If the run does not say when it started.
@@ -64,7 +64,7 @@ def text_of(record: RunRecord) -> str:
 
 
 def file_name(document: Document) -> str:
-    """Return the name of a document's file: by time in a sorted listing, unique, below 100 bytes.
+    """Return the name of a document's file: it sorts by time, is unique and below 100 bytes.
 
     Such as ``20261121T193000Z-example-first-0123456789ab.json``.
     """
@@ -73,7 +73,7 @@ def file_name(document: Document) -> str:
 
 
 def title(record: RunRecord) -> str:
-    """Return what the history of a case's runs is filed under."""
+    """Return the name of the test: the case's title, name or id."""
     named = (_text(record.case.get(key)) for key in ("title", "name", "id"))
     return next(filter(None, named), "case")
 
@@ -94,7 +94,7 @@ def _start_seconds(record: RunRecord) -> int:
 
 
 def _commit(record: RunRecord) -> JsonObject:
-    """Return the commit of what was measured; of the case's repository where that is in none."""
+    """Return the commit of what was measured, or else of the case's repository."""
     if record.commit is not None:
         commit, changes = record.commit
         # The schema's word for what lies between a commit and what was tested.
@@ -103,7 +103,7 @@ def _commit(record: RunRecord) -> JsonObject:
 
 
 def _arguments(record: RunRecord) -> list[str]:
-    """Return what tells a run from all others, and what became of its steps."""
+    """Return what tells a run from all others, and the outcomes of its steps."""
     told: JsonObject = {
         "case-hash": record.case.get("hash"),
         **{f"matrix.{name}": value for name, value in inside(record.case, "point").items()},
@@ -147,7 +147,7 @@ def _entry(step: StepRecord, run: int) -> JsonObject:
 
 
 def _extras(step: StepRecord, run: int) -> JsonObject:
-    """Say what the fields of the schema have no room for."""
+    """Return what no field of the schema is for."""
     told: dict[str, str | float] = {
         "unit": "s/iteration",
         "statistic": "median",
@@ -174,7 +174,7 @@ _Numbers = Mapping[str, float]
 
 
 def _numbers(told: Mapping[str, Json]) -> _Numbers:
-    """Return what is a number among what was told of a repetition, under its name there."""
+    """Return the numbers among the values of a repetition, by name."""
     return {
         name: float(value)
         for name, value in told.items()
@@ -183,7 +183,7 @@ def _numbers(told: Mapping[str, Json]) -> _Numbers:
 
 
 def _middles(repetitions: Sequence[_Numbers]) -> dict[str, float]:
-    """Return the median of each metric over the repetitions that know it."""
+    """Return the median of each metric over the repetitions that have it."""
     names = dict.fromkeys(name for one in repetitions for name in one)
     return {name: median([told[name] for told in repetitions if name in told]) for name in names}
 
@@ -193,7 +193,7 @@ def _text(value: Json) -> str | None:
 
 
 def _readable(value: Json) -> Json:
-    """Escape what is no Unicode, such as names of files may be: no JSON parser must take it."""
+    """Escape single surrogates, as in names of files: JSON parsers may refuse them."""
     if isinstance(value, str):
         return value.encode(errors="backslashreplace").decode()
     if isinstance(value, list):
@@ -215,18 +215,18 @@ def machine_of(environment: Facts) -> JsonObject:
 
 
 def inside(facts: Facts, name: str) -> Facts:
-    """Return a part of what is known; an empty one if it is not."""
+    """Return an object among the facts; an empty one if there is none."""
     part = facts.get(name)
     return part if isinstance(part, dict) else {}
 
 
 def known(fields: JsonObject) -> JsonObject:
-    """Leave out what is null or empty; 0 and false are known."""
+    """Leave out what is null or empty; 0 and false stay."""
     return {name: value for name, value in fields.items() if value not in (None, "", {}, [])}
 
 
 def _platform(environment: Facts) -> JsonObject:
-    """Take Python's name of the platform apart: ``Linux-6.1.0-18-amd64-x86_64-with-glibc2.36``."""
+    """Parse Python's name of the platform: ``Linux-6.1.0-18-amd64-x86_64-with-glibc2.36``."""
     machine = _text(environment.get("architecture")) or ""
     system, _, rest = (_text(environment.get("kernel")) or "").partition("-")
     release = rest.partition(f"-{machine}-with-")[0] if machine else None

@@ -1,7 +1,7 @@
-"""A TestResults document as every sink needs it: what it is of, its entries, its identity.
+"""Reading a TestResults document: its test and start, its entries, its identity.
 
 Documents of every version of the schema are read, and those of printers that keep the .proto's
-names of fields; what is not asked for is not looked at.
+names of fields. Fields that no sink needs are not checked.
 """
 
 import hashlib
@@ -42,10 +42,10 @@ class Entry:
     """One benchmark of a document.
 
     Args:
+        name: Its name; several entries may share it.
         wall_time: As the document says it, in seconds; NaN where it says so.
         body: The entry as it stands in the document.
-        identity: Hexadecimal digest that no other entry of any document shares, and that is the
-            same whenever the document is read.
+        identity: Hexadecimal digest that no other entry of any document has.
     """
 
     name: str
@@ -62,12 +62,12 @@ class Document:
         test: Name of the test.
         started_at: When it started, UTC; of our own documents to the microsecond, although the
             schema's field has whole seconds.
+        entries: In the order of the document.
         text: The whole document as it was read, without a byte order mark.
         body: The same, parsed.
-        identity: Hexadecimal digest of what it is of (test, start, host, arguments) and of what
-            it found (names and times of all entries): two runs that one second, host and set of
-            arguments have in common are still two. However the document is laid out, and however
-            its fields are spelled, it stays the same.
+        identity: Hexadecimal digest of test, start, host, arguments, and names and times of all
+            entries, so that two runs of one second with the same arguments differ. Layout and
+            spelling of fields do not change it.
     """
 
     test: str
@@ -79,14 +79,14 @@ class Document:
 
     @property
     def arguments(self) -> dict[str, str]:
-        """What stands in its arguments as ``--name=value``; of one name the last."""
+        """Its arguments of the form ``--name=value``; if a name repeats, the last."""
         return _named(_arguments(self.body))
 
     @property
     def info(self) -> str:
-        """The text without the environment of the process that ran the test.
+        """The text without the environment variables of the process that ran the test.
 
-        TensorFlow's own tool puts every variable of it there, passwords and keys included.
+        TensorFlow's own tool writes all of them, passwords and keys included.
         Source: tensorflow/tools/test/run_and_gather_logs.py.
         """
         body: JsonObject = dict(self.body)
@@ -162,10 +162,7 @@ def _started_at(body: Message) -> datetime:
 
 
 def _exactly(second: datetime, told: str) -> datetime:
-    """Return the moment within a second that an argument tells; the second itself if it does not.
-
-    Runs of one second must keep their order.
-    """
+    """Return the start to the microsecond if an argument tells it: runs keep their order by it."""
     try:
         moment = datetime.fromisoformat(told).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -223,7 +220,7 @@ def _identity(
 
 
 def _identified(found: Sequence[_Found], identity: str) -> tuple[Entry, ...]:
-    """Give entries their identities; two of one name and one time are told apart by their place."""
+    """Give entries their identities: the document's, and their place in it."""
     document = identity[:_DIGITS_OF_DOCUMENT]
     return tuple(
         Entry(name, wall_time, body, f"{document}{place:08x}")
@@ -234,8 +231,8 @@ def _identified(found: Sequence[_Found], identity: str) -> tuple[Entry, ...]:
 def subject_in(document: Document) -> Subject:
     """Return the subject of a document.
 
-    What other programs wrote, and an older Benchyard, says less: the host; the digest of the case
-    or, where there is no case, the commit. Such a subject has no digest.
+    Documents of other programs, and of older versions of Benchyard, say less: the host, and the
+    digest of the case or else the commit. Such a subject has no digest.
     """
     told = document.arguments
     whole = subject_of_text(told.get(SUBJECT, ""))
@@ -248,13 +245,13 @@ def subject_in(document: Document) -> Subject:
 
 
 def known_of(test: str, host: str | None, commit: str | None) -> Subject:
-    """Return the subject of a test of which only host and commit are known, if they are."""
+    """Return the subject of a test of which at most host and commit are known."""
     found: JsonObject = {"host": host} if host else {}
     return {**found, "repositories": {test: {"commit": commit}}} if commit else found
 
 
 def subject_of_text(text: Json) -> Subject:
-    """Read a subject that was written as JSON; empty if it was cut, or is none."""
+    """Read a subject from JSON; empty if the text was cut, or is none."""
     try:
         # Not orjson: names of programs may be no Unicode.
         found: Any = json.loads(text) if isinstance(text, str) else None
@@ -264,7 +261,7 @@ def subject_of_text(text: Json) -> Subject:
 
 
 def suspect_in(entry: JsonObject) -> str:
-    """Return why the numbers of an entry are not to be trusted; empty is right."""
+    """Return why the numbers of an entry cannot be trusted; empty if they can."""
     extras = entry.get("extras")
     told = extras.get("suspect") if isinstance(extras, dict) else None
     if not isinstance(told, dict):
@@ -274,12 +271,6 @@ def suspect_in(entry: JsonObject) -> str:
 
 
 def _inside(body: JsonObject, name: str, member: str) -> str | None:
-    for spelling in (name, _SNAKE[name]):
-        found = body.get(spelling)
-        value = found.get(member) if isinstance(found, dict) else None
-        if isinstance(value, str) and value:
-            return value
-    return None
-
-
-_SNAKE = {"machineConfiguration": "machine_configuration", "commitId": "commit_id"}
+    found = field(body, name)
+    value = cast("JsonObject", found).get(member) if isinstance(found, dict) else None
+    return value if isinstance(value, str) and value else None

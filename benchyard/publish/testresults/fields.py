@@ -1,4 +1,4 @@
-"""Fields of proto3's JSON, as protobuf's own parser takes them; what else stands there is refused.
+"""Reading fields of proto3's JSON as protobuf's parser does; other types are refused.
 
 A number may be a text, and null is a field that is not set.
 Source: https://protobuf.dev/programming-guides/json (JSON Mapping).
@@ -14,6 +14,7 @@ from benchyard.core.errors import DocumentRejectedError
 #: What a field is called where the names of test_log.proto are preserved, or in its first version.
 _ALSO = {
     "argument": "arguments",
+    "commitId": "commit_id",
     "envVars": "env_vars",
     "machineConfiguration": "machine_configuration",
     "runConfiguration": "run_configuration",
@@ -95,7 +96,7 @@ def number(value: Any, where: str) -> float:
 
 
 def _finite(value: int | str, where: str) -> float:
-    """Convert to a double; only what says that it is infinite becomes so."""
+    """Convert to a double; refuse numbers that are too large for one."""
     try:
         converted = float(value)
     except OverflowError:
@@ -106,7 +107,7 @@ def _finite(value: int | str, where: str) -> float:
 
 
 def refused(reason: str) -> DocumentRejectedError:
-    """Return the error of a document that is JSON, but not of this schema."""
+    """Return the error for JSON that is no TestResults document."""
     return DocumentRejectedError(f"it is no TestResults document: {reason}")
 
 

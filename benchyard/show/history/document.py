@@ -25,7 +25,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from benchyard.core.model import Json, JsonObject
-from benchyard.publish.sinks import Timing
+from benchyard.publish.sinks.contract import Timing
 from benchyard.results.subject import commit_of
 from benchyard.show.history.dates import iso
 from benchyard.show.history.query import TestSummary, Window

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.files import write_atomically
 from benchyard.core.wording import printable
-from benchyard.publish.sinks import Timing
+from benchyard.publish.sinks.contract import Timing
 from benchyard.show.history.series import Change, Series, seconds, short_seconds
 from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, shortened
 from benchyard.show.plot import format_of, picture

@@ -7,7 +7,7 @@ from itertools import islice
 
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable, quote
-from benchyard.publish.sinks import Reader, Timing
+from benchyard.publish.sinks.contract import Reader, Timing
 from benchyard.show.history.series import Series
 
 

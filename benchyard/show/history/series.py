@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from benchyard.core.wording import duration
-from benchyard.publish.sinks import Timing
+from benchyard.publish.sinks.contract import Timing
 from benchyard.results.subject import Subject, SubjectChange, differences, in_words
 from benchyard.statistics import median
 from benchyard.statistics.figures import plain

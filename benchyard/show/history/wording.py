@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.wording import printable
-from benchyard.publish.sinks import Timing
+from benchyard.publish.sinks.contract import Timing
 from benchyard.show.history.dates import iso
 from benchyard.show.history.query import TestSummary, Window
 from benchyard.show.history.series import Series, ratio, seconds

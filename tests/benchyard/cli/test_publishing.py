@@ -17,7 +17,8 @@ from benchyard.cli import call
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.core.places import archive_of, spool_of
 from benchyard.publish import service, upload_one
-from benchyard.publish.sinks import Sink, open_reader
+from benchyard.publish.sinks import open_reader
+from benchyard.publish.sinks.contract import Sink
 from benchyard.publish.spool import put
 from benchyard.run.interrupts import hearing
 from tests.benchyard.publish.conftest import names, write

@@ -18,8 +18,9 @@ from benchyard.core.places import local_store
 from benchyard.publish.archive import LocalArchive
 from benchyard.publish.compression import Compression
 from benchyard.publish.publisher import Manner, publish
-from benchyard.publish.sinks import Sink, open_sink
-from benchyard.publish.sinks.retry import Patience
+from benchyard.publish.sinks import open_sink
+from benchyard.publish.sinks.contract import Sink
+from benchyard.publish.sinks.sending import Patience
 from tests.benchyard.publish.fake_sinks import FolderSink
 
 #: What changes the disk, or gives a lock back.

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from benchyard.publish.file_lock import claimed
 from benchyard.publish.outcome import Begun, Happening, Left, Published, PublishResult, Retrying
 from benchyard.publish.publisher import Manner, archive, publish, upload
 from benchyard.publish.sinks.contract import Kind, Spooled
-from benchyard.publish.sinks.retry import Patience
+from benchyard.publish.sinks.sending import Patience
 from benchyard.publish.upload_one import StopSignal
 from tests.benchyard.publish.conftest import Fill, names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
@@ -674,18 +673,3 @@ def test_what_was_replaced_between_the_two_is_not_archived_unconfirmed(
     kept = archive(spool, sink, to, uploaded.confirmed)
     assert [left.name for left in kept.waiting] == ["a.json"]
     assert names(to.folder) == []
-
-
-# -- patience
-
-
-def test_delays_grow_to_a_bound_and_differ() -> None:
-    patience = Patience(retries=8, first_s=1, longest_s=30)
-    for number, delay in enumerate(patience.delays()):
-        full = min(2.0**number, 30)
-        assert 0.75 * full <= delay <= full
-    assert len(list(patience.delays())) == 8
-    assert list(Patience(retries=0).delays()) == []
-    assert max(Patience(retries=2000).delays()) <= 30
-    firsts = [next(patience.delays()) for _ in range(50)]
-    assert any(one != other for one, other in pairwise(firsts))

@@ -20,10 +20,10 @@ from benchyard.publish.archive import LocalArchive
 from benchyard.publish.compression import Compression
 from benchyard.publish.publisher import Manner, publish
 from benchyard.publish.routes import backlog, folder_name, routes, with_backlog
-from benchyard.publish.service import Lies, SpooledRun, document_of_run, spool_run
-from benchyard.publish.sinks import Sink, open_reader
-from benchyard.publish.sinks.contract import Kind
-from benchyard.publish.sinks.retry import Patience
+from benchyard.publish.service import document_of_run, spool_run
+from benchyard.publish.sinks import open_reader
+from benchyard.publish.sinks.contract import Kind, Sink
+from benchyard.publish.sinks.sending import Patience
 from benchyard.publish.spool import kind_of
 from benchyard.publish.testresults import parse
 from benchyard.results.events.lines import load
@@ -32,7 +32,7 @@ from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 from tests.benchyard.publish.runs import finished_run
 
 HASTY = Patience(retries=1, first_s=0.001)
-Spool = Callable[[Path], SpooledRun | None]
+Spool = Callable[[Path], str | None]
 
 
 @pytest.fixture(autouse=True)
@@ -103,10 +103,11 @@ def test_other_documents_in_the_spool_wait_for_publish(
 
 
 def test_a_sink_that_is_down_keeps_its_runs_waiting_and_no_other_sinks(
-    fakes: dict[str, FolderSink], run: Path
+    fakes: dict[str, FolderSink], run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(service, "AFTER_A_CASE", HASTY)
     fakes["local"].before = Failing(SinkUnavailableError("it is down"))
-    uploaded = upload_runs([run], ["local", "datastore"], patience=HASTY)
+    uploaded = upload_runs([run], ["local", "datastore"])
     down, up = archive_uploaded(uploaded)
     assert down.error == "it is down"
     assert [left.name for left in down.waiting] == names(spool_of("local"))
@@ -303,10 +304,9 @@ def test_a_finished_run_is_put_once(put_run: Spool, spool: Path, tmp_path: Path)
     run = finished_run(tmp_path / "results")
     first = put_run(run)
     assert first is not None
-    assert first.lies is Lies.PUT
-    assert names(spool) == [first.name]
-    assert put_run(run) == SpooledRun(first.name, Lies.WAITING)
-    assert parse((spool / first.name).read_bytes()).test == "words"
+    assert names(spool) == [first]
+    assert put_run(run) == first
+    assert parse((spool / first).read_bytes()).test == "words"
 
 
 def test_a_run_that_is_not_finished_is_not_put(put_run: Spool, spool: Path, tmp_path: Path) -> None:
@@ -329,11 +329,11 @@ def test_what_was_archived_or_rejected_is_not_put_again(
     name, _ = document_of_run(run, Kind.RESULTS)
     (spool / "rejected").mkdir()
     rejected = write(spool / "rejected" / f"{name}{how.ending}", "broken")
-    assert put_run(run) == SpooledRun(name, Lies.REJECTED)
+    assert put_run(run) is None
     rejected.unlink()
     to.prepare()
     write(to.folder / f"{name}{how.ending}", "archived")
-    assert put_run(run) == SpooledRun(name, Lies.ARCHIVED)
+    assert put_run(run) is None
     assert names(spool) == ["rejected"]
 
 
@@ -343,9 +343,7 @@ def test_published_and_put_again_adds_nothing(
     run = finished_run(tmp_path / "results")
     put_run(run)
     assert publish(spool, sink, to).is_clean
-    again = put_run(run)
-    assert again is not None
-    assert again.lies is Lies.ARCHIVED
+    assert put_run(run) is None
     assert names(spool) == []
 
 
@@ -353,10 +351,10 @@ def test_a_sink_of_events_gets_events(spool: Path, tmp_path: Path, to: LocalArch
     run = finished_run(tmp_path / "results")
     put = spool_run(run, Kind.EVENTS, spool, to)
     assert put is not None
-    assert kind_of(put.name) is Kind.EVENTS
+    assert kind_of(put) is Kind.EVENTS
     results, _ = document_of_run(run, Kind.RESULTS)
-    assert put.name == results.removesuffix(".json") + ".events.jsonl"
-    events = [event.name for event in load((spool / put.name).read_bytes())]
+    assert put == results.removesuffix(".json") + ".events.jsonl"
+    events = [event.name for event in load((spool / put).read_bytes())]
     assert "run-start" in events
     assert "attempt-end" in events
 

@@ -9,8 +9,13 @@ import pytest
 from google.cloud import datastore
 from google.cloud.datastore.query import PropertyFilter
 
-from tests.emulators.datastore.fixture import Emulator, googles_kind, running, running_kind
-from tests.emulators.datastore.starting import googles_program
+from tests.emulators.datastore.fixture import (
+    Emulator,
+    Googles,
+    googles_program,
+    running,
+    running_kind,
+)
 
 INDEX = Path(__file__).with_name("tensorflow.yaml")
 GOOGLE = pytest.param("google", marks=pytest.mark.slow)
@@ -22,26 +27,39 @@ def start(number: int) -> datetime:
     return datetime(2023, 11, 14, tzinfo=UTC) + timedelta(seconds=number)
 
 
-def equal(name: str, value: Any) -> Any:
-    """Return a filter."""
-    return compared(name, "=", value)
-
-
 def compared(name: str, operator: str, value: Any) -> Any:
     """Return a filter."""
     return cast("Any", PropertyFilter)(name, operator, value)
 
 
-def found(
-    client: Any, kind: str | None, *filters: Any, limit: int | None = None, **query: Any
-) -> list[Any]:
+def found(client: Any, kind: str | None, *filters: Any, **query: Any) -> list[Any]:
     """Return all that a query finds."""
+    limit = query.pop("limit", None)
     return list(client.query(kind=kind, filters=filters, **query).fetch(limit=limit))
 
 
 def names(entities: list[Any]) -> list[Any]:
     """Return the names or ids of entities."""
     return [entity.key.id_or_name for entity in entities]
+
+
+def put(client: Any, kind: str, name: str | None = None, **properties: Any) -> Any:
+    """Store an entity, whose ``info`` is in no index, and return it."""
+    made = _entity(client, kind, name, properties)
+    client.put(made)
+    return made
+
+
+def put_all(client: Any, kind: str, properties: dict[str, dict[str, Any]]) -> None:
+    """Store entities by name, in one commit."""
+    client.put_multi([_entity(client, kind, name, each) for name, each in properties.items()])
+
+
+def _entity(client: Any, kind: str, name: str | None, properties: dict[str, Any]) -> Any:
+    key = client.key(kind, name) if name else client.key(kind)
+    made = cast("Any", datastore).Entity(key, exclude_from_indexes=("info",))
+    made.update(properties)
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -62,31 +80,14 @@ def ours(server: Emulator) -> Emulator:
 def both(request: pytest.FixtureRequest) -> Iterator[Emulator]:
     """Our server, and Google's where it is installed."""
     if request.param == "google":
-        with running_kind(googles_kind(INDEX)) as emulator:
+        with running_kind(Googles(INDEX)) as emulator:
             yield emulator
     else:
         yield request.getfixturevalue("server")
 
 
 @pytest.fixture
-def client(ours: Emulator) -> Any:
-    return ours.client()
-
-
-def _entity(client: Any, kind: str, name: str | None, properties: dict[str, Any]) -> Any:
-    key = client.key(kind, name) if name else client.key(kind)
-    made = cast("Any", datastore).Entity(key, exclude_from_indexes=("info",))
-    made.update(properties)
-    return made
-
-
-def put(client: Any, kind: str, name: str | None = None, **properties: Any) -> Any:
-    """Store an entity, whose ``info`` is in no index, and return it."""
-    made = _entity(client, kind, name, properties)
-    client.put(made)
-    return made
-
-
-def put_all(client: Any, kind: str, properties: dict[str, dict[str, Any]]) -> None:
-    """Store entities by name, in one commit."""
-    client.put_multi([_entity(client, kind, name, each) for name, each in properties.items()])
+def client(both: Emulator) -> Any:
+    """A client of an empty server of either kind."""
+    both.clear()
+    return both.client()

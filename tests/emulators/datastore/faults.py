@@ -9,14 +9,14 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal
 
 import grpc
 
-from tests.emulators.datastore.refusals import RefusedError, invalid
+from tests.emulators.datastore.protocol import RefusedError, invalid
 
 When = Literal["before", "half", "after"]
 Act = Literal["fail", "slow", "drop", "die"]
@@ -31,7 +31,8 @@ class Fault:
         status: Of a failure, the name of gRPC's status.
         seconds: Of a delay.
         methods: Which calls it is for, such as ``Commit``; none for all.
-        when: Before the call is done, after it, or in the middle of writing it to the journal.
+        when: Before the call is done, after it, or in the middle of it: a failed commit has done
+            its first half then, and a server that dies has written half of it to its file.
         times: How often it happens; None for always.
         skip: How many such calls pass before the first.
         probability: Of happening to a call that it is for.
@@ -54,12 +55,7 @@ class Fault:
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)  # noqa: S311 - a fault is no secret
 
-    @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Self:
-        """Make one from what another process sent."""
-        return cls(**given)
-
-    def strikes(self, method: str, raw: bytes = b"") -> bool:
+    def strikes(self, method: str, raw: bytes) -> bool:
         """Tell whether this call is hit, and count it."""
         if self.times == 0 or (self.methods and method not in self.methods):
             return False
@@ -106,7 +102,7 @@ class Faults:
         with self._lock:
             return dict(self._counts)
 
-    def of_call(self, method: str, raw: bytes = b"") -> Fault | None:
+    def of_call(self, method: str, raw: bytes) -> Fault | None:
         """Return what happens to a call; nobody else gets it."""
         with self._lock:
             return next((fault for fault in self._orders if fault.strikes(method, raw)), None)

@@ -4,117 +4,152 @@ With ``BENCHYARD_DATASTORE_EMULATOR=gcloud`` it is Google's own emulator, where 
 faults cannot be ordered there, and a test that orders some is skipped.
 """
 
+import http.client
 import os
+import shutil
 import signal
-from collections.abc import Generator, Sequence
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 from unittest import mock
 
 import pytest
 from google.cloud import datastore
 
 from tests.emulators.datastore import server
-from tests.emulators.datastore.faults import When
-from tests.emulators.datastore.starting import (
-    PATIENCE,
-    Child,
-    Googles,
-    Index,
-    Kind,
-    Ours,
-    ended,
-    googles_program,
-)
+from tests.ports import free_port
 
 PROJECT = "benchyard-test"
 SWITCH = "BENCHYARD_DATASTORE_EMULATOR"
+#: Seconds that a process has to start or to end; the machine may be busy.
+PATIENCE = 60.0
+#: A file; ``any`` to answer every query; None to answer only those that need no such index.
+Index: TypeAlias = Path | Literal["any"] | None
+Child: TypeAlias = subprocess.Popen[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """How this folder's server is started; see ``running``."""
+
+    index: Index = None
+    data: Path | None = None
+    legacy: bool = False
+    batch_bytes: int | None = None
+
+    def start(self, port: int) -> tuple[Child, int]:
+        """Start it and return its process and its port; port 0 is any that is free."""
+        options = {"--index": self.index, "--data": self.data, "--batch-bytes": self.batch_bytes}
+        given = [str(part) for option in options.items() if option[1] for part in option]
+        given += ["--legacy"] * self.legacy
+        command = [sys.executable, server.__file__, "--port", str(port), "--while-stdin", *given]
+        pipe = subprocess.PIPE
+        child = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        line = child.stdout.readline() if child.stdout else ""
+        if not line:
+            raise RuntimeError(f"the Datastore for tests ended with {_ended(child)}, see above")
+        return child, int(line.rpartition(":")[2])
+
+    def clear(self, address: str) -> None:
+        """Make it forget everything."""
+        server.ordered(address, {"do": "clear"})
+
+
+@dataclass(frozen=True, slots=True)
+class Googles:
+    """How Google's emulator is started, as the Cloud SDK brings it; it needs Java."""
+
+    index: Index = None
+
+    def start(self, port: int) -> tuple[Child, int]:
+        """Start it and return its process and its port; port 0 is any that is free."""
+        program = googles_program()
+        if program is None:
+            pytest.skip("Google's emulator of Datastore is not installed")
+        port = port or free_port()
+        options = ["--testing", "--host=127.0.0.1", f"--port={port}"]
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as none:
+            none.write("indexes: []\n")
+            none.flush()
+            if self.index != "any":
+                options += ["--require_indexes", f"--index_file={self.index or none.name}"]
+            child = subprocess.Popen(
+                [str(program), "start", *options],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                start_new_session=True,
+            )
+            self._await(f"127.0.0.1:{port}", child)
+        return child, port
+
+    def clear(self, address: str) -> None:
+        """Make it forget everything."""
+        self._ask(address, "POST", "/reset")
+
+    def _ask(self, address: str, method: str, path: str) -> None:
+        connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+        try:
+            connection.request(method, path)
+            connection.getresponse().read()
+        finally:
+            connection.close()
+
+    def _await(self, address: str, child: Child) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while child.poll() is None and time.monotonic() < deadline:
+            try:
+                return self._ask(address, "GET", "/")
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError(f"Google's emulator of Datastore ended with {_ended(child)}")
+
+
+def googles_program() -> Path | None:
+    """Return what starts Google's emulator of Datastore, if that is installed."""
+    found = shutil.which("gcloud")
+    if found is None:
+        return None
+    name = "cloud_datastore_emulator"
+    root = Path(found).resolve().parents[1]
+    program = root / "platform" / name.replace("_", "-") / name
+    return program if program.exists() and shutil.which("java") else None
+
+
+@dataclass(frozen=True, slots=True)
 class Faults:
-    """What a test orders to go wrong.
+    """What a test orders to go wrong; keywords are those of ``faults.Fault``."""
 
-    Args:
-        emulator: Where.
-    """
+    emulator: "Emulator"
 
-    def __init__(self, emulator: "Emulator") -> None:
-        self._emulator = emulator
+    def fail(self, status: str = "UNAVAILABLE", **order: Any) -> None:
+        """Answer calls with an error."""
+        self._order("fail", status=status, **order)
 
-    def fail(
-        self,
-        status: str = "UNAVAILABLE",
-        *,
-        times: int | None = 1,
-        methods: Sequence[str] = (),
-        skip: int = 0,
-        when: When = "before",
-        probability: float = 1.0,
-        seed: int = 0,
-        holding: str = "",
-    ) -> None:
-        """Answer calls with an error.
-
-        Args:
-            status: The name of gRPC's status.
-            times: How many calls; None for all.
-            methods: Which ones, such as ``Commit``; none for all.
-            skip: How many such calls pass before.
-            when: ``after`` if the call is done all the same; ``half`` if the first half of a
-                commit's mutations is, as may happen outside of a transaction.
-            probability: Of failing; with a seed.
-            holding: Only calls whose request holds this text.
-        """
-        self._order(
-            "fail",
-            status=status,
-            times=times,
-            methods=methods,
-            skip=skip,
-            when=when,
-            probability=probability,
-            seed=seed,
-            holding=holding,
-        )
-
-    def slow(
-        self,
-        seconds: float,
-        *,
-        times: int | None = 1,
-        methods: Sequence[str] = (),
-        skip: int = 0,
-        when: When = "before",
-    ) -> None:
+    def slow(self, seconds: float, **order: Any) -> None:
         """Answer calls so much later."""
-        order = {"seconds": seconds, "methods": methods, "skip": skip, "when": when}
-        self._order("slow", times=times, **order)
+        self._order("slow", seconds=seconds, **order)
 
-    def drop(
-        self,
-        *,
-        times: int | None = 1,
-        methods: Sequence[str] = (),
-        skip: int = 0,
-        when: When = "before",
-    ) -> None:
-        """Cut the connection instead of an answer; ``after`` if the call is done all the same."""
-        self._order("drop", times=times, methods=methods, skip=skip, when=when)
+    def drop(self, **order: Any) -> None:
+        """Cut the connection instead of an answer."""
+        self._order("drop", **order)
 
-    def die(
-        self, *, methods: Sequence[str] = ("Commit",), skip: int = 0, when: When = "half"
-    ) -> None:
-        """Kill the server at a call: before it is done, half-way of the journal, or after it."""
-        self._order("die", times=1, methods=methods, skip=skip, when=when)
+    def die(self, **order: Any) -> None:
+        """Kill the server at a call."""
+        self._order("die", **order)
 
     def clear(self) -> None:
         """Take all orders back."""
-        self._emulator.ordered({"do": "no-faults"})
+        self.emulator.ordered({"do": "no-faults"})
 
     def _order(self, act: str, **order: Any) -> None:
-        self._emulator.ordered({"do": "fault", "act": act, **order})
+        self.emulator.ordered({"do": "fault", "act": act, **order})
 
 
 @dataclass(slots=True)
@@ -126,7 +161,7 @@ class Emulator:
         address: ``127.0.0.1:`` and its port; the same one after a restart.
     """
 
-    kind: Kind
+    kind: Ours | Googles
     project: str = PROJECT
     address: str = ""
     _child: Child | None = None
@@ -138,14 +173,8 @@ class Emulator:
         return {"DATASTORE_EMULATOR_HOST": self.address, "GOOGLE_CLOUD_PROJECT": self.project}
 
     @property
-    def is_ours(self) -> bool:
-        """Whether it is this folder's server."""
-        return isinstance(self.kind, Ours)
-
-    @property
     def faults(self) -> Faults:
-        """What goes wrong in it; a test with Google's emulator is skipped."""
-        self.need_ours()
+        """What goes wrong in it."""
         return Faults(self)
 
     def client(self, **settings: Any) -> Any:
@@ -155,18 +184,12 @@ class Emulator:
         self._clients.append(made)
         return made
 
-    def admit(
-        self, *, project: str | None = None, database: str | None = None, refused: str | None = None
-    ) -> None:
-        """Let in only this project and database, or refuse credentials; ``clear`` lets all in."""
-        order = {"project": project, "database": database, "refused": refused}
-        self.ordered({"do": "admit", **order})
+    def admit(self, **only: str) -> None:
+        """Let in as ``service.Admission`` says; ``clear`` lets all in."""
+        self.ordered({"do": "admit", **only})
 
     def counters(self) -> dict[str, int]:
-        """Return how often each call came, and how many mutations were done.
-
-        Calls that failed are there by their name and also as ``Commit:UNAVAILABLE``.
-        """
+        """Return how often each call came."""
         return self.ordered({"do": "count"})
 
     def clear(self) -> None:
@@ -179,29 +202,22 @@ class Emulator:
         self._child, port = self.kind.start(port)
         self.address = f"127.0.0.1:{port}"
 
-    def stop(self) -> None:
-        """Stop it."""
-        self._end(signal.SIGTERM)
-
     def kill(self) -> None:
         """Kill it."""
-        self._end(signal.SIGKILL)
+        if self._child is not None:
+            _ended(self._child)
+        self._child = None
 
     def restart(self) -> None:
         """Kill it if it runs and start it again; with ``data`` it knows what it knew."""
         self.kill()
         self.start()
 
-    def wait(self) -> int:
-        """Wait until it has ended by itself, as ``faults.die`` makes it, and return how."""
-        return self._child.wait(PATIENCE) if self._child else 0
-
     def close(self) -> None:
-        """Stop it and close its clients."""
+        """End it and close its clients."""
         for client in self._clients:
             client.close()
-        self.stop()
-        self.kind.close()
+        self.kill()
 
     def ordered(self, order: dict[str, Any]) -> dict[str, int]:
         """Send an order, as the server's ``control`` knows them."""
@@ -210,13 +226,20 @@ class Emulator:
 
     def need_ours(self) -> None:
         """Skip the test unless this folder's server runs."""
-        if not self.is_ours:
+        if isinstance(self.kind, Googles):
             pytest.skip("Google's emulator takes no orders and keeps few of the limits")
 
-    def _end(self, number: signal.Signals) -> None:
-        if self._child is not None:
-            ended(self._child, number)
-        self._child = None
+
+def _ended(child: Child) -> int:
+    """Kill a process and all of its group, if it leads one, and return how it ended."""
+    if child.poll() is None:
+        leads = os.getpgid(child.pid) == child.pid
+        (os.killpg if leads else os.kill)(child.pid, signal.SIGKILL)
+    code = child.wait(PATIENCE)
+    for stream in (child.stdin, child.stdout):
+        if stream:
+            stream.close()
+    return code
 
 
 @contextmanager
@@ -227,7 +250,7 @@ def running(
     legacy: bool = False,
     batch_bytes: int | None = None,
 ) -> Generator[Emulator]:
-    """Give a server that is stopped at the end.
+    """Give a server that is ended with the block.
 
     Args:
         index: An index.yaml; ``any`` answers every query, None only what needs no such index.
@@ -237,22 +260,14 @@ def running(
     """
     plain = data is None and batch_bytes is None and not legacy
     googles = os.environ.get(SWITCH) == "gcloud" and plain
-    kind = googles_kind(index) if googles else Ours(index, data, legacy, batch_bytes)
+    kind = Googles(index) if googles else Ours(index, data, legacy, batch_bytes)
     with running_kind(kind) as emulator:
         yield emulator
 
 
-def googles_kind(index: Index = None) -> Kind:
-    """Return Google's emulator; the test is skipped where there is none."""
-    program = googles_program()
-    if program is None:
-        pytest.skip("Google's emulator of Datastore is not installed")
-    return Googles(program, index)
-
-
 @contextmanager
-def running_kind(kind: Kind) -> Generator[Emulator]:
-    """Give a server of a kind; it is stopped at the end."""
+def running_kind(kind: Ours | Googles) -> Generator[Emulator]:
+    """Give a server of a kind; it is ended with the block."""
     emulator = Emulator(kind)
     try:
         emulator.start()

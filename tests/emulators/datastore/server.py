@@ -21,13 +21,11 @@ from google.protobuf.message import DecodeError
 # Run as a program, this folder is the first place where Python looks.
 sys.path[:1] = sys.path[:1] if __package__ else [str(Path(__file__).resolve().parents[3])]
 
-from tests.emulators.datastore.admission import Admission  # noqa: E402
 from tests.emulators.datastore.faults import Fault  # noqa: E402
-from tests.emulators.datastore.indexes import Indexes  # noqa: E402
-from tests.emulators.datastore.journal import Journal  # noqa: E402
-from tests.emulators.datastore.messages import SERVICE  # noqa: E402
-from tests.emulators.datastore.refusals import RefusedError  # noqa: E402
-from tests.emulators.datastore.service import BATCH_BYTES, Call, Service  # noqa: E402
+from tests.emulators.datastore.protocol import SERVICE, RefusedError  # noqa: E402
+from tests.emulators.datastore.queries import Indexes  # noqa: E402
+from tests.emulators.datastore.service import BATCH_BYTES, Admission, Call, Service  # noqa: E402
+from tests.emulators.datastore.store import Store  # noqa: E402
 
 #: What tests speak to: one call, JSON in and out.
 CONTROL = "benchyard.testing.Control"
@@ -43,7 +41,7 @@ def control(service: Service) -> Call:
         order = cast("dict[str, Any]", json.loads(raw))
         match order.pop("do"):
             case "fault":
-                service.faults.order(Fault.from_json(order))
+                service.faults.order(Fault(**order))
             case "admit":
                 service.admission = Admission(**order)
             case "no-faults":
@@ -72,16 +70,16 @@ def started(service: Service, port: int) -> tuple[grpc.Server, int]:
     """
     options = [("grpc.max_receive_message_length", _RECEIVED_BYTES), ("grpc.so_reuseport", 0)]
     server = grpc.server(ThreadPoolExecutor(THREADS), options=options)
-    handlers = {name: _handler(name, call, service) for name, call in service.calls().items()}
+    handlers = {name: _handler(call) for name, call in service.calls().items()}
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
-    controls = {"Do": _handler("Do", control(service), service)}
+    controls = {"Do": _handler(control(service))}
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(CONTROL, controls),))
     bound = server.add_insecure_port(f"127.0.0.1:{port}")
     server.start()
     return server, bound
 
 
-def _handler(name: str, call: Call, service: Service) -> Any:
+def _handler(call: Call) -> Any:
     def answered(raw: bytes, context: grpc.ServicerContext) -> bytes:
         try:
             return call(raw, context.peer())
@@ -90,7 +88,6 @@ def _handler(name: str, call: Call, service: Service) -> Any:
             context.set_details("Error parsing protocol message")
             return b""
         except RefusedError as error:
-            service.faults.count(f"{name}:{error.status.name}")
             context.set_code(error.status)
             context.set_details(error.text)
             return b""
@@ -130,8 +127,8 @@ def _service(given: argparse.Namespace) -> Service:
         indexes = Indexes(None)
     else:
         indexes = Indexes.read(Path(given.index)) if given.index else Indexes()
-    journal = Journal(given.data) if given.data else None
-    return Service(indexes, journal, legacy=given.legacy, batch_bytes=given.batch_bytes)
+    store = Store(given.data)
+    return Service(indexes, store, legacy=given.legacy, batch_bytes=given.batch_bytes)
 
 
 def _end_with_input() -> None:

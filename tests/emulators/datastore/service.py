@@ -1,30 +1,71 @@
-"""The calls of google.datastore.v1.Datastore, each from bytes to bytes."""
+"""The calls of google.datastore.v1 that Benchyard and its tests make: Commit, Lookup, RunQuery."""
 
+import hashlib
+import re
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from tests.emulators.datastore import keys, limits
-from tests.emulators.datastore import messages as m
-from tests.emulators.datastore.admission import Admission
-from tests.emulators.datastore.answering import Search
-from tests.emulators.datastore.faults import Faults, suffer
-from tests.emulators.datastore.gql import parsed
-from tests.emulators.datastore.indexes import Indexes
-from tests.emulators.datastore.journal import Journal
-from tests.emulators.datastore.messages import Message
-from tests.emulators.datastore.planning import planned
-from tests.emulators.datastore.reading import Batch, add_row, aggregated, where
-from tests.emulators.datastore.refusals import invalid
-from tests.emulators.datastore.store import Store
-from tests.emulators.datastore.transactions import Transaction, Transactions
-from tests.emulators.datastore.writing import Writer
+import grpc
+
+from tests.emulators.datastore import limits
+from tests.emulators.datastore import protocol as p
+from tests.emulators.datastore.faults import Fault, Faults, suffer
+from tests.emulators.datastore.protocol import Message, RefusedError, invalid, only
+from tests.emulators.datastore.queries import Indexes, Plan
+from tests.emulators.datastore.store import Place, Row, Store
 
 #: An answer is cut before it is larger: clients accept 4 MiB, and the last result may have one.
 BATCH_BYTES = 2 * 1024 * 1024
 #: A query's answer has no more results. Source: Google's emulator of 2025-06.
 BATCH_RESULTS = 300
+#: Source: reference of Google's Resource Manager, projects.create, "projectId".
+_PROJECT = re.compile(r"([a-z][a-z0-9.-]*:)?[a-z][a-z0-9-]{1,61}[a-z0-9]")
+#: Bytes of a cursor that tell of which query it is.
+_DIGEST = 8
 
 Call = Callable[[bytes, str], bytes]
+_Done = Callable[[Any, Fault | None], Message]
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Which projects and databases there are, and who may use them.
+
+    Statuses and sentences are those of the real service as far as its pages and its users' threads
+    quote them; none was seen by us. Source: https://cloud.google.com/datastore/docs/concepts/errors
+
+    Args:
+        project: The only one; None if every one is there.
+        database: Its only one beside the default one; None if every one is there.
+        refused: Status of every call, as if its credentials were bad; None if they are good.
+    """
+
+    project: str | None = None
+    database: str | None = None
+    refused: str | None = None
+
+    def check(self, request: Message) -> None:
+        """Refuse a request whose project, database or credentials are not let in.
+
+        Raises:
+            RefusedError: If it is refused.
+        """
+        if self == Admission():
+            return
+        if self.refused == "UNAUTHENTICATED":
+            text = "Request had invalid authentication credentials."
+            raise RefusedError(grpc.StatusCode.UNAUTHENTICATED, text)
+        if not _PROJECT.fullmatch(request.project_id):
+            invalid(f'Invalid project id "{request.project_id}".')
+        if self.refused or self.project not in (None, request.project_id):
+            text = "Missing or insufficient permissions."
+            raise RefusedError(grpc.StatusCode.PERMISSION_DENIED, text)
+        if request.database_id and self.database not in (None, request.database_id):
+            name, project = request.database_id, request.project_id
+            text = f"The database {name} does not exist for project {project}"
+            raise RefusedError(grpc.StatusCode.NOT_FOUND, text)
 
 
 class Service:
@@ -32,55 +73,45 @@ class Service:
 
     Args:
         indexes: Which composite indexes there are.
-        journal: What keeps the commits, if something does.
         legacy: Whether the limits of a legacy Cloud Datastore hold too.
+        batch_bytes: After how many bytes an answer is cut.
     """
 
     def __init__(
         self,
         indexes: Indexes,
-        journal: Journal | None = None,
+        store: Store,
         *,
         legacy: bool = False,
         batch_bytes: int = BATCH_BYTES,
-        batch_results: int = BATCH_RESULTS,
     ) -> None:
         self.faults = Faults()
         self.admission = Admission()
         self._indexes = indexes
-        self._journal = journal
-        self._batch = (batch_bytes, batch_results)
-        self._store = Store()
-        self._transactions = Transactions()
-        self._writer = Writer(self._store, self._transactions, journal, legacy)
-        self._lock = self._writer.lock
-        if journal:
-            journal.replay(self._store)
+        self._store = store
+        self._legacy = legacy
+        self._batch_bytes = batch_bytes
+        self._lock = threading.Lock()
+        #: The newest answer, which a client asks for in pages.
+        self._found: tuple[int, bytes, list[Row]] = (-1, b"", [])
 
     def calls(self) -> dict[str, Call]:
         """Return all calls by name; each gets its request and the name of the client."""
-        done: dict[str, tuple[Message, Callable[[Any], Message]]] = {
-            "Lookup": (m.LookupRequest, self._look_up),
-            "RunQuery": (m.RunQueryRequest, self._run_query),
-            "RunAggregationQuery": (m.RunAggregationQueryRequest, self._run_aggregation),
-            "BeginTransaction": (m.BeginTransactionRequest, self._writer.begin),
-            "Rollback": (m.RollbackRequest, self._writer.roll_back),
-            "AllocateIds": (m.AllocateIdsRequest, self._writer.allocate),
-            "ReserveIds": (m.ReserveIdsRequest, self._writer.reserve),
+        done: dict[str, tuple[Message, _Done]] = {
+            "Commit": (p.CommitRequest, self._commit),
+            "Lookup": (p.LookupRequest, self._look_up),
+            "RunQuery": (p.RunQueryRequest, self._run_query),
         }
-        calls = {name: self._called(name, kind, call) for name, (kind, call) in done.items()}
-        return calls | {"Commit": self._commit}
+        return {name: self._called(name, kind, call) for name, (kind, call) in done.items()}
 
     def clear(self) -> None:
-        """Forget everything: entities, faults, counts."""
+        """Forget entities, faults, counts, and whom to let in."""
         self.faults.clear()
         self.admission = Admission()
         with self._lock:
             self._store.clear()
-            if self._journal:
-                self._journal.clear()
 
-    def _called(self, name: str, kind: Message, call: Callable[[Any], Message]) -> Call:
+    def _called(self, name: str, kind: Message, call: _Done) -> Call:
         def answered(raw: bytes, peer: str) -> bytes:
             self.faults.count(name)
             limits.check_request(raw)
@@ -88,103 +119,125 @@ class Service:
             suffer(fault, "before", peer)
             request = kind.FromString(raw)
             self.admission.check(request)
-            answer = call(request).SerializeToString()
+            with self._lock:
+                answer = call(request, fault).SerializeToString()
             suffer(fault, "after", peer)
             return answer
 
         return answered
 
-    def _commit(self, raw: bytes, peer: str) -> bytes:
-        self.faults.count("Commit")
-        limits.check_request(raw)
-        fault = self.faults.of_call("Commit", raw)
-        suffer(fault, "before", peer)
-        request = m.CommitRequest.FromString(raw)
-        self.admission.check(request)
-        answer = self._writer.commit(request, fault)
-        self.faults.count("mutations", len(request.mutations))
-        suffer(fault, "after", peer)
-        return answer
+    def _commit(self, request: Message, fault: Fault | None) -> Message:
+        """Do all of a commit or nothing.
 
-    # -- reading
-
-    def _look_up(self, request: Message) -> Message:
-        limits.check_lookup(len(request.keys))
-        response = m.LookupResponse()
-        room, _ = self._batch
-        with self._lock:
-            transaction = self._reading(request, response)
-            m.set_micros(response.read_time, self._store.version)
-            for key in request.keys:
-                keys.complete(key, request.project_id, request.database_id)
-                keys.check(key, reserved=True)
-                if room < 0:
-                    response.deferred.add().CopyFrom(key)
-                else:
-                    room -= self._found(key, response, transaction)
+        Args:
+            fault: What happens in the middle of it. A failure leaves the first half done, as the
+                real service may outside of a transaction (CommitRequest's mode NON_TRANSACTIONAL:
+                "the mutations may not apply as all or none").
+        """
+        only(request, "project_id", "database_id", "mode", "mutations")
+        if request.mode != p.CommitRequest.NON_TRANSACTIONAL:
+            invalid("transactional commit requires a transaction")
+        if self._legacy and len(request.mutations) > limits.MAX_LEGACY_MUTATIONS:
+            invalid("cannot write more than 500 entities in a single call")
+        response = p.CommitResponse()
+        seen = {self._checked(mutation, request, response) for mutation in request.mutations}
+        if len(seen) < len(request.mutations):
+            invalid(
+                "A non-transactional commit may not contain multiple mutations affecting the "
+                "same entity."
+            )
+        halfway = fault.act if fault and fault.when == "half" else None
+        if halfway == "fail":
+            del request.mutations[len(request.mutations) // 2 :]
+        self._store.commit(request, dies=halfway == "die")
+        suffer(fault, "half", "")
+        for result in response.mutation_results:
+            result.version = self._store.version
         return response
 
-    def _found(self, key: Message, response: Message, transaction: Transaction | None) -> int:
-        """Answer for one key and return the bytes of what was found."""
-        identity = key.SerializeToString()
-        row = self._store.rows.get(identity)
-        if transaction:
-            transaction.saw(identity, row)
-        if row is None:
-            missing = response.missing.add(version=max(1, self._store.version))
-            missing.entity.key.CopyFrom(key)
-            return 0
-        add_row(response.found.add(), row)
-        return len(row.raw)
+    def _checked(self, mutation: Message, request: Message, response: Message) -> bytes:
+        """Check a mutation, complete its key, and return the key's bytes."""
+        only(mutation, "insert", "upsert", "delete")
+        operation = mutation.WhichOneof("operation")
+        if operation is None:
+            invalid("Mutation is missing operation.")
+        if operation == "insert":
+            mutation.upsert.CopyFrom(p.Entity.FromString(mutation.insert.SerializeToString()))
+        key = mutation.delete if operation == "delete" else mutation.upsert.key
+        result = response.mutation_results.add()
+        if limits.complete(key, request):
+            if operation == "delete":
+                invalid("Key path element must not be incomplete.")
+            key.path[-1].id = self._store.new_id()
+            result.key.CopyFrom(key)
+        elif operation == "insert" and self._store.found(key):
+            raise RefusedError(grpc.StatusCode.ALREADY_EXISTS, "entity already exists")
+        if operation != "delete":
+            limits.check_entity(mutation.upsert)
+        return key.SerializeToString()
 
-    def _run_query(self, request: Message) -> Message:
-        response = m.RunQueryResponse()
-        if request.WhichOneof("query_type") == "gql_query":
-            response.query.CopyFrom(parsed(request.gql_query))
-            request.query.CopyFrom(response.query)
-        with self._lock:
-            transaction = self._reading(request, response)
-            batch, search = self._search(request, request.query, transaction)
-            response.batch.CopyFrom(batch.filled(search))
-            m.set_micros(response.batch.read_time, self._store.version)
-            response.batch.snapshot_version = self._store.version
-            if transaction:
-                transaction.saw_all(batch.rows)
+    def _look_up(self, request: Message, _: Fault | None) -> Message:
+        only(request, "project_id", "database_id", "keys", "read_options")
+        if len(request.keys) > limits.MAX_LOOKUP:
+            invalid(f"cannot get more than {limits.MAX_LOOKUP} keys in a single call")
+        response = p.LookupResponse()
+        for key in request.keys:
+            if limits.complete(key, request):
+                invalid("Key path element must not be incomplete.")
+            row = self._store.found(key)
+            if response.ByteSize() > self._batch_bytes:
+                response.deferred.add().CopyFrom(key)
+            elif row is None:
+                response.missing.add().entity.key.CopyFrom(key)
+            else:
+                response.found.add(entity=row.entity, version=row.version)
         return response
 
-    def _run_aggregation(self, request: Message) -> Message:
-        response = m.RunAggregationQueryResponse()
-        if request.WhichOneof("query_type") != "aggregation_query":
-            invalid("an aggregation query is needed")
-        asked = request.aggregation_query
-        with self._lock:
-            transaction = self._reading(request, response)
-            _, search = self._search(request, asked.nested_query, transaction)
-            made = aggregated(asked, search)
-            m.set_micros(response.batch.read_time, self._store.version)
-        response.batch.aggregation_results.add().CopyFrom(made)
-        response.batch.more_results = m.QueryResultBatch.NO_MORE_RESULTS
-        return response
-
-    def _search(
-        self, request: Message, query: Message, transaction: Transaction | None
-    ) -> tuple[Batch, Search]:
-        plan = planned(query, keys.partition_of(request))
+    def _run_query(self, request: Message, _: Fault | None) -> Message:
+        only(request, "project_id", "database_id", "partition_id", "query", "read_options")
+        query = request.query
+        plan = Plan.of(query)
         self._indexes.check(plan)
-        shelf = where(plan, self._store)
-        if transaction:
-            transaction.queried.append(shelf)
-        return Batch(query, plan, *self._batch), Search(plan, shelf)
+        digest, rows = self._results(request, plan)
+        response = p.RunQueryResponse()
+        batch = response.batch
+        types = p.EntityResult
+        batch.entity_result_type = types.PROJECTION if plan.projection else types.FULL
+        batch.end_cursor = query.start_cursor or digest
+        limit = query.limit.value if query.HasField("limit") else None
+        size = 0
+        for row in rows[self._start(query.start_cursor, digest, rows) :]:
+            full = len(batch.entity_results) >= BATCH_RESULTS or size >= self._batch_bytes
+            if full or len(batch.entity_results) == limit:
+                more = p.QueryResultBatch
+                ended = len(batch.entity_results) == limit
+                batch.more_results = more.MORE_RESULTS_AFTER_LIMIT if ended else more.NOT_FINISHED
+                return response
+            result = batch.entity_results.add()
+            plan.write(result, row)
+            size += result.ByteSize()
+            batch.end_cursor = digest + row.entity.key.SerializeToString()
+        batch.more_results = p.QueryResultBatch.NO_MORE_RESULTS
+        return response
 
-    def _reading(self, request: Message, response: Message) -> Transaction | None:
-        """Return the transaction that a read belongs to; a new one is named in the answer."""
-        options = request.read_options
-        match options.WhichOneof("consistency_type"):
-            case "transaction":
-                return self._transactions.get(options.transaction)
-            case "new_transaction":
-                name = self._transactions.begin(options.new_transaction, self._store)
-                response.transaction = name
-                return self._transactions.get(name)
-            case _:
-                return None
+    def _results(self, request: Message, plan: Plan) -> tuple[bytes, list[Row]]:
+        """Return all that a query finds, and what tells its cursors from those of others."""
+        where = request.partition_id
+        place = Place(
+            where.project_id or request.project_id,
+            where.database_id or request.database_id,
+            where.namespace_id,
+            plan.kind,
+        )
+        asked = hashlib.sha256(repr((place, plan)).encode()).digest()[:_DIGEST]
+        if self._found[:2] != (self._store.version, asked):
+            rows = plan.results(list(self._store.kind(place).values()))
+            self._found = (self._store.version, asked, rows)
+        return asked, self._found[2]
+
+    def _start(self, cursor: bytes, digest: bytes, rows: list[Row]) -> int:
+        if cursor and cursor[:_DIGEST] != digest:
+            invalid("cursor does not match query")
+        keys = (row.entity.key.SerializeToString() for row in rows)
+        found = (number for number, key in enumerate(keys, 1) if key == cursor[_DIGEST:])
+        return next(found, len(rows)) if cursor[_DIGEST:] else 0

@@ -1,126 +1,122 @@
-"""The entities, in memory: by key, and by kind with the indexes that queries asked for."""
+"""What is stored: entities by kind and key, and the file that keeps them when the server is killed.
 
+The file has a record for each commit: its length, its checksum and the request. A record that a
+kill cut short is dropped.
+"""
+
+import struct
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
-from tests.emulators.datastore.keys import Partition
-from tests.emulators.datastore.ordering import Row, Signature, Sorted
+from tests.emulators.datastore.protocol import CommitRequest, Message
 
-
-@dataclass(slots=True)
-class Shelf:
-    """All entities of one kind in one partition.
-
-    Args:
-        version: Of the last commit that touched one.
-    """
-
-    rows: dict[bytes, Row] = field(default_factory=dict[bytes, Row])
-    indexes: dict[Signature, Sorted] = field(default_factory=dict[Signature, Sorted])
-    version: int = 0
-
-    def index(self, signature: Signature) -> Sorted:
-        """Return an index, brought up to date; the first to ask for one pays for it."""
-        found = self.indexes.get(signature)
-        if found is None or found.is_outgrown(len(self.rows)):
-            found = self.indexes[signature] = Sorted(signature, self.rows.values())
-        return found.refreshed()
+_HEAD = struct.Struct("<QI")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What a commit does to one key.
+class Place(NamedTuple):
+    """Where the entities of a kind are; all but the kind may be empty, for the default."""
+
+    project: str
+    database: str
+    namespace: str
+    kind: str
+
+
+class Row(NamedTuple):
+    """One entity as it is stored.
 
     Args:
-        shelf: Where it belongs.
-        raw: The entity's bytes; None to delete it.
+        version: Microseconds since the epoch, when it was written.
     """
 
-    identity: bytes
-    shelf: tuple[Partition, str]
-    raw: bytes | None
+    entity: Message
+    version: int
 
 
 class Store:
-    """Everything that is stored. Not for several threads at once."""
+    """All entities. Not for several threads at once.
 
-    def __init__(self) -> None:
-        self.rows: dict[bytes, Row] = {}
-        self.shelves: dict[tuple[Partition, str], Shelf] = {}
+    Args:
+        file: Keeps the commits; None keeps them in memory alone.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
         self.version = 0
-        self._next_id = 0
+        self._kinds: dict[Place, dict[bytes, Row]] = defaultdict(dict)
+        self._id = 0
+        self._journal = None
+        if file:
+            # Unbuffered, so that a kill -9 loses nothing.
+            self._journal = file.open("ab", buffering=0)
+            whole = 0
+            for record, whole in _records(file.read_bytes()):  # noqa: B007 - the last one is used
+                self._apply(CommitRequest.FromString(record))
+            self._journal.truncate(whole)
 
-    def shelf(self, partition: Partition, kind: str) -> Shelf:
-        """Return all of a kind."""
-        return self.shelves.setdefault((partition, kind), Shelf())
+    def kind(self, place: Place) -> dict[bytes, Row]:
+        """Return the entities of a kind by their keys' bytes."""
+        return self._kinds[place]
 
-    def kinds(self, partition: Partition) -> list[str]:
-        """Return the kinds of a partition that have entities, sorted."""
-        found = self.shelves.items()
-        return sorted(kind for (where, kind), shelf in found if where == partition and shelf.rows)
-
-    def namespaces(self, partition: Partition) -> list[str]:
-        """Return the namespaces of a partition's database that have entities, sorted."""
-        wanted = partition[:2]
-        found = {
-            where.namespace
-            for (where, _), shelf in self.shelves.items()
-            if shelf.rows and where[:2] == wanted
-        }
-        return sorted(found)
-
-    def new_version(self) -> int:
-        """Return the next version: the microseconds of now, or one more than the last one."""
-        self.version = max(self.version + 1, time.time_ns() // 1000)
-        return self.version
+    def found(self, key: Message) -> Row | None:
+        """Return what is stored under a key."""
+        return self._kinds[place_of(key)].get(key.SerializeToString())
 
     def new_id(self) -> int:
-        """Return an id that nobody has; scattered, as the real ones are, but always the same."""
-        self._next_id += 1
-        return 1 + self._next_id * 0x9E37_79B9_7F4A_7C15 % (1 << 53)
+        """Return an id that nobody has."""
+        self._id = max(self._id + 1, time.time_ns() // 1000)
+        return self._id
 
-    def apply(self, changes: Sequence[Change], version: int) -> None:
-        """Do all of a commit's changes."""
-        self.version = max(self.version, version)
-        for change in changes:
-            if change.raw is None:
-                self._remove(change, version)
-            else:
-                self._put(change, change.raw, version)
+    def commit(self, request: Message, *, dies: bool = False) -> None:
+        """Do all of a commit whose keys are complete.
+
+        Args:
+            dies: Write the first half of its record only, as if killed meanwhile.
+        """
+        if self._journal:
+            content = request.SerializeToString()
+            record = _HEAD.pack(len(content), zlib.crc32(content)) + content
+            self._journal.write(record[: len(record) // 2] if dies else record)
+        if not dies:
+            self._apply(request)
 
     def clear(self) -> None:
         """Forget all entities."""
-        self.rows.clear()
-        self.shelves.clear()
+        self.version += 1
+        self._kinds.clear()
+        if self._journal:
+            self._journal.truncate(0)
 
-    def current(self, identities: Iterable[bytes]) -> dict[bytes, int]:
-        """Return the versions of what is stored under keys; 0 for nothing."""
-        rows = self.rows
-        return {each: rows[each].version if each in rows else 0 for each in identities}
+    def _apply(self, request: Message) -> None:
+        self.version = max(self.version + 1, time.time_ns() // 1000)
+        for mutation in request.mutations:
+            if mutation.WhichOneof("operation") == "delete":
+                self._kinds[place_of(mutation.delete)].pop(
+                    mutation.delete.SerializeToString(), None
+                )
+            else:
+                entity = mutation.upsert
+                identity = entity.key.SerializeToString()
+                self._kinds[place_of(entity.key)][identity] = Row(entity, self.version)
 
-    def _put(self, change: Change, raw: bytes, version: int) -> None:
-        shelf = self.shelves.get(change.shelf) or self.shelf(*change.shelf)
-        shelf.version = version
-        before = self.rows.get(change.identity)
-        row = Row(change.identity, raw, before.created if before else version, version)
-        self.rows[change.identity] = shelf.rows[change.identity] = row
-        for index in shelf.indexes.values():
-            index.pending.append(row)
-        if before:
-            _retire(before, shelf)
 
-    def _remove(self, change: Change, version: int) -> None:
-        before = self.rows.pop(change.identity, None)
-        if before is None:
+def place_of(key: Message) -> Place:
+    """Return where a key's entity is."""
+    where = key.partition_id
+    return Place(where.project_id, where.database_id, where.namespace_id, key.path[-1].kind)
+
+
+def _records(content: bytes) -> Iterator[tuple[bytes, int]]:
+    """Yield the whole records and where each ends."""
+    start = 0
+    while len(content) >= start + _HEAD.size:
+        length, checksum = _HEAD.unpack_from(content, start)
+        end = start + _HEAD.size + length
+        record = content[start + _HEAD.size : end]
+        if len(record) < length or zlib.crc32(record) != checksum:
             return
-        shelf = self.shelves[change.shelf]
-        shelf.version = version
-        del shelf.rows[change.identity]
-        _retire(before, shelf)
-
-
-def _retire(row: Row, shelf: Shelf) -> None:
-    row.alive = False
-    for index in shelf.indexes.values():
-        index.has_dead = True
+        yield record, end
+        start = end

@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from tests.emulators.datastore import server as program
-from tests.emulators.datastore.conftest import put
 from tests.emulators.datastore.fixture import SWITCH, Emulator, running
 
 pytestmark = pytest.mark.slow
@@ -38,15 +37,11 @@ def test_it_ends_with_whoever_started_it() -> None:
         assert child.wait(20) == 0
 
 
-def test_a_port_that_is_taken_is_told_at_once(ours: Emulator) -> None:
+def test_what_it_cannot_do_is_told_at_once(ours: Emulator) -> None:
     port = ours.address.rpartition(":")[2]
-    with started("--port", port) as child:
-        assert child.wait(20) == 1
-
-
-def test_a_file_of_indexes_that_is_missing_is_told_at_once() -> None:
-    with started("--index", "/nowhere/index.yaml") as child:
-        assert child.wait(20) == 1
+    for arguments in (("--port", port), ("--index", "/nowhere/index.yaml")):
+        with started(*arguments) as child:
+            assert child.wait(20) == 1
 
 
 def test_the_switch_brings_googles_emulator_where_it_is_installed(
@@ -56,9 +51,3 @@ def test_the_switch_brings_googles_emulator_where_it_is_installed(
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(pytest.skip.Exception, match="is not installed"), running():
         pass
-
-
-def test_clients_of_two_servers_are_apart(ours: Emulator) -> None:
-    with running() as other:
-        put(ours.client(), "Test", "a")
-        assert other.client().get(other.client().key("Test", "a")) is None

@@ -1,9 +1,8 @@
-"""Azure's client: made with a bounded patience, typed, and what its answers mean."""
+"""Azure's client library: typed, with timeouts, and with its errors explained."""
 
 import errno
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from http.client import HTTPException
 from importlib import import_module
@@ -99,7 +98,7 @@ def service(found: Access) -> Tables:
     """Return a client of the storage account's tables; nothing is connected. Close it.
 
     No request waits longer than 4 s for a connection and 60 s for an answer; Azure's own library
-    would wait five minutes each. The library asks once: see ``benchyard.publish.sinks.retry``.
+    would wait five minutes each. The library asks once: see ``benchyard.publish.sinks.sending``.
     """
     from azure.data.tables import TableServiceClient  # noqa: PLC0415 - takes 0.4 s
 
@@ -114,9 +113,9 @@ def service(found: Access) -> Tables:
 
 
 def refuse_silent(found: Access, seconds: float = _CONNECT_SECONDS) -> None:
-    """Refuse a server that takes connections and says nothing: a stopped one, or none of Azure's.
+    """Refuse a server that accepts connections and does not answer.
 
-    The question needs no rights and no table, so that one which is slow to write is not refused.
+    The request needs no rights and no table, so a server that is only slow to write passes.
 
     Raises:
         ServiceRequestError: If it does not answer.
@@ -149,48 +148,16 @@ def _credential(found: Access) -> Any:
     return identity.DefaultAzureCredential()
 
 
-class Meaning(Enum):
-    """What to do after an answer."""
-
-    AGAIN = "the same may succeed soon"
-    NOBODY = "nobody is there"
-    NEVER = "it can never succeed"
-    DOUBT = "it is refused, whosever fault that is"
-    SETTINGS = "nothing succeeds with these settings"
-    NO_TABLE = "the table is not there"
-    EXISTS = "the row or table is there already"
+class NoTableError(InputError):
+    """The table is not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class AzureAnswer:
-    """An error, understood.
-
-    Args:
-        sentence: For people; holds nothing of a request, and so no secret.
-        pause: Seconds that the server asked to wait, if it did.
-    """
-
-    meaning: Meaning
-    sentence: str
-    pause: float | None = None
-
-    def to_error(self) -> BenchyardError:
-        """Return what a sink or a reader raises of it."""
-        match self.meaning:
-            case Meaning.NEVER:
-                return DocumentRejectedError(self.sentence)
-            case Meaning.NOBODY:
-                return UnreachableError(self.sentence)
-            case Meaning.AGAIN:
-                return SinkUnavailableError(self.sentence, self.pause)
-            case Meaning.DOUBT:
-                return SinkError(self.sentence)
-            case Meaning.SETTINGS | Meaning.NO_TABLE | Meaning.EXISTS:
-                return InputError(self.sentence)
+class ExistsError(InputError):
+    """A row that was to be created is there already."""
 
 
-def understood(error: Exception, access: Access) -> AzureAnswer:
-    """Return what an error of the library means.
+def explained(error: Exception, access: Access) -> BenchyardError:
+    """Return the error that a sink or a reader raises for one of the library.
 
     The library's own text is not passed on: it can quote a request with its signature.
     """
@@ -198,43 +165,37 @@ def understood(error: Exception, access: Access) -> AzureAnswer:
     if isinstance(error, HttpResponseError) and error.status_code is not None:
         return _of_status(error, where, access)
     if isinstance(error, ClientAuthenticationError):
-        return AzureAnswer(Meaning.SETTINGS, f"{where} cannot be asked: {_bad_credentials(access)}")
+        return InputError(f"{where} cannot be asked: {_bad_credentials(access)}")
     if isinstance(error, ValueError | HTTPException):
         # Somebody else listens there, unless it was Azure before.
-        return AzureAnswer(Meaning.NOBODY, f"{where} answers what cannot be read")
-    nobody = isinstance(error, ServiceRequestError)
-    meaning = Meaning.NOBODY if nobody else Meaning.AGAIN
-    return AzureAnswer(meaning, f"{where} does not answer ({_reason(error)})")
+        return UnreachableError(f"{where} answers what cannot be read")
+    kind = UnreachableError if isinstance(error, ServiceRequestError) else SinkUnavailableError
+    return kind(f"{where} does not answer ({_reason(error)})")
 
 
-def _of_status(error: HttpResponseError, where: str, access: Access) -> AzureAnswer:
+def _of_status(error: HttpResponseError, where: str, access: Access) -> BenchyardError:
     status, code = error.status_code or 0, _code(error)
     said = f"({status} {code})" if code else f"({status})"
     if status in _REFUSED:
-        return AzureAnswer(Meaning.SETTINGS, f"{where} {_refusal(said, access)}")
+        return InputError(f"{where} refuses the credentials {said}: {_bad_credentials(access)}")
     if status == 404:
         return _missing(code, where, access)
     if isinstance(error, ResourceExistsError) or code.endswith("AlreadyExists"):
-        return AzureAnswer(Meaning.EXISTS, f"{where} has it already {said}")
+        return ExistsError(f"{where} has it already {said}")
     if status in _LATER:
-        return AzureAnswer(Meaning.AGAIN, f"{where} asks to come back later {said}", _pause(error))
+        return SinkUnavailableError(f"{where} asks to come back later {said}", _pause(error))
     if code in _NEVER:
-        return AzureAnswer(Meaning.NEVER, f"{where} refuses what it is sent {said}")
-    meaning = Meaning.DOUBT if status in _DOUBTFUL else Meaning.SETTINGS
-    return AzureAnswer(meaning, f"{where} refuses {said}; check {access.origin}")
+        return DocumentRejectedError(f"{where} refuses what it is sent {said}")
+    kind = SinkError if status in _DOUBTFUL else InputError
+    return kind(f"{where} refuses {said}; check {access.origin}")
 
 
-def _missing(code: str, where: str, access: Access) -> AzureAnswer:
+def _missing(code: str, where: str, access: Access) -> InputError:
     if code == "TableNotFound":
-        return AzureAnswer(Meaning.NO_TABLE, f"{where} has no table '{access.table}'")
-    return AzureAnswer(
-        Meaning.SETTINGS,
-        f"{where} knows no account '{access.storage_account}' (404); check {access.origin}",
+        return NoTableError(f"{where} has no table '{access.table}'")
+    return InputError(
+        f"{where} knows no account '{access.storage_account}' (404); check {access.origin}"
     )
-
-
-def _refusal(said: str, access: Access) -> str:
-    return f"refuses the credentials {said}: {_bad_credentials(access)}"
 
 
 def _bad_credentials(access: Access) -> str:
@@ -255,7 +216,7 @@ def _pause(error: HttpResponseError) -> float | None:
 
 
 def _reason(error: BaseException | None) -> str:
-    """Say what the operating system said, if it did; it knows of no secret."""
+    """Return the operating system's text if there is one, for that holds no secret."""
     outermost = type(error).__name__
     seen: list[BaseException] = []
     while error is not None and error not in seen:

@@ -1,4 +1,4 @@
-"""Where the events' table is, and who may use it: Azure's usual ways, or a folder."""
+"""Where the table of events is and the credentials for it: by environment or by a folder."""
 
 import base64
 import json
@@ -38,15 +38,15 @@ SUFFIX = "core.windows.net"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A table, a partition of it, and a way in.
+    """A table, a partition of it, and the credentials.
 
     Args:
         table: Name of the table.
         partition: Key of the pool's events in it.
         url: Of the storage account's tables.
         storage_account: Name of the storage account.
-        key: Its key in base64; empty if there is another way.
-        sas: A shared access signature; empty if there is another way.
+        key: Its key in base64, if that is used.
+        sas: A shared access signature, if that is used.
         origin: Where key or signature were found, for texts.
     """
 
@@ -66,7 +66,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A way in, and what it says of names."""
+    """Credentials, and the names that were found with them."""
 
     storage_account: str
     endpoint: str
@@ -86,7 +86,7 @@ def access(
     pool: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Access:
-    """Find out where the table is and how to get in; nothing is connected.
+    """Find the table and the credentials; nothing is connected.
 
     The first that is there: a configuration folder (``BENCHYARD_AZURE_CONFIG``);
     ``AZURE_STORAGE_CONNECTION_STRING``; ``AZURE_STORAGE_ACCOUNT`` with
@@ -140,15 +140,22 @@ def _way(configuration: Path | None, known: Mapping[str, str]) -> _Way:
 
 
 def _of_folder(folder: Path) -> _Way:
-    found = read_configuration(folder)
+    """Read a folder with Batch Shipyard's files; pool.json may be missing.
+
+    Source: Azure/batch-shipyard, config_templates and cascade/graph.py, 2016 to 2018.
+    """
+    file = folder / "credentials.json"
+    credentials = _Members(file).below("credentials")
+    config = _Members(folder / "config.json").below("batch_shipyard")
+    storage = credentials.below("storage").below(config.needed("storage_account_settings"))
     return _Way(
-        found.storage_account,
-        found.endpoint,
-        str(folder / "credentials.json"),
-        key=found.key,
-        prefix=found.prefix,
-        account=found.account,
-        pool=found.pool,
+        storage.needed("account"),
+        storage.text("endpoint") or SUFFIX,
+        str(file),
+        key=_key(storage),
+        prefix=config.text("storage_entity_prefix") or _PREFIX,
+        account=_batch_account(credentials.below("batch")),
+        pool=_pool(folder / "pool.json"),
     )
 
 
@@ -220,50 +227,8 @@ def _sound(key: str, origin: str) -> str:
     return key
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """What a folder says.
-
-    Args:
-        account: Name of the Batch account; None if the folder does not say it.
-        pool: Name of the pool; None if the folder does not say it.
-        storage_account: Name of the storage account.
-        endpoint: Suffix of its host's name, or a whole URL.
-        prefix: What the names of the tables begin with.
-    """
-
-    account: str | None
-    pool: str | None
-    storage_account: str
-    key: str = field(repr=False)
-    endpoint: str
-    prefix: str
-
-
-def read_configuration(folder: Path) -> Configuration:
-    """Read the folder; pool.json may be missing.
-
-    Source: Azure/batch-shipyard, config_templates and cascade/graph.py, 2016 to 2018.
-
-    Raises:
-        InputError: If a file or what is needed of it is missing; no secret is told.
-    """
-    credentials = _Members(folder / "credentials.json").below("credentials")
-    config = _Members(folder / "config.json").below("batch_shipyard")
-    named = config.needed("storage_account_settings")
-    storage = credentials.below("storage").below(named)
-    return Configuration(
-        account=_batch_account(credentials.below("batch")),
-        pool=_pool(folder / "pool.json"),
-        storage_account=storage.needed("account"),
-        key=_key(storage),
-        endpoint=storage.text("endpoint") or SUFFIX,
-        prefix=config.text("storage_entity_prefix") or _PREFIX,
-    )
-
-
 class _Members:
-    """The members of an object in a file, with the way to them for texts of errors."""
+    """The members of an object in a file, with their path in it for error texts."""
 
     def __init__(self, file: Path, way: str = "", found: Any = None) -> None:
         self._file = file

@@ -6,15 +6,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, Unpack
 
 from benchyard.core.model import Json
-from benchyard.publish.sinks.azure.client import FAILURES, refuse_silent, service, understood
+from benchyard.publish.sinks.azure.client import FAILURES, explained, refuse_silent, service
 from benchyard.publish.sinks.azure.credentials import Access, access
-from benchyard.publish.sinks.azure.documents import TESTRESULTS, UNKNOWN
-from benchyard.publish.sinks.azure.rows import event_of, seconds
-from benchyard.publish.sinks.contract import Stored, Timing
-from benchyard.publish.sinks.retry import READING, retried
+from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
+from benchyard.publish.sinks.contract import Stored, Timing, Window
+from benchyard.publish.sinks.sending import READING, retried
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.events import Event
 from benchyard.results.events.convert import MEASURED, SOURCE
@@ -39,6 +38,7 @@ def events(
     are no events are left out, with a warning.
 
     Args:
+        found: Where the table is, and the way in.
         since: Earliest time of a row.
         names: Only these, ``source:name``; all by default.
 
@@ -69,7 +69,7 @@ def rows(
     try:
         refuse_silent(found)
     except FAILURES as error:
-        raise understood(error, found).to_error() from None
+        raise explained(error, found) from None
     with closing(service(found)) as opened:
         table = opened.get_table_client(found.table)
         pages = table.query_entities(query, parameters=parameters).by_page()
@@ -78,7 +78,7 @@ def rows(
             try:
                 return next(pages, None)
             except FAILURES as error:
-                raise understood(error, found).to_error() from None
+                raise explained(error, found) from None
 
         while (read := retried(page, READING)) is not None:
             yield from read
@@ -111,7 +111,7 @@ _Run: TypeAlias = tuple[Json, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What was told of one entry, and of what its run measured."""
+    """One entry, and what its run measured."""
 
     stored: Stored
     subject: Subject
@@ -129,8 +129,8 @@ class AzureTablesReader:
     A timing is the median of an attempt's measured repetitions, and only attempts that succeeded
     have one. Entries of TestResults documents that were published as events count as well.
 
-    Nothing but the time narrows what Azure has to look through, so what was read once is kept: one
-    command asks for many entries. What is published meanwhile is seen by the next reader.
+    Azure reads all rows of a time to find some, so rows are read once and kept: one command asks
+    for many entries. What is published meanwhile is seen by the next reader.
 
     Args:
         found: Where the table is, and the way in.
@@ -159,33 +159,16 @@ class AzureTablesReader:
         """Yield the names of all entries that a test ever had, sorted."""
         yield from sorted(self._entries(test))
 
-    def starts(
-        self,
-        test: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
         """Yield when a test was started."""
-        found = self._events(_STARTS, since)
-        yield from _ordered(
-            (e.at for e in found if _test(e) == test), newest_first=newest_first, limit=limit
-        )
+        found = self._events(_STARTS, window.get("since"))
+        yield from _ordered((e.at for e in found if _test(e) == test), window)
 
-    def timings(
-        self,
-        test: str,
-        entry: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        told = self._entries(test, since).get(entry, ())
+        told = self._entries(test, window.get("since")).get(entry, ())
         found = sorted((one.timing for one in told), key=lambda one: one.started_at)
-        yield from _ordered(found, newest_first=newest_first, limit=limit)
+        yield from _ordered(found, window)
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""
@@ -193,12 +176,12 @@ class AzureTablesReader:
         yield from sorted((one.stored for one in then), key=lambda one: one.entry)
 
     def close(self) -> None:
-        """Forget what was read; every answer is read by a connection of its own."""
+        """Forget what was read; connections are closed after each answer."""
         self._read.clear()
         self._of_test = None
 
     def _entries(self, test: str, since: datetime | None = None) -> Mapping[str, list[_Told]]:
-        """Return what is told of each entry of a test; of runs that began at ``since`` or later."""
+        """Return the entries of a test by name, of runs that began at ``since`` or later."""
         wanted = (test, since)
         if self._of_test is None or self._of_test[0] != wanted:
             made: dict[str, list[_Told]] = {}
@@ -208,7 +191,7 @@ class AzureTablesReader:
         return self._of_test[1]
 
     def _events(self, names: Sequence[str], since: datetime | None = None) -> Iterable[Event]:
-        """Return events in order of time, by what was read before if that has them."""
+        """Return events in order of time; those that were read before are not read again."""
         for known in ((names, since), (names, None)):
             if known in self._read:
                 return (e for e in self._read[known] if since is None or e.at >= since)
@@ -222,7 +205,7 @@ class AzureTablesReader:
 
 
 def _told(test: str, found: Iterable[Event], only: datetime | None = None) -> Iterator[_Told]:
-    """Yield the entries of a test's runs, as they ended; of those alone that began at ``only``."""
+    """Yield the entries of a test's runs, in order of their end; ``only`` of those begun then."""
     began: dict[_Run, Event] = {}
     for event in found:
         if only is not None and event.at > only and not began:
@@ -234,7 +217,7 @@ def _told(test: str, found: Iterable[Event], only: datetime | None = None) -> It
 def _entry(
     test: str, event: Event, began: dict[_Run, Event], only: datetime | None
 ) -> Iterator[_Told]:
-    """Yield what an event tells of, and keep book of the runs under way."""
+    """Yield the entry that an event tells of, and keep ``began`` up to date."""
     run, name = (event.node, event.message.get("run")), f"{event.source}:{event.name}"
     if event.source == TESTRESULTS:
         # Entries stand at their test's start, and need not come after it.
@@ -257,7 +240,7 @@ def _timed(test: str, key: str, event: Event, began: Event) -> Iterator[_Told]:
 
 
 def _subject(began: Event) -> Subject:
-    """Return what the start of a run says of what it measures; the host is its node."""
+    """Return the subject that the first event of a run tells; its node is the host."""
     digest, whole = began.message.get("subject"), began.message.get(MEASURED)
     host = began.node if began.node != UNKNOWN else None
     told: dict[str, Json] = {"host": host, "digest": digest}
@@ -269,8 +252,8 @@ def _test(event: Event) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _ordered(found: Iterable[T], *, newest_first: bool, limit: int | None) -> Iterator[T]:
-    if newest_first:
+def _ordered(found: Iterable[T], window: Window) -> Iterator[T]:
+    if window.get("newest_first"):
         # Azure gives rows in the order of their keys alone.
         found = reversed(list(found))
-    return islice(found, limit)
+    return islice(found, window.get("limit"))

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 from benchyard.core.model import Json
+from benchyard.publish.sinks.sending import batches
 from benchyard.results.events import Event
 from benchyard.results.events.convert import SOURCE
 from benchyard.results.events.lines import unstamp
@@ -28,6 +29,10 @@ _LONGEST_VALUE = 4_000
 #: The same for a node's and an event's name.
 _LONGEST_NAME = 1_000
 CUT = "…[cut]"
+#: Source of what is told of a document that is no run of ours.
+TESTRESULTS = "tensorflow"
+#: The node of a document that names no host.
+UNKNOWN = "unknown"
 #: Source: Azure Tables, "Performing entity group transactions": 100 entities, 4 MiB.
 MOST_ROWS = 100
 MOST_BYTES = 4 * 1024 * 1024
@@ -69,12 +74,15 @@ def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
 
 
 def row(at: datetime, node: str, name: str, message: str, partition: str, sequence: str) -> Row:
-    """Return one row.
+    """Return a row.
 
     Args:
+        at: Time of the event.
+        node: Where it happened.
         name: ``source:name`` of the event.
-        message: As text, short enough.
-        sequence: What tells it from other such events of that instant; the same each time.
+        message: As text, short enough for a property.
+        partition: Key of the partition.
+        sequence: Tells it from other such events of that instant; the same each time.
 
     Raises:
         ValueError: If the time is before 1970 or after 2286.
@@ -89,7 +97,7 @@ def row(at: datetime, node: str, name: str, message: str, partition: str, sequen
 
 
 def fitting(message: Mapping[str, Json]) -> str:
-    """Return a message as text that fits into a property; what was cut away is marked.
+    """Return a message as text that fits into a property; cuts are marked.
 
     Long values end in ``…[cut]``; where that is not enough, ``cut`` tells how many members are
     missing at the end.
@@ -137,18 +145,12 @@ def _happened(key: str, source: str, name: str, message: Mapping[str, Json]) -> 
 
 
 def transactions(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Part rows of one partition into what may be sent at once."""
-    batch: list[Row] = []
-    size = _WRAPPING_BYTES
-    for one in rows:
-        more = _FRAME_BYTES + len(json.dumps(one)) + 3 * len(one["RowKey"] + one["PartitionKey"])
-        if batch and (len(batch) == MOST_ROWS or size + more > MOST_BYTES):
-            yield batch
-            batch, size = [], _WRAPPING_BYTES
-        batch.append(one)
-        size += more
-    if batch:
-        yield batch
+    """Split the rows of a partition into transactions."""
+
+    def size(one: Row) -> int:
+        return _FRAME_BYTES + len(json.dumps(one)) + 3 * len(one["RowKey"] + one["PartitionKey"])
+
+    return batches(rows, size, MOST_ROWS, MOST_BYTES - _WRAPPING_BYTES)
 
 
 def _shortened(value: Json) -> Json:
@@ -161,7 +163,7 @@ def cut(text: str, longest: int) -> str:
 
 
 def _sound(text: str) -> str:
-    """Replace halves of characters, which no UTF-8 has."""
+    """Replace single surrogates, which UTF-8 cannot hold."""
     return text.encode(errors="replace").decode()
 
 
@@ -222,7 +224,7 @@ def is_ours(key: str) -> bool:
 
 
 def escape(text: str) -> str:
-    """Return a text with what no key may hold as ``~`` and two hexadecimal digits a byte."""
+    """Escape what no key may hold, as ``~`` and two hexadecimal digits for each byte."""
     return _FORBIDDEN.sub(
         lambda match: "".join(f"~{byte:02x}" for byte in match[0].encode(errors="surrogatepass")),
         text,

@@ -1,4 +1,4 @@
-"""Our runs as Batch Shipyard would have told them: for its own graph.py, and for what knows it.
+"""Our runs as rows of Batch Shipyard's own form, for its graph.py and similar programs.
 
 One row for each event, ``RowKey`` a float of seconds as text, later by a microsecond where that
 is taken; ``Message`` without escapes, so what would part it wrongly is replaced. Every run is a
@@ -47,10 +47,11 @@ _PARTING = re.compile(r"[,=\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
-    """Return runs as rows of Batch Shipyard's form, each with a key of its own.
+    """Return the events of runs as rows of Batch Shipyard's form, each with a key of its own.
 
     Args:
-        events: Of any number of runs; such as tell no run keep their node and name.
+        events: Of any number of runs; events that belong to no run keep their node and name.
+        partition: Key of the partition.
     """
     free = _Free(())
     told = sorted(_told(events), key=lambda event: event.at)
@@ -169,11 +170,11 @@ def _key(at: int) -> str:
 
 
 class Exporter:
-    """Inserts rows in the way of Batch Shipyard; what is there already is not put in again.
+    """Inserts rows as Batch Shipyard does; rows that are there already are not inserted again.
 
-    Batch Shipyard itself inserts one by one, and tries the next microsecond where one is taken: of
-    a hundred rows of one instant the last takes a hundred requests. Here what is taken is read at
-    once, and rows go by the hundred.
+    Batch Shipyard inserts one by one, and tries the next microsecond where one is taken: of a
+    hundred rows of one instant the last takes a hundred requests. Here the taken keys are read
+    first, and rows are sent by the hundred.
 
     Args:
         access: Where the table is.
@@ -196,7 +197,7 @@ class Exporter:
         )
 
     def _there(self, wanted: Sequence[Row]) -> list[Mapping[str, Any]]:
-        """Return what may be in the way of rows, or be these rows; other forms' are passed over."""
+        """Return the rows of this form that may have the keys of the wanted ones, or be these."""
         found = self._writer.read(
             "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
             {
@@ -214,8 +215,8 @@ def placed(wanted: Iterable[Row], there: Iterable[Mapping[str, Any]]) -> Iterato
 
     Args:
         wanted: In order of time.
-        there: What the table holds around them. A row with the same content, where this one would
-            have been put, is this one; each is so once.
+        there: What the table holds around them. A row with the same content, where a wanted one
+            would be put, is that one; each is so once.
     """
     held: dict[tuple[Any, ...], deque[int]] = {}
     for row in sorted(there, key=_at):
@@ -232,7 +233,7 @@ def placed(wanted: Iterable[Row], there: Iterable[Mapping[str, Any]]) -> Iterato
 
 
 class _Free:
-    """Which microseconds are free; each look shortens the way of the next one."""
+    """The free microseconds; each search makes the next one shorter."""
 
     def __init__(self, taken: Iterable[int]) -> None:
         self._next = {at: at + 1 for at in taken}

@@ -1,17 +1,24 @@
-"""Publishing performance events to Azure Tables."""
+"""Publishing performance events to Azure Tables: a run's, or those of a TestResults document."""
 
+import hashlib
+import socket
 import threading
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
-from benchyard.core.errors import InputError
+from benchyard.core.errors import DocumentRejectedError, InputError
+from benchyard.core.model import Json
 from benchyard.publish.sinks.azure.credentials import Access, access
-from benchyard.publish.sinks.azure.documents import events_in, publishing_rows, rejected
-from benchyard.publish.sinks.azure.rows import rows_of
+from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, Row, fitting, row, rows_of
 from benchyard.publish.sinks.azure.shipyard import Exporter
 from benchyard.publish.sinks.azure.writer import RowWriter
 from benchyard.publish.sinks.contract import Kind, Spooled
-from benchyard.results.events import Event
+from benchyard.publish.testresults import Document, parse
+from benchyard.publish.testresults.document import SUBJECT, subject_in, suspect_in
+from benchyard.results.events import Event, load
+from benchyard.results.events.convert import SOURCE
+from benchyard.results.events.lines import stamp
+from benchyard.results.subject import commit_of
 
 #: Chosen on the command line as ``azure-tables:shipyard``.
 SHIPYARD = "shipyard"
@@ -21,7 +28,7 @@ class AzureTablesSink:
     """Rows of the table ``<prefix>perf``, a partition for each pool of hosts.
 
     Args:
-        found: Where, and the way in; None looks for it in ``check``, or when first needed.
+        found: The table and the credentials; None looks for them when they are needed.
         form: Empty, or ``shipyard`` for the rows that Batch Shipyard itself writes.
         writer: Sends the rows; tests hand in their own.
     """
@@ -54,7 +61,7 @@ class AzureTablesSink:
 
     @property
     def kind(self) -> Kind:
-        """A finished run hands it its events."""
+        """It takes the events of a finished run."""
         return Kind.EVENTS
 
     @property
@@ -66,7 +73,7 @@ class AzureTablesSink:
         return 4
 
     def check(self) -> None:
-        """Look for the credentials and for the names of table and partition; nothing is sent.
+        """Look for credentials and for the names of table and partition; nothing is sent.
 
         Raises:
             InputError: If something is missing or wrong.
@@ -90,7 +97,7 @@ class AzureTablesSink:
         try:
             rows = rows_of(events, found.partition)
         except ValueError as error:
-            raise rejected(error) from error
+            raise DocumentRejectedError(f"one of its events can be no row: {error}") from error
         writer.upsert(rows)
         self._tell(events, spooled, "upload", began)
 
@@ -125,3 +132,104 @@ class AzureTablesSink:
         """Give connections back."""
         if self._writer is not None:
             self._writer.close()
+
+
+def events_in(spooled: Spooled) -> list[Event]:
+    """Return the events of a file.
+
+    Raises:
+        DocumentRejectedError: If it holds neither events nor a TestResults document.
+    """
+    if spooled.kind is Kind.EVENTS:
+        return load(spooled.content)
+    return list(_events_of(parse(spooled.content)))
+
+
+def _events_of(document: Document) -> Iterator[Event]:
+    """Yield an event for a test's start, for each entry, and for its end if its length is known.
+
+    Entries have no times of their own: all of them stand at the test's start.
+    """
+    node = _host(document.body.get("machineConfiguration"))
+    # Two tests of one name can start in the same second.
+    whose: dict[str, Json] = {"test": document.test, "document": document.identity[:12]}
+    began = document.started_at
+    ours, subject = SUBJECT in document.arguments, subject_in(document)
+    digest = subject.get("digest")
+    # Of other documents nothing is told that was not before: their rows keep their keys.
+    more: dict[str, Json] = {"subject": digest, "commit": commit_of(subject)} if ours else {}
+    yield Event(began, node, TESTRESULTS, "test-start", {**whose, **_known(more)})
+    for entry in document.entries:
+        told: dict[str, Json] = {"entry": entry.name, "wall": entry.wall_time}
+        suspect = suspect_in(entry.body) if ours else ""
+        marked = _known({"subject": digest, "suspect": suspect or None}) if ours else {}
+        yield Event(began, node, TESTRESULTS, "entry", {**whose, **told, **marked})
+    length_s = _number(document.body.get("runTime"))
+    ended = _after(began, length_s)
+    if ended is not None:
+        yield Event(ended, node, TESTRESULTS, "test-end", {**whose, "diff": length_s})
+
+
+def _known(told: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _host(machine: Json) -> str:
+    named = machine.get("hostname") if isinstance(machine, dict) else None
+    return str(named or UNKNOWN)
+
+
+def _after(began: datetime, length_s: float) -> datetime | None:
+    try:
+        return began + timedelta(seconds=length_s) if length_s > 0 else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(value: Json) -> float:
+    try:
+        return float(value) if isinstance(value, int | float | str) else 0.0
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def publishing_rows(
+    events: Sequence[Event],
+    partition: str,
+    spooled: Spooled,
+    what: str,
+    times: tuple[datetime, datetime],
+) -> list[Row]:
+    """Return the rows that tell when a document was uploaded or archived.
+
+    Their keys have the time of the document's last event, so that publishing again replaces them;
+    ``at`` in the message is when it happened.
+
+    Args:
+        events: Of the document.
+        partition: Key of the partition.
+        spooled: The document.
+        what: ``upload`` or ``archive``.
+        times: Its start and its end.
+    """
+    if not events:
+        return []
+    last = max(events, key=lambda event: event.at)
+    whose = {name: last.message[name] for name in ("case", "run", "test") if name in last.message}
+    told: dict[str, Json] = {**whose, "document": spooled.name, "from": socket.gethostname()}
+    length_s = (times[1] - times[0]).total_seconds()
+    ended: dict[str, Json] = {"diff": length_s}
+    if what == "archive":
+        ended["archived_as"] = spooled.archived_as
+    sequence = hashlib.sha256(spooled.name.encode(errors="surrogatepass")).hexdigest()[:16]
+    return [
+        row(
+            last.at,
+            last.node,
+            f"{SOURCE}:{what}-{edge}",
+            fitting({"at": stamp(at), **told, **more}),
+            partition,
+            sequence,
+        )
+        for edge, at, more in (("start", times[0], {}), ("end", times[1], ended))
+    ]

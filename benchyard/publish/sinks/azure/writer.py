@@ -1,19 +1,19 @@
-"""Sending rows: as few requests as may be, each asked once; each row once in the end."""
+"""Sending rows in transactions, each once; writing a row twice leaves one."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from benchyard.core.errors import InputError
+from benchyard.core.errors import BenchyardError, InputError, SinkError, SinkUnavailableError
 from benchyard.publish.sinks.azure.client import (
     FAILURES,
-    AzureAnswer,
-    Meaning,
+    ExistsError,
+    NoTableError,
     Table,
     Tables,
+    explained,
     refuse_silent,
     service,
-    understood,
 )
 from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.rows import Row, transactions
@@ -22,9 +22,9 @@ T = TypeVar("T")
 
 
 class RowWriter:
-    """Writes rows into the table, and makes the table when it is not there.
+    """Writes rows into the table, which it makes if it is not there; several threads may share it.
 
-    May be used by several threads at once. What its methods raise is said in ``contract.Sink``.
+    What its methods raise is said in ``contract.Sink``.
     """
 
     def __init__(self, access: Access) -> None:
@@ -40,13 +40,12 @@ class RowWriter:
 
     def create(self, rows: Iterable[Row]) -> bool:
         """Add rows; tell whether all keys were free. If not, some rows may be there."""
-        for batch in transactions(rows):
-            operations = [("create", one, dict[str, Any]()) for one in batch]
-            answer = self._with_table(lambda table, made=operations: table.submit_transaction(made))
-            if isinstance(answer, AzureAnswer):
-                if answer.meaning is Meaning.EXISTS:
-                    return False
-                raise self._error(answer)
+        try:
+            for batch in transactions(rows):
+                operations = [("create", one, dict[str, Any]()) for one in batch]
+                self._asked(lambda table, made=operations: table.submit_transaction(made))
+        except ExistsError:
+            return False
         return True
 
     def read(
@@ -61,20 +60,24 @@ class RowWriter:
         return self._asked(all_of)
 
     def _asked(self, call: Callable[[Table], T]) -> T:
-        answer = self._with_table(call)
-        if isinstance(answer, AzureAnswer):
-            raise self._error(answer)
-        return answer
+        """Make a call; if it is refused, find out whether anything else is accepted."""
+        try:
+            return self._with_table(call)
+        except SinkError as error:
+            # A plain one: it is not known whether the document or the settings are wrong.
+            if type(error) is SinkError and not self._are_settings_right():
+                raise InputError(str(error)) from None
+            raise
 
-    def _error(self, answer: AzureAnswer) -> Exception:
-        """Return what to raise; where it is in doubt, whether anything is taken is asked."""
-        if answer.meaning is Meaning.DOUBT:
-            probed = self._tried(self._probe)
-            if isinstance(probed, AzureAnswer) and probed.meaning is not Meaning.AGAIN:
-                return InputError(answer.sentence)
-        return answer.to_error()
+    def _are_settings_right(self) -> bool:
+        """Tell whether a row can be read, or could be later."""
+        try:
+            self._tried(self._read_a_row)
+        except BenchyardError as error:
+            return type(error) is SinkUnavailableError
+        return True
 
-    def _probe(self, table: Table) -> object:
+    def _read_a_row(self, table: Table) -> object:
         found = table.query_entities(
             "PartitionKey eq @partition",
             parameters={"partition": self._access.partition},
@@ -83,24 +86,22 @@ class RowWriter:
         )
         return next(found.by_page(), None)
 
-    def _with_table(self, call: Callable[[Table], T]) -> T | AzureAnswer:
-        answer = self._tried(call)
-        if isinstance(answer, AzureAnswer) and answer.meaning is Meaning.NO_TABLE:
-            return self._make_table() or self._tried(call)
-        return answer
-
-    def _tried(self, call: Callable[[Table], T]) -> T | AzureAnswer:
+    def _with_table(self, call: Callable[[Table], T]) -> T:
         try:
-            return call(self._open().get_table_client(self._access.table))
-        except FAILURES as error:
-            return understood(error, self._access)
+            return self._tried(call)
+        except NoTableError:
+            table = self._access.table
+            self._explaining(lambda: self._open().create_table_if_not_exists(table))
+            return self._tried(call)
 
-    def _make_table(self) -> AzureAnswer | None:
+    def _tried(self, call: Callable[[Table], T]) -> T:
+        return self._explaining(lambda: call(self._open().get_table_client(self._access.table)))
+
+    def _explaining(self, call: Callable[[], T]) -> T:
         try:
-            self._open().create_table_if_not_exists(self._access.table)
+            return call()
         except FAILURES as error:
-            return understood(error, self._access)
-        return None
+            raise explained(error, self._access) from None
 
     def _open(self) -> Tables:
         with self._opening:

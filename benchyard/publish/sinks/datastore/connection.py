@@ -21,7 +21,7 @@ from benchyard.core.errors import (
 )
 from benchyard.publish.sinks.datastore.entities import TYPES, Message
 from benchyard.publish.sinks.datastore.settings import Credentials, Settings, find_credentials
-from benchyard.publish.sinks.retry import READING, retried
+from benchyard.publish.sinks.sending import READING, retried
 
 #: gRPC would wait up to two minutes before it looks again whether a server is back, and 20 s for a
 #: connection (``min_reconnect_backoff_ms``); it would try again by itself, and takes answers of at
@@ -80,7 +80,7 @@ class Connection:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Return the Datastore that the environment means; nothing is connected or checked."""
+        """Return a connection by the environment's settings; nothing is connected or checked."""
         return cls(Settings.from_environment())
 
     @property
@@ -96,11 +96,10 @@ class Connection:
             return self._settings
 
     def commit(self, mutations: Sequence[Message]) -> None:
-        """Store all of it, or, after an error, perhaps some.
+        """Store mutations; after an error some of them may be stored.
 
-        Where it is refused, it is found out whose fault that is: the settings', if a request that
-        holds nothing of the document is refused as well; else that of the mutations that are
-        refused alone, once more.
+        If a request is refused, the settings are wrong if an empty one is refused as well. Else it
+        is halved until one mutation alone is refused, twice: then the document is wrong.
 
         Raises:
             SinkUnavailableError: If it may succeed later.
@@ -123,7 +122,7 @@ class Connection:
         """Raise InputError unless a commit that changes nothing is accepted.
 
         Args:
-            like: A mutation; what is deleted has its partition, and was never there.
+            like: A mutation; an entity of its partition that never existed is deleted.
         """
         probe = TYPES.Mutation.pb()()
         probe.delete.partition_id.CopyFrom(like.upsert.key.partition_id)
@@ -136,7 +135,7 @@ class Connection:
             )
 
     def _refusal(self, mutations: Sequence[Message]) -> str | None:
-        """Commit; return what was said if the request was refused as such."""
+        """Commit; return the error's text if the request itself was refused."""
         request = self._filled(TYPES.CommitRequest.pb()())
         request.mode = TYPES.CommitRequest.Mode.NON_TRANSACTIONAL
         request.mutations.extend(mutations)
@@ -170,7 +169,7 @@ class Connection:
                 request.query.limit.value -= len(batch.entity_results)
 
     def close(self) -> None:
-        """Close the channel; calls that wait give up."""
+        """Close the channel; calls under way fail."""
         self._closed = True
         with self._opening:
             if self._client is not None:
@@ -248,16 +247,17 @@ def _secure_channel(host: str, *, options: Sequence[tuple[str, int]], **others: 
 
 
 def asked(place: str, attempt: Callable[[], T]) -> T:
-    """Return what a call returns; it is made once.
+    """Make a call once, and explain its errors.
 
     Args:
         place: What the other side is called in a sentence.
+        attempt: The call.
 
     Raises:
-        UnreachableError: If nobody is there.
+        UnreachableError: If nobody answers at the address.
         SinkUnavailableError: If it may succeed later.
-        InputError: If it cannot without other settings, or somebody's help.
-        GoogleAPICallError: If the request was refused as such: see ``REFUSED``.
+        InputError: If settings, credentials or the database are wrong.
+        GoogleAPICallError: If the request itself was refused: see ``REFUSED``.
     """
     try:
         return attempt()

@@ -4,18 +4,22 @@ Names and types of the properties are those of TensorFlow's uploader
 (tensorflow/tools/test/upload_test_benchmarks.py); ``host``, ``subject`` (a digest) and ``commit``
 are ours, and no query of its needs to know them. Keys are not: it lets Datastore number them, so
 that publishing twice leaves two copies; ours are named by the identities of document and entry.
+
+What is too long for a property is cut. Small members of an object and elements of a list stay
+whole, large ones share the room that is left; so a document keeps the names and times of all its
+entries and loses their details, instead of losing half of the entries.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from google.cloud.datastore_v1 import types
 
+from benchyard.core.model import Json, JsonObject
 from benchyard.publish.sinks.datastore.settings import Settings
-from benchyard.publish.sinks.datastore.truncation import fitted
 from benchyard.publish.testresults.document import Document, subject_in
 from benchyard.results.subject import commit_of
 
@@ -34,9 +38,19 @@ HOST, SUBJECT, COMMIT = "host", "subject", "commit"
 #: Source: https://cloud.google.com/datastore/docs/concepts/limits
 INFO_BYTES = 1_048_487 - 8 * 1024
 
+K = TypeVar("K")
+#: Member of every object that was cut: ``archive`` and ``bytes``, of the whole.
+MARKER = "benchyardCut"
+#: Ends a text that was cut.
+ELLIPSIS = "…"
+#: With a smaller share, the first elements are kept instead of a little of all (bytes).
+_LEAST_SHARE = 64
+#: What lies deeper is kept whole or not at all: a hostile file must not exhaust the stack.
+_DEEPEST = 40
+
 
 def indexed(name: str) -> str:
-    """Return a name as it is stored and asked for: a long one is cut and ends in its digest."""
+    """Return a name as it is indexed: a long one is cut, and its digest added."""
     coded = name.encode(errors="backslashreplace")
     if len(coded) <= INDEXED_BYTES:
         return coded.decode()
@@ -63,10 +77,7 @@ def moment(value: Message) -> datetime:
 
 
 def number(value: Message) -> float:
-    """Return a timing that was read; the original stores whole ones as integers, others may not be.
-
-    NaN where it is no number.
-    """
+    """Return a timing that was read, NaN if it is no number; TensorFlow's may be integers."""
     match value.WhichOneof("value_type"):
         case "double_value":
             return value.double_value
@@ -77,7 +88,7 @@ def number(value: Message) -> float:
 
 
 def document_mutation(settings: Settings, document: Document, archived_as: str) -> Message:
-    """Return what stores the ``Test`` entity of a document."""
+    """Return the mutation that stores the ``Test`` entity of a document."""
     made = _template(settings, TEST, document)
     made.upsert.key.path[0].name = document.identity
     made.upsert.properties["info"].string_value = _info(document, archived_as)
@@ -85,7 +96,7 @@ def document_mutation(settings: Settings, document: Document, archived_as: str) 
 
 
 def entry_mutations(settings: Settings, document: Document, archived_as: str) -> Iterator[Message]:
-    """Yield what stores the ``Entry`` entities of a document, in its order."""
+    """Yield the mutations that store the ``Entry`` entities of a document, in its order."""
     template = _template(settings, ENTRY, document)
     for entry in document.entries:
         made = TYPES.Mutation.pb()()
@@ -124,7 +135,7 @@ def _template(settings: Settings, kind: str, document: Document) -> Message:
 
 
 def _measured(document: Document) -> dict[str, str]:
-    """Return what an entity says of what was measured, as far as the document tells."""
+    """Return the properties that say what was measured, as far as the document does."""
     subject = subject_in(document)
     told = {
         HOST: subject.get("host"),
@@ -132,3 +143,90 @@ def _measured(document: Document) -> dict[str, str]:
         COMMIT: commit_of(subject),
     }
     return {name: value for name, value in told.items() if isinstance(value, str) and value}
+
+
+def fitted(body: JsonObject, limit: int, archived_as: str) -> str:
+    """Return ``body`` as JSON in ASCII; if it is longer than ``limit``, cut and marked.
+
+    Args:
+        body: What is to be stored.
+        limit: Bytes, at least a few hundred.
+        archived_as: Where the whole document is.
+    """
+    text = json.dumps(body)
+    if len(text) <= limit:
+        return text
+    marker: Json = {"archive": _short(archived_as, limit // 4), "bytes": len(text)}
+    rest: JsonObject = {name: value for name, value in body.items() if name != MARKER}
+    room = limit - len(json.dumps({MARKER: marker}))
+    return json.dumps({MARKER: marker, **_object(rest, room, 0)})
+
+
+def _cut(value: Json, room: int, depth: int) -> Json:
+    """Cut a value that is larger than ``room``; None if nothing of it fits."""
+    match value:
+        case str():
+            return _short(value, room) or None
+        case list() if depth < _DEEPEST:
+            kept = _members(enumerate(value), lambda _: 2, room - 2, depth)
+            return [element for _, element in kept] or None
+        case dict() if depth < _DEEPEST:
+            return _object(value, room, depth) or None
+        case _:
+            return None
+
+
+def _object(value: JsonObject, room: int, depth: int) -> JsonObject:
+    named = value.items()
+    return dict(_members(named, lambda name: len(json.dumps(name)) + 4, room - 2, depth))
+
+
+def _members(
+    members: Iterable[tuple[K, Json]], overhead: Callable[[K], int], room: int, depth: int
+) -> list[tuple[K, Json]]:
+    """Return the members that fit together; those larger than their share are cut.
+
+    Args:
+        members: Names, or places in a list, and values.
+        overhead: Bytes that a member's name and the signs around it take.
+        room: Bytes for all of them.
+        depth: How deep they are nested.
+    """
+    sized = [(k, v, overhead(k), overhead(k) + len(json.dumps(v))) for k, v in members]
+    count, share = _shared([size for *_, size in sized], room)
+    kept: list[tuple[K, Json]] = []
+    for key, value, around, size in sized[:count]:
+        part = value if size <= share else _cut(value, share - around, depth + 1)
+        if part is not None or size <= share:
+            kept.append((key, part))
+    return kept
+
+
+def _shared(sizes: Sequence[int], room: int) -> tuple[int, int]:
+    """Return how many members are kept, the first ones, and the most bytes that each may take."""
+    left = room
+    share = room
+    for place, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - place)
+        if size > share:
+            break
+        left -= size
+    if share >= _LEAST_SHARE:
+        return len(sizes), share
+    count = 0
+    for size in sizes:
+        room -= min(size, _LEAST_SHARE)
+        if room < 0:
+            break
+        count += 1
+    return count, _LEAST_SHARE
+
+
+def _short(text: str, room: int) -> str:
+    """Cut a text to ``room`` bytes of JSON; empty if nothing fits."""
+    if len(text) <= room and len(json.dumps(text)) <= room:
+        return text
+    kept = text[: max(room, 0)]
+    while kept and len(json.dumps(kept + ELLIPSIS)) > room:
+        kept = kept[: len(kept) * 3 // 4]
+    return kept and kept + ELLIPSIS

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, Self, cast
+from typing import Any, Self, Unpack, cast
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import JsonObject
-from benchyard.publish.sinks.contract import Stored, Timing
+from benchyard.publish.sinks.contract import Stored, Timing, Window
 from benchyard.publish.sinks.datastore.connection import Connection
 from benchyard.publish.sinks.datastore.entities import (
     COMMIT,
@@ -33,9 +33,9 @@ _FROM: int = TYPES.PropertyFilter.Operator.GREATER_THAN_OR_EQUAL
 
 
 class DatastoreReader:
-    """Answers from a Datastore; see the contract for what each method yields.
+    """Reads from a Datastore; see ``contract.Reader``.
 
-    Whatever name was too long to be indexed is found by its whole and listed as it is stored.
+    A name that was too long to be indexed is listed as it is stored, and found by the whole name.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -44,7 +44,7 @@ class DatastoreReader:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Return a reader of what the environment means; nothing is connected or checked."""
+        """Return a reader by the environment's settings; nothing is connected or checked."""
         return cls(Connection.from_environment())
 
     def tests(self) -> Iterator[str]:
@@ -57,43 +57,15 @@ class DatastoreReader:
         for found in self._connection.query(distinct(ENTRY, "entry", {"test": test})):
             yield found.properties["entry"].string_value
 
-    def starts(
-        self,
-        test: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
         """Yield when a test was started."""
-        query = select(
-            TEST,
-            {"test": test},
-            properties=["start"],
-            since=since,
-            newest_first=newest_first,
-            limit=limit,
-        )
+        query = ordered(select(TEST, {"test": test}, ["start"]), window)
         for found in self._connection.query(query):
             yield moment(found.properties["start"])
 
-    def timings(
-        self,
-        test: str,
-        entry: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        query = select(
-            ENTRY,
-            {"test": test, "entry": entry},
-            since=since,
-            newest_first=newest_first,
-            limit=limit,
-        )
+        query = ordered(select(ENTRY, {"test": test, "entry": entry}), window)
         for found in self._connection.query(query):
             yield self._timing(test, found)
 
@@ -104,7 +76,7 @@ class DatastoreReader:
         yield from sorted(found, key=attrgetter("entry"))
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         self._connection.close()
 
     def _timing(self, test: str, entity: Message) -> Timing:
@@ -115,7 +87,7 @@ class DatastoreReader:
         return Timing(at, number(properties["timing"]), subject, suspect)
 
     def _subject(self, test: str, at: datetime, told: Mapping[str, str]) -> Subject:
-        """Return the subject of an entry: its test has the whole, which is read once for each."""
+        """Return the subject of an entry; the whole is in its test, which is read once."""
         digest = told[SUBJECT]
         if not digest:
             return known_of(test, told[HOST], told[COMMIT])
@@ -157,33 +129,34 @@ def _object(text: str) -> JsonObject:
 
 
 def select(
-    kind: str,
-    equal: Mapping[str, str | datetime],
-    *,
-    properties: Sequence[str] = (),
-    since: datetime | None = None,
-    newest_first: bool | None = None,
-    limit: int | None = None,
+    kind: str, equal: Mapping[str, str | datetime], properties: Sequence[str] = ()
 ) -> Message:
     """Return a query for the entities of a kind.
 
     Args:
+        kind: The kind.
         equal: Property to value.
         properties: What is wanted of each; empty means all of it.
-        newest_first: Order by ``start``, descending or ascending; None leaves the order open.
     """
     query = TYPES.Query.pb()()
     query.kind.add().name = kind
     for name, value in equal.items():
         _add_filter(query, name, _EQUAL, value)
-    if since is not None:
-        _add_filter(query, "start", _FROM, since)
-    if newest_first is not None:
-        order = query.order.add()
-        order.property.name = "start"
-        order.direction = _direction(newest_first)
     for name in properties:
         query.projection.add().property.name = name
+    return query
+
+
+def ordered(query: Message, window: Window) -> Message:
+    """Return a query for a part of what it found, ordered by ``start``."""
+    since, limit = window.get("since"), window.get("limit")
+    if since is not None:
+        _add_filter(query, "start", _FROM, since)
+    directions = TYPES.PropertyOrder.Direction
+    order = query.order.add(direction=directions.ASCENDING)
+    order.property.name = "start"
+    if window.get("newest_first"):
+        order.direction = directions.DESCENDING
     if limit is not None:
         query.limit.value = limit
     return query
@@ -191,16 +164,11 @@ def select(
 
 def distinct(kind: str, name: str, equal: Mapping[str, str | datetime]) -> Message:
     """Return a query for the different values of a property, in their order."""
-    query = select(kind, equal, properties=[name])
+    query = select(kind, equal, [name])
     query.distinct_on.add().name = name
-    query.order.add().property.name = name
-    query.order[0].direction = TYPES.PropertyOrder.Direction.ASCENDING
+    order = query.order.add(direction=TYPES.PropertyOrder.Direction.ASCENDING)
+    order.property.name = name
     return query
-
-
-def _direction(newest_first: bool) -> int:  # noqa: FBT001
-    directions = TYPES.PropertyOrder.Direction
-    return directions.DESCENDING if newest_first else directions.ASCENDING
 
 
 def _add_filter(query: Message, name: str, operator: int, value: str | datetime) -> None:

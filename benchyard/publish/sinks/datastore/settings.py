@@ -1,4 +1,4 @@
-"""Which Datastore, by the environment; Google's credentials for it, by Google's usual ways."""
+"""The settings of Datastore, from the environment, and Google's application default credentials."""
 
 import os
 import re
@@ -70,14 +70,14 @@ class Settings:
 
     @property
     def place(self) -> str:
-        """What it is called in a sentence."""
+        """Its name in sentences."""
         return f"Datastore at {self.emulator}" if self.emulator else "Google Cloud Datastore"
 
     def check(self) -> None:
-        """Look at the values themselves.
+        """Check the form of the values.
 
         Raises:
-            InputError: If one of them can not be right.
+            InputError: If one of them is malformed.
         """
         if self.emulator and not _ADDRESS.fullmatch(self.emulator):
             raise InputError(
@@ -97,13 +97,13 @@ class Settings:
 
 
 class BoundedRequest(google.auth.transport.requests.Request):
-    """Requests that together take no longer than a given time.
+    """HTTP requests with one deadline for all of them.
 
-    Google's library asks the metadata server of Compute Engine when nothing else is found, three
-    times with three seconds each and pauses between; everywhere else nobody answers.
+    Without other credentials, Google's library asks the metadata server of Compute Engine three
+    times, with three seconds each and pauses between. Elsewhere there is no such server.
 
     Args:
-        seconds: For all requests from now on.
+        seconds: Until the deadline, from now on.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -133,15 +133,15 @@ class BoundedRequest(google.auth.transport.requests.Request):
 
 
 def find_credentials(seconds: float = 5.0) -> tuple[Credentials, str | None]:
-    """Return the application default credentials, and the project that they are of.
+    """Find the application default credentials, and their project if they name one.
 
-    A key file or gcloud's own are read without the network.
+    A key file, or the login of gcloud, is read without the network.
 
     Args:
-        seconds: How long the metadata server of Google's machines may take to answer.
+        seconds: How long the metadata server of Compute Engine may take to answer.
 
     Raises:
-        InputError: If there are none, or what is named is not usable.
+        InputError: If there are none, or the key file is not usable.
     """
     try:
         return _AUTH.default(scopes=[SCOPE], request=BoundedRequest(seconds))

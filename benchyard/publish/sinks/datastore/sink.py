@@ -1,12 +1,12 @@
 """Publishing to Google Cloud Datastore."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Self, TypeVar
+from typing import Self
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.publish.sinks.contract import Kind, Spooled
 from benchyard.publish.sinks.datastore.connection import Connection
 from benchyard.publish.sinks.datastore.entities import Message, document_mutation, entry_mutations
+from benchyard.publish.sinks.sending import batches
 from benchyard.publish.testresults.document import parse
 
 #: Mutations of a commit. Google no longer enforces it; older databases and servers do.
@@ -17,7 +17,6 @@ MOST_MUTATIONS = 500
 MOST_BYTES = 4 * 1024 * 1024
 #: What a message takes around its own bytes in the list that it is in, at most.
 _FRAME_BYTES = 8
-T = TypeVar("T")
 
 
 class DatastoreSink:
@@ -33,22 +32,21 @@ class DatastoreSink:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Return the sink that the environment means; nothing is connected or checked."""
+        """Return the sink by the environment's settings; nothing is connected or checked."""
         return cls(Connection.from_environment())
 
     def check(self) -> None:
-        """Look whether settings and credentials are there.
+        """Check settings and credentials.
 
         Raises:
-            InputError: If not.
+            InputError: If they are missing or wrong.
         """
         _ = self._connection.settings
 
     def store(self, spooled: Spooled) -> None:
         """Publish one document.
 
-        Its entries go first. The entity of the test goes last, in a commit of its own: where it
-        is, the document is whole.
+        The entity of the test goes last, in a commit of its own: where it is, all entries are.
 
         Raises:
             DocumentRejectedError: If it is no document, or Datastore refuses it.
@@ -62,7 +60,7 @@ class DatastoreSink:
             raise DocumentRejectedError("it is nested too deeply") from error
 
     def close(self) -> None:
-        """Give the connection back; calls that wait give up."""
+        """Close the connection; calls under way fail."""
         self._connection.close()
 
     def _store(self, spooled: Spooled) -> None:
@@ -76,26 +74,3 @@ class DatastoreSink:
 
 def _size(mutation: Message) -> int:
     return mutation.ByteSize() + _FRAME_BYTES
-
-
-def batches(
-    things: Iterable[T], size: Callable[[T], int], most: int, most_bytes: int
-) -> Iterator[list[T]]:
-    """Yield all things in order; one that is too large by itself gets a batch of its own.
-
-    Args:
-        size: Bytes of one thing.
-        most: Things in a batch.
-        most_bytes: Bytes of a batch.
-    """
-    batch: list[T] = []
-    filled = 0
-    for thing in things:
-        needed = size(thing)
-        if batch and (len(batch) >= most or filled + needed > most_bytes):
-            yield batch
-            batch, filled = [], 0
-        batch.append(thing)
-        filled += needed
-    if batch:
-        yield batch

@@ -1,4 +1,4 @@
-"""The store's file: opened, made, and what is wrong with it in a sentence."""
+"""Opening and making the file of the local store, and explaining what is wrong with it."""
 
 import os
 import sqlite3
@@ -11,8 +11,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from benchyard.core.errors import DocumentRejectedError, InputError, SinkUnavailableError
-from benchyard.core.files import shown, sync_folder
+from benchyard.core.files import shown
 from benchyard.core.places import local_store
+from benchyard.publish.exclusive_write import make_folder
 from benchyard.publish.sinks.local.schema import (
     VERSION,
     create,
@@ -62,9 +63,9 @@ def file_of(detail: str) -> Path:
 
 @contextmanager
 def explaining(file: Path) -> Generator[None]:
-    """Turn what SQLite and the system say into a sentence that names the file, and how to mend it.
+    """Turn errors of SQLite and the system into a sentence that names the file and the remedy.
 
-    Whatever is read from a store, or written to it, is so within this.
+    All reading and writing of a store happens within this.
 
     Raises:
         SinkUnavailableError: Instead of their errors.
@@ -94,13 +95,13 @@ def _reason(error: Exception) -> str:
 
 
 def connect_to_write(file: Path) -> sqlite3.Connection:
-    """Open the store, made before if it is not there; every commit is on disk.
+    """Open the store, or make it; every commit is synced to disk.
 
     Raises:
         SinkUnavailableError: If that is not possible, or the file is no store of ours.
     """
     with explaining(file):
-        _make_folder(file.parent)
+        make_folder(file.parent)
         connection = _connect(file, "rwc")
         try:
             wrong = _prepare(connection)
@@ -111,14 +112,6 @@ def connect_to_write(file: Path) -> sqlite3.Connection:
         connection.close()
         raise SinkUnavailableError(f"{shown(file)} {wrong}")
     return connection
-
-
-def _make_folder(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    _make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    sync_folder(folder.parent)
 
 
 def _connect(file: Path, mode: str, patience: float | None = None) -> sqlite3.Connection:
@@ -135,7 +128,7 @@ def _connect(file: Path, mode: str, patience: float | None = None) -> sqlite3.Co
 
 
 def _refuse_others(file: Path) -> None:
-    """Refuse what is no file: to open a pipe waits for whoever writes to it, without an end."""
+    """Refuse what is no file: opening a pipe would wait for a writer without end."""
     for part in _PARTS:
         beside = Path(f"{os.path.realpath(file)}{part}")
         try:
@@ -150,7 +143,7 @@ def _refuse_others(file: Path) -> None:
 
 
 def _prepare(connection: sqlite3.Connection) -> str | None:
-    """Make the tables if the file is new; say why it cannot be used, or nothing if it can."""
+    """Make the tables if the file is new; return why it cannot be used, or None."""
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -168,7 +161,7 @@ def _prepare(connection: sqlite3.Connection) -> str | None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Turn the write-ahead log on; whoever else does so at this moment is waited for.
+    """Turn the write-ahead log on; wait for others that do so at this moment.
 
     SQLite does not wait here by itself (sqlite3_busy_handler: it may return SQLITE_BUSY at once
     where waiting could lead to a deadlock).
@@ -187,7 +180,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def writing(connection: sqlite3.Connection) -> Generator[None]:
-    """Make one transaction of the block; the right to write is waited for first."""
+    """Run the block in one transaction; wait for other writers before it."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -249,7 +242,7 @@ def _unusable(connection: sqlite3.Connection) -> str | None:
 
 
 def check(file: Path) -> None:
-    """Look whether documents can be written to the store, and write nothing.
+    """Check whether documents can be written to the store; write nothing.
 
     Raises:
         SinkUnavailableError: If they cannot.

@@ -6,9 +6,9 @@ from datetime import datetime
 from math import nan
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, Unpack
 
-from benchyard.publish.sinks.contract import Stored, Timing
+from benchyard.publish.sinks.contract import Stored, Timing, Window
 from benchyard.publish.sinks.local.connection import connect_to_read, explaining, file_of
 from benchyard.publish.sinks.local.schema import BLOCK, document_in, microseconds, moment_of
 from benchyard.publish.testresults import Entry
@@ -68,33 +68,18 @@ class LocalReader:
         )
         yield from self._names(query, {"test": test})
 
-    def starts(
-        self,
-        test: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
         """Yield when a test was started, once for each document."""
-        query = _STARTS + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
+        query = _STARTS + _order(window)
         with explaining(self._file):
-            for (start,) in self._rows(query, {"test": test, **_window(since, limit)}):
+            for (start,) in self._rows(query, {"test": test, **_bounds(window)}):
                 yield moment_of(start)
 
-    def timings(
-        self,
-        test: str,
-        entry: str,
-        *,
-        since: datetime | None = None,
-        newest_first: bool = False,
-        limit: int | None = None,
-    ) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
         told = _TOLD if self._version() > 1 else _NOT_TOLD
-        query = _TIMINGS.format(told=told) + (_NEWEST_FIRST if newest_first else _OLDEST_FIRST)
-        wanted = {"test": test, "entry": entry, "block": BLOCK, **_window(since, limit)}
+        query = _TIMINGS.format(told=told) + _order(window)
+        wanted = {"test": test, "entry": entry, "block": BLOCK, **_bounds(window)}
         with explaining(self._file):
             for start, timing, document, origin, suspect in self._rows(query, wanted):
                 wall_time = nan if timing is None else _of(float, timing)
@@ -135,7 +120,7 @@ class LocalReader:
         return self._origins[number]
 
     def _told_by(self, number: int) -> _Told:
-        """Return what a document of version 1 says of what was measured, and what is suspect."""
+        """Return the subject of a document of version 1, and why its entries are suspect."""
         if number not in self._old:
             [(info,)] = self._rows("SELECT info FROM documents WHERE id = :id", {"id": number})
             document = document_in(info)
@@ -160,13 +145,18 @@ class LocalReader:
 
 
 def _of(kind: type[_KindT], value: object) -> _KindT:
-    """Return a value that SQLite may give back as another kind than it was stored as."""
+    """Return a value if it has the type that was stored; of a damaged file it may have another."""
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind.__name__}")
     return value
 
 
-def _window(since: datetime | None, limit: int | None) -> dict[str, int]:
+def _order(window: Window) -> str:
+    return _NEWEST_FIRST if window.get("newest_first") else _OLDEST_FIRST
+
+
+def _bounds(window: Window) -> dict[str, int]:
+    since, limit = window.get("since"), window.get("limit")
     return {
         "since": _EVER if since is None else microseconds(since),
         "limit": _ALL if limit is None else limit,

@@ -110,9 +110,9 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Make a store of version 1 one of today, in the transaction that is open.
+    """Upgrade a store of version 1, in the transaction that is open.
 
-    No row is touched: of a large store that would take minutes, and others wait to write.
+    No row is rewritten: that would take minutes in a large store, while others wait to write.
     """
     drops = (f"DROP VIEW IF EXISTS {name}" for name in ("entries", "tests", "moments"))
     for statement in (*drops, *_ORIGINS, *_VIEWS, *_MARKS):
@@ -125,14 +125,14 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether nothing was ever made in this file, by us or by others."""
+    """Whether this file has no tables, neither ours nor others'."""
     return not any(_marks(connection)) and not _value(
         connection, "SELECT count(*) FROM sqlite_schema"
     )
 
 
 def problem(connection: sqlite3.Connection) -> str | None:
-    """Say why the tables of this file cannot be used, or nothing if they can."""
+    """Return why the tables of this file cannot be used; None if they can."""
     application, version = _marks(connection)
     if application != APPLICATION_ID:
         return "is a database, but no local store of Benchyard; name another file"

@@ -1,4 +1,4 @@
-"""Publishing to the local store: a document into the tables, in one transaction."""
+"""Publishing to the local store: each document in one transaction."""
 
 import json
 import os
@@ -6,8 +6,7 @@ import sqlite3
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchyard.core.errors import DocumentRejectedError
@@ -30,45 +29,23 @@ _LEVEL = 1
 _REMEMBERED = 200_000
 
 
-def ordinals(entries: Sequence[Entry]) -> list[int]:
-    """Return the ordinal of each entry among those of the same name."""
-    names = [entry.name for entry in entries]
-    if len(set(names)) == len(names):  # as nearly always
-        return [0] * len(names)
+def _ordinals(entries: Iterable[Entry]) -> Iterator[int]:
+    """Yield the ordinal of each entry among those of the same name."""
     seen: Counter[str] = Counter()
-    found: list[int] = []
-    for name in names:
-        found.append(seen[name])
-        seen[name] += 1
-    return found
+    for entry in entries:
+        yield seen[entry.name]
+        seen[entry.name] += 1
 
 
 def _suspect(entry: Entry) -> str | None:
     return suspect_in(entry.body) or None
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A document, ready to be written.
-
-    Args:
-        info: Its JSON, compressed.
-    """
-
-    document: Document
-    info: bytes
-
-    @classmethod
-    def of(cls, document: Document) -> "Packed":
-        """Do what needs no database."""
-        return cls(document, zlib.compress(document.info.encode(), _LEVEL))
-
-
 class TableWriter:
-    """Writes through one connection and remembers the numbers of names.
+    """Writes through one connection, and caches the ids of names.
 
-    To be thrown away with its connection when a transaction fails: it may then remember names that
-    are in no table.
+    After a failed transaction it must not be used again: it may have cached ids that are in no
+    table.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -76,12 +53,15 @@ class TableWriter:
         self._tests: dict[str, int] = {}
         self._entries: dict[int, dict[str, int]] = {}
 
-    def put(self, packed: Packed) -> None:
+    def put(self, document: Document, info: bytes) -> None:
         """Write a document and its entries, in the transaction that is open.
 
-        One that is there already is left: its identity says that nothing in it would be new.
+        A document that is there already, by its identity, is not written again.
+
+        Args:
+            document: The document.
+            info: Its JSON, compressed.
         """
-        document = packed.document
         identity = bytes.fromhex(document.identity)
         there = self._connection.execute("SELECT 1 FROM documents WHERE identity = ?", (identity,))
         if there.fetchone():
@@ -94,7 +74,7 @@ class TableWriter:
         self._connection.execute(
             "INSERT INTO documents (test_id, number, start, identity, info, origin) "
             "VALUES (?, ?, ?, ?, ?, ?)",
-            (test, number, start, identity, packed.info, self._origin(subject_in(document))),
+            (test, number, start, identity, info, self._origin(subject_in(document))),
         )
         self._put_timings(test, number, document.entries)
 
@@ -103,7 +83,7 @@ class TableWriter:
         block = number // BLOCK
         rows = [
             (block, names[entry.name], number, ordinal, entry.wall_time, _suspect(entry))
-            for entry, ordinal in zip(entries, ordinals(entries), strict=True)
+            for entry, ordinal in zip(entries, _ordinals(entries), strict=True)
         ]
         self._connection.executemany(
             "INSERT INTO timings (block, entry_id, number, ordinal, timing, suspect) "
@@ -134,7 +114,7 @@ class TableWriter:
         return self._tests[name]
 
     def _names(self, test: int, wanted: Iterable[str]) -> Mapping[str, int]:
-        """Return the ids of a test's entries; those that are wanted are made."""
+        """Return the ids of a test's entries; make those that are wanted and missing."""
         known = self._entries.get(test)
         if known is None:
             known = self._remember(test)
@@ -160,7 +140,7 @@ class LocalSink:
     """Writes to one SQLite file; any number of processes and threads may do so at once.
 
     A document is confirmed when it is on disk. SQLite has one writer at a time, so two threads are
-    best: one reads its document while the other's is written.
+    best: one parses a document while the other writes.
     """
 
     name = "local"
@@ -178,7 +158,7 @@ class LocalSink:
         return cls(file_of(detail))
 
     def check(self) -> None:
-        """Look whether the file can be written to, or made; see ``contract.Sink``."""
+        """Check whether the file can be written to, or made; see ``contract.Sink``."""
         check(self._file)
 
     def store(self, spooled: Spooled) -> None:
@@ -186,9 +166,10 @@ class LocalSink:
         if spooled.kind is not Kind.RESULTS:
             raise DocumentRejectedError("these are events; the local store takes TestResults")
         try:
-            packed = Packed.of(parse(spooled.content))
+            document = parse(spooled.content)
+            info = zlib.compress(document.info.encode(), _LEVEL)
             with self._lock:
-                self._put(packed)
+                self._put(document, info)
         except UnicodeEncodeError as error:
             raise DocumentRejectedError(f"a name in it is no Unicode: {error}") from error
 
@@ -197,11 +178,11 @@ class LocalSink:
         with self._lock:
             self._drop()
 
-    def _put(self, packed: Packed) -> None:
+    def _put(self, document: Document, info: bytes) -> None:
         try:
             connection, writer = self._connected()
             with explaining(self._file), writing(connection):
-                writer.put(packed)
+                writer.put(document, info)
         except BaseException:
             self._drop()
             raise

@@ -1,12 +1,12 @@
-"""Records of runs, with what they measured, as executing leaves them."""
+"""Records of runs, with what they measured, as executing leaves them, and what sinks keep of it."""
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from benchyard.core.model import JsonObject, Outcome
-from benchyard.publish.sinks import Spooled
+from benchyard.publish.sinks.contract import Reader, Sink, Spooled
 from benchyard.publish.testresults import text_of
 from benchyard.results.events import dump, events_of
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
@@ -77,3 +77,47 @@ NEIGHBOURS = (
     record(2, 0.1, 0.03, subject()),
     record(3, 0.4, 0.02, subject(), ["the host swapped"]),
 )
+
+
+class SubjectTests:
+    """What was measured goes along, and runs of one second keep their order, whatever the sink.
+
+    A test module derives a class from it, and has fixtures for a sink and a reader of it.
+    """
+
+    #: Makes what the sink takes.
+    spooled: Callable[[RunRecord], Spooled] = staticmethod(results)
+
+    def test_runs_of_one_second_keep_their_order_and_their_subject(
+        self, sink: Sink, reader: Reader
+    ) -> None:
+        for made in NEIGHBOURS:
+            sink.store(self.spooled(made))
+        found = list(reader.timings("words", "load"))
+        assert [one.wall_time for one in found] == [0.03, 0.02, 0.01]
+        microseconds = [(one.started_at - FIRST) // timedelta(microseconds=1) for one in found]
+        assert microseconds == [100_000, 400_000, 700_000]
+        assert list(reader.timings("words", "load", newest_first=True)) == found[::-1]
+        assert list(reader.starts("words", newest_first=True, limit=1)) == [found[-1].started_at]
+        assert [one.subject for one in found] == [subject(), subject(), subject(version="2.0.0")]
+        assert [one.suspect for one in found] == ["", "the host swapped", ""]
+        assert [one.versions["DuckDB"] for one in found] == ["1.2.2", "1.2.2", "2.0.0"]
+        assert {one.host for one in found} == {"h1"}
+
+    def test_two_campaigns_have_runs_of_the_same_numbers(self, sink: Sink, reader: Reader) -> None:
+        campaigns = [
+            record(number, 60.0 * place + number, 0.1, measured)
+            for place, measured in enumerate((subject(), subject(version="2.0.0")))
+            for number in (1, 2)
+        ]
+        for made in (*campaigns, *campaigns):  # published, and published again
+            sink.store(self.spooled(made))
+        found = list(reader.timings("words", "load"))
+        assert [one.started_at for one in found] == [made.began for made in campaigns]
+        assert [one.versions["DuckDB"] for one in found] == ["1.2.2", "1.2.2", "2.0.0", "2.0.0"]
+
+    def test_an_older_record_says_its_host_alone(self, sink: Sink, reader: Reader) -> None:
+        sink.store(self.spooled(record(1, 0.0, 0.1)))
+        [found] = reader.timings("words", "load")
+        assert (found.host, found.versions, found.suspect) == ("h0", {}, "")
+        assert "digest" not in found.subject

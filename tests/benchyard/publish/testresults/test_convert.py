@@ -352,38 +352,6 @@ def test_an_older_record_makes_the_same_bytes_as_ever(make: Make) -> None:
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "8f3958345fac502f"
 
 
-def test_a_whole_testbed() -> None:
-    told = machine_of(
-        {
-            "host": "bench-01",
-            "kernel": "Linux-6.1.0-18-amd64-x86_64-with-glibc2.36",
-            "architecture": "x86_64",
-            "cpu": {
-                "model": "AMD EPYC 7763",
-                "logical_cores": 16,
-                "frequency_max_hz": 2_450_000_000,
-                "governor": "performance",
-                "affinity": "0-3,8",
-                "cache_bytes": {"L2": 524288},
-            },
-            "memory_bytes": 135077429248,
-        }
-    )
-    assert told == {
-        "hostname": "bench-01",
-        "platformInfo": {"machine": "x86_64", "release": "6.1.0-18-amd64", "system": "Linux"},
-        "cpuInfo": {
-            "numCores": "16",
-            "numCoresAllowed": "5",
-            "mhzPerCpu": 2450.0,
-            "cpuInfo": "AMD EPYC 7763",
-            "cpuGovernor": "performance",
-            "cacheSize": {"L2": "524288"},
-        },
-        "memoryInfo": {"total": "135077429248"},
-    }
-
-
 def test_this_testbed() -> None:
     told: Any = machine_of(environment())
     assert told["hostname"]

@@ -6,6 +6,7 @@ from itertools import count
 import pytest
 
 from benchyard.publish.sinks.azure.credentials import Access, access
+from benchyard.publish.sinks.azure.sink import AzureTablesSink
 from benchyard.publish.sinks.azure.writer import RowWriter
 from tests.emulators.azurite.server import Azurite, running
 
@@ -31,6 +32,13 @@ def impatient(found: Access) -> Generator[RowWriter]:
     writer = RowWriter(found)
     yield writer
     writer.close()
+
+
+@pytest.fixture
+def sink(found: Access) -> Generator[AzureTablesSink]:
+    made = AzureTablesSink(found)
+    yield made
+    made.close()
 
 
 def to_table(connection_string: str, prefix: str | None = None) -> Access:

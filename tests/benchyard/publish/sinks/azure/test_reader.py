@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from benchyard.core.model import Json
-from benchyard.publish.sinks import Reader, Spooled, Timing
 from benchyard.publish.sinks.azure.client import service
 from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.reader import AzureTablesReader, events, rows
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
+from benchyard.publish.sinks.contract import Reader, Spooled, Timing
 from benchyard.results.events import Event, dump
 from tests.benchyard.publish.sinks.azure.conftest import to_table
 from tests.benchyard.publish.sinks.azure.proxy import between

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from benchyard.core.model import Json
-from benchyard.publish.sinks import Spooled
 from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.reader import rows
 from benchyard.publish.sinks.azure.rows import Row
 from benchyard.publish.sinks.azure.shipyard import placed, rows_of
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
+from benchyard.publish.sinks.contract import Spooled
 from benchyard.results.events import Event, dump
 from benchyard.results.events.convert import MEASURED
 from tests.benchyard.publish.sinks.azure.conftest import to_table
@@ -127,7 +127,7 @@ def test_a_pull_without_an_end_is_left_out() -> None:
 
 
 def test_a_testresults_document_is_a_node_too() -> None:
-    from benchyard.publish.sinks.azure.documents import events_in  # noqa: PLC0415
+    from benchyard.publish.sinks.azure.sink import events_in  # noqa: PLC0415
 
     told = events_in(Spooled("x.json", DOCUMENT, ""))
     [(node, found)] = as_graph_does(rows_of(told, "a$b")).items()

@@ -4,23 +4,21 @@ import logging
 import re
 import threading
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from urllib.parse import parse_qs, quote
 
 import pytest
 
 from benchyard.core.errors import BenchyardError, DocumentRejectedError, InputError
-from benchyard.publish.sinks import NotesArchiving, Sink, Spooled, open_sink
+from benchyard.publish.sinks import open_sink
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.reader import events, rows
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
-from benchyard.publish.sinks.contract import Kind
+from benchyard.publish.sinks.contract import Kind, NotesArchiving, Sink, Spooled
 from benchyard.results.events import Event, dump
 from tests.benchyard.publish.sinks.azure.conftest import to_table
 from tests.emulators.azurite.server import ACCOUNT, Azurite
 from tests.ports import free_port
 
-SAMPLES = Path(__file__).resolve().parents[6] / "shared" / "samples" / "testresults"
 AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
 DOCUMENT = b"""{"name": "//t:x", "startTime": "1700000000", "runTime": 12.5, "entries": {"entry": [
   {"name": "BM_x", "iters": "3", "wallTime": 3.4}, {"name": "BM_y", "wallTime": "NaN"},
@@ -80,11 +78,11 @@ def test_there_are_two_forms_of_rows() -> None:
 
 @pytest.mark.slow
 @of_a_server
-def test_a_runs_events_become_rows_and_so_does_the_upload(found: Access) -> None:
-    sink = AzureTablesSink(found)
+def test_a_runs_events_become_rows_and_so_does_the_upload(
+    found: Access, sink: AzureTablesSink
+) -> None:
     before = datetime.now(UTC)
     sink.store(spooled())
-    sink.close()
     told = list(events(found))
     assert [event for event in told if event.name not in PUBLISHING] == run_events()
     [start] = [event for event in told if event.name == "upload-start"]
@@ -109,10 +107,8 @@ def test_publishing_twice_adds_no_row(found: Access) -> None:
 
 @pytest.mark.slow
 @of_a_server
-def test_the_archive_is_told_of(found: Access) -> None:
-    sink = AzureTablesSink(found)
+def test_the_archive_is_told_of(found: Access, sink: AzureTablesSink) -> None:
     sink.note_archived(spooled(), AT, AT + timedelta(seconds=2))
-    sink.close()
     end, start = events(found)
     assert (start.name, end.name) == ("archive-start", "archive-end")
     assert (start.at, end.at) == (AT, AT + timedelta(seconds=2))
@@ -122,11 +118,9 @@ def test_the_archive_is_told_of(found: Access) -> None:
 
 @pytest.mark.slow
 @of_a_server
-def test_a_testresults_document_becomes_rows(found: Access) -> None:
-    sink = AzureTablesSink(found)
+def test_a_testresults_document_becomes_rows(found: Access, sink: AzureTablesSink) -> None:
     for _ in range(2):
         sink.store(spooled(DOCUMENT, "x.json"))
-    sink.close()
     told = [event for event in events(found) if event.name not in PUBLISHING]
     assert [event.name for event in told] == ["entry", "entry", "entry", "test-start", "test-end"]
     assert {(event.node, event.source) for event in told} == {("bench-01", "tensorflow")}
@@ -142,19 +136,7 @@ def test_a_testresults_document_becomes_rows(found: Access) -> None:
 
 @pytest.mark.slow
 @of_a_server
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample documents are not here")
-def test_sample_documents_become_rows(found: Access) -> None:
-    sink = AzureTablesSink(found)
-    for file in sorted(SAMPLES.glob("*.json")):
-        sink.store(spooled(file.read_bytes(), file.name))
-    sink.close()
-    assert any(event.name == "entry" for event in events(found))
-
-
-@pytest.mark.slow
-@of_a_server
-def test_several_threads_at_once(found: Access) -> None:
-    sink = AzureTablesSink(found)
+def test_several_threads_at_once(found: Access, sink: AzureTablesSink) -> None:
     documents = [spooled(dump(run_events(run)), f"{run}.events.jsonl") for run in range(24)]
     failed: list[BaseException] = []
 
@@ -171,7 +153,6 @@ def test_several_threads_at_once(found: Access) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    sink.close()
     assert not failed
     runs = [event.message["run"] for event in events(found) if event.name == "run-start"]
     assert runs == list(range(24))

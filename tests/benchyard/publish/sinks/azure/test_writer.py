@@ -54,6 +54,13 @@ def through(azurite: Azurite, proxy: Proxy) -> Access:
     return to_table(azurite.through(proxy.port))
 
 
+@pytest.fixture
+def writer(through: Access) -> Generator[RowWriter]:
+    made = RowWriter(through)
+    yield made
+    made.close()
+
+
 # -- what reaches the table
 def test_the_table_is_made_and_rows_read_back(found: Access, impatient: RowWriter) -> None:
     told = some_events(3)
@@ -130,9 +137,8 @@ BUSY = [
 
 @pytest.mark.parametrize("fault", BUSY, ids=str)
 def test_what_may_succeed_is_asked_once_and_told(
-    through: Access, proxy: Proxy, fault: Answers | Drops
+    through: Access, proxy: Proxy, writer: RowWriter, fault: Answers | Drops
 ) -> None:
-    writer = RowWriter(through)
     write(writer, through)
     before = len(proxy.requests)
     proxy.faults.append(fault)
@@ -140,26 +146,21 @@ def test_what_may_succeed_is_asked_once_and_told(
         write(writer, through, 5)
     assert len(proxy.requests) == before + 1
     write(writer, through, 5)
-    writer.close()
     assert len(list(events(through))) == 5
 
 
 @pytest.mark.parametrize(("wish", "seconds"), [("7", 7.0), ("9999", 30.0), ("soon", None)])
 def test_the_server_says_how_long_to_wait(
-    through: Access, proxy: Proxy, wish: str, seconds: float | None
+    through: Access, proxy: Proxy, writer: RowWriter, wish: str, seconds: float | None
 ) -> None:
-    writer = RowWriter(through)
     proxy.faults.append(Answers(503, {"Retry-After": wish}))
     with pytest.raises(SinkUnavailableError) as caught:
         write(writer, through)
-    writer.close()
     assert caught.value.after_s == seconds
 
 
-def test_a_reader_asks_again(through: Access, proxy: Proxy) -> None:
-    writer = RowWriter(through)
+def test_a_reader_asks_again(through: Access, proxy: Proxy, writer: RowWriter) -> None:
     write(writer, through)
-    writer.close()
     proxy.faults.append(Answers(503, {"Retry-After": "0"}))
     assert len(list(events(through))) == 3
 
@@ -174,13 +175,11 @@ def test_a_reader_asks_again(through: Access, proxy: Proxy) -> None:
     ids=str,
 )
 def test_a_refusal_that_is_not_the_documents_fault_rejects_nothing(
-    through: Access, proxy: Proxy, answer: Answers, words: str
+    through: Access, proxy: Proxy, writer: RowWriter, answer: Answers, words: str
 ) -> None:
-    writer = RowWriter(through)
     proxy.faults.append(answer)
     with pytest.raises(InputError, match=words):
         write(writer, through)
-    writer.close()
     assert len(proxy.requests) == 1
 
 
@@ -192,9 +191,8 @@ DOUBTFUL = [
 
 @pytest.mark.parametrize("answer", DOUBTFUL, ids=str)
 def test_a_refusal_of_which_nobody_knows_whose_fault_it_is_rejects_nothing(
-    through: Access, proxy: Proxy, answer: Answers
+    through: Access, proxy: Proxy, writer: RowWriter, answer: Answers
 ) -> None:
-    writer = RowWriter(through)
     write(writer, through)
     proxy.faults.append(answer)
     with pytest.raises(SinkError, match=rf"refuses \({answer.status}") as caught:
@@ -203,7 +201,6 @@ def test_a_refusal_of_which_nobody_knows_whose_fault_it_is_rejects_nothing(
     proxy.faults += [answer] * 2
     with pytest.raises(InputError, match=rf"refuses \({answer.status}"):
         write(writer, through)
-    writer.close()
 
 
 def test_a_document_that_azure_will_never_take_is_rejected(
@@ -217,13 +214,11 @@ def test_a_document_that_azure_will_never_take_is_rejected(
 # -- credentials
 @pytest.mark.parametrize("status", [401, 403])
 def test_refused_credentials_are_said_and_reject_nothing(
-    through: Access, proxy: Proxy, status: int
+    through: Access, proxy: Proxy, writer: RowWriter, status: int
 ) -> None:
-    writer = RowWriter(through)
     proxy.faults.append(Answers(status))
     with pytest.raises(InputError, match=r"refuses the credentials.*check AZURE_"):
         write(writer, through)
-    writer.close()
 
 
 def test_a_wrong_key(azurite: Azurite) -> None:
@@ -285,11 +280,11 @@ def test_a_port_that_takes_connections_and_never_answers(
             ask(found)
 
 
-def test_one_that_is_slow_to_write_is_waited_for(through: Access, proxy: Proxy) -> None:
+def test_one_that_is_slow_to_write_is_waited_for(
+    through: Access, proxy: Proxy, writer: RowWriter
+) -> None:
     proxy.faults = [Waits(6)]
-    writer = RowWriter(through)
     write(writer, through)
-    writer.close()
     assert len(list(rows(through))) == 3
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from benchyard.publish.sinks.datastore.entities import (
     INFO_BYTES,
+    MARKER,
     TYPES,
     document_mutation,
     entry_mutations,
@@ -19,7 +20,6 @@ from benchyard.publish.sinks.datastore.entities import (
     set_moment,
 )
 from benchyard.publish.sinks.datastore.settings import Settings
-from benchyard.publish.sinks.datastore.truncation import MARKER
 from benchyard.publish.testresults import Document, parse
 
 #: The library has no types.

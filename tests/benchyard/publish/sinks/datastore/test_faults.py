@@ -15,7 +15,7 @@ from benchyard.publish.sinks.datastore.connection import INDEX_FILE, Connection
 from benchyard.publish.sinks.datastore.reader import DatastoreReader
 from benchyard.publish.sinks.datastore.settings import Settings
 from benchyard.publish.sinks.datastore.sink import DatastoreSink
-from benchyard.publish.sinks.retry import Patience, retried
+from benchyard.publish.sinks.sending import Patience, retried
 from tests.benchyard.publish.sinks.datastore.conftest import Connect, MakeSpooled
 from tests.emulators.datastore.faults import When
 from tests.emulators.datastore.fixture import Emulator, running

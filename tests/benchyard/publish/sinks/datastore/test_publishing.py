@@ -1,7 +1,6 @@
 import json
 import math
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +8,9 @@ import pytest
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.publish.sinks import open_reader, open_sink
 from benchyard.publish.sinks.contract import Kind, Reader, Sink, Spooled
+from benchyard.publish.sinks.datastore.entities import MARKER
 from benchyard.publish.sinks.datastore.reader import DatastoreReader
 from benchyard.publish.sinks.datastore.sink import DatastoreSink
-from benchyard.publish.sinks.datastore.truncation import MARKER
 from tests.benchyard.publish.sinks.datastore.conftest import Connect, MakeSpooled
 from tests.emulators.datastore.fixture import Emulator, running
 
@@ -82,24 +81,6 @@ def test_two_runs_of_one_second_are_two(
         sink.store(spooled(runConfiguration={"argument": [run]}))
     assert len(found(emulator, "Test")) == 2
     assert len(found(emulator, "Entry")) == 6
-
-
-def test_entities_are_those_of_the_original(
-    emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled
-) -> None:
-    one = spooled(entries={"BM_a": 2})
-    sink.store(one)
-    (test,), (entry,) = found(emulator, "Test"), found(emulator, "Entry")
-    assert dict(test) == {"test": "//t:x", "start": START, "info": one.content.decode()}
-    assert dict(entry) == {
-        "test": "//t:x",
-        "entry": "BM_a",
-        "start": START,
-        "timing": 2.0,
-        "info": '{"name": "BM_a", "wallTime": 2}',
-    }
-    assert type(entry["timing"]) is float
-    assert test.exclude_from_indexes == entry.exclude_from_indexes == {"info"}
 
 
 def test_a_document_without_entries(
@@ -183,13 +164,3 @@ def test_nan_and_infinity_are_kept(
     numbers = sorted(value for value in read if not math.isnan(value))
     assert numbers == [-math.inf, -1.5, 0.0, math.inf]
     assert len(read) == 5
-
-
-def test_the_sample_of_tensorflow(emulator: Emulator, sink: DatastoreSink) -> None:
-    sample = Path(__file__).parents[5] / ".." / "shared" / "samples" / "testresults"
-    if not sample.is_dir():
-        pytest.skip("the samples are not here")
-    for path in sample.glob("*.json"):
-        sink.store(Spooled(path.name, path.read_bytes(), "a"))
-    assert found(emulator, "Test")
-    assert found(emulator, "Entry")

@@ -9,27 +9,13 @@ from benchyard.core.errors import InputError
 from benchyard.publish.sinks.datastore.reader import DatastoreReader
 from benchyard.publish.sinks.datastore.sink import DatastoreSink
 from tests.benchyard.publish.sinks.datastore.conftest import Connect, MakeSpooled
+from tests.emulators.datastore.conftest import INDEX, compared, found
 from tests.emulators.datastore.fixture import Emulator, running
 
 pytestmark = pytest.mark.slow
 
 START = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-#: Indexes as TensorFlow ships them, in upload_test_benchmarks_index.yaml.
-ORIGINAL = """
-indexes:
-- kind: Test
-  properties:
-  - name: test
-  - name: start
-- kind: Entry
-  properties:
-  - name: test
-  - name: entry
-  - name: start
-  - name: timing
-"""
 
 
 def store_days(sink: DatastoreSink, spooled: MakeSpooled, days: int, test: str = "//t:x") -> None:
@@ -54,36 +40,15 @@ def upload_as_the_original(emulator: Emulator, timing: Any, entry: str = "BM_a")
     client.put_multi(made)
 
 
-def ask(emulator: Emulator, text: str, **bindings: Any) -> list[Any]:
-    """Ask in GQL, as the original's docstring does; values are bound as Google's client does."""
-    from google.cloud.datastore import helpers  # noqa: PLC0415
-
-    client: Any = emulator.client()
-    library: Any = helpers
-    named: dict[str, Any] = {}
-    for name, value in bindings.items():
-        attribute, converted = library._pb_attr_value(value)
-        named[name] = {"value": {attribute: converted}}
-    answer = client._datastore_api.run_query(
-        request={
-            "project_id": emulator.project,
-            "partition_id": {"project_id": emulator.project},
-            "gql_query": {"query_string": text, "allow_literals": True, "named_bindings": named},
-        }
-    )
-    return [dict(library.entity_from_protobuf(r.entity)) for r in answer.batch.entity_results]
-
-
 @pytest.fixture
 def days(sink: DatastoreSink, spooled: MakeSpooled) -> None:
     store_days(sink, spooled, 5)
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    index = tmp_path_factory.mktemp("original") / "index.yaml"
-    index.write_text(ORIGINAL)
-    with running(index=index) as emulator:
+def original() -> Iterator[Emulator]:
+    """A server with the indexes that TensorFlow's uploader asks for."""
+    with running(index=INDEX) as emulator:
         yield emulator
 
 
@@ -159,42 +124,23 @@ def test_the_four_questions_of_the_original_with_its_own_indexes(
     sink = DatastoreSink(connect(original))
     store_days(sink, spooled, 3)
     sink.store(spooled(test="//t:y"))
-    since = START + DAY
-    starts = ask(
-        original,
-        "SELECT start FROM Test WHERE test = @test AND start >= @since LIMIT 10",
-        test="//t:x",
-        since=since,
+    client, since = original.client(), START + DAY
+    of_test, later = compared("test", "=", "//t:x"), compared("start", ">=", since)
+    of_entry = compared("entry", "=", "BM_a")
+    days = [int(day.timestamp()) * 1_000_000 for day in (since, since + DAY)]
+    starts = found(client, "Test", of_test, later, projection=["start"], limit=10)
+    assert [entity["start"] for entity in starts] == days
+    timings = found(
+        client, "Entry", of_test, of_entry, later, projection=["start", "timing"], limit=10
     )
-    assert [_micro(row["start"]) for row in starts] == [since, since + DAY]
-    timings = ask(
-        original,
-        "SELECT start, timing FROM Entry "
-        "WHERE test = @test AND entry = @entry AND start >= @since LIMIT 10",
-        test="//t:x",
-        entry="BM_a",
-        since=since,
-    )
-    assert [(_micro(row["start"]), row["timing"]) for row in timings] == [
-        (since, 1.0),
-        (since + DAY, 2.0),
+    assert [(entity["start"], entity["timing"]) for entity in timings] == [
+        (days[0], 1.0),
+        (days[1], 2.0),
     ]
-    tests = ask(original, "SELECT DISTINCT ON (test) test FROM Test")
-    assert [row["test"] for row in tests] == ["//t:x", "//t:y"]
-    (whole,) = ask(
-        original,
-        "SELECT * FROM Test WHERE test = @test AND start = @start",
-        test="//t:x",
-        start=since,
-    )
+    tests = found(client, "Test", projection=["test"], distinct_on=["test"])
+    assert [entity["test"] for entity in tests] == ["//t:x", "//t:y"]
+    (whole,) = found(client, "Test", of_test, compared("start", "=", since))
     assert '"BM_b"' in whole["info"]
-
-
-def _micro(value: Any) -> datetime:
-    """Google's client leaves a projected time as microseconds."""
-    if isinstance(value, int):
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value)
-    return value
 
 
 def test_a_missing_index_is_said_with_the_file_to_deploy(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.publish.sinks import Spooled
+from benchyard.publish.sinks.contract import Spooled
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.sink import LocalSink
 

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import zlib
 from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,11 @@ from benchyard.publish.sinks.local.sink import LocalSink
 from tests.benchyard.publish.sinks.local.conftest import day, document, spooled
 
 ONE = document({"load": 1.0})
+
+
+def change(file: Path, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(statement, values)
 
 
 def refusals(file: Path) -> list[str]:
@@ -44,18 +50,14 @@ def refusals(file: Path) -> list[str]:
 def test_a_newer_version_is_refused(file: Path, sink: LocalSink) -> None:
     sink.store(spooled(ONE))
     sink.close()
-    connection = sqlite3.connect(file)
-    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-    connection.close()
+    change(file, f"PRAGMA user_version = {VERSION + 1}")
     for text in refusals(file):
         assert f"is a local store of version {VERSION + 1}, and this Benchyard knows" in text
 
 
 def test_another_programs_database_is_refused(file: Path) -> None:
     file.parent.mkdir()
-    connection = sqlite3.connect(file)
-    connection.execute("CREATE TABLE tests (name TEXT)")
-    connection.close()
+    change(file, "CREATE TABLE tests (name TEXT)")
     for text in refusals(file):
         assert "is a database, but no local store of Benchyard" in text
 
@@ -98,10 +100,7 @@ def test_a_damaged_text_is_told(
     file: Path, sink: LocalSink, reader: LocalReader, damage: bytes
 ) -> None:
     sink.store(spooled(ONE))
-    connection = sqlite3.connect(file)
-    connection.execute("UPDATE documents SET info = ?", (damage,))
-    connection.commit()
-    connection.close()
+    change(file, "UPDATE documents SET info = ?", damage)
     with pytest.raises(SinkUnavailableError, match="the local store is damaged"):
         list(reader.stored("words", day(0)))
     assert len(list(reader.timings("words", "load"))) == 1
@@ -120,7 +119,7 @@ def test_a_pipe_is_not_waited_for(file: Path, sink: LocalSink, part: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "change",
+    "statement",
     [
         "UPDATE documents SET start = 9223372036854775807",
         "UPDATE documents SET start = 'soon'",
@@ -135,14 +134,11 @@ def test_a_pipe_is_not_waited_for(file: Path, sink: LocalSink, part: str) -> Non
     ],
 )
 def test_values_that_were_never_stored_are_damage(
-    file: Path, sink: LocalSink, reader: LocalReader, change: str
+    file: Path, sink: LocalSink, reader: LocalReader, statement: str
 ) -> None:
     sink.store(spooled(ONE))
     sink.close()
-    connection = sqlite3.connect(file)
-    connection.execute(change)
-    connection.commit()
-    connection.close()
+    change(file, statement)
 
     def use() -> None:
         reading = (reader.tests(), reader.starts("words"), reader.timings("words", "load"))

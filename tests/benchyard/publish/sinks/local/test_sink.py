@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import DocumentRejectedError, SinkUnavailableError
 from benchyard.core.places import HOME
-from benchyard.publish.sinks import Kind, Timing, open_reader, open_sink
+from benchyard.publish.sinks import open_reader, open_sink
+from benchyard.publish.sinks.contract import Kind, Timing
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.schema import BLOCK
 from benchyard.publish.sinks.local.sink import LocalSink

@@ -2,7 +2,6 @@
 
 import sqlite3
 from contextlib import closing
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,44 +9,17 @@ import pytest
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.schema import VERSION
 from benchyard.publish.sinks.local.sink import LocalSink
-from tests.benchyard.publish.sinks.records import FIRST, NEIGHBOURS, record, results, subject
+from tests.benchyard.publish.sinks.records import (
+    NEIGHBOURS,
+    SubjectTests,
+    record,
+    results,
+    subject,
+)
 
 
-def test_runs_of_one_second_keep_their_order_and_their_subject(
-    sink: LocalSink, reader: LocalReader
-) -> None:
-    for made in NEIGHBOURS:
-        sink.store(results(made))
-    found = list(reader.timings("words", "load"))
-    assert [one.wall_time for one in found] == [0.03, 0.02, 0.01]
-    microseconds = [(one.started_at - FIRST) // timedelta(microseconds=1) for one in found]
-    assert microseconds == [100_000, 400_000, 700_000]
-    assert list(reader.timings("words", "load", newest_first=True)) == found[::-1]
-    assert list(reader.starts("words", newest_first=True, limit=1)) == [found[-1].started_at]
-    assert [one.subject for one in found] == [subject(), subject(), subject(version="2.0.0")]
-    assert [one.suspect for one in found] == ["", "the host swapped", ""]
-    assert [one.versions for one in found][1:] == [{"DuckDB": "1.2.2"}, {"DuckDB": "2.0.0"}]
-    assert {one.host for one in found} == {"h1"}
-
-
-def test_two_campaigns_have_runs_of_the_same_numbers(sink: LocalSink, reader: LocalReader) -> None:
-    campaigns = [
-        record(number, 60.0 * place + number, 0.1, measured)
-        for place, measured in enumerate((subject(), subject(version="2.0.0")))
-        for number in (1, 2)
-    ]
-    for made in (*campaigns, *campaigns):  # published, and published again
-        sink.store(results(made))
-    found = list(reader.timings("words", "load"))
-    assert [one.started_at for one in found] == [made.began for made in campaigns]
-    assert [one.versions["DuckDB"] for one in found] == ["1.2.2", "1.2.2", "2.0.0", "2.0.0"]
-
-
-def test_an_older_record_says_its_host_alone(sink: LocalSink, reader: LocalReader) -> None:
-    sink.store(results(record(1, 0.0, 0.1)))
-    [found] = reader.timings("words", "load")
-    assert (found.host, found.versions, found.suspect) == ("h0", {}, "")
-    assert "digest" not in found.subject
+class TestSubjects(SubjectTests):
+    """Of the local store."""
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
-"""Asking a sink again that does not answer, later and later: the one place where that is done.
+"""How all sinks are sent to: in batches, and again, later and later, while one does not answer.
 
-Clients' own retries are off, for those of several layers multiply.
+Nothing else repeats a request: the clients' own retries are off, for those of several layers
+multiply.
 """
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -18,12 +19,12 @@ Wait = Callable[[SinkUnavailableError, float], bool]
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to go on with a sink that does not answer.
+    """How often, and how long, to try a sink that does not answer.
 
     Args:
-        retries: How often it is asked again; 0 or more.
-        first_s: Seconds before the first time; each further one takes twice as long.
-        longest_s: What they grow to.
+        retries: How often a request is sent again; 0 or more.
+        first_s: Seconds before the first retry; each further one waits twice as long.
+        longest_s: The longest wait.
     """
 
     retries: int = 5
@@ -55,7 +56,7 @@ READING = Patience(retries=2)
 
 
 def sleeping(error: SinkUnavailableError, seconds: float) -> bool:
-    """Wait; tell that it is worth while, unless nobody is there."""
+    """Wait before a retry, unless nobody answers at the address; tell whether to try again."""
     if isinstance(error, UnreachableError):
         return False
     time.sleep(seconds)
@@ -66,6 +67,8 @@ def retried(attempt: Callable[[], T], patience: Patience, wait: Wait = sleeping)
     """Return what ``attempt`` returns once it succeeds.
 
     Args:
+        attempt: What is to succeed.
+        patience: How often, and how long, to try.
         wait: Waits before a retry; a server that says when to come back is obeyed.
 
     Raises:
@@ -78,3 +81,27 @@ def retried(attempt: Callable[[], T], patience: Patience, wait: Wait = sleeping)
             if not wait(error, delay if error.after_s is None else error.after_s):
                 raise
     return attempt()
+
+
+def batches(
+    things: Iterable[T], size: Callable[[T], int], most: int, most_bytes: int
+) -> Iterator[list[T]]:
+    """Yield all things in order; one that is too large by itself gets a batch of its own.
+
+    Args:
+        things: What is to be sent.
+        size: Bytes of one thing.
+        most: Things in a batch.
+        most_bytes: Bytes of a batch.
+    """
+    batch: list[T] = []
+    filled = 0
+    for thing in things:
+        needed = size(thing)
+        if batch and (len(batch) >= most or filled + needed > most_bytes):
+            yield batch
+            batch, filled = [], 0
+        batch.append(thing)
+        filled += needed
+    if batch:
+        yield batch

@@ -1,7 +1,11 @@
+"""Batches, and delays before what failed is sent again."""
+
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.publish.sinks.datastore.sink import batches
+from benchyard.publish.sinks.sending import Patience, batches
 
 
 @given(st.lists(st.integers(0, 120)), st.integers(1, 9), st.integers(1, 200))
@@ -23,3 +27,15 @@ def test_batches_are_as_large_as_they_may_be() -> None:
 
 def test_of_nothing_there_is_none() -> None:
     assert list(batches([], len, 1, 1)) == []
+
+
+def test_delays_grow_to_a_bound_and_differ() -> None:
+    patience = Patience(retries=8, first_s=1, longest_s=30)
+    for number, delay in enumerate(patience.delays()):
+        full = min(2.0**number, 30)
+        assert 0.75 * full <= delay <= full
+    assert len(list(patience.delays())) == 8
+    assert list(Patience(retries=0).delays()) == []
+    assert max(Patience(retries=2000).delays()) <= 30
+    firsts = [next(patience.delays()) for _ in range(50)]
+    assert any(one != other for one, other in pairwise(firsts))

@@ -1,0 +1,163 @@
+"""What is stored, looked up and refused: the same by our server and, where it can, by Google's."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+from google.api_core.exceptions import AlreadyExists, InvalidArgument, MethodNotImplemented
+
+from tests.emulators.datastore.conftest import compared, found, names, put, put_all, start
+from tests.emulators.datastore.fixture import Emulator, running
+
+Send = Callable[..., Any]
+
+
+def text(length: int, *, indexed: bool = False) -> dict[str, Any]:
+    return {"string_value": "x" * length, "exclude_from_indexes": not indexed}
+
+
+def upsert(name: str = "a", /, **properties: Any) -> dict[str, Any]:
+    path = [{"kind": "K", "name": name}]
+    return {"upsert": {"key": {"path": path}, "properties": properties}}
+
+
+def commit(client: Any, *mutations: dict[str, Any], mode: str = "NON_TRANSACTIONAL") -> Any:
+    request = {"project_id": client.project, "mode": mode, "mutations": mutations}
+    return client._datastore_api.commit(request=request)
+
+
+@pytest.fixture
+def send(ours: Emulator) -> Send:
+    """A function that commits mutations to our server."""
+    client = ours.client()
+    return lambda *mutations: commit(client, *mutations)
+
+
+def test_what_was_stored_is_read_back(client: Any) -> None:
+    values: dict[str, Any] = {"test": "t", "timing": 1.5, "info": "{}", "none": None, "blob": b"x"}
+    naive = datetime(2023, 11, 14, 0, 0, 3, 7)  # noqa: DTZ001 - it is UTC then
+    put(client, "Test", "a", start=naive, **values)
+    read = client.get(client.key("Test", "a"))
+    assert dict(read) == values | {"start": start(3).replace(microsecond=7)}
+    assert read.exclude_from_indexes == {"info"}
+    assert client.get(client.key("Test", "b")) is None
+
+
+def test_the_same_name_again_is_one_entity_and_no_name_is_another_one(client: Any) -> None:
+    ids = set[int]()
+    for _ in range(2):
+        put(client, "Test", "a", test="t")
+        ids.add(put(client, "Test", test="t").key.id)
+    assert len(ids) == 2
+    assert set(names(found(client, "Test"))) == {"a", *ids}
+
+
+def test_what_is_deleted_is_not_found_and_may_be_deleted_again(client: Any) -> None:
+    put(client, "Test", "a", test="t")
+    for _ in range(2):
+        client.delete(client.key("Test", "a"))
+    assert client.get(client.key("Test", "a")) is None
+    assert found(client, "Test", compared("test", "=", "t")) == []
+
+
+def test_namespaces_are_apart(client: Any, both: Emulator) -> None:
+    other = both.client(namespace="other")
+    put(client, "Test", "a", test="t")
+    put(other, "Test", "b", test="t")
+    assert names(found(client, "Test")) == ["a"]
+    assert names(found(other, "Test")) == ["b"]
+    assert other.get(other.key("Test", "a")) is None
+
+
+def test_an_entity_is_there_once_in_a_commit(client: Any) -> None:
+    with pytest.raises(InvalidArgument, match="multiple mutations affecting the same entity"):
+        commit(client, upsert(), {"delete": upsert()["upsert"]["key"]})
+
+
+def test_a_commit_says_that_it_is_in_no_transaction(client: Any) -> None:
+    with pytest.raises(InvalidArgument, match="transactional commit requires a transaction"):
+        commit(client, upsert(), mode="TRANSACTIONAL")
+
+
+def test_an_entity_is_inserted_once(client: Any) -> None:
+    commit(client, {"insert": upsert()["upsert"]})
+    with pytest.raises(AlreadyExists, match="entity already exists"):
+        commit(client, {"insert": upsert()["upsert"]})
+
+
+def test_what_only_the_real_service_can_do_is_not_silently_done(send: Send) -> None:
+    with pytest.raises(MethodNotImplemented, match="This server does not know update"):
+        send({"update": {}})
+    with pytest.raises(MethodNotImplemented, match="does not know array_value"):
+        send(upsert(a={"array_value": {"values": [text(1)]}}))
+
+
+def test_what_just_fits_is_stored(send: Send) -> None:
+    fitting = [
+        upsert("indexed", a=text(1_500, indexed=True)),
+        upsert("unindexed", a=text(1_048_487)),
+        upsert("n" * 1_500),
+    ]
+    assert len(send(*fitting).mutation_results) == 3
+
+
+@pytest.mark.parametrize(
+    ("mutation", "words"),
+    [
+        (upsert(a=text(1_501, indexed=True)), 'The value of property "a" is longer than 1500 byte'),
+        (upsert(a={"string_value": "é" * 751}), "longer than 1500 bytes"),
+        (upsert(a={"blob_value": b"x" * 1_501}), "longer than 1500 bytes"),
+        (upsert(a=text(1_048_488)), 'property "a" is longer than 1048487 bytes'),
+        (upsert(a=text(600_000), b=text(600_000)), "maximum entity size is 1048572 bytes"),
+        (upsert("n" * 1_501), "The key path element name is longer than 1500 bytes"),
+        (upsert(**{"": text(1)}), "The property.name is the empty string"),
+        (upsert(__a__=text(1)), 'The property.name "__a__" is reserved'),
+        (upsert("__a__"), 'The key path element name "__a__" is reserved'),
+        ({"upsert": {"key": {"path": [{"kind": "", "name": "a"}]}}}, "The kind is the empty"),
+        ({"upsert": {"key": {"path": []}}}, "Key path is empty"),
+        ({"delete": {"path": [{"kind": "K"}]}}, "must not be incomplete"),
+        ({"upsert": {"key": {"path": [{"kind": "K", "name": "n" * 1_400}] * 5}}}, "6144 bytes"),
+        (
+            {"delete": {"partition_id": {"project_id": "other"}, "path": [{"kind": "K", "id": 1}]}},
+            "mismatched databases within request",
+        ),
+        ({}, "Mutation is missing operation"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_stored(
+    ours: Emulator, send: Send, mutation: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=words):
+        send(upsert("fits"), mutation)
+    assert found(ours.client(), "K") == []
+
+
+def test_a_request_over_ten_mebibytes_is_refused(send: Send) -> None:
+    with pytest.raises(InvalidArgument, match="size exceeds the limit: 10485760 bytes"):
+        send(*(upsert(f"n{n}", a=text(1_000_000)) for n in range(11)))
+    assert len(send(*(upsert(f"n{n}", a=text(1_000_000)) for n in range(10))).mutation_results)
+
+
+@pytest.mark.slow
+def test_more_than_five_hundred_mutations_are_refused_by_a_legacy_server_alone(
+    send: Send,
+) -> None:
+    mutations = [upsert(f"n{n}") for n in range(501)]
+    assert len(send(*mutations).mutation_results) == 501
+    with running(legacy=True) as legacy:
+        with pytest.raises(InvalidArgument, match="cannot write more than 500 entities"):
+            commit(legacy.client(), *mutations)
+        assert commit(legacy.client(), *mutations[:500])
+
+
+def test_look_ups_have_a_limit_and_stay_below_what_a_client_receives(ours: Emulator) -> None:
+    client = ours.client()
+    keys = [client.key("K", n + 1) for n in range(1_001)]
+    with pytest.raises(InvalidArgument, match="cannot get more than 1000 keys"):
+        client.get_multi(keys)
+    assert client.get_multi(keys[:1_000]) == []
+    put_all(client, "Test", {f"n{number}": {"info": "x" * 1_000_000} for number in range(6)})
+    large = [client.key("Test", f"n{number}") for number in range(6)]
+    assert sum(len(each["info"]) for each in client.get_multi(large)) == 6_000_000
+    assert len(found(client, "Test")) == 6

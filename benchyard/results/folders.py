@@ -133,6 +133,11 @@ class RunFolder:
         return self.is_marked and _looks_whole(self.record)
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether it was finished, or recorded although it failed."""
+        return self.is_marked or self.record.is_file()
+
+    @property
     def has_failed(self) -> bool:
         """Whether it was recorded and is not done."""
         return not self.is_marked and self.record.is_file()
@@ -201,6 +206,10 @@ class Results:
     def marked(self) -> dict[int, RunFolder]:
         """Return the runs with a checkpoint, readable or not, KROWN's among them."""
         return {number: run for number, run in self.runs().items() if run.is_marked}
+
+    def recorded(self) -> dict[int, RunFolder]:
+        """Return the runs that were finished, or recorded although they failed."""
+        return {number: run for number, run in self.runs().items() if run.is_recorded}
 
     def failed(self) -> dict[int, RunFolder]:
         """Return the runs that were recorded and are not done."""

@@ -69,21 +69,6 @@ def kept_folders(case: Case) -> set[str]:
     return {folder_of(step.resource) for step in case.steps}
 
 
-def done_runs(results: Path) -> list[int]:
-    """Return the numbers of the finished runs, ascending."""
-    return [*Results(results).done()]
-
-
-def marked_runs(results: Path) -> list[int]:
-    """Return the numbers of the runs with a checkpoint, ascending, readable or not."""
-    return [*Results(results).marked()]
-
-
-def failed_runs(results: Path) -> list[int]:
-    """Return the numbers of the runs that were recorded and are not done, ascending."""
-    return [*Results(results).failed()]
-
-
 def work_folder(folder: Path) -> Path:
     """Return where the programs of the run in ``folder`` work.
 

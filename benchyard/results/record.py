@@ -13,24 +13,22 @@ Versions of the format; older ones are read, and what they lack is empty:
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from benchyard.core.errors import RecordError
 from benchyard.core.files import write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.folders import RUN_FILE, run_number
+from benchyard.results.typed import Length, read_as
 
 FORMAT = "benchyard-run"
 VERSION = 5
 _OLDER = (1, 2, 3, 4)
-#: No counter, size or length is larger: beyond it, sums and squares would leave the floats.
-_LARGEST = 1e100
-_OBJECTS = ("case", "resources", "environment", "collector", "adaptive", "subject", "variables")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ class Repetition:
 
     kind: str
     start_s: float
-    duration_s: float
+    duration_s: Length
     outcome: Outcome
     used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     values: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -135,7 +133,7 @@ class PhaseRecord:
     resource: str
     step: int | None
     start_s: float
-    duration_s: float
+    duration_s: Length
     outcome: Outcome
     used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     error: ErrorRecord | None = None
@@ -171,7 +169,7 @@ class RunRecord:
     outcome: Outcome
     started_at: str
     ended_at: str
-    duration_s: float
+    duration_s: Length
     steps: tuple[StepRecord, ...]
     phases: tuple[PhaseRecord, ...] = ()
     resources: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -242,7 +240,8 @@ def read_record(folder: Path) -> RunRecord:
                 f"{path}: format {document['format']} version {document['version']} is not "
                 f"{FORMAT} version {VERSION}; read it with the Benchyard that wrote it"
             )
-        record = _run(document)
+        del document["format"], document["version"]
+        record = read_as(RunRecord, document)
         _check_place(folder, record)
     except KeyError as error:
         raise RecordError(f"{path}: not a readable record: {error} is missing") from error
@@ -257,77 +256,3 @@ def _check_place(folder: Path, record: RunRecord) -> None:
         raise ValueError(f"it is of run {record.run}")
     if record.started_at and record.began.tzinfo is None:
         raise ValueError("'started_at' has no time zone")
-
-
-def _run(document: dict[str, Any]) -> RunRecord:
-    _check_objects(document, _OBJECTS)
-    fields = {k: v for k, v in document.items() if k not in ("format", "version")}
-    for name in ("outputs", "changed_inputs", "warnings", "preflight", "tries"):
-        fields[name] = tuple(fields.get(name, ()))
-    fields["steps"] = tuple(_step(step) for step in fields["steps"])
-    fields["phases"] = tuple(PhaseRecord(**_timed(phase)) for phase in fields["phases"])
-    _check_amount(fields, "duration_s")
-    return RunRecord(**_ended(fields))
-
-
-def _step(fields: dict[str, Any]) -> StepRecord:
-    _check_objects(fields, ("parameters", "sampled"))
-    if type(fields["index"]) is not int:
-        raise TypeError(f"'index' is {_short(fields['index'])}, and no whole number")
-    attempts = tuple(_attempt(attempt) for attempt in fields["attempts"])
-    changes: dict[str, Any] = {"outcome": Outcome(fields["outcome"]), "attempts": attempts}
-    return StepRecord(**fields | changes)
-
-
-def _attempt(fields: dict[str, Any]) -> Attempt:
-    made = tuple(_repetition(repetition) for repetition in fields["repetitions"])
-    return Attempt(**_ended(fields | {"repetitions": made}))
-
-
-def _repetition(fields: dict[str, Any]) -> Repetition:
-    _check_objects(fields, ("values",))
-    suspect = tuple(map(str, fields.get("suspect", ())))
-    return Repetition(**_timed(fields | {"suspect": suspect}))
-
-
-def _check_objects(fields: dict[str, Any], names: Iterable[str]) -> None:
-    for name in names:
-        if not isinstance(fields.get(name, {}), dict):
-            raise TypeError(f"'{name}' is {_short(fields[name])}, and no object")
-
-
-def _timed(fields: dict[str, Any]) -> dict[str, Any]:
-    """Check the members of what took time and used something; the rest is as in ``_ended``."""
-    _check_amount(fields, "duration_s")
-    for name in ("used", "harness"):
-        for metric, value in fields.get(name, {}).items():
-            if value is not None and not _is_number(value):
-                raise ValueError(f"'{name}' has {_short(value)} as '{metric}'")
-    return _ended(fields)
-
-
-def _check_amount(fields: dict[str, Any], name: str) -> None:
-    value = fields[name]
-    if not _is_number(value) or value < 0:
-        raise ValueError(f"'{name}' is {_short(value)}, and no number from 0 on")
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return abs(value) <= _LARGEST
-
-
-def _short(value: object) -> str:
-    text = f"'{value}'" if isinstance(value, str) else str(value)
-    return text if len(text) <= 40 else text[:40] + "…"
-
-
-def _ended(fields: dict[str, Any]) -> dict[str, Any]:
-    """Make values of the two members that everything which ends has."""
-    error = fields["error"]
-    changes: dict[str, Any] = {
-        "outcome": Outcome(fields["outcome"]),
-        "error": None if error is None else ErrorRecord(**error),
-    }
-    return fields | changes

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from benchyard.core.errors import RunInterruptedError
 from benchyard.core.model import Outcome, Step
 from benchyard.host.testbed import hold_both
-from benchyard.results.layout import done_runs, refuse_foreign
+from benchyard.results.folders import Results
+from benchyard.results.layout import refuse_foreign
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import (
@@ -210,7 +211,9 @@ class _Runs:
         left = bool(self._todo) and not self._precision.reached
         cancelled = any(record.outcome is Outcome.CANCELLED for record in self._records)
         interrupted = self._stop.asked and (left or cancelled)
-        return Executed(tuple(self._records), tuple(done_runs(self._setting.results)), interrupted)
+        return Executed(
+            tuple(self._records), tuple(Results(self._setting.results).done()), interrupted
+        )
 
 
 def _open(setting: RunContext, request: Request) -> tuple[OpenCampaign, tuple[int, ...]]:

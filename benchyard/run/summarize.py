@@ -10,8 +10,8 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.model import JsonObject
 from benchyard.core.wording import runs_and
 from benchyard.results.folders import Results, RunFolder
-from benchyard.results.krown import krown_runs, read_results, runs_without_record, surely_krowns
-from benchyard.results.layout import failed_runs, run_folder
+from benchyard.results.krown import krown_runs, runs_without_record, surely_krowns
+from benchyard.results.krown_reading import read_results
 from benchyard.results.record import RUN_FILE, RunRecord, read_record
 from benchyard.results.subject import Subject, differences, in_words, subject_of
 from benchyard.results.summary import Remarks, write_summary
@@ -160,9 +160,9 @@ def _summarize_krown(title: str, results: Path, *, include_suspect: bool) -> lis
 
 def _unfinished(results: Path) -> Iterator[RunRecord]:
     """Yield the records of the runs that failed; who shows them says which cannot be read."""
-    for run in failed_runs(results):
+    for run in Results(results).failed().values():
         with suppress(RecordError):
-            yield read_record(run_folder(results, run))
+            yield read_record(run.path)
 
 
 def _left_out(runs: Sequence[int], what: str, remedy: str) -> list[str]:

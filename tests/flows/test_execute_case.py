@@ -19,7 +19,7 @@ from prefect.client.schemas.objects import FlowRun, TaskRun
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
 
 from benchyard.core.model import Outcome
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run.progress import Event, Waiting, listening
 from flows.execute_case import execute_case
@@ -179,7 +179,7 @@ def test_a_tolerated_failure_is_failed_in_prefect_and_the_flow_run_completes(flo
     assert "exit code 3" in (failed.message or "")
     assert seen.before("run1/02-next") == {"run1/01-shaky"}
     assert [s.outcome for s in record(case).steps] == [Outcome.TOLERATED, Outcome.COMPLETED]
-    assert done_runs(case / "results") == [1]
+    assert [*Results(case / "results").done()] == [1]
 
 
 def test_prefects_count_of_attempts_is_ours(flows: Flows) -> None:
@@ -225,7 +225,7 @@ def test_a_failed_case_is_a_failed_flow_run_that_says_which_run(flows: Flows) ->
     assert seen.flow_run.name == case.name
     assert "run1/checkpoint" not in seen.tasks
     assert "run1/02-never" not in seen.tasks
-    assert done_runs(case / "results") == []
+    assert [*Results(case / "results").done()] == []
     assert record(case).steps[1].outcome is Outcome.SKIPPED
 
 
@@ -307,7 +307,7 @@ def test_one_point_of_a_matrix_is_executed(flows: Flows) -> None:
     assert seen.state.is_completed()
     assert "run1/01-work-0" in seen.tasks
     assert [f.name for f in (case / "results").iterdir()] == ["n=0"]
-    assert done_runs(case / "results" / "n=0") == [1]
+    assert [*Results(case / "results" / "n=0").done()] == [1]
 
 
 def test_ctrl_c_cancels_the_flow_run(flows: Flows) -> None:
@@ -323,7 +323,7 @@ def test_ctrl_c_cancels_the_flow_run(flows: Flows) -> None:
     assert seen.state.is_cancelled()
     assert seen.state.message == "stopped by the user; 1 run done"
     assert seen.flow_run.id
-    assert done_runs(case / "results") == [1]
+    assert [*Results(case / "results").done()] == [1]
 
 
 SECRET = "hunter2-s3cr3t"  # noqa: S105 - a word to look for

@@ -22,7 +22,7 @@ from prefect.exceptions import TerminationSignal
 
 from benchyard.core.errors import CaseFailedError, InputError
 from benchyard.results.campaigns import with_earlier
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from flows.execute_suite import execute_suite
 from tests.conftest import RECORDED, MakeCase, ctrl_c, eventually, process
@@ -99,7 +99,7 @@ def test_fail_fast_leaves_the_rest_out(case_folder: MakeCase, root: Path, home: 
     case_folder("good", process("s", "true"))
     state = run(root, fail_fast=True)
     assert state.is_failed()
-    assert done_runs(root / "good" / "results") == []
+    assert [*Results(root / "good" / "results").done()] == []
     last = summary(home, state)["cases"][1]
     assert (last["runs_left_out"], last["why"]) == (1, "a-bad failed, and that is the end")
 
@@ -203,7 +203,7 @@ def test_three_nights_are_three_campaigns_each_compared_with_the_one_before(
     (told,) = summary(home, last)["cases"]
     assert told["compared"].startswith("against the campaign of ")
     campaigns = with_earlier(root / "a" / "results")
-    assert [done_runs(campaign) for campaign in campaigns] == [[1, 2]] * 3
+    assert [[*Results(campaign).done()] for campaign in campaigns] == [[1, 2]] * 3
 
 
 def test_a_baseline_that_is_not_there_is_refused_before_anything_is_measured(
@@ -237,8 +237,8 @@ def test_ctrl_c_ends_it_after_the_run_under_way(
     pressing.join()
     assert state.is_cancelled()
     assert "stopped by the user" in str(state.message)
-    assert done_runs(root / "a" / "results") == ([1] if steps == 1 else [])
-    assert done_runs(root / "b" / "results") == []
+    assert [*Results(root / "a" / "results").done()] == ([1] if steps == 1 else [])
+    assert [*Results(root / "b" / "results").done()] == []
     assert summary(home, state)["interrupted"] is True
 
 

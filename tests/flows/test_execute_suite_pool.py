@@ -22,7 +22,7 @@ from prefect.exceptions import ObjectNotFound
 from prefect.flows import Flow
 from prefect.states import Crashed, Pending, Running
 
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from flows.execute_case import execute_case
 from flows.execute_suite import execute_suite
@@ -171,7 +171,7 @@ def test_testbeds_share_the_work_and_no_host_ever_has_two_runs_at_once(
     assert state.is_failed()
     good = ["picky", *(f"c{n}" for n in range(5))]
     assert all(told[name]["runs_done"] == 1 for name in good)
-    assert all(done_runs(root / name / "results") == [1] for name in good)
+    assert all([*Results(root / name / "results").done()] == [1] for name in good)
     by_host: dict[str, list[tuple[datetime, datetime]]] = {}
     for name in good:
         (testbed,) = told[name]["testbeds"]

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -194,12 +194,12 @@ def _nothing(selection: Selection) -> str:
 
 def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     """Read one case's runs; None if nothing there has a record."""
-    done, failed = Results(results).marked(), Results(results).failed()
+    there = Results(results).recorded()
     if wanted is not None:
-        _refuse_missing(results, wanted, {*done, *failed})
-    chosen = (done | failed).keys() if wanted is None else wanted
-    records = [_record(run.path) for n, run in done.items() if n in chosen and run.record.is_file()]
-    broken = [_record(run.path) for n, run in failed.items() if n in chosen]
+        _refuse_missing(results, wanted, there)
+    chosen = [run for n, run in there.items() if wanted is None or n in wanted]
+    records = [_record(run.path) for run in chosen if run.is_marked and run.record.is_file()]
+    broken = [_record(run.path) for run in chosen if run.has_failed]
     if not records and not broken:
         return None
     # Runs that were named are wanted as they are: the check of comparability speaks of them.
@@ -217,7 +217,7 @@ def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     )
 
 
-def _refuse_missing(results: Path, wanted: Sequence[int], there: set[int]) -> None:
+def _refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int]) -> None:
     missing = [run for run in wanted if run not in there]
     if missing:
         has = f"it has {in_short(sorted(there))}" if there else "it has none"

@@ -185,15 +185,15 @@ def _folders(base: Path) -> Iterator[Path]:
 
 def _has_tries(folder: Path) -> bool:
     results = Results(folder)
-    return results.tries.is_file() or bool(results.marked() or results.failed())
+    return results.tries.is_file() or bool(results.recorded())
 
 
 def _recorded(folder: Path, noted: set[int]) -> tuple[list[RunAttempt], list[str]]:
     """Return the tries of runs that are not noted, and what is wrong with their records."""
     tries: list[RunAttempt] = []
     problems: list[str] = []
-    for number, run in Results(folder).runs().items():
-        if number in noted or not (run.is_marked or run.has_failed):
+    for number, run in Results(folder).recorded().items():
+        if number in noted:
             continue
         if not run.record.exists() and surely_krowns(run.path):
             continue  # it tells of no attempts

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from benchyard.cli import call
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from tests.conftest import MakeCase, eventually, is_gone, process, tree
 from tests.daemons import WAYS, daemon, pids
@@ -213,7 +213,7 @@ def test_kill_9_at_any_instant_leaves_no_daemon(
     lab[lab.index("--runs") + 1] = "2"
     chance, longest = random.Random(2026), _seconds(lab)  # noqa: S311 - instants, not secrets
     for kill in range(KILLS):
-        before = tree(case / "results/run_1") if 1 in done_runs(case / "results") else None
+        before = tree(case / "results/run_1") if 1 in Results(case / "results").done() else None
         options = [one for one in lab if one != "--force" or before is None]
         with subprocess.Popen(options, stderr=subprocess.DEVNULL) as process_:
             time.sleep(chance.uniform(0, longest))
@@ -225,7 +225,7 @@ def test_kill_9_at_any_instant_leaves_no_daemon(
         if before is not None:
             assert tree(case / "results/run_1") == before
     assert subprocess.run(lab[:-2] + lab[-1:], check=False).returncode == 0
-    assert done_runs(case / "results") == [1, 2]
+    assert [*Results(case / "results").done()] == [1, 2]
 
 
 def _seconds(lab: list[str]) -> float:

@@ -12,7 +12,7 @@ import pytest
 from benchyard.cli import call
 from benchyard.core.errors import SinkError
 from benchyard.publish.sinks.local.sink import LocalSink
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from tests.benchyard.publish.sinks.local.conftest import document, spooled
 from tests.conftest import MakeCase, process
 
@@ -200,7 +200,7 @@ def test_it_keeps_nobody_from_measuring(
     said = capsys.readouterr().err
     assert store.name in said
     assert "move it away" in said or "name another file" in said
-    assert done_runs(case / "results") == [1]
+    assert [*Results(case / "results").done()] == [1]
     [waits] = [*(tmp_path / "home" / "spool").glob("*/*.json")]
     store.rename(tmp_path / "away")
     assert call(["publish", "--sink", sink]) == 0

@@ -14,7 +14,8 @@ import pytest
 
 from benchyard.cli import call
 from benchyard.core.model import Outcome
-from benchyard.results.attempts import TRIES_FILE, note_began, note_ended
+from benchyard.results.attempts import note_began, note_ended
+from benchyard.results.folders import TRIES_FILE
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
 from tests.conftest import MakeCase
 

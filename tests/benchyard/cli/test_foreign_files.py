@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from tests.conftest import RunBenchyard, eventually
 
@@ -202,7 +202,7 @@ def assert_in_turns(turns: Path) -> None:
 
 
 def assert_sound(results: Path, runs: list[int]) -> None:
-    assert done_runs(results) == runs
+    assert [*Results(results).done()] == runs
     for run in runs:
         folder = results / f"run_{run}"
         made = read_record(folder)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.cli import call
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from tests.conftest import MakeCase, RunBenchyard, process, tree
 from tests.databases import put_database
 
@@ -89,5 +89,5 @@ def test_without_a_lab_it_goes_on_here(
 
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["cases"][0]["case"] == "here"
-    assert done_runs(case / "results") == [2]
+    assert [*Results(case / "results").done()] == [2]
     assert tree(case / "results" / "run_1") == before

@@ -16,7 +16,7 @@ from benchyard.cli import call, executing
 from benchyard.host.testbed import hold_testbed
 from benchyard.process.children import Child, spawn
 from benchyard.process.labels import RUN, labelled
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from tests.conftest import MakeCase, RunBenchyard, ctrl_c, process, tree
 
@@ -49,7 +49,7 @@ def test_done_is_0(run: Run, case_folder: MakeCase) -> None:
     code, out, err = run("fine", "--runs", "2")
 
     assert code == 0
-    assert done_runs(folder / "results") == [1, 2]
+    assert [*Results(folder / "results").done()] == [1, 2]
     assert "work" in out
     assert "MEDIAN" in out
     assert err.splitlines()[0] == "fine: 2 runs to do"
@@ -64,7 +64,7 @@ def test_a_failed_case_is_1_and_the_others_are_executed(run: Run, case_folder: M
     assert code == 1
     assert err.splitlines()[-1] == "benchyard: 1 case failed: a-broken"
     assert "Traceback" not in err
-    assert done_runs(fine / "results") == [1]
+    assert [*Results(fine / "results").done()] == [1]
 
 
 @pytest.mark.parametrize(
@@ -160,9 +160,9 @@ def test_one_ctrl_c_is_130_and_says_how_to_go_on(
     assert err.splitlines()[-1] == (
         "benchyard: stopped; the same command goes on where this one ended"
     )
-    assert done_runs(folder / "results") == []
+    assert [*Results(folder / "results").done()] == []
     assert run("fine", "--runs", "2")[0] == 0
-    assert done_runs(folder / "results") == [1, 2]
+    assert [*Results(folder / "results").done()] == [1, 2]
 
 
 def test_ctrl_c_in_the_last_step_of_a_case_begins_no_other_case(
@@ -175,7 +175,7 @@ def test_ctrl_c_in_the_last_step_of_a_case_begins_no_other_case(
 
     assert code == 130
     assert "the same command goes on where this one ended" in err
-    assert done_runs(first / "results") == [1]
+    assert [*Results(first / "results").done()] == [1]
     assert not (second / "results").exists()
 
 
@@ -262,7 +262,7 @@ def test_more_runs_are_added_to_those_that_are_done(run: Run, case_folder: MakeC
     assert code == 0
     assert err.splitlines()[0] == "fine: 2 runs to do, 1 done before"
     assert tree(folder / "results/run_1") == before
-    assert done_runs(folder / "results") == [1, 2, 3]
+    assert [*Results(folder / "results").done()] == [1, 2, 3]
 
 
 def test_defect_37_a_summary_that_was_never_written_is_written_now(
@@ -434,7 +434,7 @@ def test_a_read_only_case_can_be_executed_with_results_elsewhere(
 
     code, _, _ = run("fixed", "--runs", "1", "--results", tmp_path / "out")
     assert code == 0
-    assert done_runs(tmp_path / "out/cases/fixed") == [1]
+    assert [*Results(tmp_path / "out/cases/fixed").done()] == [1]
 
 
 # -- a process of its own
@@ -452,7 +452,7 @@ def test_a_closed_stderr_does_not_end_the_measuring(
     os.close(writer)
 
     assert ended == 0
-    assert done_runs(folder / "results") == [1, 2]
+    assert [*Results(folder / "results").done()] == [1, 2]
     assert run_benchyard("run", "fine", "--direct", "--runs", "2").returncode == 0
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchyard.results.campaigns import earlier_campaigns
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 
 CLASS = """
 import helping
@@ -150,7 +150,7 @@ def test_every_command_tells_what_changed(
 
 def assert_told_apart(project: Project, before: Any, words: str) -> None:
     [earlier] = earlier_campaigns(project.results)
-    assert done_runs(earlier) == done_runs(project.results) == [1, 2]
+    assert [*Results(earlier).done()] == [*Results(project.results).done()] == [1, 2]
     stats = ("stats", "cases/mine", "--resources", "classes")
     newest, old = project.document(*stats, "--campaign", "all")["cases"]
     assert newest["summary"]["n_runs"] == old["summary"]["n_runs"] == 2

@@ -9,7 +9,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
 from tests.browsing import PATIENCE_SECONDS, Browser
@@ -83,7 +83,7 @@ def test_a_case_is_started_from_the_form_and_retried(
     results = shell.checkout / "cases" / "shaky" / "results"
     flow_run = start_from_the_form(lab, browser)
     assert lab.wait_for(flow_run, *FINAL) == "FAILED"
-    assert done_runs(results) == []
+    assert [*Results(results).done()] == []
 
     (shell.home.parent / "mended").touch()
     browser.open(f"/runs/flow-run/{flow_run}")
@@ -93,7 +93,7 @@ def test_a_case_is_started_from_the_form_and_retried(
     assert lab.wait_for(flow_run, "COMPLETED") == "COMPLETED"
 
     assert lab.ask(f"/flow_runs/{flow_run}")["run_count"] == 2
-    assert done_runs(results) == [1, 2]
+    assert [*Results(results).done()] == [1, 2]
     record = read_record(results / "run_1")
     assert record.flow_run["attempt"] == 2
     assert [one["outcome"] for one in record.tries] == ["failed"]

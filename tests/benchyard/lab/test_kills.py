@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from benchyard.process.labels import RUN, labelled, start_time
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
 from tests.conftest import eventually, tree
 
@@ -62,7 +62,7 @@ def server(lab: RunningLab, _flow_run: str) -> int | None:
 
 def finished(results: Path) -> dict[int, dict[str, Any]]:
     """Return every byte of the runs that are done."""
-    return {run: tree(results / f"run_{run}") for run in done_runs(results)}
+    return {run: tree(results / f"run_{run}") for run in Results(results).done()}
 
 
 def orphans(lab: RunningLab) -> list[int]:
@@ -107,7 +107,7 @@ def test_nothing_is_lost_whenever_it_is_killed(
 
         told = (victim.__name__, number, moment, ended, lab.said[-2000:])
         assert lab.wait_for(again, *FINAL, timeout=120) == "COMPLETED", told
-        assert done_runs(results) == list(RUNS), told
+        assert [*Results(results).done()] == list(RUNS), told
         kept = finished(results)
         assert {run: kept[run] for run in before} == before, told
         assert eventually(lambda: not orphans(lab), 20), told

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchyard.results.campaigns import with_earlier
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from tests.benchyard.lab.labs import RunningLab, Shell, add_case, make_checkout
 from tests.conftest import eventually
 
@@ -109,7 +109,7 @@ def told_of_regressions(lab: RunningLab) -> list[str]:
 
 def campaigns(checkout: Path, case: str) -> list[list[int]]:
     folders = with_earlier(checkout / "cases" / case / "results")
-    return [done_runs(folder) for folder in folders]
+    return [[*Results(folder).done()] for folder in folders]
 
 
 def test_a_case_with_a_schedule_of_the_user_s_is_measured_and_compared_each_night(

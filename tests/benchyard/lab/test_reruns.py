@@ -13,7 +13,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
 from tests.benchyard.lab.receiving import Receiver, receiving
@@ -139,7 +139,7 @@ def test_nobody_can_read_the_address_of_the_webhook(place: Place) -> None:
 def test_rerun_retries_the_failed_flow_run_and_touches_no_finished_run(place: Place) -> None:
     case = "cases/second"
     flow_run = place.executed(case, runs=3)
-    assert done_runs(place.results(case)) == [1, 3]
+    assert [*Results(place.results(case)).done()] == [1, 3]
     before = place.finished(case, 1, 3)
 
     told = place.rerun(case)
@@ -222,7 +222,7 @@ def test_a_case_that_was_never_executed_is_started(place: Place) -> None:
 
     assert told["action"] == "started"
     assert place.lab.wait_for(told["flow_run"]["id"], *FINAL) == "COMPLETED"
-    assert done_runs(place.results(case)) == [1]
+    assert [*Results(place.results(case)).done()] == [1]
 
 
 def test_a_regression_is_an_event_an_alert_and_in_the_state(place: Place) -> None:

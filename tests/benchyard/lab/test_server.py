@@ -21,7 +21,7 @@ from benchyard.core.errors import BenchyardError
 from benchyard.lab import server
 from benchyard.lab.server import Server, connect
 from benchyard.process.labels import OWNER, labelled
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from tests.conftest import MakeCase, RunBenchyard, eventually, is_gone, process
 from tests.databases import put_database
@@ -188,7 +188,7 @@ def test_a_configured_and_dead_server_ends_the_command_with_one_sentence(
         "to use a temporary one, or use --direct"
     ]
     assert ended.stdout == ""
-    assert done_runs(folder / "results") == []
+    assert [*Results(folder / "results").done()] == []
 
 
 # -- a temporary one, really
@@ -336,7 +336,7 @@ def test_a_temporary_server_that_was_killed_is_started_again(
         said = it.let_go()
 
     assert it.lab.returncode == 0, said
-    assert done_runs(it.folder / "results") == [1, 2]
+    assert [*Results(it.folder / "results").done()] == [1, 2]
     assert "ERROR" not in said
     assert "Error" not in said
     assert states(tmp_path / "home") == ["COMPLETED"]
@@ -357,7 +357,7 @@ def test_a_temporary_server_that_cannot_come_back_costs_one_sentence(
         said = it.let_go()
 
     assert it.lab.returncode == 0, said
-    assert done_runs(it.folder / "results") == [1, 2]
+    assert [*Results(it.folder / "results").done()] == [1, 2]
     (sentence,) = (line for line in said.splitlines() if "Prefect server" in line)
     assert "stays away; the results are on disk" in sentence
     assert "Traceback" not in said

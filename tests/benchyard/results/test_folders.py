@@ -58,6 +58,7 @@ def test_a_run_that_was_recorded_and_is_not_done_has_failed(tmp_path: Path) -> N
     make(tmp_path, 2, None, done=False)
     make(tmp_path, 3, "", done=False)
     assert [*Results(tmp_path).failed()] == [3]
+    assert [*Results(tmp_path).recorded()] == [1, 3]
 
 
 @pytest.mark.parametrize("place", ["absent", "file", "file/below"])

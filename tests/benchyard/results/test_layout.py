@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from benchyard.core.model import Case, Json, point_suffix
 from benchyard.results import layout
 from benchyard.results.campaigns import Cleaned, clean, removable
-from benchyard.results.folders import DONE, MARK, SUMMARY_FILES, WORK, RunFolder
+from benchyard.results.folders import DONE, MARK, SUMMARY_FILES, WORK, Results, RunFolder
 from benchyard.results.layout import (
     begin_run,
-    done_runs,
     finish_run,
     point_slug,
     restore_replaced,
@@ -47,7 +46,7 @@ def test_defect_32_beginning_a_run_removes_no_other(tmp_path: Path) -> None:
         execute(tmp_path, run)
     (tmp_path / "run_1" / DONE).unlink()
     execute(tmp_path, 1, '{"is": "again"}')
-    assert done_runs(tmp_path) == [1, 2, 3]
+    assert [*Results(tmp_path).done()] == [1, 2, 3]
     assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "again"}'
     assert (tmp_path / "run_2" / "run.json").read_text() == '{"run": 2}'
 
@@ -71,7 +70,7 @@ def test_force_keeps_the_old_run_until_the_new_one_is_done(tmp_path: Path) -> No
     execute(tmp_path, 1, '{"is": "old"}')
     folder = begin_run(tmp_path, 1)
     assert (tmp_path / "run_1.replaced" / "run.json").read_text() == '{"is": "old"}'
-    assert done_runs(tmp_path) == []
+    assert [*Results(tmp_path).done()] == []
     (folder / "run.json").write_text('{"is": "new"}')
     finish_run(folder)
     assert tree(tmp_path) == ["run_1", f"run_1/{MARK}", f"run_1/{DONE}", "run_1/run.json"]
@@ -83,7 +82,7 @@ def test_a_forced_run_that_never_ended_gives_the_old_one_back(tmp_path: Path) ->
     execute(tmp_path, 2, '{"is": "other"}')
     (begin_run(tmp_path, 1) / "log.txt").touch()
     assert restore_replaced(tmp_path) == [1]
-    assert done_runs(tmp_path) == [1, 2]
+    assert [*Results(tmp_path).done()] == [1, 2]
     assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "old"}'
     assert restore_replaced(tmp_path) == []
 

@@ -1,6 +1,7 @@
 """The record reads back what it wrote, and is what its schema says."""
 
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
@@ -167,6 +168,9 @@ def test_step_is_suspect_for_each_reason_once() -> None:
         ('"x_s": 1.5', '"x_s": true'),
         ('"used": {}', '"used": null'),
         ('"run": 1', '"run": 99'),
+        ('"run": 1', '"walk": 1, "run": 1'),
+        ('"warnings": [', '"warnings": "careful", "versions": ['),
+        ('"error": null', '"error": "bad"'),
         (
             '"started_at": "2026-01-01T00:00:00+00:00", "ended_at"',
             '"started_at": "soon", "ended_at"',
@@ -192,3 +196,21 @@ def test_absurd_numbers_are_no_readable_record(tmp_path: Path, change: str, why:
     (folder / "run.json").write_text(text.replace(change, why))
     with pytest.raises(RecordError, match=r"run_1/run\.json: not a readable record: .+"):
         read_record(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "made", "why"),
+    [
+        ('"index": 1', '"index": "1"', "'index' is '1', and no whole number"),
+        ('"x_s": 1.5', '"x_s": "much"', "'used' has 'x_s', which is 'much', and no number"),
+        ('"case": {', '"cause": {', "'cause' is not known"),
+        ('"benchyard_version"', '"flow_run": {}, "version_of"', "'version_of' is not known"),
+        ('"measure": true, ', "", "'measure' is missing"),
+    ],
+)
+def test_it_is_said_which_member_is_wrong(tmp_path: Path, change: str, made: str, why: str) -> None:
+    text = json.dumps(record().to_json())
+    assert change in text
+    (tmp_path / "run.json").write_text(text.replace(change, made))
+    with pytest.raises(RecordError, match=re.escape(why)):
+        read_record(tmp_path)

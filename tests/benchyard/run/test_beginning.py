@@ -9,7 +9,8 @@ import pytest
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.results.campaigns import earlier_campaigns
-from benchyard.results.layout import done_runs, run_folder
+from benchyard.results.folders import Results
+from benchyard.results.layout import run_folder
 from benchyard.run.beginning import Campaigning, campaigning
 from benchyard.run.progress import Notice
 from tests.benchyard.run.conftest import Lab, step
@@ -50,7 +51,7 @@ def test_another_subject_begins_a_campaign_and_says_why(lab: Lab) -> None:
     executed = lab.execute(case, (2,))
     assert [record.run for record in executed.records] == [1, 2]
     [earlier] = earlier_campaigns(results)
-    assert done_runs(earlier) == done_runs(results) == [1, 2]
+    assert [*Results(earlier).done()] == [*Results(results).done()] == [1, 2]
     [text] = [text for text in said(lab) if "has changed since" in text]
     assert text.startswith("fake has changed since runs 1, 2 were done on elsewhere, ")
     assert ": host elsewhere and " in text
@@ -98,7 +99,10 @@ def test_what_only_a_started_resource_tells_sets_the_runs_before_it_aside(
     executed = lab.execute(case, (1, 2, 3))
     assert [record.run for record in executed.records] == [3, 1, 2]
     [earlier] = earlier_campaigns(results_of(lab, case))
-    assert (done_runs(earlier), done_runs(results_of(lab, case))) == ([1, 2], [1, 2, 3])
+    assert ([*Results(earlier).done()], [*Results(results_of(lab, case)).done()]) == (
+        [1, 2],
+        [1, 2, 3],
+    )
     assert any("run 3 measured something else" in text for text in said(lab))
 
 
@@ -114,7 +118,7 @@ def test_what_differs_from_run_to_run_ends_all_the_same(
     monkeypatch.setattr(lab.registry.classes[case.steps[0].resource], "version", version)
     executed = lab.execute(case, (1, 2, 3))
     assert len(executed.records) <= 5
-    assert done_runs(results_of(lab, case)) == [1, 2, 3]
+    assert [*Results(results_of(lab, case)).done()] == [1, 2, 3]
     assert len(earlier_campaigns(results_of(lab, case))) == 1
     assert any("differs from run to run" in text for text in said(lab))
 

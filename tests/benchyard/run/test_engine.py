@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchyard.core.errors import CommandFailedError, RunInterruptedError, TestbedBusyError
 from benchyard.core.model import Case, Outcome
 from benchyard.host.testbed import hold_testbed
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import engine
 from benchyard.run.progress import CaseStarted, Notice, RunEnded, RunStarted, StepEnded, Waiting
@@ -163,7 +163,7 @@ def test_the_testbed_is_held_while_a_case_is_executed(lab: Lab) -> None:
     with hold_testbed("another", wait=False):
         with pytest.raises(TestbedBusyError):
             lab.execute(case, (2,), wait=False)
-        assert done_runs(results(case)) == [1]
+        assert [*Results(results(case)).done()] == [1]
 
 
 # -- the graph
@@ -364,7 +364,7 @@ def test_two_ctrl_c_stop_now_and_leave_nothing_running(lab: Lab) -> None:
     record = read_record(results(case) / "run_1")
     assert record.outcome is Outcome.CANCELLED
     assert outcomes(record) == {"a": DONE, "b": Outcome.CANCELLED, "c": Outcome.CANCELLED}
-    assert done_runs(results(case)) == []
+    assert [*Results(results(case)).done()] == []
     assert [key for key in lab.script.keys if key.endswith(".stop")] == ["Beta.stop", "Alpha.stop"]
     assert lab.script.count("Beta.abort") == 1
     assert lab.collectors[0].running is False

@@ -15,7 +15,7 @@ import pytest
 
 from benchyard.core.model import Outcome
 from benchyard.process.labels import OWNER, labelled
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from tests.benchyard.run.conftest import MakeCase
 from tests.conftest import RunBenchyard, eventually, tree
@@ -41,7 +41,7 @@ Finished = Mapping[int, Mapping[str, bytes | str]]
 
 def still_there(results: Path, finished: Finished) -> Finished:
     """Check that finished runs were not touched; return what is finished now."""
-    done = done_runs(results)
+    done = [*Results(results).done()]
     assert set(finished) <= set(done), "a finished run was lost"
     for number, content in finished.items():
         assert tree(results / f"run_{number}") == content, "a finished run was touched"
@@ -163,7 +163,7 @@ def test_a_full_disk_is_one_sentence_and_earlier_runs_stay(
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
     assert ended.stderr.splitlines()[-1].startswith("benchyard: ")
-    assert done_runs(where) == [1]
+    assert [*Results(where).done()] == [1]
     assert read_record(where / "run_1").outcome is Outcome.COMPLETED
     assert (where / "run_1/process/zeros").stat().st_size == int(0.15 * 2**20)
 
@@ -175,7 +175,7 @@ def verdicts(ended: "subprocess.CompletedProcess[str]", run: int) -> list[str]:
 
 
 def verdict(where: Path) -> list[str]:
-    if 2 in done_runs(where):
+    if 2 in Results(where).done():
         return ["✓ completed"]
     # Without room for the mark of its folder it did not begin.
     return ["✗ failed"] if (where / "run_2").exists() else []
@@ -213,14 +213,14 @@ def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
         last = ended.stderr.splitlines()[-1]
         assert last.startswith("benchyard: ")
         assert "No space left on device" in last
-        if 2 not in done_runs(where):
+        if 2 not in Results(where).done():
             assert str(small_disk) in last, "it says where"
     else:
         assert free >= 16, "there was no room for a record"
-        assert done_runs(where) == [1, 2]
+        assert [*Results(where).done()] == [1, 2]
     ballast.unlink()
     again = run_benchyard(
         *("run", folder, "--direct", "--runs", "2", "--cooldown", "0"), "--results", small_disk
     )
     assert again.returncode == 0, again.stderr
-    assert done_runs(where) == [1, 2]
+    assert [*Results(where).done()] == [1, 2]

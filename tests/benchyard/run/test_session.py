@@ -17,7 +17,7 @@ from benchyard.core.errors import (
     StepFailedError,
 )
 from benchyard.core.model import Case, Outcome
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import session as session_module
 from benchyard.run.reporter import LOGGER
@@ -330,7 +330,7 @@ def test_a_collector_that_breaks_fails_the_run(lab: Lab, place: str) -> None:
     assert record.error is not None
     assert record.error.message == "no samples"
     assert lab.collectors[0].running is False
-    assert done_runs(results(case)) == []
+    assert [*Results(results(case)).done()] == []
     started = [key[:-6] for key in lab.script.keys if key.endswith(".start")]
     stopped = [key[:-5] for key in lab.script.keys if key.endswith(".stop")]
     assert stopped == started[::-1]
@@ -374,7 +374,7 @@ def test_a_full_disk_at_any_point_is_the_error_that_is_told(
     with pytest.raises(OSError, match="No space left on device"):
         lab.execute(case, (1, 2, 3))
 
-    assert done_runs(results(case)) == [1]
+    assert [*Results(results(case)).done()] == [1]
     assert tree(results(case) / "run_1") == before
     assert lab.script.count("Alpha.start") == lab.script.count("Alpha.stop")
     assert all(not collector.running for collector in lab.collectors)

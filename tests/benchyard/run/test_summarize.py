@@ -3,7 +3,7 @@
 import os
 
 from benchyard.core.errors import CommandFailedError
-from benchyard.results.layout import done_runs
+from benchyard.results.folders import Results
 from benchyard.run.summarize import summarize, summarize_if_older
 from tests.benchyard.run.conftest import Lab, step
 
@@ -20,7 +20,7 @@ def test_a_summary_covers_the_finished_runs_and_no_others(lab: Lab) -> None:
 
     summarize(case.title, results)
 
-    assert done_runs(results) == [1, 3]
+    assert [*Results(results).done()] == [1, 3]
     assert (results / "summary.json").read_bytes() == written
 
 
@@ -58,4 +58,4 @@ def test_a_summary_without_runs_is_no_error(lab: Lab) -> None:
 
     lab.execute(case)
 
-    assert done_runs(case.folder / "results") == []
+    assert [*Results(case.folder / "results").done()] == []

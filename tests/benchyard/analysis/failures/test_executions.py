@@ -10,7 +10,8 @@ from benchyard.analysis.failures import WHOLE_RUN, collect, executions
 from benchyard.analysis.failures.executions import NO_END, results_below
 from benchyard.core.model import Outcome
 from benchyard.process.labels import this_owner
-from benchyard.results.attempts import TRIES_FILE, TriedStep, note_began, note_ended
+from benchyard.results.attempts import TriedStep, note_began, note_ended
+from benchyard.results.folders import TRIES_FILE
 from benchyard.results.record import ErrorRecord, RunRecord, write_record
 from tests.benchyard.analysis.failures.conftest import MakeTry, step
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from benchyard.core.model import Outcome
 from benchyard.process.labels import this_owner
 from benchyard.results.attempts import (
-    TRIES_FILE,
     FailedAttempt,
     RunAttempt,
     TriedStep,
@@ -25,6 +24,7 @@ from benchyard.results.attempts import (
     read_tries,
     try_of,
 )
+from benchyard.results.folders import TRIES_FILE
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
 from tests.conftest import MakeCase, RunBenchyard, eventually, process
 

@@ -1,11 +1,7 @@
 """One pass over a metrics.csv."""
 
 import csv
-import json
-import subprocess
-import sys
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchyard.results.krown import scanning
-from benchyard.results.krown.scanning import NotMetricsError, nothing, number, scan
-from benchyard.results.krown.workers import together
+from benchyard.results import krown_scan
+from benchyard.results.krown_scan import NotMetricsError, Scan, number, scan
 
 WriteMetrics = Callable[..., Path]
 ROWS = [(1, 0.1, 500), (1, 0.2, 700), (2, 0.3, 600), (3, 0.4, 900), (3, 0.6, 100), (3, 0.7, 400)]
@@ -23,8 +18,8 @@ ROWS = [(1, 0.1, 500), (1, 0.2, 700), (2, 0.3, 600), (3, 0.4, 900), (3, 0.6, 100
 
 def told(path: Path) -> list[tuple[Any, ...]]:
     return [
-        (p["step"], p["samples"], p["first"]["timestamp"], p["last"]["timestamp"], p["levels"])
-        for p in scan(str(path))["parts"]
+        (p.step, p.samples, p.first["timestamp"], p.last["timestamp"], p.levels)
+        for p in scan(path).parts
     ]
 
 
@@ -47,24 +42,24 @@ def test_each_step_has_its_outermost_rows_and_levels(
 def test_defect_08_the_row_that_krown_makes_up_is_no_level_and_no_sample(
     write_metrics: WriteMetrics,
 ) -> None:
-    [part] = scan(str(write_metrics((1, 0.1, 500))))["parts"]
-    assert (part["readings"], part["samples"]) == (2, 1)
-    assert part["levels"]["memory_ram"] == (500, 500)
-    assert part["first"]["cpu_user"] == 0
+    [part] = scan(write_metrics((1, 0.1, 500))).parts
+    assert (part.readings, part.samples) == (2, 1)
+    assert part.levels["memory_ram"] == (500, 500)
+    assert part.first["cpu_user"] == 0
 
 
 def test_a_first_row_with_levels_is_a_sample(write_metrics: WriteMetrics) -> None:
-    [part] = scan(str(write_metrics((1, 0.0, 500), origin=False)))["parts"]
-    assert (part["readings"], part["samples"]) == (1, 1)
-    assert part["levels"]["memory_ram"] == (500, 500)
+    [part] = scan(write_metrics((1, 0.0, 500), origin=False)).parts
+    assert (part.readings, part.samples) == (1, 1)
+    assert part.levels["memory_ram"] == (500, 500)
 
 
 def test_columns_may_stand_in_another_order(tmp_path: Path) -> None:
     path = tmp_path / "metrics.csv"
     path.write_text("memory_ram,timestamp,extra,step\n7,0.5,x,1\n9,0.75,,1\n")
-    [part] = scan(str(path))["parts"]
-    assert part["levels"] == {"memory_ram": (7, 9)}
-    assert (part["first"]["timestamp"], part["last"]["timestamp"]) == (0.5, 0.75)
+    [part] = scan(path).parts
+    assert part.levels == {"memory_ram": (7, 9)}
+    assert (part.first["timestamp"], part.last["timestamp"]) == (0.5, 0.75)
 
 
 def test_defect_25_empty_cells_are_unknown_and_minus_one_is_a_number(tmp_path: Path) -> None:
@@ -73,11 +68,11 @@ def test_defect_25_empty_cells_are_unknown_and_minus_one_is_a_number(tmp_path: P
         "step,timestamp,cpu_iowait,memory_ram,disk_read_bytes\n"
         "1,0.1,0.0,5,\n1,0.2,-1,-1,\n1,0.3,-1,,\n1,0.4,2.5e0,1e1,nan\n"
     )
-    [part] = scan(str(path))["parts"]
-    assert part["samples"] == 4
-    assert part["levels"] == {"memory_ram": (5, 10)}
-    assert part["last"]["cpu_iowait"] == 2.5
-    assert (part["first"]["disk_read_bytes"], part["last"]["disk_read_bytes"]) == (None, None)
+    [part] = scan(path).parts
+    assert part.samples == 4
+    assert part.levels == {"memory_ram": (5, 10)}
+    assert part.last["cpu_iowait"] == 2.5
+    assert (part.first["disk_read_bytes"], part.last["disk_read_bytes"]) == (None, None)
 
 
 @pytest.mark.parametrize("cut", [1, 20, 60, 100, 118])
@@ -89,7 +84,7 @@ def test_defect_25_a_row_that_was_cut_off_is_left_out_and_counted(
     last = path.read_bytes().splitlines(keepends=True)[-1]
     path.write_bytes(path.read_bytes() + last[: min(cut, last.rindex(b",") + 1)])
     assert told(path) == whole
-    assert scan(str(path))["damaged"] == 1
+    assert scan(path).damaged == 1
 
 
 def test_what_is_no_row_is_left_out_wherever_it_stands(write_metrics: WriteMetrics) -> None:
@@ -98,7 +93,7 @@ def test_what_is_no_row_is_left_out_wherever_it_stands(write_metrics: WriteMetri
     odd = [header, "", "x", lines[2].replace("0.2", "", 1), lines[2].replace(",1,", ",one,")]
     path.write_text("\n".join([header, *lines[:3], *odd, *lines[3:], ""]))
     assert [part[:2] for part in told(path)] == [(1, 2), (2, 1), (3, 3)]
-    assert scan(str(path))["damaged"] == 4
+    assert scan(path).damaged == 4
 
 
 def test_names_may_hold_commas_and_line_ends_of_csv(write_metrics: WriteMetrics) -> None:
@@ -111,8 +106,8 @@ def test_names_may_hold_commas_and_line_ends_of_csv(write_metrics: WriteMetrics)
 def test_a_file_without_rows_holds_nothing(tmp_path: Path, write_metrics: WriteMetrics) -> None:
     empty = tmp_path / "empty.csv"
     empty.touch()
-    assert scan(str(empty)) == nothing()
-    assert scan(str(write_metrics(origin=False))) == nothing()
+    assert scan(empty) == Scan()
+    assert scan(write_metrics(origin=False)) == Scan()
 
 
 @pytest.mark.parametrize(
@@ -127,7 +122,7 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "metrics.csv"
     path.write_bytes(content)
     with pytest.raises(NotMetricsError, match="header"):
-        scan(str(path))
+        scan(path)
 
 
 def test_a_step_that_comes_again_is_two_parts(write_metrics: WriteMetrics) -> None:
@@ -142,22 +137,16 @@ rows = st.lists(likely | st.lists(cells, min_size=2, max_size=5), max_size=12)
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows, st.integers(min_value=1, max_value=64))
-def test_blocks_and_parts_of_a_file_make_no_difference(
-    tmp_path: Path, made: list[list[str]], block: int
-) -> None:
+def test_blocks_make_no_difference(tmp_path: Path, made: list[list[str]], block: int) -> None:
     path = tmp_path / "metrics.csv"
     text = "step,timestamp,memory_ram,disk\n" + "".join(",".join(row) + "\n" for row in made)
     path.write_bytes(text.encode())
-    whole = scan(str(path))
-    kept = scanning.BLOCK
-    scanning.BLOCK = block
-    try:
-        assert scan(str(path)) == whole
-        ends = [0, *(at + 1 for at, letter in enumerate(text) if letter == "\n")]
-        found = [scan(str(path), start, end) for start, end in pairwise(ends)]
-    finally:
-        scanning.BLOCK = kept
-    assert together(found) == whole
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(krown_scan, "BLOCK", 1)
+        line_by_line = scan(path)
+        patch.setattr(krown_scan, "BLOCK", block)
+        assert scan(path) == line_by_line
+    assert scan(path) == line_by_line
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\n"])
@@ -166,16 +155,16 @@ def test_a_large_file_is_what_a_plain_reader_finds(write_metrics: WriteMetrics, 
     path = write_metrics(*made, end=end)
     with path.open(newline="") as stream:
         lines = list(csv.DictReader(stream))[1:]
-    for part in scan(str(path))["parts"]:
-        of_step = [line for line in lines if int(line["step"]) == part["step"]]
+    for part in scan(path).parts:
+        of_step = [line for line in lines if int(line["step"]) == part.step]
         memory = [int(line["memory_ram"]) for line in of_step]
-        assert part["samples"] == len(of_step)
-        assert part["levels"]["memory_ram"] == (min(memory), max(memory))
-        assert part["last"]["timestamp"] == float(of_step[-1]["timestamp"])
+        assert part.samples == len(of_step)
+        assert part.levels["memory_ram"] == (min(memory), max(memory))
+        assert part.last["timestamp"] == float(of_step[-1]["timestamp"])
 
 
 def edges(path: Path) -> list[tuple[int, bool, bool]]:
-    return [(p["step"], p["cut_before"], p["cut_after"]) for p in scan(str(path))["parts"]]
+    return [(p.step, p.cut_before, p.cut_after) for p in scan(path).parts]
 
 
 @pytest.mark.parametrize("step", [-3, 0, 1_001, 300_000_000, 99999999999999999999])
@@ -187,29 +176,29 @@ def test_a_step_that_cannot_be_is_a_damaged_row(
     rows = [(1, 0.1, 5), (1, 0.2, 5), (step, 0.3, swap), (1, 0.4, 5), (2, 0.5, 5)]
     path = write_metrics(*rows)
     assert [part[0] for part in told(path)] == [1, 2]
-    assert scan(str(path))["damaged"] == 1
+    assert scan(path).damaged == 1
     assert edges(path) == [(1, False, False), (2, False, False)]
 
 
 def test_steps_go_as_far_as_the_case_declares(write_metrics: WriteMetrics) -> None:
     path = write_metrics((1, 0.1, 5), (2, 0.2, 5), (3, 0.3, 5))
-    found = scan(str(path), most=2)
-    assert ([part["step"] for part in found["parts"]], found["damaged"]) == ([1, 2], 1)
+    found = scan(path, most=2)
+    assert ([part.step for part in found.parts], found.damaged) == ([1, 2], 1)
 
 
 @pytest.mark.parametrize("at", ["1e300", "-5", "-0.1", "99999999999", "9" * 50])
 def test_a_time_that_cannot_be_is_a_damaged_row(write_metrics: WriteMetrics, at: str) -> None:
     path = write_metrics((1, 0.1, 5), (1, at, 5), (1, 0.3, 5))
-    found = scan(str(path))
-    assert found["damaged"] == 1
-    assert not found["parts"][0]["backwards"]
-    assert found["parts"][0]["last"]["timestamp"] == 0.3
+    found = scan(path)
+    assert found.damaged == 1
+    assert not found.parts[0].backwards
+    assert found.parts[0].last["timestamp"] == 0.3
 
 
 @pytest.mark.parametrize("at", ["5000", "0.05"])
 def test_a_clock_that_jumps_and_comes_back_is_seen(write_metrics: WriteMetrics, at: str) -> None:
     path = write_metrics((1, 0.1, 5), (1, 0.2, 5), (1, at, 5), (1, 0.4, 5), (2, 0.5, 5), (2, 1, 5))
-    assert [part["backwards"] for part in scan(str(path))["parts"]] == [True, False]
+    assert [part.backwards for part in scan(path).parts] == [True, False]
 
 
 def test_a_damaged_row_is_told_to_the_steps_beside_it(write_metrics: WriteMetrics) -> None:
@@ -231,26 +220,8 @@ def test_a_last_row_without_its_end_is_damaged_wherever_it_was_cut(
     rest, last = content[: -len(ending)].rsplit(b"\n", 1)
     for length in range(1, len(last) + len(ending)):
         path.write_bytes(rest + b"\n" + content[len(rest) + 1 :][:length])
-        assert scan(str(path))["damaged"] == 1
+        assert scan(path).damaged == 1
         assert edges(path)[-1] == (3, False, True)
-
-
-def test_as_a_program_it_answers_each_line_and_goes_on_after_an_error(
-    write_metrics: WriteMetrics, tmp_path: Path
-) -> None:
-    path = write_metrics(*ROWS)
-    jobs = [[str(tmp_path / "no.csv"), 0, 9], [str(path), 0, sys.maxsize]]
-    ended = subprocess.run(
-        [sys.executable, "-I", "-S", scanning.__file__],
-        input="".join(json.dumps(job) + "\n" for job in jobs),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    wrong, found = map(json.loads, ended.stdout.splitlines())
-    assert "No such file" in wrong["error"]
-    assert found == json.loads(json.dumps(scan(str(path))))
 
 
 def test_a_cell_is_an_integer_another_number_or_unknown() -> None:

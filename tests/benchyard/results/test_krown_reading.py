@@ -2,18 +2,22 @@
 
 import csv
 import json
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.results.krown import krown_runs, read_results
+from benchyard.results import krown_scan
+from benchyard.results.krown import krown_runs
+from benchyard.results.krown_reading import read_results
 from benchyard.results.metrics_csv import COUNTERS, LEVELS
 from benchyard.results.record import StepRecord
 
 WriteMetrics = Callable[..., Path]
-SAMPLES = Path(__file__).resolve().parents[5] / "shared" / "krown-samples"
+SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "krown-samples"
 ROWS = [(1, 0.1, 5), (1, 0.2, 7), (2, 0.3, 6), (2, 0.6, 9)]
 
 
@@ -249,6 +253,53 @@ def test_another_version_is_refused_and_the_other_runs_are_read(
     assert [record.run for _, record in found.runs] == [1]
     assert "its version is 9, and only 2 and 3 are known" in str(found.unreadable[2])
     assert "its version is not told" in str(found.unreadable[3])
+
+
+def no_table(path: Path) -> None:
+    path.write_text("not,metrics\n")
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def endless_line(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\0" * (2 << 20))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (no_table, ".* no header .* move its run away"),
+        (folder, "Is a directory"),
+        (pipe, ".* is a named pipe, not a file"),
+        (endless_line, "it has a line of more than 1,048,576 bytes"),
+    ],
+)
+def test_what_cannot_be_read_is_named_and_the_rest_is_read(
+    write_metrics: WriteMetrics, spoil: Callable[[Path], None], why: str
+) -> None:
+    paths = [write_metrics(*ROWS, run=run) for run in (1, 2, 3)]
+    spoil(paths[1])
+    found = read_results("case", results_of(paths[1]))
+    assert [record.run for _, record in found.runs] == [1, 3]
+    assert re.search(f"run_2/metrics.csv: .*{why}", str(found.unreadable[2]))
+
+
+def test_rows_that_alternate_between_steps_are_no_table(
+    write_metrics: WriteMetrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each row would be kept in memory."""
+    path = write_metrics(*((1 + n % 2, n / 10, 5) for n in range(1, 40)))
+    monkeypatch.setattr(krown_scan, "_MOST_PARTS", 30)
+    [error] = read_results("case", results_of(path)).unreadable.values()
+    assert "its step changes more than 30 times" in str(error)
 
 
 def test_without_a_run_that_can_be_read_nothing_is_said_of_done(

@@ -9,7 +9,7 @@ from benchyard.core.clock import now
 from benchyard.results.krown import krown_runs, runs_without_record, surely_krowns
 
 WriteMetrics = Callable[..., Path]
-SAMPLES = Path(__file__).resolve().parents[5] / "shared" / "krown-samples"
+SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "krown-samples"
 OURS = {
     ".done": now() + "\n",
     "log.txt": "2026-11-21 15:00:52,363 INFO a run 1: 1 step\n",

@@ -1,4 +1,22 @@
-"""From KROWN's folders to records of runs: what each step took, as far as its samples tell."""
+"""Results that KROWN's exectool made: its ``metrics.csv``, versions 2 and 3, as records of runs.
+
+KROWN keeps samples and no record, so much is known only within bounds:
+
+- A step lasts from its first to its last sample, up to two sampling intervals too short; one with
+  fewer than two samples has no length.
+- Usage is the difference of the host's counters between these samples.
+- Where a row at the edge of a step is damaged, or the clock ran backwards in it or beside it, or
+  rows of another step lie in between, its samples do not tell its length, and it has none.
+- The first row is no sample. KROWN writes it itself, with the clock and the counters as they were
+  (zero), and with zeros for the memory, which it did not read: it begins the first step, and is
+  in neither the levels nor the number of samples.
+- KROWN does not say how a step ended. A run with ``.done`` was finished.
+
+Where KROWN's own statistics are right, these are the same.
+
+Source: Van Assche et al., KROWN's execution framework, https://github.com/kg-construct/KROWN
+(collector.py and stats.py of bench_executor).
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +29,16 @@ from benchyard.core.errors import RecordError
 from benchyard.core.files import content
 from benchyard.core.model import Json, Outcome
 from benchyard.results.folders import METRICS_FILE, RunFolder
-from benchyard.results.krown.runs import krown_runs
-from benchyard.results.krown.scanning import MOST_STEPS, Cells, Number, Scan, StepRows, backwards
-from benchyard.results.krown.workers import scan_files, unreadable
+from benchyard.results.krown import krown_runs
+from benchyard.results.krown_scan import (
+    MOST_STEPS,
+    Cells,
+    NotMetricsError,
+    Number,
+    Scan,
+    StepRows,
+    scan,
+)
 from benchyard.results.metrics_csv import COUNTERS
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
 
@@ -55,50 +80,60 @@ class _Declared:
     command: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    folder: Path
+    record: RunRecord
+    scan: Scan
+
+
 def read_results(title: str, results: Path) -> KrownResults:
-    """Read all runs that KROWN made of a case, each file in one pass.
+    """Read all runs that KROWN made of a case.
 
     Args:
         title: Of the case.
         results: The case's ``results``; its metadata.json, beside, names the steps.
     """
-    found = krown_runs(results)
     metadata = results.parent / "metadata.json"
     declared = _declared(metadata)
-    scans = scan_files(
-        [folder / METRICS_FILE for _, folder in found], len(declared) if declared else MOST_STEPS
-    )
-    read, unread = _sorted_out(found, scans)
-    seen = [part["step"] for _, _, scan in read for part in scan["parts"]]
-    steps = declared or _unnamed(max(seen, default=0))
-    runs = [(folder, _record(title, number, folder, scan, steps)) for number, folder, scan in read]
-    unnamed = [] if declared or not metadata.exists() else [_no_names(metadata)]
-    return _judged(runs, [scan for _, _, scan in read], unread, unnamed)
-
-
-def _sorted_out(
-    found: Sequence[tuple[int, Path]], scans: Sequence[Scan | RecordError]
-) -> tuple[list[tuple[int, Path, Scan]], dict[int, RecordError]]:
-    """Return the runs that can be read, and why the others cannot."""
-    read: list[tuple[int, Path, Scan]] = []
+    scans: dict[int, tuple[Path, Scan]] = {}
     unread: dict[int, RecordError] = {}
-    for (number, folder), scan in zip(found, scans, strict=True):
-        wrong = scan if isinstance(scan, RecordError) else _wrong_version(folder, scan)
-        if wrong is not None:
-            unread[number] = wrong
-        elif not isinstance(scan, RecordError):
-            read.append((number, folder, scan))
-    return read, unread
+    for number, folder in krown_runs(results):
+        try:
+            scans[number] = folder, _scanned(folder / METRICS_FILE, len(declared) or MOST_STEPS)
+        except RecordError as error:
+            unread[number] = error
+    most = max((part.step for _, found in scans.values() for part in found.parts), default=0)
+    steps = declared or [_Declared(f"step{n}", f"step {n}") for n in range(1, most + 1)]
+    runs = [
+        _Run(folder, _record(title, n, folder, s, steps), s) for n, (folder, s) in scans.items()
+    ]
+    unnamed = [] if declared or not metadata.exists() else [_no_names(metadata)]
+    return _judged(runs, unread, unnamed)
 
 
-def _wrong_version(folder: Path, scan: Scan) -> RecordError | None:
-    """Return what is wrong with the version that the rows tell; None where it is known."""
-    told = [row.get("version") for part in scan["parts"] for row in (part["first"], part["last"])]
+def _scanned(path: Path, most: int) -> Scan:
+    """Scan a metrics.csv.
+
+    Raises:
+        RecordError: If it cannot be read, or is no metrics.csv of KROWN's.
+    """
+    try:
+        found = scan(path, most)
+        _check_version(found)
+    except (OSError, NotMetricsError) as error:
+        why = getattr(error, "strerror", None) or error
+        told = f"{path}: not readable as KROWN's metrics.csv: {why}; move its run away"
+        raise RecordError(told) from error
+    return found
+
+
+def _check_version(found: Scan) -> None:
+    told = [row.get("version") for part in found.parts for row in (part.first, part.last)]
     versions = {version for version in told if version is not None}
-    if (versions and versions <= _VERSIONS) or not told:
-        return None
-    odd = ", ".join(f"{version}" for version in sorted(versions - _VERSIONS)) or "not told"
-    return unreadable(folder / METRICS_FILE, f"its version is {odd}, and only 2 and 3 are known")
+    if told and not (versions and versions <= _VERSIONS):
+        odd = ", ".join(f"{version}" for version in sorted(versions - _VERSIONS)) or "not told"
+        raise NotMetricsError(f"its version is {odd}, and only 2 and 3 are known")
 
 
 def _no_names(metadata: Path) -> str:
@@ -106,46 +141,41 @@ def _no_names(metadata: Path) -> str:
 
 
 def _judged(
-    runs: Sequence[tuple[Path, RunRecord]],
-    scans: Sequence[Scan],
-    unread: Mapping[int, RecordError],
-    notes: Sequence[str],
+    runs: Sequence[_Run], unread: Mapping[int, RecordError], notes: Sequence[str]
 ) -> KrownResults:
-    finished = [RunFolder(folder).checkpoint.is_file() for folder, _ in runs]
+    done = [run for run in runs if RunFolder(run.folder).checkpoint.is_file()]
+    unfinished = [run.record for run in runs if run not in done] if done else []
     warnings = list(notes)
-    if runs and not any(finished):
-        finished = [True] * len(runs)
+    if runs and not done:
         warnings.append("no run has a .done: nothing shows that KROWN finished them")
-    done = tuple(run for run, ok in zip(runs, finished, strict=True) if ok)
-    unfinished = tuple(record for (_, record), ok in zip(runs, finished, strict=True) if not ok)
     if unfinished:
-        text = _listed(record.run for record in unfinished)
-        warnings.append(f"KROWN did not finish {text}: no .done; left out")
-    warnings += _warnings(runs, scans)
-    return KrownResults(done, unfinished, tuple(warnings), unread)
+        numbers = ", ".join(str(record.run) for record in unfinished)
+        named = f"run{'s' * (len(unfinished) > 1)} {numbers}"
+        warnings.append(f"KROWN did not finish {named}: no .done; left out")
+    return KrownResults(
+        tuple((run.folder, run.record) for run in done or runs),
+        tuple(unfinished),
+        (*warnings, *_warnings(runs)),
+        unread,
+    )
 
 
-def _warnings(runs: Sequence[tuple[Path, RunRecord]], scans: Sequence[Scan]) -> Iterator[str]:
-    intervals = [i for scan in scans if (i := _interval(scan)) is not None]
+def _warnings(runs: Sequence[_Run]) -> Iterator[str]:
+    intervals = [i for run in runs if (i := _interval(run.scan)) is not None]
     if intervals:
         yield (
             "measured by KROWN: a step is timed from its first to its last sample, which is up to "
             f"{2 * max(intervals):.3g} s (two intervals) too short; usage is that of the whole host"
         )
-    for (_, record), scan in zip(runs, scans, strict=True):
-        if scan["damaged"]:
-            yield f"run {record.run}: {_damaged(scan['damaged'])}"
-        if not scan["parts"]:
-            yield f"run {record.run}: metrics.csv holds no samples"
-    odd = [f"run {record.run}: {text}" for _, record in runs for text in record.warnings]
+    for run in runs:
+        if run.scan.damaged:
+            yield f"run {run.record.run}: {_damaged(run.scan.damaged)}"
+        if not run.scan.parts:
+            yield f"run {run.record.run}: metrics.csv holds no samples"
+    odd = [f"run {run.record.run}: {text}" for run in runs for text in run.record.warnings]
     more = f" (and {len(odd) - _SHOWN:,} more like this)" if len(odd) > _SHOWN else ""
     for number, text in enumerate(odd[:_SHOWN], 1):
         yield text + (more if number == _SHOWN else "")
-
-
-def _listed(runs: Iterator[int]) -> str:
-    numbers = [str(run) for run in runs]
-    return ("runs " if len(numbers) > 1 else "run ") + ", ".join(numbers)
 
 
 def _damaged(count: int) -> str:
@@ -154,12 +184,12 @@ def _damaged(count: int) -> str:
     return f"{count:,} damaged {rows} left out ({why})"
 
 
-def _interval(scan: Scan) -> float | None:
+def _interval(found: Scan) -> float | None:
     """Return the mean time between two samples (s)."""
-    steady = [part for part in scan["parts"] if not part["backwards"]]
-    lengths = [_difference(part["first"], part["last"], "timestamp") or 0 for part in steady]
-    count = sum(part["readings"] - 1 for part in steady)
-    return sum(lengths) / count if count and sum(lengths) else None
+    steady = [part for part in found.parts if not part.backwards]
+    length = sum(_difference(part.first, part.last, "timestamp") or 0 for part in steady)
+    count = sum(part.readings - 1 for part in steady)
+    return length / count if count and length else None
 
 
 def _declared(metadata: Path) -> list[_Declared]:
@@ -176,34 +206,28 @@ def _declared_step(number: int, step: dict[str, Any]) -> _Declared:
     return _Declared(*(str(step.get(key, default)) for key, default in keys.items()))
 
 
-def _unnamed(most: int) -> list[_Declared]:
-    return [_Declared(f"step{index}", f"step {index}") for index in range(1, most + 1)]
-
-
 def _record(
-    title: str, run: int, folder: Path, scan: Scan, declared: Sequence[_Declared]
+    title: str, run: int, folder: Path, found: Scan, declared: Sequence[_Declared]
 ) -> RunRecord:
     told = _case_info(RunFolder(folder).case_info)
-    order = [part["step"] for part in scan["parts"]]
+    order = [part.step for part in found.parts]
     warnings = ["its steps are not in order"] if order != sorted(set(order)) else []
-    parts, doubts = _by_step(scan["parts"]), _doubts(scan["parts"])
+    parts, doubts = _by_step(found.parts), _doubts(found.parts)
     warnings += doubts.values()
     steps = tuple(
         _step(index, about, parts.get(index), doubts.get(index), warnings)
         for index, about in enumerate(declared, 1)
     )
-    ends = [time for part in parts.values() if (time := part["last"]["timestamp"]) is not None]
-    started_at = told.get("Timestamp", "")
     return RunRecord(
         case={"title": title, "name": title, "hash": None},
         run=run,
         outcome=Outcome.COMPLETED,
-        started_at=started_at,
+        started_at=told.get("Timestamp", ""),
         ended_at="",
-        duration_s=float(max(ends, default=0)),
+        duration_s=max((part.end for part in parts.values()), default=0.0),
         steps=steps,
         environment={ours: told[theirs] for theirs, ours in _ENVIRONMENT.items() if theirs in told},
-        collector={"made_by": "KROWN", "interval_s": _interval(scan)},
+        collector={"made_by": "KROWN", "interval_s": _interval(found)},
         warnings=tuple(dict.fromkeys(warnings)),
     )
 
@@ -211,11 +235,7 @@ def _record(
 def _case_info(path: Path) -> dict[str, str]:
     """Read ``name: value`` lines; the last of a name counts."""
     try:
-        lines = (
-            path.read_text(errors="replace", encoding="utf-8").splitlines()
-            if path.is_file()
-            else []
-        )
+        lines = content(path).decode("utf-8", "replace").splitlines()
     except OSError:
         return {}
     pairs = (line.strip().partition(": ") for line in lines)
@@ -226,9 +246,9 @@ def _by_step(parts: Sequence[StepRows]) -> dict[int, StepRows]:
     """Return the rows of each step; of one that is there twice the most that lie together."""
     found: dict[int, StepRows] = {}
     for part in parts:
-        known = found.get(part["step"])
-        if known is None or known["readings"] < part["readings"]:
-            found[part["step"]] = part
+        known = found.get(part.step)
+        if known is None or known.readings < part.readings:
+            found[part.step] = part
     return found
 
 
@@ -237,18 +257,18 @@ def _doubts(parts: Sequence[StepRows]) -> dict[int, str]:
     found: dict[int, str] = {}
     seen: set[int] = set()
     for part in parts:
-        step = part["step"]
-        if part["backwards"]:
+        step = part.step
+        if part.backwards:
             found[step] = f"the clock went backwards in step {step}"
-        elif part["cut_before"] or part["cut_after"]:
+        elif part.cut_before or part.cut_after:
             found.setdefault(step, f"a row at the edge of step {step} is damaged or cut off")
         elif step in seen:
             found.setdefault(step, f"rows of other steps lie amid those of step {step}")
         seen.add(step)
     for one, after in pairwise(parts):
-        if backwards(one, after):
+        if after.start < one.end:
             # Which of the two times is wrong cannot be told.
-            for step in (one["step"], after["step"]):
+            for step in (one.step, after.step):
                 found.setdefault(step, f"the clock went backwards at the edge of step {step}")
     return {step: f"{why}, so how long it took is unknown" for step, why in found.items()}
 
@@ -277,26 +297,24 @@ def _step(
 
 def _length(part: StepRows) -> float | None:
     """Return the time between the outermost rows (s); None with fewer than two."""
-    length = _difference(part["first"], part["last"], "timestamp")
-    if length is None or part["samples"] == 0 or part["readings"] == 1:
+    length = _difference(part.first, part.last, "timestamp")
+    if length is None or part.samples == 0 or part.readings == 1:
         return None
     return float(length)
 
 
 def _attempt(part: StepRows, duration_s: float, used: Mapping[str, float | None]) -> Attempt:
-    start = float(part["first"]["timestamp"] or 0)
-    made = Repetition("measured", start, duration_s, Outcome.COMPLETED, used)
-    end = float(part["last"]["timestamp"] or 0)
-    return Attempt(1, "", start, end, Outcome.COMPLETED, (made,))
+    made = Repetition("measured", part.start, duration_s, Outcome.COMPLETED, used)
+    return Attempt(1, "", part.start, part.end, Outcome.COMPLETED, (made,))
 
 
 def _sampled(part: StepRows | None) -> dict[str, Json]:
     if part is None:
         return {"samples": 0, "levels": {}}
     levels: dict[str, Json] = {
-        name: {"min": least, "max": most} for name, (least, most) in part["levels"].items()
+        name: {"min": least, "max": most} for name, (least, most) in part.levels.items()
     }
-    return {"samples": part["samples"], "levels": levels}
+    return {"samples": part.samples, "levels": levels}
 
 
 def _used(part: StepRows, index: int, warnings: list[str]) -> dict[str, float | None]:
@@ -305,7 +323,7 @@ def _used(part: StepRows, index: int, warnings: list[str]) -> dict[str, float | 
     for column, (names, scale) in COUNTERS.items():
         if len(names) != 1:
             continue
-        amount = _difference(part["first"], part["last"], column)
+        amount = _difference(part.first, part.last, column)
         if amount is not None and amount < 0:
             warnings.append(f"{column} went backwards in step {index}")
             amount = None

@@ -1,0 +1,287 @@
+"""What was tried, and when: ``tries.jsonl`` beside the runs of a case.
+
+A run that failed is done again in a fresh folder, so its own record tells only of the last try.
+This file tells of all of them. Each line is a ``RunAttempt``, with a ``version``: one is added when
+a try begins (its ``outcome`` is null) and one when it ends, which counts from then on. A try whose
+end is missing was killed, or its host went down. Nothing is written while anything is measured.
+Every line that can be read is read; for each other one there is a sentence.
+"""
+
+import errno
+import logging
+import os
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from benchyard.core.json_text import decoded, encoded
+from benchyard.core.model import Json, JsonObject, Outcome, slug
+from benchyard.process.labels import owner_is_alive, this_owner
+from benchyard.results.folders import Results
+from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
+from benchyard.results.typed import Count, Length, Moment, read_as
+
+logger = logging.getLogger(__name__)
+
+VERSION = 1
+#: No line that we write comes near it: a case of 1,000 steps that all fail twice has 3 MB.
+_LONGEST_LINE = 16_000_000
+#: Longest text of an error in a try; run.json has the whole.
+_LONGEST_TEXT = 1000
+_BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """One attempt that failed.
+
+    Args:
+        number: Which attempt it was, from 1.
+        duration_s: Its whole length, warm-ups and checks included.
+        outcome: ``failed`` or ``timed_out``.
+        error: Its text may be shortened; secrets were taken out when it was recorded.
+    """
+
+    number: Count
+    started_at: Moment
+    duration_s: Length
+    outcome: Outcome
+    error: ErrorRecord
+
+
+@dataclass(frozen=True, slots=True)
+class TriedStep:
+    """How one step went in one try of a run.
+
+    Args:
+        index: Its position in the case, from 1.
+        attempts: How often its command was tried; 0 if it never began.
+        duration_s: From the start of the first attempt to the end of the last, delays included.
+        failed: The attempts that failed, in order.
+        reason: Why it never began.
+    """
+
+    index: Count
+    id: str
+    name: str
+    outcome: Outcome
+    attempts: Count = 0
+    duration_s: Length = 0.0
+    failed: tuple[FailedAttempt, ...] = ()
+    reason: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name in files and task runs, such as ``03-load``."""
+        return f"{self.index:02d}-{slug(self.name)}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunAttempt:
+    """One try of a run.
+
+    Args:
+        case: Title of the case.
+        flow_run: Prefect's ``id`` and ``name`` of the flow run, and which ``attempt`` of it;
+            empty without Prefect.
+        owner: Label of the process that executes it; empty where that is not known.
+        ended_at: None if its end was not recorded; so are the next two.
+        error: Why it broke off outside of its steps.
+    """
+
+    case: str
+    run: Count
+    host: str
+    started_at: Moment
+    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    owner: str = ""
+    ended_at: Moment | None = None
+    duration_s: Length | None = None
+    outcome: Outcome | None = None
+    error: ErrorRecord | None = None
+    tags: tuple[str, ...] = ()
+    steps: tuple[TriedStep, ...] = ()
+
+    @property
+    def began(self) -> datetime:
+        """When it began, for ordering."""
+        return datetime.fromisoformat(self.started_at)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it goes on now, as far as can be seen from this host."""
+        return self.outcome is None and bool(self.owner) and owner_is_alive(self.owner)
+
+
+def try_of(record: RunRecord) -> RunAttempt:
+    """Return what the record of a run tells of its try."""
+    tags = record.case.get("tags")
+    return RunAttempt(
+        case=str(record.case.get("title")),
+        run=record.run,
+        host=str(record.environment.get("host") or ""),
+        started_at=record.started_at,
+        flow_run=record.flow_run,
+        ended_at=record.ended_at,
+        duration_s=record.duration_s,
+        outcome=record.outcome,
+        error=_shortened(record.error) if record.error else None,
+        tags=tuple(map(str, tags)) if isinstance(tags, list) else (),
+        steps=tuple(_tried(step) for step in record.steps),
+    )
+
+
+def _tried(step: StepRecord) -> TriedStep:
+    attempts = step.attempts
+    return TriedStep(
+        index=step.index,
+        id=step.id,
+        name=step.name,
+        outcome=step.outcome,
+        attempts=len(attempts),
+        duration_s=attempts[-1].end_s - attempts[0].start_s if attempts else 0.0,
+        failed=tuple(_failed(attempt) for attempt in attempts if attempt.outcome in _BROKEN),
+        reason=_cut(step.reason) if step.reason else None,
+    )
+
+
+def _failed(attempt: Attempt) -> FailedAttempt:
+    return FailedAttempt(
+        number=attempt.number,
+        started_at=attempt.started_at,
+        duration_s=attempt.end_s - attempt.start_s,
+        outcome=attempt.outcome,
+        error=_shortened(attempt.error or ErrorRecord(attempt.outcome.value, "")),
+    )
+
+
+def _shortened(error: ErrorRecord) -> ErrorRecord:
+    return ErrorRecord(error.type, _cut(error.message))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+
+
+def earlier(tries: Iterable[RunAttempt], run: int, started_at: str) -> tuple[JsonObject, ...]:
+    """Return what a record says of the tries of its run before it."""
+    return tuple(
+        {
+            "started_at": one.started_at,
+            "ended_at": one.ended_at,
+            "host": one.host,
+            "outcome": None if one.outcome is None else one.outcome.value,
+            "flow_run": dict(one.flow_run),
+        }
+        for one in tries
+        if one.run == run and one.started_at != started_at
+    )
+
+
+# -- the file
+
+
+def note_began(
+    results: Path, case: str, run: int, started_at: str, flow_run: Mapping[str, Json]
+) -> None:
+    """Write down that a try begins; a file that cannot be written ends no run.
+
+    Args:
+        results: Folder with the runs of the case.
+        case: Its title.
+    """
+    _note(results, RunAttempt(case, run, platform.node(), started_at, flow_run, this_owner()))
+
+
+def note_ended(results: Path, record: RunRecord) -> None:
+    """Write down how a try ended; a file that cannot be written ends no run."""
+    _note(results, try_of(record))
+
+
+def _note(results: Path, made: RunAttempt) -> None:
+    document = cast("JsonObject", {"version": VERSION, **asdict(made)})
+    line = encoded(document).encode(errors="backslashreplace") + b"\n"
+    file = Results(results).tries
+    try:
+        _append(file, line)
+    except OSError as error:
+        logger.warning("%s: what was tried could not be noted: %s", file, error.strerror or error)
+
+
+def _append(file: Path, line: bytes) -> None:
+    """Add a line and bring it to disk; one that a power cut tore off is ended first.
+
+    Raises:
+        OSError: If the disk is full or not writable.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(file, flags, 0o666)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            line = b"\n" + line
+        if os.write(descriptor, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_tries(results: Path, run: int | None = None) -> tuple[list[RunAttempt], list[str]]:
+    """Read what was tried of a case, in the order of the beginnings.
+
+    Args:
+        results: Folder with the runs of the case.
+        run: Only of this one; the lines of the others are not looked into.
+
+    Returns:
+        The tries, and a sentence for each line that cannot be read.
+    """
+    file = Results(results).tries
+    found: dict[tuple[str, int, str], RunAttempt] = {}
+    problems: list[str] = []
+    mark = b"" if run is None else f'"run":{run},'.encode()
+    try:
+        for number, line in enumerate(_lines(file), 1):
+            try:
+                if mark in line:
+                    _take(found, line)
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                problems.append(f"{file} line {number}: not readable: {_said(error)}")
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        problems.append(f"{file}: not readable: {error.strerror or error}")
+    tries = [one for one in found.values() if run in (None, one.run)]
+    return sorted(tries, key=lambda one: one.began), problems
+
+
+def _said(error: Exception) -> str:
+    text = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """Yield the lines; of one without an end only as much as any of ours can have."""
+    # Else the opening of a named pipe would wait for ever.
+    if file.exists() and not file.is_file():
+        raise OSError(f"{file} is no file")
+    with file.open("rb") as stream:
+        while line := stream.readline(_LONGEST_LINE):
+            yield line
+
+
+def _take(found: dict[tuple[str, int, str], RunAttempt], line: bytes) -> None:
+    if not line.strip():
+        return
+    document = decoded(line)
+    version = document.pop("version")
+    if version != VERSION:
+        raise ValueError(f"version {version} is of another Benchyard")
+    made = read_as(RunAttempt, document)
+    key = (made.case, made.run, made.started_at)
+    if key not in found or made.outcome is not None:
+        found[key] = made

@@ -13,7 +13,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -332,13 +331,3 @@ def tail(path: Path, size: int = TAIL) -> str:
     except OSError:
         return ""
     return text[-size:].decode(errors="replace").strip()
-
-
-def wait_until_gone(pid: int, timeout: float) -> bool:
-    """Wait until no process ``pid`` is left; False after ``timeout`` seconds."""
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        if not Path(f"/proc/{pid}").exists():
-            return True
-        time.sleep(0.005)
-    return False

@@ -17,9 +17,9 @@ from benchyard.core.errors import (
 from benchyard.core.files import remove_tree
 from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import Collector, Reading
+from benchyard.process.orphans import Leftovers
 from benchyard.results.record import ErrorRecord, Repetition
 from benchyard.run.checks import Checks, Deadline
-from benchyard.run.leftovers import Leftovers
 from benchyard.run.running_resources import owned_by
 from benchyard.run.workspaces import declared_outputs
 

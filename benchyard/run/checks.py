@@ -79,12 +79,6 @@ class Checks:
         self._under_way: list[Child] = []
         self._aborted = False
 
-    @property
-    def under_way(self) -> int:
-        """How many processes look at something."""
-        with self._lock:
-            return len(self._under_way)
-
     def abort(self) -> None:
         """End every check, and begin none any more; called from another thread."""
         with self._lock:

@@ -21,6 +21,7 @@ from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import Account, Collector, Measured
 from benchyard.host.facts import environment, git_state
 from benchyard.process.labels import RUN, kill_labelled, kill_leftovers
+from benchyard.process.orphans import Leftovers
 from benchyard.results.attempts import earlier, note_began, note_ended, read_tries
 from benchyard.results.folders import RunFolder
 from benchyard.results.layout import begin_run, finish_run, kept_folders, work_folder
@@ -29,7 +30,6 @@ from benchyard.results.subject import Subject, content_of
 from benchyard.run import record_facts
 from benchyard.run.attempts import AttemptKit
 from benchyard.run.checks import Checks
-from benchyard.run.leftovers import Leftovers
 from benchyard.run.progress import Notice, RunEnded, RunStarted
 from benchyard.run.record_facts import (
     case_facts,

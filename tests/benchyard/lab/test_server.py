@@ -11,6 +11,7 @@ import time
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -19,11 +20,10 @@ import pytest
 from benchyard.core.errors import BenchyardError
 from benchyard.lab import server
 from benchyard.lab.server import Server, connect
-from benchyard.process.children import wait_until_gone
 from benchyard.process.labels import OWNER, labelled
 from benchyard.results.layout import done_runs
 from benchyard.results.record import read_record
-from tests.conftest import MakeCase, RunBenchyard, eventually, process
+from tests.conftest import MakeCase, RunBenchyard, eventually, is_gone, process
 from tests.databases import put_database
 from tests.ports import free_port
 
@@ -289,7 +289,7 @@ class Held:
             words = Path(f"/proc/{pid}/cmdline").read_bytes()
             if int(stat[1]) == self.lab.pid and b"uvicorn" in words:
                 os.kill(pid, signal.SIGKILL)
-                assert wait_until_gone(pid, 30) or stat
+                assert eventually(partial(is_gone, pid), 30)
                 return
         pytest.fail("this lab has no server")
 

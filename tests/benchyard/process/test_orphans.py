@@ -10,8 +10,7 @@ import pytest
 
 from benchyard.process import orphans as module
 from benchyard.process.children import Child, pipe, spawn
-from benchyard.process.kinship import Kin, kin_of
-from benchyard.process.labels import CHILD, label_of
+from benchyard.process.labels import CHILD, Kin, kin_of, label_of
 from benchyard.process.launching import adoption
 from benchyard.process.orphans import Orphan, end_orphans, orphans
 from tests.conftest import eventually, is_gone
@@ -70,9 +69,16 @@ def test_one_that_is_slow_to_end_is_named_as_it_was(monkeypatch: pytest.MonkeyPa
     (pid,) = orphans()
     assert eventually(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
     names = [f"sleep (pid {pid})"]
-    monkeypatch.setattr(module, "_told", lambda _: names.pop() if names else "nobody")
     send, signals = signal.pidfd_send_signal, [0, signal.SIGKILL]
-    monkeypatch.setattr(signal, "pidfd_send_signal", lambda to, _: send(to, signals.pop(0)))
+
+    def named_once(_: int) -> str:
+        return names.pop() if names else "nobody"
+
+    def kill_at_the_second(to: int, _: int) -> None:
+        send(to, signals.pop(0))
+
+    monkeypatch.setattr(module, "_told", named_once)
+    monkeypatch.setattr(signal, "pidfd_send_signal", kill_at_the_second)
 
     assert end_orphans(everyone, grace=0).killed == (f"sleep (pid {pid})",)
 

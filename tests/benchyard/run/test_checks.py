@@ -3,7 +3,6 @@
 import os
 import socket
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,11 @@ from hypothesis import strategies as st
 from benchyard.core.errors import CheckFailedError, CommandTimedOutError
 from benchyard.core.files import sha256
 from benchyard.core.model import Check
+from benchyard.process.labels import RUN, labelled
 from benchyard.run import checks
 from benchyard.run.checks import Checks
-from benchyard.run.judging import SearchLimits, count_rows
-from benchyard.run.likeness import DIFF_LINES
+from benchyard.run.judging import DIFF_LINES, SearchLimits, count_rows
+from tests.conftest import eventually
 
 
 def wrong(
@@ -246,7 +246,7 @@ def test_a_pattern_that_takes_for_ever_is_stopped(tmp_path: Path, pattern: str) 
 def test_others_go_on_while_a_pattern_is_looked_for(tmp_path: Path) -> None:
     output = tmp_path / "output.txt"
     output.write_text("a" * 5_000 + "!")
-    looking = Checks()
+    looking = Checks({RUN: str(tmp_path)})
     failed: list[Exception] = []
 
     def look() -> None:
@@ -257,8 +257,7 @@ def test_others_go_on_while_a_pattern_is_looked_for(tmp_path: Path) -> None:
 
     other = threading.Thread(target=look)
     other.start()
-    while not looking.under_way:
-        time.sleep(0.01)  # would never return if the engine held this process up
+    assert eventually(lambda: str(tmp_path) in [run for _, run in labelled(RUN)], 60)
     looking.abort()
     other.join()
     assert "was stopped with the run" in str(failed[0])

@@ -5,10 +5,10 @@ listen to the same lines (Prefect does, and shows them): what reaches them has p
 same filter.
 """
 
-import contextlib
 import logging
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from benchyard.core.errors import BenchyardError
@@ -21,50 +21,16 @@ LOGGER = "benchyard"
 logging.getLogger(LOGGER).addHandler(logging.NullHandler())
 
 
-class RunLog:
-    """Writes the lab's log lines into one file from ``open`` to ``close``.
-
-    Args:
-        file: Where to.
-        redact: Takes secrets out of a line.
-    """
-
-    def __init__(self, file: Path, redact: Callable[[str], str]) -> None:
-        self._file = file
-        self._filter = _Redaction(redact)
-        self._handler: logging.Handler | None = None
-        self._filtered: list[logging.Handler] = []
-
-    def open(self) -> None:
-        """Begin to write."""
-        handler = _Lines(self._file, encoding="utf-8", errors="replace")
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-        logger = logging.getLogger(LOGGER)
-        logger.addHandler(handler)
-        if logger.getEffectiveLevel() > logging.INFO:
-            logger.setLevel(logging.INFO)
-        self._handler = handler
-        self._filtered = list(_handlers(logger))
-        for listening in self._filtered:
-            listening.addFilter(self._filter)
-
-    def close(self) -> None:
-        """End writing; nothing happens if it has ended already."""
-        handler, self._handler = self._handler, None
-        if handler is None:
-            return
-        for listening in self._filtered:
-            listening.removeFilter(self._filter)
-        logging.getLogger(LOGGER).removeHandler(handler)
-        with contextlib.suppress(OSError):  # a full disk has been told of where it matters
-            handler.close()
-
-
 def _handlers(logger: logging.Logger | None) -> Iterator[logging.Handler]:
     """Yield every handler that hears what ``logger`` says."""
     while logger is not None:
         yield from logger.handlers
         logger = logger.parent if logger.propagate else None
+
+
+def _close(handler: logging.Handler) -> None:
+    with suppress(OSError):  # a full disk has been told of where it matters
+        handler.close()
 
 
 class _Lines(logging.FileHandler):
@@ -101,18 +67,26 @@ class Reporter:
     def __init__(self, listener: Listener, secrets: Secrets) -> None:
         self._listener = listener
         self._secrets = secrets
-        self._log: RunLog | None = None
+        self._log = ExitStack()
         self._ended = False
 
     def open(self, file: Path) -> None:
-        """Write what is said from now on to ``file`` too."""
-        self._log = RunLog(file, self._secrets.redact)
-        self._log.open()
+        """Write what is said from now on to ``file`` too, until ``close``."""
+        handler = _Lines(file, encoding="utf-8", errors="replace")
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        self._log.callback(_close, handler)
+        logger.addHandler(handler)
+        self._log.callback(logger.removeHandler, handler)
+        if logger.getEffectiveLevel() > logging.INFO:
+            logger.setLevel(logging.INFO)
+        redaction = _Redaction(self._secrets.redact)
+        for listening in list(_handlers(logger)):
+            listening.addFilter(redaction)
+            self._log.callback(listening.removeFilter, redaction)
 
     def close(self) -> None:
-        """End writing, if it began."""
-        if self._log is not None:
-            self._log.close()
+        """End writing; nothing happens if it never began, or has ended already."""
+        self._log.close()
 
     def tell(self, event: Event) -> None:
         """Tell of an event."""

@@ -32,7 +32,7 @@ class View:
 
     def __init__(self, inputs: Path, shared: Path) -> None:
         self._inputs = inputs
-        self._shared = shared
+        self.shared = shared
         self._before = stamps(inputs)
         self._copies = mirror(inputs, shared)
         # Of what the run's subject was made: nothing is read again.
@@ -61,11 +61,11 @@ class View:
 
     def _hit(self, name: str, before: Stamp) -> bool:
         try:
-            now = stamp(self._shared / name)
+            now = stamp(self.shared / name)
         except OSError:
             return False
         written = now[-1] == before[-1] and now != before
-        return written and self._differs(self._shared / name, name)
+        return written and self._differs(self.shared / name, name)
 
     def _differs(self, file: Path, name: str) -> bool:
         """Tell whether a file that was touched has another content than the input had."""

@@ -417,13 +417,6 @@ def test_abandoning_what_was_never_prepared_is_harmless(lab: Lab) -> None:
         _ = session.written
 
 
-def test_a_resource_asked_for_before_initialize_is_a_clear_error(lab: Lab) -> None:
-    session = Session(lab.setting(lab.case(step("a"))), 1)
-
-    with pytest.raises(ResourceError, match="were not made"):
-        _ = session.resources
-
-
 def test_a_wish_to_stop_ends_the_rest(lab: Lab) -> None:
     session = Session(lab.setting(lab.case(step("a"))), 1)
     session.stopping.set()

@@ -4,7 +4,6 @@ import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -378,7 +377,7 @@ def test_nothing_starts_any_more_once_all_was_aborted(lab: Lab) -> None:
     threads[0].start()
     assert busy.wait(10)
     threads[1].start()
-    session.resources.abort_all()
+    session.abort()
     go_on.set()
     for thread in threads:
         thread.join(10)
@@ -434,51 +433,40 @@ def test_a_resource_that_never_started_may_still_know_its_version(lab: Lab) -> N
     assert record.resources["Beta"] == {"version": "1.2.3", "settings": {}}
 
 
-def _told(facts: Any, _: Call) -> Any:
-    if isinstance(facts, Exception):
-        raise facts
-    return facts
-
-
 def facts_of(lab: Lab, *told: Any) -> Any:
-    """Execute a case whose resource tells these facts, one after another."""
-    script = lab.script
-    script.on("Alpha.facts", *[partial(_told, each) for each in told])
+    """Execute a case whose resource tells these facts, or raises them, one after another."""
+    facts = iter(told)
 
     class Alpha(FakeResource):
-        def facts(self) -> Mapping[str, Any]:
-            return self._play("facts") or {}
+        script = lab.script
 
-    Alpha.script = script
+        def facts(self) -> Mapping[str, Any]:
+            each = next(facts, dict[str, Any]())
+            if isinstance(each, Exception):
+                raise each
+            return each
+
     lab.classes["Alpha"] = Alpha
     return lab.one(step("a")).resources["Alpha"]
 
 
-def test_what_a_resource_tells_of_itself_is_in_the_record(lab: Lab) -> None:
-    told = facts_of(lab, {"id": "sha256:1", "limits": {"cpus": None}})
-
-    assert told == {
-        "version": "1.2.3",
-        "settings": {},
-        "id": "sha256:1",
-        "limits": {"cpus": None},
-    }
-
-
-def test_what_a_resource_tells_when_it_is_ready_counts(lab: Lab) -> None:
-    told = facts_of(lab, {"id": "begin"}, {"id": "ready"})
-
-    assert told["id"] == "ready"
-
-
-def test_what_it_told_first_stays_if_it_tells_nothing_later(lab: Lab) -> None:
-    told = facts_of(lab, {"id": "begin"}, RuntimeError("no idea"))
-
-    assert told["id"] == "begin"
-
-
-def test_a_resource_s_own_word_never_takes_the_place_of_its_version(lab: Lab) -> None:
-    assert facts_of(lab, {"version": "another"})["version"] == "1.2.3"
+@pytest.mark.parametrize(
+    ("told", "recorded"),
+    [
+        (
+            [{"id": "sha256:1", "limits": {"cpus": None}}],
+            {"id": "sha256:1", "limits": {"cpus": None}},
+        ),
+        ([{"id": "begin"}, {"id": "ready"}], {"id": "ready"}),
+        ([{"id": "begin"}, RuntimeError("no idea")], {"id": "begin"}),
+        ([{"version": "another"}], {}),
+    ],
+    ids=["facts", "the last ones count", "the first ones stay", "never the version"],
+)
+def test_what_a_resource_tells_of_itself_is_in_the_record(
+    lab: Lab, told: list[Any], recorded: dict[str, Any]
+) -> None:
+    assert facts_of(lab, *told) == {"version": "1.2.3", "settings": {}, **recorded}
 
 
 def test_a_resource_that_cannot_say_what_it_owns_owns_nothing(lab: Lab) -> None:

@@ -76,6 +76,7 @@ def place_of(name: str, *, proc: Path = _PROC) -> Path | None:
 
     Args:
         name: Its path below the hierarchies' roots.
+        proc: Where ``/proc`` is.
 
     Returns:
         None if no mounted hierarchy shows that place.
@@ -93,7 +94,9 @@ def levels_of(pid: int, controller: str, *, proc: Path = _PROC) -> Sequence[Path
     """Return the folders of a process's group and of all above it that can be seen.
 
     Args:
+        pid: The process.
         controller: Of version 1; where there is no such hierarchy, the unified one is taken.
+        proc: Where ``/proc`` is.
 
     Returns:
         The process's own group first; empty if it is not known.

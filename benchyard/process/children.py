@@ -95,6 +95,8 @@ class Child:
         line: Its line to the launcher.
         label: The value of its child label.
         stdin: Where its input is written, if a pipe was asked for; so with the other two.
+        stdout: Where its output is read, if a pipe was asked for.
+        stderr: The same for its errors.
     """
 
     def __init__(

@@ -108,6 +108,8 @@ def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0
     Looks again until none is left, since a process may fork while it is looked for.
 
     Args:
+        name: The label.
+        doomed: Tells of a value whether its processes are to be killed.
         timeout: Seconds after which a process that does not die is left alone.
 
     Returns:
@@ -125,7 +127,7 @@ def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0
 
 
 def kill_family(is_owner: Callable[[str], bool]) -> list[int]:
-    """Kill what owners left that are gone; who winds up by itself gets a moment for it first.
+    """Kill the processes of owners that are gone; one that saves something gets a moment first.
 
     Args:
         is_owner: Tells whether the owner of this label, without what is at its end, is one of them.

@@ -34,6 +34,7 @@ class Orphan(NamedTuple):
     """A living process whose parent has ended.
 
     Args:
+        pid: Its process id.
         session: The session that it is in: the pid of the child that it comes from, if it stayed.
         label: Its child label; None if it has none any more.
     """
@@ -65,6 +66,7 @@ def end_orphans(doomed: Callable[[Orphan], bool], grace: float = GRACE) -> Ended
     """Kill the orphans that are ``doomed``, with all that descends from them.
 
     Args:
+        doomed: Tells which ones.
         grace: Seconds that they get to end by themselves, as many do soon after who started them.
     """
     hunt = _Hunt(doomed)
@@ -197,6 +199,7 @@ class Leftovers:
         Args:
             step: The step's name.
             programs: Process id to child label; those of other resources live on.
+            before: What ``before`` returned, before the command.
         """
         if not programs or orphans() <= before.there:
             return

@@ -75,7 +75,7 @@ class Adaptive:
 
 @dataclass(frozen=True, slots=True)
 class Enough:
-    """Whether there are runs enough.
+    """Whether there are enough runs.
 
     Args:
         stop: Whether no further run is wanted.
@@ -135,12 +135,13 @@ def rule_of(facts: Mapping[str, Json]) -> Adaptive | None:
 
 
 def enough(rule: Adaptive, records: Sequence[RunRecord]) -> Enough:
-    """Tell whether there are runs enough, by the first look at which there were.
+    """Decide whether there are enough runs; the first look at which there were decides.
 
     A look counts finished runs in the order in which they were made, so a run that failed and is
     done again later changes no look that was taken.
 
     Args:
+        rule: The rule.
         records: Of the finished runs of this version of the case, in any order.
     """
     finished = [record for record in records if record.outcome is Outcome.COMPLETED]

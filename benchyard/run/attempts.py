@@ -34,6 +34,7 @@ class AttemptKit:
 
     Args:
         timeline: The time of the run.
+        collector: Reads the counters.
         describe: Makes the record of an error, secrets removed.
         leftovers: Ends what programs leave running.
         checks: Look at what was made.
@@ -56,7 +57,10 @@ def execute_attempt(
     """Execute a step's command: warm-ups, then the measured repetitions; the first failure ends it.
 
     Args:
+        step: The step.
+        resource: What executes it, ready for commands.
         parameters: Of the command, secrets resolved.
+        bench: What it is measured with.
         abort: Kills what the resource does.
 
     Returns:

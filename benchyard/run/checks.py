@@ -1,8 +1,8 @@
-"""Looks at outputs, so that nothing in them can hold the lab up.
+"""Checks outputs; nothing in them can block the measuring process.
 
-What is small is looked at at once. A regular expression may take for ever and holds up every
-thread of its process meanwhile, and gigabytes take their time and memory: those are looked at by a
-process of their own, which ends with the step's time, or with the run.
+A small output is checked at once. A regular expression may take for ever and blocks every thread
+of its process meanwhile, and gigabytes take time and memory: a process of its own checks those. It
+ends with the step's time, or with the run.
 """
 
 import contextlib
@@ -91,6 +91,8 @@ class Checks:
         """Check one output.
 
         Args:
+            check: What the output must be.
+            output: The file.
             shared: Where the expected file lies.
             timeout: The step's, or None; it holds for the check once more.
 

@@ -68,6 +68,8 @@ def wrong(check: Check, output: Path, shared: Path, limits: SearchLimits = USUAL
     """Say what is wrong with an output; None if nothing is.
 
     Args:
+        check: What the output must be.
+        output: The file.
         shared: Where the expected file lies.
         limits: When the time for a pattern is over, the process ends.
     """

@@ -1,4 +1,4 @@
-"""What a record says beside its steps: facts, what disturbed its numbers; and writing it down."""
+"""Collects what a record says beside its steps, and writes the files that are made of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

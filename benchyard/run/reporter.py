@@ -1,4 +1,4 @@
-"""What a run says: to its log, to the listener, and of errors; never a secret.
+"""Tells what a run does, in its log and to the listener, without secrets.
 
 ``log.txt`` of a run has every line of the lab while the run lasts, secrets taken out. Others may
 listen to the same lines (Prefect does, and shows them): what reaches them has passed through the

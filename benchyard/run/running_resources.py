@@ -25,6 +25,7 @@ def owned_by(resource: Resource[Any], step: str | None = None) -> Owned:
     """Return what belongs to a resource; one that cannot say owns nothing.
 
     Args:
+        resource: The resource.
         step: Label of the step whose work is meant, where several may be under way.
     """
     which = (step,) if resource.concurrent and step is not None else ()
@@ -56,6 +57,7 @@ class Phases:
 
     Args:
         timeline: The time of the run.
+        collector: Reads the counters.
         describe: Makes the record of an error, secrets removed.
     """
 
@@ -130,6 +132,7 @@ class LiveResources:
         classes: Name of a resource to its class, in the order of first use.
         settings: Name of a resource to its settings, secrets resolved.
         workspace: Makes the workspace of a name.
+        phases: Times what the resources do beside commands.
     """
 
     def __init__(
@@ -223,7 +226,7 @@ class LiveResources:
     def abort(self, name: str, step: str | None = None) -> None:
         """Kill what the resource does for a step, or all that it does.
 
-        The next use starts a new instance, unless its commands stand apart from each other.
+        The next use starts a new instance, unless the class executes several commands at once.
         """
         live = self._live[name]
         if live.resource.concurrent and step is not None:
@@ -246,7 +249,7 @@ class LiveResources:
             live.broken = not _asked(live.resource.alive, live.resource, trouble, otherwise=False)
 
     def stop(self) -> list[str]:
-        """Stop everything that was started, in reverse; one that fails does not keep the rest.
+        """Stop everything that was started, in reverse order, whatever fails.
 
         Returns:
             What went wrong.

@@ -1,7 +1,7 @@
-"""Looks for a pattern in output while it comes, so that no pattern can hold the lab up.
+"""Searches output for a pattern while it comes; no pattern can block the measuring process.
 
-A regular expression may take for ever and holds up every thread of its process meanwhile, so a
-process of its own looks for it. This module is its program, too.
+A regular expression may take for ever and blocks every thread of its process meanwhile, so a
+process of its own searches. This module is its program, too.
 """
 
 import os
@@ -33,6 +33,7 @@ class Search:
     One thread may hand output over while another waits.
 
     Args:
+        pattern: A regular expression.
         limits: Of looking at one piece.
 
     Raises:

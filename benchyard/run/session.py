@@ -1,4 +1,4 @@
-"""One run under way: what the arrows of the engine act on.
+"""One run under way: what the stages of the engine call.
 
 The engine, directly or through Prefect, calls the methods below in this order: ``prepare``,
 ``initialize``, ``start_collector``, then for each step ``attempt`` as often as it takes and
@@ -159,9 +159,10 @@ class Session:
         self._steps.attempt(step, self._context)
 
     def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
-        """Decide how a step ended, after its last attempt or instead of its first.
+        """Decide how a step ended, after its last attempt or because it never began.
 
         Args:
+            step: The step.
             unless_tried: The outcome of a step that never began.
         """
         broke = f"the run broke off: {self.failure.message}" if self.failure else None

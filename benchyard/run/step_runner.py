@@ -1,4 +1,4 @@
-"""The steps of one run: each attempt executed, timed, told, and written down with how it ended."""
+"""Executes the steps of one run: attempts and their times, outcomes, events."""
 
 import contextlib
 import threading
@@ -47,6 +47,8 @@ class StepBook:
         """Write down an attempt.
 
         Args:
+            step: The step.
+            attempt: How it went.
             span: Monotonic nanoseconds of its start and end.
         """
         self._attempts[step.index].append(attempt)
@@ -60,9 +62,10 @@ class StepBook:
         return [window for _, window in sorted(self._windows.items())]
 
     def settle(self, step: Step, unless_tried: Outcome, reason: str | None = None) -> StepRecord:
-        """Decide how a step ended, after its last attempt or instead of its first.
+        """Decide how a step ended, after its last attempt or because it never began.
 
         Args:
+            step: The step.
             unless_tried: The outcome of a step that never began.
             reason: Why it never began, if that is not said by the outcome.
         """
@@ -120,6 +123,9 @@ class StepRunner:
     """Tries and settles the steps of one run.
 
     Args:
+        setting: What all runs have in common.
+        run: Number of the run.
+        reporter: Tells what happens.
         stopping: Set when no further attempt shall begin.
 
     Attributes:
@@ -218,9 +224,10 @@ class StepRunner:
         return cast("dict[str, Json]", self._secrets.redact_json(dict(values)))
 
     def settle(self, step: Step, unless_tried: Outcome, broke: str | None) -> StepRecord:
-        """Decide how a step ended, after its last attempt or instead of its first.
+        """Decide how a step ended, after its last attempt or because it never began.
 
         Args:
+            step: The step.
             unless_tried: The outcome of a step that never began.
             broke: Why the whole run broke off, if it did.
         """

@@ -44,6 +44,9 @@ def keep(
     """Move declared outputs into ``<folder>/<resource>/``; inputs stay where they are.
 
     Args:
+        declared: The outputs.
+        shared: The folder that steps work in.
+        folder: The run's.
         inputs: Names of the copies of inputs in ``shared``.
         redact: Takes secrets out of the names of files that programs made in a folder.
     """
@@ -111,6 +114,7 @@ def workspace_of(
 
     Args:
         resource: Its name.
+        case: The case.
         folder: The run's.
         shared: The run's view of the inputs.
         run_label: On everything of this run that could outlive the lab.

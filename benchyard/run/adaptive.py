@@ -13,7 +13,7 @@ that was interrupted comes to the same answer as one that was not, and so does w
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchyard.core.errors import InputError
@@ -64,10 +64,7 @@ class Adaptive:
     def to_json(self) -> JsonObject:
         """Return the rule as each run's record has it."""
         return {
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "until": self.until,
-            "level": self.level,
+            **asdict(self),
             "looks": list[Json](self.looks),
             "level_at_each_look": level_at(self.looks, self.level),
         }

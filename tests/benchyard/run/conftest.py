@@ -20,7 +20,7 @@ from benchyard.results.record import PhaseRecord, RunRecord, StepRecord, read_re
 from benchyard.run.direct import DirectStages
 from benchyard.run.engine import execute_case
 from benchyard.run.plan import Executed, RunPlan
-from benchyard.run.progress import Event
+from benchyard.run.progress import Event, Notice
 from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import Secrets
 from benchyard.run.session import Session
@@ -276,6 +276,11 @@ class Lab:
         self.execute(case)
         return read_record(case.folder / "results" / "run_1")
 
+    @property
+    def notices(self) -> list[str]:
+        """Return what the user was told."""
+        return [event.message for event in self.events if isinstance(event, Notice)]
+
     def session(self, case: Case) -> Session:
         """Return a run that is ready for its steps."""
         session = Session(self.setting(case), 1)
@@ -283,6 +288,11 @@ class Lab:
         session.initialize()
         session.start_collector()
         return session
+
+
+def results(case: Case) -> Path:
+    """Return the folder with a case's runs."""
+    return case.folder / "results"
 
 
 def named(record: RunRecord, name: str) -> StepRecord:

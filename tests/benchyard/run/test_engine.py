@@ -3,30 +3,25 @@
 import signal
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchyard.core.errors import CommandFailedError, RunInterruptedError, TestbedBusyError
-from benchyard.core.model import Case, Outcome
+from benchyard.core.model import Outcome
 from benchyard.host.testbed import hold_testbed
 from benchyard.results.layout import done_runs
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import engine
-from benchyard.run.progress import CaseStarted, Notice, RunEnded, RunStarted, StepEnded, Waiting
+from benchyard.run.progress import CaseStarted, RunEnded, RunStarted, StepEnded, Waiting
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
-from tests.benchyard.run.conftest import Call, Lab, named, step
+from tests.benchyard.run.conftest import Call, Lab, named, results, step
 from tests.conftest import ctrl_c, eventually, tree
 
 DONE, FAILED, SKIPPED = Outcome.COMPLETED, Outcome.FAILED, Outcome.SKIPPED
 NO = CommandFailedError("no")
-
-
-def results(case: Case) -> Path:
-    return case.folder / "results"
 
 
 def outcomes(record: RunRecord) -> dict[str, Outcome]:
@@ -310,7 +305,7 @@ def test_one_ctrl_c_ends_the_step_and_stops_there(lab: Lab) -> None:
     assert named(record, "b").reason == "the run was stopped before it"
     assert lab.script.count("Alpha.stop") == 1
     assert lab.collectors[0].running is False
-    assert [e.message for e in lab.events if isinstance(e, Notice)]
+    assert lab.notices
 
 
 @pytest.mark.parametrize(("runs", "interrupted"), [((1, 2), True), ((1,), False)])

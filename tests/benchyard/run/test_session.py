@@ -5,7 +5,6 @@ import logging
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
-from pathlib import Path
 
 import pytest
 
@@ -22,15 +21,11 @@ from benchyard.results.record import RunRecord, read_record
 from benchyard.run import session as session_module
 from benchyard.run.reporter import LOGGER
 from benchyard.run.session import Session
-from tests.benchyard.run.conftest import Act, Call, Lab, step
+from tests.benchyard.run.conftest import Act, Call, Lab, results, step
 from tests.conftest import tree
 
 DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
 SECRET = "hunter2'\\\" ü"  # noqa: S105 - a word to look for
-
-
-def results(case: Case) -> Path:
-    return case.folder / "results"
 
 
 def record_of(case: Case, run: int = 1) -> RunRecord:

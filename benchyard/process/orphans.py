@@ -168,7 +168,7 @@ class Leftovers:
         warn: Hears a sentence about what had to be ended.
     """
 
-    def __init__(self, warn: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
         self._counting = threading.Lock()
         self._begun = self._under_way = 0

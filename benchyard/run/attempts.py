@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from benchyard.case.resource import CommandResult, FileRole, Resource, step_context
@@ -43,8 +43,8 @@ class AttemptKit:
     timeline: Timeline
     collector: Collector
     describe: Describe
-    leftovers: Leftovers = field(default_factory=Leftovers)
-    checks: Checks = field(default_factory=Checks)
+    leftovers: Leftovers
+    checks: Checks
 
 
 def execute_attempt(

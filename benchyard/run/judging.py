@@ -1,8 +1,8 @@
 """What is wrong with an output: its digest, its rows, what it must hold and equal.
 
-Also the program of the process that looks at what may take long; ``benchyard.run.checks``
-starts it, with Python's own modules alone. It must not outlive its time, so its timers are those
-whose signals end a process by themselves, even inside of a regular expression.
+Also the programs of the processes that look at what may take long; ``benchyard.run.checks``
+starts them, with Python's own modules alone. They must not outlive their time, so their timers are
+those whose signals end a process by themselves, even inside of a regular expression.
 
 Two files that must be equal are read side by side, and no more than a window of them is in memory.
 In any order, digests of the records tell whether they are the same ones; only where they are not,
@@ -16,13 +16,14 @@ import math
 import re
 import resource
 import signal
+import struct
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from benchyard.core.files import sha256
 from benchyard.core.model import Check
@@ -32,6 +33,10 @@ SEARCHED_BYTES = 256 << 20
 #: So many bytes prolong a search by a second.
 _BYTES_A_SECOND = 5e6
 _PIECE = 1 << 20
+#: So much of a line without an end (bytes) is remembered for patterns that come in parts.
+_REMEMBERED = 65_536
+#: What comes before a piece of a stream: number of the stream, and bytes of the piece.
+HEAD = struct.Struct("<BI")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
 #: Lines of a difference that an error quotes, and letters of each.
 DIFF_LINES, _LETTERS = 20, 300
@@ -276,12 +281,13 @@ def _cut(line: str) -> str:
     return line if len(line) <= _LETTERS else f"{line[:_LETTERS]}… ({len(line):,} letters)"
 
 
-# -- the process
+# -- the processes
 
 
-def program(module: str, *arguments: str) -> list[str]:
-    """Return what executes ``main`` of a module with Python's own modules alone."""
-    code = f"import sys; sys.path.insert(0, {_ROOT!r}); from {module} import main; main()"
+def program(main: Callable[[], None], *arguments: str) -> list[str]:
+    """Return what executes a function of this module with Python's own modules alone."""
+    path, name = f"import sys; sys.path.insert(0, {_ROOT!r})", main.__name__
+    code = f"{path}; from {__name__} import {name}; {name}()"
     return [sys.executable, "-I", "-S", "-c", code, *arguments]
 
 
@@ -290,7 +296,7 @@ def ask(check: Check, output: Path, shared: Path, limits: SearchLimits) -> str:
     return json.dumps([asdict(check), str(output), str(shared), limits])
 
 
-def main() -> None:
+def check_output() -> None:
     """Look at the output that the only argument tells of, and print what is wrong, as JSON."""
     check, output, shared, given = json.loads(sys.argv[1])
     limits = SearchLimits(*given)
@@ -303,3 +309,38 @@ def main() -> None:
     except (OSError, csv.Error) as error:
         said = f"it cannot be read: {error}"
     sys.stdout.write(json.dumps(said))
+
+
+class Looking:
+    """Looks at pieces of streams, one after the other."""
+
+    def __init__(self, pattern: bytes) -> None:
+        self._wanted = re.compile(pattern, re.MULTILINE)
+        self._seen: dict[int, bytes] = {}
+
+    def finds(self, number: int, piece: bytes) -> bool:
+        """Tell whether the pattern is in the last line of a stream with this piece."""
+        seen = self._seen.get(number, b"") + piece
+        # Lines that are whole need not be looked at again.
+        self._seen[number] = seen[-_REMEMBERED:].rpartition(b"\n")[2]
+        return self._wanted.search(seen) is not None
+
+
+def search_stdin() -> None:
+    """Look at what comes on stdin, after the pattern, and print a plus where it is found."""
+    pieces = _pieces(sys.stdin.buffer)
+    _, pattern = next(pieces)
+    looking = Looking(pattern)
+    for number, piece in pieces:
+        signal.setitimer(signal.ITIMER_PROF, float(sys.argv[1]))
+        found = looking.finds(number, piece)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        if found:
+            sys.stdout.write("+")
+            return
+
+
+def _pieces(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    while len(head := stream.read(HEAD.size)) == HEAD.size:
+        number, size = HEAD.unpack(head)
+        yield number, stream.read(size)

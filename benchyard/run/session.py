@@ -29,7 +29,7 @@ from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.results.subject import content_of
 from benchyard.run.attempts import AttemptKit
 from benchyard.run.checks import Checks
-from benchyard.run.progress import Notice, RunEnded, RunStarted
+from benchyard.run.progress import LOGGER, Notice, Reporter, RunEnded, RunStarted
 from benchyard.run.record_facts import (
     case_facts,
     disturbances,
@@ -38,7 +38,6 @@ from benchyard.run.record_facts import (
     with_disturbances,
     write_down,
 )
-from benchyard.run.reporter import LOGGER, Reporter
 from benchyard.run.run_context import RunContext
 from benchyard.run.running_resources import LiveResources, Phases, used_classes
 from benchyard.run.step_runner import StepContext, StepRunner
@@ -189,7 +188,7 @@ class Session:
     def keep_outputs(self) -> None:
         """Move declared outputs to the results; note inputs that the run changed.
 
-        What is there before them are the lab's own notes of what programs said.
+        Before, secrets are taken out of the files there: they hold what programs said.
         """
         for name in {step.resource for step in self.case.steps}:
             for said in self.setting.secrets.redact_files(kept_folder(self.folder, name)):

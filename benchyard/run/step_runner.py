@@ -13,8 +13,7 @@ from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import StepWindow
 from benchyard.results.record import Attempt, ErrorRecord, Repetition, StepRecord
 from benchyard.run.attempts import AttemptKit, execute_attempt
-from benchyard.run.progress import AttemptFailed, StepEnded, StepStarted
-from benchyard.run.reporter import Reporter
+from benchyard.run.progress import AttemptFailed, Reporter, StepEnded, StepStarted
 from benchyard.run.run_context import RunContext
 from benchyard.run.running_resources import LiveResources
 from benchyard.run.workspaces import Keeper

@@ -11,8 +11,8 @@ from typing import IO, Any
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.redaction import Stream, known_forms
 from benchyard.process.children import tail
+from benchyard.run.checks import Search
 from benchyard.run.judging import USUAL, SearchLimits
-from benchyard.run.searching import Search
 from resources._containers.engine import telling
 
 #: Pieces of output as the engine hands them over: stdout or None, stderr or None.

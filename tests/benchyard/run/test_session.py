@@ -19,7 +19,7 @@ from benchyard.core.model import Case, Outcome
 from benchyard.results.layout import done_runs
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import session as session_module
-from benchyard.run.reporter import LOGGER
+from benchyard.run.progress import LOGGER
 from benchyard.run.session import Session
 from tests.benchyard.run.conftest import Act, Call, Lab, results, step
 from tests.conftest import tree

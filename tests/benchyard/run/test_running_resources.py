@@ -279,25 +279,17 @@ def test_an_instance_that_died_of_a_command_is_not_used_again(
     assert lab.script.count("Alpha.stop") == 2
 
 
-def test_an_instance_that_survived_a_failure_is_used_again(lab: Lab) -> None:
+@pytest.mark.parametrize(("alive", "starts"), [(None, 1), (ConnectionError("gone"), 2)])
+def test_an_instance_that_survived_a_failure_is_used_again_if_it_can_say_so(
+    lab: Lab, alive: Exception | None, starts: int
+) -> None:
     lab.script.on("Alpha.work", NO)
-
-    lab.one(step("a", retries=1))
-
-    first, second = workers(lab)
-    assert first is second
-    assert lab.script.count("Alpha.start") == 1
-
-
-def test_an_instance_that_cannot_say_whether_it_lives_is_replaced(lab: Lab) -> None:
-    lab.script.on("Alpha.work", NO)
-    lab.script.on("Alpha.alive", ConnectionError("gone"))
+    lab.script.on("Alpha.alive", alive)
 
     record = lab.one(step("a", retries=1))
 
     assert record.outcome is DONE
-    first, second = workers(lab)
-    assert first is not second
+    assert len(set(map(id, workers(lab)))) == lab.script.count("Alpha.start") == starts
 
 
 def test_a_replacement_that_cannot_be_made_says_why_each_time(lab: Lab) -> None:

@@ -20,7 +20,7 @@ import psutil
 from benchmarks.table import Figure, Size, run_program
 from benchyard.host.counters import Counters
 from benchyard.host.counters.host import real_disks
-from benchyard.process.cgroups import Cgroup, cgroup_at, own_levels
+from benchyard.process.cgroups import UNIFIED, Cgroup, own_levels
 from benchyard.process.children import spawn
 from benchyard.process.usage import Ended, Owned
 
@@ -202,7 +202,9 @@ def cgroups(count: int) -> Generator[list[Cgroup]]:
                     folder = Path("/sys/fs/cgroup") / hierarchy / name
                     folder.mkdir()
                     made.append(folder)
-                found.append(cgroup_at(made[-1]))
+                controllers = (*_HIERARCHIES[:-1], UNIFIED)
+                folders = made[-len(controllers) :]
+                found.append(Cgroup(f"/{name}", dict(zip(controllers, folders, strict=True))))
         yield found if len(found) == count else []
     finally:
         for folder in made:

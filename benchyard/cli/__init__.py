@@ -10,7 +10,7 @@ from benchyard.cli.group import cli
 from benchyard.cli.terminal import say
 from benchyard.core.errors import BenchyardError, ExitCode
 from benchyard.lab.trouble import leave, trouble_with_server
-from benchyard.run.ending import ending
+from benchyard.run.interrupts import ending
 
 #: Set to show tracebacks of internal errors.
 DEBUG = "BENCHYARD_DEBUG"

@@ -22,8 +22,7 @@ import socket
 import time
 from contextlib import suppress
 
-from benchyard.process.kinship import children_of
-from benchyard.process.labels import GRACE, OWNER, WINDS_UP, label_of
+from benchyard.process.labels import GRACE, OWNER, WINDS_UP, children_of, label_of
 
 _PR_SET_CHILD_SUBREAPER = 36
 #: Seconds for who winds up by itself: more than the guard gives, who begins later on a busy host.

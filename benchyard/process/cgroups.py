@@ -71,35 +71,12 @@ def cgroup_of(pid: int, *, proc: Path = _PROC) -> Cgroup:
     return Cgroup(max(shown, key=len, default="/"), folders)
 
 
-def cgroup_at(folder: Path, *, proc: Path = _PROC) -> Cgroup:
-    """Return the control group whose folder in one of the hierarchies is ``folder``.
-
-    Its folders in the other hierarchies are those with the same path.
-
-    Raises:
-        MeasurementError: If no hierarchy is mounted there, or if it is a root: a root counts
-            everybody.
-    """
-    mounts = _mounts(proc)
-    over = [mount.folder for mount in mounts if folder.is_relative_to(mount.folder)]
-    within = folder.relative_to(max(over, key=lambda top: len(top.parts), default=folder))
-    if not within.parts:
-        raise MeasurementError(
-            f"{folder}: no control group; name a folder below those that are mounted as cgroup"
-        )
-    folders: dict[str, Path] = {}
-    for mount in mounts:
-        for controller in mount.controllers:
-            if controller not in folders and (mount.folder / within).is_dir():
-                folders[controller] = mount.folder / within
-    return Cgroup(str(PurePosixPath("/") / within), folders)
-
-
 def place_of(name: str, *, proc: Path = _PROC) -> Path | None:
     """Return where a group is, or will be, in the hierarchy that counts CPU time.
 
     Args:
         name: Its path below the hierarchies' roots.
+        proc: Where ``/proc`` is.
 
     Returns:
         None if no mounted hierarchy shows that place.
@@ -117,7 +94,9 @@ def own_levels(controller: str, *, proc: Path = _PROC) -> Sequence[Path]:
     """Return the folders of this process's group and of all above it that can be seen.
 
     Args:
+        pid: The process.
         controller: Of version 1; where there is no such hierarchy, the unified one is taken.
+        proc: Where ``/proc`` is.
 
     Returns:
         Its own group first; empty if it is not known.

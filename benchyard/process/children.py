@@ -13,7 +13,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -69,14 +68,11 @@ def told(inherited: Mapping[str, str] | None = None) -> dict[str, str | None]:
         inherited: As above.
     """
     passed = child_environment(inherited)
+    shown = {name for name in passed if name in _TOLD or name.startswith(_TOLD_BEGIN)}
     return {
-        _readable(name): _readable(passed[name]) if _is_told(name) else None
-        for name in sorted(passed)
+        _readable(name): _readable(value) if name in shown else None
+        for name, value in sorted(passed.items())
     }
-
-
-def _is_told(name: str) -> bool:
-    return name in _TOLD or name.startswith(_TOLD_BEGIN)
 
 
 def _readable(text: str) -> str:
@@ -96,6 +92,8 @@ class Child:
         line: Its line to the launcher.
         label: The value of its child label.
         stdin: Where its input is written, if a pipe was asked for; so with the other two.
+        stdout: Where its output is read, if a pipe was asked for.
+        stderr: The same for its errors.
     """
 
     def __init__(
@@ -235,63 +233,50 @@ def spawn(
     own = {OWNER: this_owner(), CHILD: label, **(labels or {})}
     with ExitStack() as kept, ExitStack() as given:
         try:
-            streams = _Streams(kept, given, (stdin, stdout, stderr))
+            theirs, ours = _streams((stdin, stdout, stderr), kept, given)
             words = [_plain(os.fsencode(word)) for word in arguments]
             variables = _variables({**(environment or {}), **own})
-            line = launch(
-                StartOrder(words, os.fsencode(folder.absolute()), variables, streams.theirs)
-            )
+            line = launch(StartOrder(words, os.fsencode(folder.absolute()), variables, theirs))
             kept.pop_all()
         except (OSError, ValueError) as error:
             raise CommandFailedError(f"cannot start '{arguments[0]}': {error}") from error
         except BaseException:
             kill_labelled(CHILD, lambda value: value == label)
             raise
-    return Child(line, label, *streams.ours)
+    return Child(line, label, *ours)
 
 
-class _Streams:
-    """A child's three streams.
+def _streams(
+    wanted: tuple[int | IO[bytes], ...], kept: ExitStack, given: ExitStack
+) -> tuple[list[int], list[IO[bytes] | None]]:
+    """Open a child's three streams; return its descriptors, and the lab's ends of pipes.
 
     Args:
+        wanted: What each stream is to be, in the order of their numbers.
         kept: Closes the lab's ends of pipes.
         given: Closes what only the child is to have.
-        wanted: What each stream is to be, in the order of their numbers.
 
     Raises:
         OSError: If there cannot be more descriptors.
         ValueError: If a file is closed.
     """
-
-    def __init__(
-        self, kept: ExitStack, given: ExitStack, wanted: tuple[int | IO[bytes], ...]
-    ) -> None:
-        self._kept, self._given = kept, given
-        self.theirs: list[int] = []
-        self.ours: list[IO[bytes] | None] = []
-        for number, one in enumerate(wanted):
-            theirs, ours = self._open(number, one)
-            self.theirs.append(theirs)
-            self.ours.append(ours)
-
-    def _open(self, number: int, wanted: int | IO[bytes]) -> tuple[int, IO[bytes] | None]:
-        if not isinstance(wanted, int):
-            return wanted.fileno(), None
-        if wanted == subprocess.PIPE:
-            return self._pipe(number)
-        if wanted == subprocess.DEVNULL:
-            nothing = os.open(os.devnull, os.O_RDWR)
-            self._given.callback(os.close, nothing)
-            return nothing, None
-        return (self.theirs[1] if wanted == subprocess.STDOUT else wanted), None
-
-    def _pipe(self, number: int) -> tuple[int, IO[bytes]]:
-        ends = os.pipe()
-        theirs, ours = ends if number == 0 else reversed(ends)
-        self._given.callback(os.close, theirs)
-        stream = open(ours, "rb" if number else "wb")  # noqa: SIM115, PTH123 - a descriptor
-        self._kept.callback(stream.close)
-        return theirs, stream
+    theirs: list[int] = []
+    ours: list[IO[bytes] | None] = [None] * len(wanted)
+    for number, one in enumerate(wanted):
+        if not isinstance(one, int):
+            theirs.append(one.fileno())
+        elif one == subprocess.PIPE:
+            end, own = os.pipe() if number == 0 else reversed(os.pipe())
+            given.callback(os.close, end)
+            ours[number] = stream = open(own, "rb" if number else "wb")  # noqa: SIM115, PTH123 - a descriptor
+            kept.callback(stream.close)
+            theirs.append(end)
+        elif one == subprocess.DEVNULL:
+            theirs.append(os.open(os.devnull, os.O_RDWR))
+            given.callback(os.close, theirs[-1])
+        else:
+            theirs.append(theirs[1] if one == subprocess.STDOUT else one)
+    return theirs, ours
 
 
 def _variables(added: Mapping[str, str]) -> dict[bytes, bytes]:
@@ -332,13 +317,3 @@ def tail(path: Path, size: int = TAIL) -> str:
     except OSError:
         return ""
     return text[-size:].decode(errors="replace").strip()
-
-
-def wait_until_gone(pid: int, timeout: float) -> bool:
-    """Wait until no process ``pid`` is left; False after ``timeout`` seconds."""
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        if not Path(f"/proc/{pid}").exists():
-            return True
-        time.sleep(0.005)
-    return False

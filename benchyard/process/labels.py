@@ -1,8 +1,9 @@
-"""Labels on processes: how the lab recognises what it started, also after its own death.
+"""How the lab recognises the processes that it started: by labels and by descent.
 
-A label is an environment variable that every child inherits, grandchildren and daemons included.
-The owner is written as ``<pid>:<start time>:<pid namespace>``: a pid that was given out again is
-not mistaken, nor one that means another process inside a container.
+A label is an environment variable that every child inherits, grandchildren and daemons included;
+it outlives the lab. The owner is written as ``<pid>:<start time>:<pid namespace>``: a pid that was
+given out again is not mistaken, nor one that means another process inside a container.
+Source: proc_pid_task(5), proc_pid_stat(5).
 """
 
 import os
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 OWNER = "BENCHYARD_OWNER"
 RUN = "BENCHYARD_RUN"
@@ -23,8 +25,9 @@ GRACE = 0.5
 
 #: Seconds between two looks at a process that is inside execve, and for how long it is looked at.
 _LOOK_AGAIN_SECONDS, _LONGEST_EXECVE_SECONDS = 0.0005, 2.0
-#: Field 51 of ``/proc/PID/stat``, counted from the third: where the environment ends in memory.
-_ENVIRONMENT_END = 48
+#: Fields of ``/proc/PID/stat``, counted from the third: state, parent, session, start, and where
+#: the environment ends in memory.
+_STATE, _KIN, _ENVIRONMENT_END = 0, (1, 3, 19), 48
 
 
 @cache
@@ -46,21 +49,9 @@ def this_owner() -> str:
 
 
 def start_time(pid: int) -> int | None:
-    """Return when a process started, in clock ticks since boot, or None if it is gone."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    fields = _fields(stat)
-    return None if fields[0] in "ZX" else int(fields[19])
-
-
-def _fields(stat: str) -> list[str]:
-    """Return the fields of a ``/proc/PID/stat`` from the third on.
-
-    The command name may hold blanks and brackets; they are counted after the last bracket.
-    """
-    return stat.rpartition(")")[2].split()
+    """Return when a process started, in clock ticks since boot, or None if it has ended."""
+    kin = kin_of(pid)
+    return kin.started if kin else None
 
 
 def owner_is_alive(owner: str) -> bool:
@@ -73,9 +64,7 @@ def owner_is_alive(owner: str) -> bool:
 
 def labelled(name: str) -> Iterator[tuple[int, str]]:
     """Yield pid and value for each process of ours that carries the label ``name``."""
-    with os.scandir("/proc") as entries:
-        pids = [int(entry.name) for entry in entries if entry.name.isdigit()]
-    for pid in pids:
+    for pid in _all_pids():
         if pid != os.getpid() and (value := label_of(pid, name)) is not None:
             yield pid, value
 
@@ -101,7 +90,7 @@ def _environment(pid: int) -> list[bytes]:
             if environment:
                 return environment.split(b"\0")
             Path(f"/proc/{pid}/exe").readlink()  # kernel threads and zombies have none
-            if place == _place_of_environment(pid) != "0":
+            if place == _place_of_environment(pid) != b"0":
                 return []
         except OSError:
             return []
@@ -109,10 +98,8 @@ def _environment(pid: int) -> list[bytes]:
     return []
 
 
-def _place_of_environment(pid: int) -> str:
-    return _fields(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace"))[
-        _ENVIRONMENT_END
-    ]
+def _place_of_environment(pid: int) -> bytes:
+    return _stat(pid)[_ENVIRONMENT_END]
 
 
 def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0) -> list[int]:
@@ -121,6 +108,8 @@ def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0
     Looks again until none is left, since a process may fork while it is looked for.
 
     Args:
+        name: The label.
+        doomed: Tells of a value whether its processes are to be killed.
         timeout: Seconds after which a process that does not die is left alone.
 
     Returns:
@@ -138,7 +127,7 @@ def kill_labelled(name: str, doomed: Callable[[str], bool], timeout: float = 5.0
 
 
 def kill_family(is_owner: Callable[[str], bool]) -> list[int]:
-    """Kill what owners left that are gone; who winds up by itself gets a moment for it first.
+    """Kill the processes of owners that are gone; one that saves something gets a moment first.
 
     Args:
         is_owner: Tells whether the owner of this label, without what is at its end, is one of them.
@@ -192,3 +181,72 @@ def _kill(pid: int, name: str, doomed: Callable[[str], bool]) -> bool:
     finally:
         os.close(descriptor)
     return True
+
+
+# -- descent
+
+
+class Kin(NamedTuple):
+    """Where a living process stands.
+
+    Args:
+        parent: Its parent's process id.
+        session: The id of the session that it is in.
+        started: When it started, in clock ticks since boot.
+    """
+
+    parent: int
+    session: int
+    started: int
+
+
+def kin_of(pid: int) -> Kin | None:
+    """Return where a process stands; None if it has ended."""
+    try:
+        fields = _stat(pid)
+    except OSError:
+        return None
+    return None if fields[_STATE] in b"ZX" else Kin(*(int(fields[place]) for place in _KIN))
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Return the fields of ``/proc/PID/stat`` from the third on.
+
+    The command name may hold blanks and brackets; the fields begin after the last bracket.
+    """
+    return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the children of a process, zombies included.
+
+    While some of them end, others may be left out: who must have all looks again.
+    """
+    words: list[bytes] = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this is called often
+            words += Path(f"/proc/{pid}/task/{thread}/children").read_bytes().split()
+    except OSError:
+        return _looked_for(pid) if kin_of(pid) else []
+    return [int(word) for word in words]
+
+
+def _looked_for(pid: int) -> list[int]:
+    """Find children where the kernel does not list them (it was built without)."""
+    return [one for one in _all_pids() if (kin := kin_of(one)) and kin.parent == pid]
+
+
+def _all_pids() -> list[int]:
+    with os.scandir("/proc") as entries:
+        return [int(entry.name) for entry in entries if entry.name.isdigit()]
+
+
+def descendants_of(pid: int) -> set[int]:
+    """Return all that descends from a process now."""
+    found: set[int] = set()
+    waiting = [pid]
+    while waiting:
+        new = {*children_of(waiting.pop())} - found
+        found |= new
+        waiting += new
+    return found

@@ -255,6 +255,8 @@ def start(arguments: list[bytes], environment: dict[bytes, bytes], streams: list
     """Start a program of the ``PATH`` in its own environment; return its pid.
 
     Args:
+        arguments: Program and arguments.
+        environment: All of it; ``PATH`` in it is searched.
         streams: Descriptors of its three standard streams, none of them below 3.
 
     Raises:

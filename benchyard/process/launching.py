@@ -36,6 +36,7 @@ class StartOrder(NamedTuple):
     """A program to start.
 
     Args:
+        arguments: Program and arguments.
         folder: Its working folder, absolute.
         environment: All of it; nothing is added.
         streams: Descriptors of its three standard streams.
@@ -52,8 +53,13 @@ class Spent(NamedTuple):
 
     Args:
         status: The wait status.
+        user_s: CPU seconds in user mode.
+        system_s: CPU seconds in the kernel.
         peak_kib: Largest resident set, or ``floor_kib`` where that was larger.
+        minor_faults: Page faults without a disk.
+        major_faults: Page faults that had to read a disk.
         read_blocks: Blocks of 512 bytes, as are those written.
+        written_blocks: The same, written.
         floor_kib: The largest resident set of the launcher itself.
         on_cpu_ns: How long the child's first thread was on a CPU; -1 if that is not known.
         waited_ns: How long that thread waited for one; -1 if that is not known.
@@ -77,6 +83,7 @@ class Launched:
 
     Args:
         pid: The child's process id; nobody else gets it before ``reap``.
+        ours: The end of the line that this process holds.
     """
 
     def __init__(self, pid: int, ours: socket.socket) -> None:

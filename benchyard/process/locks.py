@@ -72,7 +72,9 @@ def hold(lock: Lock, purpose: str, **manner: Unpack[LockWait]) -> Generator[None
     """Hold a lock while the block runs.
 
     Args:
+        lock: The lock.
         purpose: What for, told to others who want the lock.
+        manner: What to do while another holds it.
 
     Raises:
         InputError: If its file is none of ours, or cannot be made or opened.

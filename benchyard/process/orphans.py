@@ -1,18 +1,28 @@
 """Orphans: what the lab's children started and left behind, whatever became of its labels.
 
 The adopter (``benchyard.process.adopter``) is their parent. Nobody else's processes are among its
-children, so a look at them is cheap, and what is killed descends from the lab for sure.
+children, so a look at them is cheap, and what is killed descends from the lab for sure. Those of a
+step end with it, or else with the run.
 """
 
 import os
 import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from benchyard.process.kinship import Kin, children_of, descendants_of, kin_of
-from benchyard.process.labels import CHILD, GRACE, label_of
+from benchyard.process.labels import (
+    CHILD,
+    GRACE,
+    Kin,
+    children_of,
+    descendants_of,
+    kin_of,
+    label_of,
+)
 from benchyard.process.launching import adoption
 
 #: Seconds after the grace until what cannot be killed is left alone.
@@ -24,6 +34,7 @@ class Orphan(NamedTuple):
     """A living process whose parent has ended.
 
     Args:
+        pid: Its process id.
         session: The session that it is in: the pid of the child that it comes from, if it stayed.
         label: Its child label; None if it has none any more.
     """
@@ -55,6 +66,7 @@ def end_orphans(doomed: Callable[[Orphan], bool], grace: float = GRACE) -> Ended
     """Kill the orphans that are ``doomed``, with all that descends from them.
 
     Args:
+        doomed: Tells which ones.
         grace: Seconds that they get to end by themselves, as many do soon after who started them.
     """
     hunt = _Hunt(doomed)
@@ -132,3 +144,93 @@ def _told(pid: int) -> str:
 
 def _printable(text: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in text)
+
+
+# -- those of steps
+
+
+class Before(NamedTuple):
+    """How things were before a command.
+
+    Args:
+        there: Orphans; they are not the command's.
+        begun: How many steps had begun.
+    """
+
+    there: frozenset[int]
+    begun: int
+
+
+class Leftovers:
+    """Ends what was left behind, and never what belongs to another step that goes on.
+
+    Args:
+        warn: Hears a sentence about what had to be ended.
+    """
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
+        self._counting = threading.Lock()
+        self._begun = self._under_way = 0
+
+    @contextmanager
+    def step(self) -> Generator[None]:
+        """Hear that a step, with the start of its resource, is under way inside."""
+        with self._counting:
+            self._begun += 1
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._under_way -= 1
+
+    def before(self) -> Before:
+        """Remember how things are before a command."""
+        with self._counting:
+            return Before(orphans(), self._begun)
+
+    def end(self, step: str, programs: Mapping[int, str], before: Before) -> None:
+        """End what the programs of a command left running.
+
+        What has lost its label and left its session may be any step's that was under way; it is
+        this one's if it was the only one.
+
+        Args:
+            step: The step's name.
+            programs: Process id to child label; those of other resources live on.
+            before: What ``before`` returned, before the command.
+        """
+        if not programs or orphans() <= before.there:
+            return
+        with self._counting:
+            alone = self._under_way <= 1 and self._begun == before.begun
+        labels = {*programs.values()}
+
+        def doomed(orphan: Orphan) -> bool:
+            if orphan.pid in before.there:
+                return False
+            if orphan.label is not None:
+                return orphan.label in labels
+            return alone or orphan.session in programs
+
+        self._tell(f"the step '{step}'", end_orphans(doomed))
+
+    def end_all(self) -> None:
+        """End whatever the run left running."""
+        self._tell("the run", end_orphans(lambda _: True))
+
+    def _tell(self, who: str, ending: EndedOrphan) -> None:
+        if ending.killed:
+            self._warn(f"{who} left processes running, which were killed: {_listed(ending.killed)}")
+        if ending.alive:
+            self._warn(
+                f"{who} left processes running that could not be killed; "
+                f"end them yourself: {_listed(ending.alive)}"
+            )
+
+
+def _listed(processes: tuple[str, ...]) -> str:
+    most = 20
+    more = len(processes) - most
+    return ", ".join(processes[:most]) + (f" and {more} more" if more > 0 else "")

@@ -13,7 +13,7 @@ that was interrupted comes to the same answer as one that was not, and so does w
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchyard.core.errors import InputError
@@ -64,10 +64,7 @@ class Adaptive:
     def to_json(self) -> JsonObject:
         """Return the rule as each run's record has it."""
         return {
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "until": self.until,
-            "level": self.level,
+            **asdict(self),
             "looks": list[Json](self.looks),
             "level_at_each_look": level_at(self.looks, self.level),
         }
@@ -75,7 +72,7 @@ class Adaptive:
 
 @dataclass(frozen=True, slots=True)
 class Enough:
-    """Whether there are runs enough.
+    """Whether there are enough runs.
 
     Args:
         stop: Whether no further run is wanted.
@@ -135,12 +132,13 @@ def rule_of(facts: Mapping[str, Json]) -> Adaptive | None:
 
 
 def enough(rule: Adaptive, records: Sequence[RunRecord]) -> Enough:
-    """Tell whether there are runs enough, by the first look at which there were.
+    """Decide whether there are enough runs; the first look at which there were decides.
 
     A look counts finished runs in the order in which they were made, so a run that failed and is
     done again later changes no look that was taken.
 
     Args:
+        rule: The rule.
         records: Of the finished runs of this version of the case, in any order.
     """
     finished = [record for record in records if record.outcome is Outcome.COMPLETED]

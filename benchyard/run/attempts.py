@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from benchyard.case.resource import CommandResult, FileRole, Resource, step_context
@@ -17,9 +17,9 @@ from benchyard.core.errors import (
 from benchyard.core.files import remove_tree
 from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import Collector, Reading
+from benchyard.process.orphans import Leftovers
 from benchyard.results.record import ErrorRecord, Repetition
 from benchyard.run.checks import Checks, Deadline
-from benchyard.run.leftovers import Leftovers
 from benchyard.run.running_resources import owned_by
 from benchyard.run.workspaces import declared_outputs
 
@@ -34,6 +34,7 @@ class AttemptKit:
 
     Args:
         timeline: The time of the run.
+        collector: Reads the counters.
         describe: Makes the record of an error, secrets removed.
         leftovers: Ends what programs leave running.
         checks: Look at what was made.
@@ -42,8 +43,8 @@ class AttemptKit:
     timeline: Timeline
     collector: Collector
     describe: Describe
-    leftovers: Leftovers = field(default_factory=Leftovers)
-    checks: Checks = field(default_factory=Checks)
+    leftovers: Leftovers
+    checks: Checks
 
 
 def execute_attempt(
@@ -56,7 +57,10 @@ def execute_attempt(
     """Execute a step's command: warm-ups, then the measured repetitions; the first failure ends it.
 
     Args:
+        step: The step.
+        resource: What executes it, ready for commands.
         parameters: Of the command, secrets resolved.
+        bench: What it is measured with.
         abort: Kills what the resource does.
 
     Returns:

@@ -45,7 +45,8 @@ class WishedCampaign:
     """Which campaign is wished for.
 
     Args:
-        flow_run: What asks for a new one, as its runs record it; empty where it is not tried again.
+        campaign: Whether to go on with the one that is there.
+        flow_run: The flow run that asks for a new one, as its runs record it; else empty.
     """
 
     campaign: Campaigning = Campaigning.AUTO
@@ -58,8 +59,8 @@ class CampaignChoice:
 
     Args:
         begins: Whether what is there is set aside.
-        changed: Whether that is since something else would be measured now.
-        said: What the user must know of it; nothing where it goes without saying.
+        changed: Whether the reason is that something else would be measured now.
+        said: What the user must know about it.
     """
 
     begins: bool
@@ -77,9 +78,12 @@ def decide(
     """Decide whether a new campaign begins.
 
     Args:
+        case: The case.
         campaign: What is in the case's results folder.
+        wished: Which one is wished for.
         subject: What would be measured now.
-        flow_run: What asks for a new one: where a run is its own, it has begun it already.
+        flow_run: The flow run that asks for a new one; if it made a run that is there, it has
+            begun its campaign already, and goes on with it.
     """
     title = case.title
     there = done_where(campaign)
@@ -144,7 +148,8 @@ class OpenCampaign:
 
     Args:
         campaign: What was there when the execution began, and is gone on with.
-        changed: Whether a new one began since something else is measured now.
+        changed: Whether a new one began because something else is measured now.
+        keeps: Whether runs of something else are added, too.
     """
 
     def __init__(self, campaign: Campaign, *, changed: bool, keeps: bool) -> None:

@@ -1,24 +1,35 @@
-"""Looks at outputs, so that nothing in them can hold the lab up.
+"""Checks outputs; nothing in them can block the measuring process.
 
-What is small is looked at at once. A regular expression may take for ever and holds up every
-thread of its process meanwhile, and gigabytes take their time and memory: those are looked at by a
-process of their own, which ends with the step's time, or with the run.
+A small output is checked at once. A regular expression may take for ever and blocks every thread
+of its process meanwhile, and gigabytes take time and memory: a process of its own checks those. It
+ends with the step's time, or with the run. ``Search`` looks for a pattern in output while it comes.
 """
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 
-from benchyard.core.errors import CheckFailedError, CommandTimedOutError
+from benchyard.core.errors import CheckFailedError, CommandTimedOutError, NotReadyError
 from benchyard.core.files import special
 from benchyard.core.model import Check
-from benchyard.process.children import Child, spawn
+from benchyard.process.children import Child, pipe, spawn
 from benchyard.process.usage import Ended
-from benchyard.run.judging import USUAL, SearchLimits, ask, program, wrong
+from benchyard.run.judging import (
+    HEAD,
+    USUAL,
+    SearchLimits,
+    ask,
+    check_output,
+    program,
+    search_stdin,
+    wrong,
+)
 
 
 class Deadline:
@@ -79,12 +90,6 @@ class Checks:
         self._under_way: list[Child] = []
         self._aborted = False
 
-    @property
-    def under_way(self) -> int:
-        """How many processes look at something."""
-        with self._lock:
-            return len(self._under_way)
-
     def abort(self) -> None:
         """End every check, and begin none any more; called from another thread."""
         with self._lock:
@@ -97,6 +102,8 @@ class Checks:
         """Check one output.
 
         Args:
+            check: What the output must be.
+            output: The file.
             shared: Where the expected file lies.
             timeout: The step's, or None; it holds for the check once more.
 
@@ -138,7 +145,7 @@ class Checks:
             if self._aborted:
                 raise CheckFailedError(f"'{output.name}' was not checked: the run was stopped")
             child = spawn(
-                program("benchyard.run.judging", question),
+                program(check_output, question),
                 folder=Path("/"),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -180,3 +187,84 @@ def _refuse_no_file(check: Check, output: Path, shared: Path) -> None:
 def _size(check: Check, output: Path, shared: Path) -> int:
     files = [output, *([shared / check.equal] if check.equal is not None else [])]
     return sum(file.stat().st_size for file in files)
+
+
+class Search:
+    """Looks for a pattern until it is found, or the output ends.
+
+    One thread may hand output over while another waits.
+
+    Args:
+        pattern: A regular expression.
+        limits: Of looking at one piece.
+
+    Raises:
+        CommandFailedError: If the process cannot be started.
+    """
+
+    def __init__(self, pattern: str, limits: SearchLimits = USUAL) -> None:
+        self._pattern, self._limits = pattern, limits
+        self._found = False
+        self._problem: str | None = None
+        self._over = threading.Event()
+        self._child = spawn(
+            program(search_stdin, str(limits.search_seconds)),
+            folder=Path("/"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        threading.Thread(target=self._attend, name="search", daemon=True).start()
+        self.feed(0, os.fsencode(pattern))
+
+    def _attend(self) -> None:
+        try:
+            with pipe(self._child.stdout) as said:
+                self._found = said.read() == b"+"
+            ended = self._child.wait()
+            if ended.exit_status == -signal.SIGPROF:
+                self._problem = (
+                    f"the pattern takes more than {self._limits.search_seconds:.2g} s; let its "
+                    f"repetitions not overlap: '{self._pattern}'"
+                )
+            elif ended.exit_status:
+                how = ended.describe()
+                self._problem = f"the process that looks for '{self._pattern}' failed: {how}"
+        finally:
+            self.finish()
+            self._over.set()
+
+    def feed(self, number: int, piece: bytes) -> bool:
+        """Hand over what a stream said; return whether more is wanted."""
+        stream = pipe(self._child.stdin)
+        try:
+            stream.write(HEAD.pack(number, len(piece)) + piece)
+            stream.flush()
+        except (OSError, ValueError):  # it has ended, or was given up
+            return False
+        return True
+
+    def finish(self) -> None:
+        """Tell that no more will come."""
+        with contextlib.suppress(OSError, ValueError):
+            pipe(self._child.stdin).close()
+
+    def give_up(self) -> None:
+        """Look no further."""
+        if not self._over.is_set():
+            self._child.kill()
+
+    def wait(self, deadline: float) -> bool:
+        """Wait for the pattern; False if the output ended without it or the time is over.
+
+        Args:
+            deadline: On the monotonic clock, in seconds.
+
+        Raises:
+            NotReadyError: If looking for it takes too long, or fails.
+        """
+        if not self._over.wait(max(0.0, deadline - time.monotonic())):
+            self.give_up()
+            return False
+        if self._problem is not None:
+            raise NotReadyError(self._problem)
+        return self._found

@@ -1,24 +1,48 @@
-"""Ctrl-C: the first finishes the step and stops, the second stops now, more are not heard."""
+"""Signals that end this process: the first Ctrl-C finishes the step, the second stops now."""
 
 import signal
 import threading
-from asyncio import CancelledError
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
 from benchyard.process import stops
-from benchyard.run.ending import ENDS, end, end_once
 
-#: What is to be called at the first Ctrl-C, the innermost last. Only the main thread is heard.
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+#: Seconds after the signal that began the end in which further ones mean the same.
+_SAME_WISH_SECONDS = 10.0
+#: When the end began, on the monotonic clock.
+_ending_since: float | None = None
+#: What the first Ctrl-C calls, the innermost last. Python tells signals to the main thread alone.
 _wishes: list[Callable[[], None]] = []
 
 
 @contextmanager
-def hearing(first: Callable[[], None]) -> Generator[None]:
-    """Call ``first`` too at the first Ctrl-C that anything inside takes as graceful.
+def ending() -> Generator[None]:
+    """Turn every signal that ends a program into one ``KeyboardInterrupt``; for the whole program.
 
-    A case may be through before it can stop; what is around it must not begin the next one.
+    Code inside may handle signals itself and give them back: Prefect does, and sends SIGTERM again
+    after it handled it. A signal that the program was started to ignore (nohup) stays ignored.
+    After this block all of them are ignored: the work is done, and leaving takes no time.
+    """
+    global _ending_since  # noqa: PLW0603 - signals are the process's
+    _ending_since = None
+    hear = [number for number in ENDS if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in hear:
+        signal.signal(number, _end_once)
+    try:
+        yield
+    finally:
+        for number in hear:
+            signal.signal(number, signal.SIG_IGN)
+
+
+@contextmanager
+def hearing(first: Callable[[], None]) -> Generator[None]:
+    """Call ``first``, too, at the first Ctrl-C that a ``graceful`` block inside receives.
+
+    A suite needs this: its case may end before it can stop, and then no other may begin.
     """
     _wishes.append(first)
     try:
@@ -29,39 +53,28 @@ def hearing(first: Callable[[], None]) -> Generator[None]:
 
 @contextmanager
 def graceful(first: Callable[[], None]) -> Generator[None]:
-    """Call ``first`` at the first Ctrl-C inside, and raise ``KeyboardInterrupt`` at the second.
+    """Call ``first`` at the first Ctrl-C inside; raise ``KeyboardInterrupt`` at the second.
 
-    What is around it hears the first one too. Stops of this process (Ctrl-Z) are noted meanwhile.
-
-    SIGTERM and SIGHUP are as the second, where nobody else handles them. Further ones are not
-    heard: they would cut short what the second began, the cleaning up.
-
-    Outside of the main thread, where Python hears no signals, nothing changes.
+    The blocks around it are called at the first one too. SIGTERM and SIGHUP count as the second
+    Ctrl-C, unless somebody else handles them. Further signals are ignored: they would interrupt
+    the clean-up. Stops of this process (Ctrl-Z) are noted meanwhile. Outside of the main thread,
+    which alone receives signals in Python, the block changes nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     asked = 0
 
-    def heard(_number: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        asked += 1
-        if asked == 1:
-            _tell_all()
-        elif asked == 2:
-            end()
-
-    def told_to_end(_number: int, _frame: FrameType | None) -> None:
+    def heard(number: int, _frame: FrameType | None) -> None:
         nonlocal asked
         if asked < 2:
-            asked = 2
-            end()
+            asked = asked + 1 if number == signal.SIGINT else 2
+            _wish() if asked == 1 else _end()
 
-    handlers = {signal.SIGINT: heard}
     # Whoever handles these already (Prefect does, in a flow) knows better what they mean.
-    free = (signal.SIG_DFL, end_once)
-    handlers |= {n: told_to_end for n in ENDS[1:] if signal.getsignal(n) in free}
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    free = (signal.SIG_DFL, _end_once)
+    numbers = (signal.SIGINT, *(n for n in ENDS[1:] if signal.getsignal(n) in free))
+    before = {number: signal.signal(number, heard) for number in numbers}
     try:
         with stops.hear(), hearing(first):
             yield
@@ -70,28 +83,43 @@ def graceful(first: Callable[[], None]) -> Generator[None]:
             signal.signal(number, handler)
 
 
-def insist(error: Exception) -> None:
-    """Raise what was to end this process, if ``error`` came up while that was on its way.
+def _wish() -> None:
+    for wish in tuple(_wishes):
+        wish()
 
-    A signal is an exception at whatever line it hits; code that cleans up there and fails in turn
-    would make an ordinary failure of it. What is raised ``from`` something is meant so, and stays.
+
+def _end_once(_number: int, _frame: FrameType | None) -> None:
+    """Handle a signal: end the program, once; a second one would interrupt the clean-up."""
+    if _ending_since is None or time.monotonic() - _ending_since > _SAME_WISH_SECONDS:
+        _end()
+
+
+def _end() -> None:
+    global _ending_since  # noqa: PLW0603
+    _ending_since = time.monotonic()
+    raise KeyboardInterrupt
+
+
+def insist(error: Exception) -> None:
+    """Re-raise the interrupt that ``error`` masks, if there is one.
+
+    A signal raises an exception at whatever line is executed; where the clean-up there fails in
+    turn, the interrupt would look like an ordinary failure. An error raised ``from`` something
+    masks nothing.
 
     Raises:
         BaseException: Such as ``KeyboardInterrupt`` or Prefect's ``TerminationSignal``.
     """
     behind: BaseException | None = error
-    while behind is not None and not _ends(behind):
+    while behind is not None and not _interrupts(behind):
         behind = None if behind.__suppress_context__ else behind.__context__
     if behind is not None:
         raise behind
 
 
-def _ends(error: BaseException) -> bool:
+def _interrupts(error: BaseException) -> bool:
+    from asyncio import CancelledError  # noqa: PLC0415 - slow to import, for each command
+
     # Programs called in this process end with SystemExit; the others are asyncio's and generators'.
     ordinary = (Exception, SystemExit, GeneratorExit, CancelledError)
     return not isinstance(error, ordinary)
-
-
-def _tell_all() -> None:
-    for wish in tuple(_wishes):
-        wish()

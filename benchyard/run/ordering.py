@@ -35,6 +35,7 @@ def turns(wanted: Sequence[Sequence[int]], order: Order, seed: int) -> list[Turn
 
     Args:
         wanted: For each case the numbers of the runs to execute.
+        order: How the runs follow each other.
         seed: Of the random order; the same seed gives the same order.
 
     Returns:

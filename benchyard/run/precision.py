@@ -1,4 +1,4 @@
-"""Whether a case has runs enough, asked before each of them."""
+"""Whether a case has enough runs, asked before each run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,9 +14,11 @@ from benchyard.run.run_context import RunContext
 
 
 class Precision:
-    """Whether there are runs enough, by the request's rule.
+    """Whether there are enough runs by the request's rule.
 
     Args:
+        setting: What all runs have in common.
+        request: Which runs are wanted, and by which rule.
         todo: Numbers of the runs that may be executed now.
         campaign: The finished runs, which these are added to.
 

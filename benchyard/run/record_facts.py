@@ -1,4 +1,4 @@
-"""What a record says beside its steps: facts, what disturbed its numbers; and writing it down."""
+"""Collects what a record says beside its steps, and writes the files that are made of it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -68,45 +68,37 @@ _NAMED = 5
 _HEARD_LATE_NS = 1_000_000_000
 
 
-def with_stops(
-    steps: Iterable[StepRecord], stops: Sequence[Stop], origin_ns: int
+def with_disturbances(
+    steps: Iterable[StepRecord], stops: Sequence[Stop], origin_ns: int, spoilt: Sequence[str]
 ) -> tuple[StepRecord, ...]:
-    """Return the steps, those executions suspect during which a part of the lab was stopped.
+    """Return the steps, those executions suspect that a stop or a changed input disturbed.
+
+    Which step changed an input, and which read it afterwards, nobody knows: all are suspect.
 
     Args:
+        steps: The steps as they were measured.
+        stops: Stops of parts of the lab.
         origin_ns: The run's start, monotonic nanoseconds.
+        spoilt: What the run did to its inputs, a sentence each.
     """
 
     def repetition(made: Repetition) -> Repetition:
-        begun = origin_ns + round(made.start_s * 1e9)
-        ended = begun + round(made.duration_s * 1e9) + _HEARD_LATE_NS
-        inside = [stop for stop in stops if stop.since_ns <= ended and stop.until_ns >= begun]
-        who = dict.fromkeys(stop.who for stop in inside)
-        words = [f"{one} was stopped (Ctrl-Z, SIGSTOP) and went on" for one in who]
-        return replace(made, suspect=(*made.suspect, *words))
+        return replace(made, suspect=(*made.suspect, *_stopped(made, stops, origin_ns), *spoilt))
 
-    return _with(steps, repetition) if stops else tuple(steps)
-
-
-def with_spoilt(steps: Iterable[StepRecord], said: Sequence[str]) -> tuple[StepRecord, ...]:
-    """Return the steps, all executions suspect if the run changed its inputs.
-
-    Which step did it, and which read them afterwards, nobody knows.
-    """
-
-    def repetition(made: Repetition) -> Repetition:
-        return replace(made, suspect=(*made.suspect, *said))
-
-    return _with(steps, repetition) if said else tuple(steps)
-
-
-def _with(
-    steps: Iterable[StepRecord], repetition: Callable[[Repetition], Repetition]
-) -> tuple[StepRecord, ...]:
     def attempt(one: Attempt) -> Attempt:
         return replace(one, repetitions=tuple(map(repetition, one.repetitions)))
 
+    if not (stops or spoilt):
+        return tuple(steps)
     return tuple(replace(step, attempts=tuple(map(attempt, step.attempts))) for step in steps)
+
+
+def _stopped(made: Repetition, stops: Sequence[Stop], origin_ns: int) -> list[str]:
+    begun = origin_ns + round(made.start_s * 1e9)
+    ended = begun + round(made.duration_s * 1e9) + _HEARD_LATE_NS
+    inside = [stop for stop in stops if stop.since_ns <= ended and stop.until_ns >= begun]
+    who = dict.fromkeys(stop.who for stop in inside)
+    return [f"{one} was stopped (Ctrl-Z, SIGSTOP) and went on" for one in who]
 
 
 def disturbances(steps: Sequence[StepRecord]) -> list[str]:

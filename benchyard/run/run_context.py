@@ -24,7 +24,9 @@ class RunContext:
     """What all runs of one execution have in common.
 
     Args:
+        case: The case.
         results: Folder with the runs of the case.
+        registry: The resource classes by name.
         metadata: Digest of the metadata.json that the case was read from; empty where none was.
         interval: Seconds between two samples.
         flow_run: Prefect's id and name, empty without Prefect.
@@ -33,6 +35,9 @@ class RunContext:
         lab: The lab's own processes beside this one: name to process id.
         adaptive: The rule by which the number of runs is chosen, for the record.
         sinks: Where finished runs are published; nowhere if empty.
+        secrets: Resolves references to secrets, and takes their values out of texts.
+        listener: Hears the events.
+        clock: Where time comes from.
     """
 
     case: Case

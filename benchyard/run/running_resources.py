@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from benchyard.case.resource import Resource, Workspace, name_of
 from benchyard.core.clock import Timeline, iso, seconds
@@ -18,25 +18,38 @@ from benchyard.results.record import ErrorRecord, PhaseRecord
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 
 def owned_by(resource: Resource[Any], step: str | None = None) -> Owned:
     """Return what belongs to a resource; one that cannot say owns nothing.
 
     Args:
+        resource: The resource.
         step: Label of the step whose work is meant, where several may be under way.
     """
     which = (step,) if resource.concurrent and step is not None else ()
+    ask = partial(_owned, resource, which)
+    return _asked(ask, resource, "cannot say what it owns", otherwise=Owned())
+
+
+def _owned(resource: Resource[Any], which: tuple[str, ...]) -> Owned:
+    known = len(resource.ended(*which))
+    living, cgroups = resource.pids(*which), resource.cgroups(*which)
+    ended = tuple(resource.ended(*which))
+    # One that ended in between is in both lists, and must count once.
+    gone = {one.pid for one in ended[known:]}
+    living = tuple(pid for pid in living if pid not in gone)
+    return Owned(living, tuple(cgroups), ended, tuple(resource.lives(*which)))
+
+
+def _asked(ask: Callable[[], T], resource: Resource[Any], trouble: str, *, otherwise: T) -> T:
+    """Ask a resource something; where it raises, log what the trouble is, and go on without."""
     try:
-        known = len(resource.ended(*which))
-        living, cgroups = resource.pids(*which), resource.cgroups(*which)
-        ended = tuple(resource.ended(*which))
-        # One that ended in between is in both lists, and must count once.
-        gone = {one.pid for one in ended[known:]}
-        living = tuple(pid for pid in living if pid not in gone)
-        return Owned(living, tuple(cgroups), ended, tuple(resource.lives(*which)))
+        return ask()
     except Exception:
-        logger.warning("%s cannot say what it owns", name_of(resource), exc_info=True)
-        return Owned()
+        logger.warning("%s %s", name_of(resource), trouble, exc_info=True)
+        return otherwise
 
 
 class Phases:
@@ -44,6 +57,7 @@ class Phases:
 
     Args:
         timeline: The time of the run.
+        collector: Reads the counters.
         describe: Makes the record of an error, secrets removed.
     """
 
@@ -118,6 +132,7 @@ class LiveResources:
         classes: Name of a resource to its class, in the order of first use.
         settings: Name of a resource to its settings, secrets resolved.
         workspace: Makes the workspace of a name.
+        phases: Times what the resources do beside commands.
     """
 
     def __init__(
@@ -166,7 +181,8 @@ class LiveResources:
     @staticmethod
     def _ask_version(live: _Live) -> None:
         if live.version is None:
-            live.version = _version(live.resource)
+            resource, trouble = live.resource, "cannot tell its version"
+            live.version = _asked(resource.version, resource, trouble, otherwise=None)
 
     @contextlib.contextmanager
     def borrowed(self, name: str, step: int) -> Generator[Resource[Any]]:
@@ -210,14 +226,15 @@ class LiveResources:
     def abort(self, name: str, step: str | None = None) -> None:
         """Kill what the resource does for a step, or all that it does.
 
-        The next use starts a new instance, unless its commands stand apart from each other.
+        The next use starts a new instance, unless the class executes several commands at once.
         """
         live = self._live[name]
         if live.resource.concurrent and step is not None:
-            _quietly(partial(live.resource.abort, step), live.resource, "abort")
+            ask = partial(live.resource.abort, step)
         else:
             live.broken = True
-            _quietly(live.resource.abort, live.resource, "abort")
+            ask = live.resource.abort
+        _asked(ask, live.resource, "did not abort", otherwise=None)
 
     def abort_all(self) -> None:
         """Kill what every resource does now; none is given out any more."""
@@ -227,15 +244,12 @@ class LiveResources:
 
     def note_failure(self, name: str) -> None:
         """After a failed command: an instance that died is not used again."""
-        live = self._live[name]
-        try:
-            live.broken = live.broken or not live.resource.alive()
-        except Exception:
-            logger.warning("%s cannot say whether it lives", name, exc_info=True)
-            live.broken = True
+        live, trouble = self._live[name], "cannot say whether it lives"
+        if not live.broken:
+            live.broken = not _asked(live.resource.alive, live.resource, trouble, otherwise=False)
 
     def stop(self) -> list[str]:
-        """Stop everything that was started, in reverse; one that fails does not keep the rest.
+        """Stop everything that was started, in reverse order, whatever fails.
 
         Returns:
             What went wrong.
@@ -262,27 +276,8 @@ def _refuse_false(answer: object, resource: Resource[Any], what: str) -> None:
         raise ResourceError(f"{name_of(resource)}.{what} returned False")
 
 
-def _quietly(action: Callable[[], None], resource: Resource[Any], what: str) -> None:
-    try:
-        action()
-    except Exception:
-        logger.warning("%s.%s failed", name_of(resource), what, exc_info=True)
-
-
-def _version(resource: Resource[Any]) -> Json:
-    try:
-        return resource.version()
-    except Exception:
-        logger.warning("%s cannot tell its version", name_of(resource), exc_info=True)
-        return None
-
-
 def _facts(resource: Resource[Any]) -> Mapping[str, Json]:
-    try:
-        return resource.facts()
-    except Exception:
-        logger.warning("%s cannot tell its facts", name_of(resource), exc_info=True)
-        return {}
+    return _asked(resource.facts, resource, "cannot tell its facts", otherwise={})
 
 
 def used_classes(

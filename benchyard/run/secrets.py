@@ -3,9 +3,8 @@
 import os
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import cast
 
 from benchyard.core.errors import ResourceError
 from benchyard.core.files import files_below
@@ -50,13 +49,7 @@ class Secrets:
         Raises:
             ResourceError: If a variable or secret is not there.
         """
-        if isinstance(value, str):
-            return _REFERENCE.sub(lambda m: self._value(m[1], m[2]), value)
-        if isinstance(value, list):
-            return [self.resolve(item) for item in value]
-        if isinstance(value, dict):
-            return {name: self.resolve(item) for name, item in value.items()}
-        return value
+        return _mapped(value, lambda text: _REFERENCE.sub(lambda m: self._value(m[1], m[2]), text))
 
     def _value(self, kind: str, name: str) -> str:
         try:
@@ -93,13 +86,18 @@ class Secrets:
 
     def redact_json(self, value: Json) -> Json:
         """Return ``value`` with every string redacted, names included."""
-        if isinstance(value, str):
-            return self.redact(value)
-        if isinstance(value, list):
-            return [self.redact_json(item) for item in value]
-        if isinstance(value, dict):
-            return {self.redact(name): self.redact_json(item) for name, item in value.items()}
-        return value
+        return _mapped(value, self.redact, self.redact)
+
+
+def _mapped(value: Json, text: Callable[[str], str], name: Callable[[str], str] = str) -> Json:
+    """Return ``value`` with ``text`` called on every string, and ``name`` on every key."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, list):
+        return [_mapped(item, text, name) for item in value]
+    if isinstance(value, dict):
+        return {name(key): _mapped(item, text, name) for key, item in value.items()}
+    return value
 
 
 def _redacted(path: Path, forms: Collection[str]) -> bool:
@@ -117,15 +115,3 @@ def _redacted(path: Path, forms: Collection[str]) -> bool:
         return changed
     finally:
         beside.unlink(missing_ok=True)
-
-
-def references(value: Json) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of each reference in ``value``."""
-    if isinstance(value, str):
-        yield from cast("list[tuple[str, str]]", _REFERENCE.findall(value))
-    elif isinstance(value, list):
-        for item in value:
-            yield from references(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from references(item)

@@ -1,4 +1,4 @@
-"""One run under way: what the arrows of the engine act on.
+"""One run under way: what the stages of the engine call.
 
 The engine, directly or through Prefect, calls the methods below in this order: ``prepare``,
 ``initialize``, ``start_collector``, then for each step ``attempt`` as often as it takes and
@@ -21,28 +21,26 @@ from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import Account, Collector, Measured
 from benchyard.host.facts import environment, git_state
 from benchyard.process.labels import RUN, kill_labelled, kill_leftovers
+from benchyard.process.orphans import Leftovers
 from benchyard.results.attempts import earlier, note_began, note_ended, read_tries
 from benchyard.results.folders import RunFolder
 from benchyard.results.layout import begin_run, finish_run, kept_folders, work_folder
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
-from benchyard.results.subject import Subject, content_of
-from benchyard.run import record_facts
+from benchyard.results.subject import content_of
 from benchyard.run.attempts import AttemptKit
 from benchyard.run.checks import Checks
-from benchyard.run.leftovers import Leftovers
-from benchyard.run.progress import Notice, RunEnded, RunStarted
+from benchyard.run.progress import LOGGER, Notice, Reporter, RunEnded, RunStarted
 from benchyard.run.record_facts import (
     case_facts,
     disturbances,
     resource_facts,
-    with_spoilt,
-    with_stops,
+    variable_facts,
+    with_disturbances,
     write_down,
 )
-from benchyard.run.reporter import LOGGER, Reporter
 from benchyard.run.run_context import RunContext
 from benchyard.run.running_resources import LiveResources, Phases, used_classes
-from benchyard.run.step_runner import StepBook, StepContext, StepRunner
+from benchyard.run.step_runner import StepContext, StepRunner
 from benchyard.run.views import View
 from benchyard.run.workspaces import Keeper, account, kept_folder, workspace_of
 
@@ -61,32 +59,23 @@ class Session:
         self.run = run
         self.stopping = threading.Event()
         self.failure: ErrorRecord | None = None
-        self._book = StepBook(self.case.steps)
+        self._label = f"{setting.results}:{run}"  # on all processes of this run
+        self._classes = used_classes(self.case, setting.registry.classes)
+        self._reporter = Reporter(setting.listener, setting.secrets)
+        self._steps = StepRunner(setting, run, self._reporter, self.stopping)
+        self._leftovers = Leftovers(self._warn_of_leftovers)
+        self._checks = Checks({RUN: self._label})
+        self._timeline = Timeline(setting.clock, setting.clock.monotonic_ns())
+        self._preflight: tuple[Mapping[str, Json], ...] = ()
+        self._collector: Collector | None = None
+        self._resources: LiveResources | None = None
+        self._phases: Phases | None = None
+        self._account = Account()
         self._warnings: list[str] = []
         self._changed: tuple[str, ...] = ()
         self._spoilt: list[str] = []
-        self._checks = Checks({RUN: self.case_run_label})
-        self._collector: Collector | None = None
         self._written: RunRecord | None = None
-        self._resources: LiveResources | None = None
-        self._phases: Phases | None = None
-        self._leftovers = Leftovers(self._warn_of_leftovers)
-        self._account = Account()
-        self._preflight: tuple[Mapping[str, Json], ...] = ()
-        self._timeline = Timeline(setting.clock, setting.clock.monotonic_ns())
-        self._reporter = Reporter(setting.listener, setting.secrets)
-        self._stepper = StepRunner(
-            (self.case.title, run),
-            self._book,
-            self._ground,
-            lambda: self._timeline,
-            self._reporter,
-            setting.secrets,
-            self.stopping,
-        )
-        self._subject: Subject = {}
-        self._prepared = False
-        self._finished = False
+        self._prepared = self._finished = False
 
     # -- before the steps
 
@@ -96,33 +85,27 @@ class Session:
         Raises:
             InputError: If the case was edited since it was read: this run would be of neither.
         """
-        self.setting.refuse_edited_case()
+        setting = self.setting
+        setting.refuse_edited_case()
         killed = kill_leftovers()
-        kept = kept_folders(self.case)
-        self.folder = begin_run(self.setting.results, self.run, kept, self._say)
+        self.folder = begin_run(setting.results, self.run, kept_folders(self.case), self._say)
         self._reporter.open(RunFolder(self.folder).log)
         if killed:
             logger.warning("killed processes that a dead lab had left: %s", killed)
-        classes = used_classes(self.case, self.setting.registry.classes)
-        for found in {*classes.values()}:
+        for found in {*self._classes.values()}:
             for removed in found.remove_leftovers():
                 said = "removed what a dead lab had left of %s: %s"
                 logger.warning(said, found.__name__, removed)
         self.started_at = now()
-        note_began(
-            self.setting.results, self.case.title, self.run, self.started_at, self.setting.flow_run
-        )
+        note_began(setting.results, self.case.title, self.run, self.started_at, setting.flow_run)
         self._timeline = replace(self._timeline, origin_ns=self._timeline.now_ns())
         self._reporter.tell(RunStarted(self.case.title, self.run, len(self.case.steps)))
         self._shared = work_folder(self.folder) / "shared"
-        self._subject = self.setting.subject()
+        self._subject = setting.subject()
         self._view = View(self.case.shared, self._shared)
-        redact = self.setting.secrets.redact
-        self._keeper = Keeper(self.case, classes, self._view, self._shared, self.folder, redact)
+        redact = setting.secrets.redact
+        self._keeper = Keeper(self.case, self._classes, self._view, self.folder, redact)
         self._prepared = True
-
-    def _say(self, text: str) -> None:
-        self._reporter.tell(Notice(text))
 
     def initialize(self) -> None:
         """Make the collector and the resources, and let these do their one-time work.
@@ -132,49 +115,32 @@ class Session:
         """
         setting = self.setting
         self._preflight = tuple(setting.preflight())
-        self._collector = collector = setting.make_collector(
+        self._collector = setting.make_collector(
             Measured(
-                self.folder,
-                self.case.title,
-                self.run,
-                setting.interval,
-                self._timeline.origin_ns,
-                setting.lab,
+                *(self.folder, self.case.title, self.run),
+                *(setting.interval, self._timeline.origin_ns, setting.lab),
             )
         )
-        measuring = (self._timeline, collector, self._reporter.describe)
-        self._bench = AttemptKit(*measuring, self._leftovers, self._checks)
+        measuring = (self._timeline, self._collector, self._reporter.describe)
         self._phases = Phases(*measuring)
         settings = cast(
             "Mapping[str, Mapping[str, Json]]",
             setting.secrets.resolve({k: dict(v) for k, v in self.case.settings.items()}),
         )
-        classes = used_classes(self.case, setting.registry.classes)
         try:
-            self._resources = LiveResources(classes, settings, self._workspace, self._phases)
-            self._resources.initialize()
+            resources = LiveResources(self._classes, settings, self._workspace, self._phases)
+            self._resources = resources
+            resources.initialize()
         except Exception as error:
             if self._reporter.shows_a_secret(error):
                 # What leaves the session is shown and stored by others, its causes too.
                 raise ResourceError(self._reporter.describe(error).message) from None
             raise
-
-    @property
-    def resources(self) -> LiveResources:
-        """The live resources.
-
-        Raises:
-            ResourceError: If they could not be made.
-        """
-        if self._resources is None:
-            raise ResourceError("the resources of this run were not made")
-        return self._resources
-
-    def _ground(self) -> StepContext:
-        return StepContext(self.resources, self._bench, self._keeper)
+        kit = AttemptKit(*measuring, self._leftovers, self._checks)
+        self._context = StepContext(resources, kit, self._keeper)
 
     def _workspace(self, resource: str) -> Workspace:
-        return workspace_of(resource, self.case, self.folder, self._shared, self.case_run_label)
+        return workspace_of(resource, self.case, self.folder, self._shared, self._label)
 
     def start_collector(self) -> None:
         """Begin to sample."""
@@ -189,16 +155,17 @@ class Session:
         Raises:
             StepFailedError: If it failed.
         """
-        self._stepper.attempt(step)
+        self._steps.attempt(step, self._context)
 
     def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
-        """Decide how a step ended, after its last attempt or instead of its first.
+        """Decide how a step ended, after its last attempt or because it never began.
 
         Args:
+            step: The step.
             unless_tried: The outcome of a step that never began.
         """
         broke = f"the run broke off: {self.failure.message}" if self.failure else None
-        return self._stepper.settle(step, unless_tried, broke)
+        return self._steps.settle(step, unless_tried, broke)
 
     # -- after the steps
 
@@ -207,27 +174,21 @@ class Session:
         if self._resources is not None:
             self._warnings += self._resources.stop()
         self._leftovers.end_all()
-        label = self.case_run_label
-        left = kill_labelled(RUN, lambda value: value == label)
+        left = kill_labelled(RUN, lambda value: value == self._label)
         if left:
             self._warnings.append(f"processes were still running at the end and killed: {left}")
-
-    @property
-    def case_run_label(self) -> str:
-        """The label on processes of this run."""
-        return f"{self.setting.results}:{self.run}"
 
     def stop_collector(self) -> None:
         """End sampling and keep the collector's account."""
         if self._collector is not None:
-            self._account = self._collector.stop(self._book.windows())
+            self._account = self._collector.stop(self._steps.book.windows())
             if error := self._account.facts.get("error"):
                 self._warnings.append(f"the curves are not whole, sampling broke off: {error}")
 
     def keep_outputs(self) -> None:
         """Move declared outputs to the results; note inputs that the run changed.
 
-        What is there before them are the lab's own notes of what programs said.
+        Before, secrets are taken out of the files there: they hold what programs said.
         """
         for name in {step.resource for step in self.case.steps}:
             for said in self.setting.secrets.redact_files(kept_folder(self.folder, name)):
@@ -245,19 +206,19 @@ class Session:
         ]
         self._warnings += self._spoilt
         for said in self._spoilt:
-            self._reporter.tell(Notice(f"{self.case.title} run {self.run}: {said}"))
+            self._say_of_run(f": {said}")
 
     @property
     def outcome(self) -> Outcome:
         """How the run went, as far as it is known."""
-        outcome = self._book.outcome()
+        outcome = self._steps.book.outcome()
         broke = self.failure is not None and outcome is Outcome.COMPLETED
         return Outcome.FAILED if broke else outcome
 
     def write_record(self) -> RunRecord:
         """Write ``run.json`` and ``case-info.txt``; what completed is done with its checkpoint."""
         duration = self._timeline.since_start(self._timeline.now_ns())
-        for step in self._book.unsettled():
+        for step in self._steps.book.unsettled():
             self.settle(step)
         record = self._record(duration)
         for warning in record.warnings:
@@ -270,9 +231,6 @@ class Session:
                 self._say_end(record)
         self._written = record
         return record
-
-    def _say_end(self, record: RunRecord) -> None:
-        self._reporter.end(RunEnded(self.case.title, self.run, record.outcome, record.duration_s))
 
     @property
     def written(self) -> RunRecord:
@@ -288,9 +246,9 @@ class Session:
     def _record(self, duration: float) -> RunRecord:
         told = self._resources.facts() if self._resources is not None else {}
         names = sorted({step.resource for step in self.case.steps})
-        steps = self._book.records(self._account.sampled)
-        steps = with_stops(steps, self._account.stops, self._timeline.origin_ns)
-        steps = with_spoilt(steps, self._spoilt)
+        steps = self._steps.book.records(self._account.sampled)
+        stops, origin_ns = self._account.stops, self._timeline.origin_ns
+        steps = with_disturbances(steps, stops, origin_ns, self._spoilt)
         warnings = [*self._warnings, *self.setting.secrets.exposed(), *disturbances(steps)]
         subject = with_told(self._subject, told)
         return RunRecord(
@@ -314,7 +272,7 @@ class Session:
             preflight=self._preflight,
             adaptive=self.setting.adaptive,
             subject=subject,
-            variables=record_facts.variable_facts(self.setting.secrets.redact),
+            variables=variable_facts(self.setting.secrets.redact),
             tries=earlier(read_tries(self.setting.results, self.run)[0], self.run, self.started_at),
         )
 
@@ -328,23 +286,31 @@ class Session:
         """Let the host come to rest; a wish to stop ends it early."""
         self.stopping.wait(seconds)
 
+    # -- what is told
+
     def warn(self, text: str) -> None:
         """Note in the record what a reader of the numbers should know."""
         self._warnings.append(text)
 
     def _warn_of_leftovers(self, text: str) -> None:
         self.warn(text)
-        shown = self.setting.secrets.redact(text)
-        self._reporter.tell(Notice(f"{self.case.title} run {self.run}: {shown}"))
+        self._say_of_run(f": {self.setting.secrets.redact(text)}")
+
+    def _say_of_run(self, text: str) -> None:
+        self._say(f"{self.case.title} run {self.run}{text}")
+
+    def _say(self, text: str) -> None:
+        self._reporter.tell(Notice(text))
+
+    def _say_end(self, record: RunRecord) -> None:
+        self._reporter.end(RunEnded(self.case.title, self.run, record.outcome, record.duration_s))
 
     # -- when things go wrong
 
     def fail(self, error: Exception) -> None:
         """Remember why the run cannot go on."""
         self.failure = self._reporter.describe(error)
-        self._reporter.tell(
-            Notice(f"{self.case.title} run {self.run} broke off: {self.failure.message}")
-        )
+        self._say_of_run(f" broke off: {self.failure.message}")
         self._reporter.trace(error)
 
     def abort(self) -> None:
@@ -360,24 +326,21 @@ class Session:
             error: Why; an interruption if it is none that a run can have.
         """
         self.stopping.set()
-        self._stepper.abandoned = not isinstance(error, Exception)
+        self._steps.abandoned = not isinstance(error, Exception)
         self.abort()
-        self._stepper.wait_until_idle(_LAST_WORDS_SECONDS)
+        self._steps.wait_until_idle(_LAST_WORDS_SECONDS)
         if self._prepared and not self._finished:
             if isinstance(error, OSError) and error.filename is None:
                 error.filename = str(self.folder)  # a write that fails does not say where
             if isinstance(error, Exception):
                 self.fail(error)
-            self._settle_rest()
-            stages = (self.stop_resources, self.stop_collector, self.keep_outputs)
-            for stage in (*stages, self.write_record):
+            rest = Outcome.CANCELLED if self.failure is None else Outcome.SKIPPED
+            for step in self._steps.book.unsettled():
+                self.settle(step, unless_tried=rest)
+            left = (self.stop_resources, self.stop_collector, self.keep_outputs, self.write_record)
+            for stage in left:
                 try:
                     stage()
                 except Exception:
                     logger.warning("while stopping", exc_info=True)
         self._reporter.close()
-
-    def _settle_rest(self) -> None:
-        rest = Outcome.CANCELLED if self.failure is None else Outcome.SKIPPED
-        for step in self._book.unsettled():
-            self.settle(step, unless_tried=rest)

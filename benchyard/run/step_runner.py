@@ -1,22 +1,21 @@
-"""The steps of one run: each attempt executed, timed, told, and written down with how it ended."""
+"""Executes the steps of one run: attempts and their times, outcomes, events."""
 
 import contextlib
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import cast
 
-from benchyard.core.clock import Timeline, now
+from benchyard.core.clock import now
 from benchyard.core.errors import StepFailedError
 from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import StepWindow
 from benchyard.results.record import Attempt, ErrorRecord, Repetition, StepRecord
 from benchyard.run.attempts import AttemptKit, execute_attempt
-from benchyard.run.progress import AttemptFailed, StepEnded, StepStarted
-from benchyard.run.reporter import Reporter
+from benchyard.run.progress import AttemptFailed, Reporter, StepEnded, StepStarted
+from benchyard.run.run_context import RunContext
 from benchyard.run.running_resources import LiveResources
-from benchyard.run.secrets import Secrets
 from benchyard.run.workspaces import Keeper
 
 _REASONS = {
@@ -47,6 +46,8 @@ class StepBook:
         """Write down an attempt.
 
         Args:
+            step: The step.
+            attempt: How it went.
             span: Monotonic nanoseconds of its start and end.
         """
         self._attempts[step.index].append(attempt)
@@ -60,9 +61,10 @@ class StepBook:
         return [window for _, window in sorted(self._windows.items())]
 
     def settle(self, step: Step, unless_tried: Outcome, reason: str | None = None) -> StepRecord:
-        """Decide how a step ended, after its last attempt or instead of its first.
+        """Decide how a step ended, after its last attempt or because it never began.
 
         Args:
+            step: The step.
             unless_tried: The outcome of a step that never began.
             reason: Why it never began, if that is not said by the outcome.
         """
@@ -109,7 +111,7 @@ class StepBook:
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
-    """What the steps of a run stand on; made while the run is initialized."""
+    """What the steps of a run use; made while the run is initialized."""
 
     resources: LiveResources
     bench: AttemptKit
@@ -120,32 +122,25 @@ class StepRunner:
     """Tries and settles the steps of one run.
 
     Args:
-        where: Title of the case and number of the run, for who listens.
-        ground: Returns what the steps stand on; raises if it could not be made.
-        timeline: Returns the time of the run, known once it was prepared.
+        setting: What all runs have in common.
+        run: Number of the run.
+        reporter: Tells what happens.
         stopping: Set when no further attempt shall begin.
+
+    Attributes:
+        abandoned: Whether steps under way were killed: then they did not fail.
     """
 
     def __init__(
-        self,
-        where: tuple[str, int],
-        book: StepBook,
-        ground: Callable[[], StepContext],
-        timeline: Callable[[], Timeline],
-        reporter: Reporter,
-        secrets: Secrets,
-        stopping: threading.Event,
+        self, setting: RunContext, run: int, reporter: Reporter, stopping: threading.Event
     ) -> None:
-        self._where = where
-        self._book = book
-        self._ground = ground
-        self._timeline = timeline
+        self._where = (setting.case.title, run)
         self._reporter = reporter
-        self._secrets = secrets
+        self._secrets = setting.secrets
         self._stopping = stopping
         self._idle = threading.Condition()
         self._busy = 0
-        #: Whether what is under way was killed: then it did not fail.
+        self.book = StepBook(setting.case.steps)
         self.abandoned = False
 
     def wait_until_idle(self, seconds: float) -> None:
@@ -164,28 +159,28 @@ class StepRunner:
                 self._busy -= 1
                 self._idle.notify_all()
 
-    def attempt(self, step: Step) -> None:
+    def attempt(self, step: Step, context: StepContext) -> None:
         """Try a step's command once; the attempt is recorded however it ends.
 
         Raises:
             StepFailedError: If it failed.
         """
         with self._counted():
-            self._attempt(step)
+            self._attempt(step, context)
 
-    def _attempt(self, step: Step) -> None:
-        number = len(self._book.attempts(step)) + 1
+    def _attempt(self, step: Step, context: StepContext) -> None:
+        number = len(self.book.attempts(step)) + 1
         # Waited for here and not by Prefect, which would not hear of a wish to stop.
         if number > 1 and self._stopping.wait(step.retry_delay):
             raise StepFailedError(f"{step.name}: not tried again, the run is being stopped")
-        timeline = self._timeline()
+        timeline = context.bench.timeline
         start, started_at = timeline.now_ns(), now()
         if number == 1:
             self._reporter.tell(StepStarted(*self._where, step.index, step.name))
         repetitions: tuple[Repetition, ...] = ()
         error, outcome = None, Outcome.CANCELLED
         try:
-            repetitions = self._execute(step)
+            repetitions = self._execute(step, context)
             outcome = repetitions[-1].outcome
             error = repetitions[-1].error if outcome is not Outcome.COMPLETED else None
         except Exception as raised:  # noqa: BLE001 - a step that cannot begin has failed
@@ -196,7 +191,7 @@ class StepRunner:
             end = timeline.now_ns()
             span = (timeline.since_start(start), timeline.since_start(end))
             attempt = Attempt(number, started_at, *span, outcome, repetitions, error)
-            self._book.note(step, attempt, (start, end))
+            self.book.note(step, attempt, (start, end))
         if error is not None:
             raise self._told(step, number, error)
 
@@ -205,37 +200,37 @@ class StepRunner:
         self._reporter.tell(AttemptFailed(*self._where, step.index, step.name, error.message, left))
         return StepFailedError(f"{step.name}: {error.message}")
 
-    def _execute(self, step: Step) -> tuple[Repetition, ...]:
-        ground = self._ground()
+    def _execute(self, step: Step, context: StepContext) -> tuple[Repetition, ...]:
         parameters = self._secrets.resolve(dict(step.parameters))
-        if not self._book.attempts(step):
-            ground.keeper.announce(step)
+        if not self.book.attempts(step):
+            context.keeper.announce(step)
         with (
-            ground.bench.leftovers.step(),
-            ground.resources.borrowed(step.resource, step.index) as resource,
+            context.bench.leftovers.step(),
+            context.resources.borrowed(step.resource, step.index) as resource,
         ):
             repetitions = execute_attempt(
                 step,
                 resource,
                 cast("dict[str, Json]", parameters),
-                ground.bench,
-                lambda: ground.resources.abort(step.resource, step.label),
+                context.bench,
+                lambda: context.resources.abort(step.resource, step.label),
             )
             if repetitions[-1].error is not None:
-                ground.resources.note_failure(step.resource)
+                context.resources.note_failure(step.resource)
         return tuple(replace(made, values=self._redacted(made.values)) for made in repetitions)
 
     def _redacted(self, values: Mapping[str, Json]) -> dict[str, Json]:
         return cast("dict[str, Json]", self._secrets.redact_json(dict(values)))
 
     def settle(self, step: Step, unless_tried: Outcome, broke: str | None) -> StepRecord:
-        """Decide how a step ended, after its last attempt or instead of its first.
+        """Decide how a step ended, after its last attempt or because it never began.
 
         Args:
+            step: The step.
             unless_tried: The outcome of a step that never began.
             broke: Why the whole run broke off, if it did.
         """
-        record = self._book.settle(step, unless_tried, broke)
+        record = self.book.settle(step, unless_tried, broke)
         durations, attempts = record.durations_s, record.attempts
         failed = attempts and record.outcome is not Outcome.COMPLETED
         error = attempts[-1].error if failed else None

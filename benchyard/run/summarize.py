@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from os.path import lexists
 from pathlib import Path
 
-from benchyard.core.errors import InputError, RecordError
+from benchyard.core.errors import RecordError
 from benchyard.core.model import JsonObject
 from benchyard.core.wording import runs_and
 from benchyard.results.folders import Results, RunFolder
@@ -66,15 +66,16 @@ def _summarize_own(
     runs, unreadable = _read(recorded)
     alike, *others = by_subject(runs) or [[]]
     subject: Subject = subject_of(alike[0][1]) if alike else {}
-    krowns = [number for number, folder in krown_runs(results) if surely_krowns(folder)]
-    unsure = [number for number, folder in krown_runs(results) if not surely_krowns(folder)]
+    foreign = krown_runs(results)
+    krowns = [number for number, folder in foreign if surely_krowns(folder)]
+    unsure = [number for number, _ in foreign if number not in krowns]
     unreadable |= _without_record(results)
     warnings = [
         *unreadable.values(),
         *warnings_of([record for _, record in alike]),
         *(_told_apart(subject, [record for _, record in group]) for group in others),
-        *_left_out(krowns, "made by KROWN", ""),
-        *_left_out(unsure, "without a record (run.json)", ""),
+        *_left_out(krowns, "made by KROWN"),
+        *_left_out(unsure, "without a record (run.json)"),
     ]
     adaptive = _adaptive([record for _, record in alike])
     apart = [
@@ -133,10 +134,7 @@ def _without_record(results: Path) -> dict[int, str]:
 def _adaptive(records: Sequence[RunRecord]) -> JsonObject | None:
     """Return by which rule there are so many runs, and what it came to; None without one."""
     newest = max(records, key=lambda record: record.began, default=None)
-    try:
-        rule = rule_of(newest.adaptive) if newest is not None else None
-    except InputError:  # a rule that no execution can have had
-        return None
+    rule = rule_of(newest.adaptive) if newest is not None else None
     if rule is None:
         return None
     return {"rule": rule.to_json(), **enough(rule, records).to_json()}
@@ -165,5 +163,5 @@ def _unfinished(results: Path) -> Iterator[RunRecord]:
             yield read_record(run.path)
 
 
-def _left_out(runs: Sequence[int], what: str, remedy: str) -> list[str]:
-    return [f"{runs_and(runs, 'is', 'are')} {what} and left out{remedy}"] if runs else []
+def _left_out(runs: Sequence[int], what: str) -> list[str]:
+    return [f"{runs_and(runs, 'is', 'are')} {what} and left out"] if runs else []

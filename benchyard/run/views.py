@@ -28,20 +28,18 @@ class View:
     Args:
         inputs: The case's ``data/shared``.
         shared: The folder that steps work in; made here.
+
+    Attributes:
+        copies: Names of the inputs that the run has a copy of, with the copies' stamps.
     """
 
     def __init__(self, inputs: Path, shared: Path) -> None:
         self._inputs = inputs
-        self._shared = shared
+        self.shared = shared
         self._before = stamps(inputs)
-        self._copies = mirror(inputs, shared)
+        self.copies = mirror(inputs, shared)
         # Of what the run's subject was made: nothing is read again.
         self._digests = digests(inputs, self._before)
-
-    @property
-    def copies(self) -> Mapping[str, Stamp]:
-        """Names of the inputs that the run has a copy of, with the copies' stamps."""
-        return self._copies
 
     def changed(self) -> tuple[str, ...]:
         """Return the inputs that the run altered, removed or added, sorted."""
@@ -56,16 +54,16 @@ class View:
         One that the run replaced by a file of its own is none: that is the run's business.
         """
         return tuple(
-            sorted(name for name, before in self._copies.items() if self._hit(name, before))
+            sorted(name for name, before in self.copies.items() if self._hit(name, before))
         )
 
     def _hit(self, name: str, before: Stamp) -> bool:
         try:
-            now = stamp(self._shared / name)
+            now = stamp(self.shared / name)
         except OSError:
             return False
         written = now[-1] == before[-1] and now != before
-        return written and self._differs(self._shared / name, name)
+        return written and self._differs(self.shared / name, name)
 
     def _differs(self, file: Path, name: str) -> bool:
         """Tell whether a file that was touched has another content than the input had."""

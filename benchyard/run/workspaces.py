@@ -44,6 +44,9 @@ def keep(
     """Move declared outputs into ``<folder>/<resource>/``; inputs stay where they are.
 
     Args:
+        declared: The outputs.
+        shared: The folder that steps work in.
+        folder: The run's.
         inputs: Names of the copies of inputs in ``shared``.
         redact: Takes secrets out of the names of files that programs made in a folder.
     """
@@ -98,7 +101,7 @@ def account(folder: Path, resources: Iterable[str]) -> tuple[dict[str, Json], ..
 def declared_outputs(
     step: Step, resource: type[Resource[Any]], roles: Collection[FileRole] = _OUTPUTS
 ) -> Sequence[str]:
-    """Return the files and folders that a step says its command makes."""
+    """Return the names of the outputs that a step's parameters declare, of the wanted roles."""
     method = commands_of(resource)[step.command]
     named = signature_of(method).files(step.parameters)
     return [f.name for f in named if f.role in roles]
@@ -111,6 +114,7 @@ def workspace_of(
 
     Args:
         resource: Its name.
+        case: The case.
         folder: The run's.
         shared: The run's view of the inputs.
         run_label: On everything of this run that could outlive the lab.
@@ -158,8 +162,8 @@ class Keeper:
 
     Args:
         classes: Name of a resource to its class.
-        view: Of the inputs of the case.
-        shared: The folder of the view, where steps write.
+        case: The case.
+        view: Of the inputs of the case; steps write in its folder.
         folder: The run's folder.
         redact: Takes secrets out of the names of what lasts.
     """
@@ -169,13 +173,11 @@ class Keeper:
         case: Case,
         classes: Mapping[str, type[Resource[Any]]],
         view: View,
-        shared: Path,
         folder: Path,
-        redact: Callable[[str], str] = str,
+        redact: Callable[[str], str],
     ) -> None:
         self._case = case
         self._classes = classes
-        self._shared = shared
         self._folder = folder
         self._view = view
         self._redact = redact
@@ -200,4 +202,4 @@ class Keeper:
                 kept.rmdir()
 
     def _keep(self, declared: Iterable[Declared]) -> None:
-        keep(declared, self._shared, self._folder, self._view.copies, self._redact)
+        keep(declared, self._view.shared, self._folder, self._view.copies, self._redact)

@@ -11,8 +11,8 @@ from typing import IO, Any
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.redaction import Stream, known_forms
 from benchyard.process.children import tail
+from benchyard.run.checks import Search
 from benchyard.run.judging import USUAL, SearchLimits
-from benchyard.run.searching import Search
 from resources._containers.engine import telling
 from resources._files import remove_if_empty
 

@@ -14,9 +14,8 @@ import resources
 from benchyard.case.resource import Workspace
 from benchyard.core.errors import CommandFailedError, NotReadyError
 from benchyard.host.counters.parsing import process_stat
-from benchyard.process.children import wait_until_gone
 from resources.embedded import EmbeddedDatabase
-from tests.conftest import eventually
+from tests.conftest import eventually, is_gone
 
 Database = EmbeddedDatabase[Any]
 Put = Callable[[str, str], str]
@@ -50,7 +49,7 @@ def test_abort_ends_the_query_at_once(database: Database) -> None:
     timer.join()
     assert time.monotonic() - began < 60
     assert "SIGKILL" in said
-    assert wait_until_gone(pid, 5)
+    assert eventually(lambda: is_gone(pid), 5)
 
 
 def test_a_killed_process_is_told_now_and_afterwards(database: Database) -> None:

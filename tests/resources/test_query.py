@@ -15,9 +15,9 @@ import pytest
 from benchyard.case.parameters import signature_of
 from benchyard.case.resource import CommandResult, NoSettings, Workspace, step_context
 from benchyard.core.errors import CommandFailedError, NotReadyError
-from benchyard.process.children import wait_until_gone
 from resources.query import Query
 from tests.answering import Quiet, serving
+from tests.conftest import eventually, is_gone
 
 JSON = "application/sparql-results+json"
 TWO = '{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"Empty"}},{}]}}'
@@ -333,7 +333,7 @@ def test_abort_ends_the_query_at_once(
     timer.join()
     assert time.monotonic() - began < 60
     assert "SIGKILL" in said
-    assert wait_until_gone(pid, 5)
+    assert eventually(lambda: is_gone(pid), 5)
     assert not query.alive()
     assert files(workspace) == []
 

@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Mapping
@@ -252,19 +251,6 @@ def test_the_same_command_again_does_nothing_and_says_the_same(
     assert tree(folder) == before
 
 
-def test_more_runs_are_added_to_those_that_are_done(run: Run, case_folder: MakeCase) -> None:
-    folder = case_folder("fine", command("work"))
-    run("fine", "--runs", "1")
-    before = tree(folder / "results/run_1")
-
-    code, _, err = run("fine", "--runs", "3")
-
-    assert code == 0
-    assert err.splitlines()[0] == "fine: 2 runs to do, 1 done before"
-    assert tree(folder / "results/run_1") == before
-    assert [*Results(folder / "results").done()] == [1, 2, 3]
-
-
 def test_defect_37_a_summary_that_was_never_written_is_written_now(
     run: Run, case_folder: MakeCase
 ) -> None:
@@ -277,16 +263,6 @@ def test_defect_37_a_summary_that_was_never_written_is_written_now(
 
     assert (code, again) == (0, first)
     assert (folder / "results/summary.json").is_file()
-
-
-def test_force_executes_finished_runs_again(run: Run, case_folder: MakeCase) -> None:
-    folder = case_folder("fine", command("work"))
-    run("fine", "--runs", "1")
-    first = read_record(folder / "results/run_1").started_at
-
-    assert run("fine", "--runs", "1", "--force")[0] == 0
-
-    assert read_record(folder / "results/run_1").started_at > first
 
 
 # -- what is printed
@@ -463,22 +439,3 @@ def run_benchyard_with_stderr(folder: Path, stderr: int) -> int:
         arguments, stdout=subprocess.DEVNULL, stderr=stderr, cwd=folder, check=False
     )
     return ended.returncode
-
-
-@pytest.mark.slow
-def test_sigint_while_waiting_for_the_testbed_is_130(case_folder: MakeCase, tmp_path: Path) -> None:
-    case_folder("fine", command("work"))
-    program = Path(sys.executable).with_name("benchyard")
-    with (
-        hold_testbed("somebody else", wait=False),
-        subprocess.Popen(
-            [program, "run", "fine", "--direct"], stderr=subprocess.PIPE, text=True, cwd=tmp_path
-        ) as lab,
-    ):
-        assert lab.stderr is not None
-        assert "waiting for the testbed, held by pid" in lab.stderr.readline()
-        lab.send_signal(signal.SIGINT)
-        _, err = lab.communicate(timeout=60)
-
-    assert lab.returncode == 130
-    assert "Traceback" not in err

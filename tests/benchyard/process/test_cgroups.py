@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import MeasurementError
-from benchyard.process.cgroups import Cgroup, cgroup_at, cgroup_of, own_levels
+from benchyard.process.cgroups import Cgroup, cgroup_of, own_levels
 
 V1 = ("cpu,cpuacct", "memory", "blkio", "pids")
 DOCKER = "/docker/1f0c"
@@ -49,9 +49,7 @@ def test_version_2(system: System) -> None:
     system.mount("unified", "cgroup2", "nsdelegate")
     folder = system.group("unified", SYSTEMD)
     system.process(f"0::{SYSTEMD}")
-    found = Cgroup(SYSTEMD, {"": folder})
-    assert cgroup_of(42, proc=system.proc) == found
-    assert cgroup_at(folder, proc=system.proc) == found
+    assert cgroup_of(42, proc=system.proc) == Cgroup(SYSTEMD, {"": folder})
 
 
 def test_version_1_has_a_folder_for_each_controller(system: System) -> None:
@@ -70,7 +68,6 @@ def test_version_1_has_a_folder_for_each_controller(system: System) -> None:
         "blkio": folders["blkio"],
         "pids": folders["pids"],
     }
-    assert cgroup_at(folders["memory"], proc=system.proc) == found
 
 
 def test_a_hybrid_system_has_both(system: System) -> None:
@@ -137,14 +134,6 @@ def test_a_process_that_is_gone_is_an_error(system: System) -> None:
     system.process("0::/")
     with pytest.raises(MeasurementError, match="control group of process 43 is not known"):
         cgroup_of(43, proc=system.proc)
-
-
-def test_a_folder_elsewhere_is_no_group(system: System, tmp_path: Path) -> None:
-    system.mount("unified", "cgroup2", "rw")
-    system.process("0::/")
-    for folder in (tmp_path, system.top / "unified"):
-        with pytest.raises(MeasurementError, match="no control group"):
-            cgroup_at(folder, proc=system.proc)
 
 
 @pytest.mark.parametrize(

@@ -141,21 +141,15 @@ def test_the_start_time_of_a_process_with_an_evil_name() -> None:
 def test_an_owner_is_alive_while_its_process_is(sleeper: Start) -> None:
     process = sleeper()
     namespace = this_owner().rpartition(":")[2]
-    owner = f"{process.pid}:{start_time(process.pid)}:{namespace}"
+    began = start_time(process.pid) or 0
+    owner = f"{process.pid}:{began}:{namespace}"
 
     assert owner_is_alive(this_owner())
     assert owner_is_alive(owner)
+    assert not owner_is_alive(f"{process.pid}:{began - 1}:{namespace}"), "had the pid before"
     process.kill()
     process.wait()
     assert not owner_is_alive(owner)
-
-
-def test_a_pid_given_out_again_is_not_the_owner(sleeper: Start) -> None:
-    process = sleeper()
-    namespace = this_owner().rpartition(":")[2]
-    earlier = (start_time(process.pid) or 0) - 1
-
-    assert not owner_is_alive(f"{process.pid}:{earlier}:{namespace}")
 
 
 @pytest.mark.parametrize("owner", ["", "x", "1:2", "1:2:3:4", "{pid}:1:another"])

@@ -10,8 +10,7 @@ import pytest
 
 from benchyard.process import orphans as module
 from benchyard.process.children import Child, pipe, spawn
-from benchyard.process.kinship import Kin, kin_of
-from benchyard.process.labels import CHILD, label_of
+from benchyard.process.labels import CHILD, Kin, kin_of, label_of
 from benchyard.process.launching import adoption
 from benchyard.process.orphans import Orphan, end_orphans, orphans
 from tests.conftest import eventually, is_gone

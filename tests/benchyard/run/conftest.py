@@ -20,7 +20,7 @@ from benchyard.results.record import PhaseRecord, RunRecord, StepRecord, read_re
 from benchyard.run.adaptive import Adaptive
 from benchyard.run.direct import DirectStages
 from benchyard.run.engine import Executed, execute_case
-from benchyard.run.progress import Event
+from benchyard.run.progress import Event, Notice
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import Secrets
@@ -276,6 +276,11 @@ class Lab:
         self.execute(case)
         return read_record(case.folder / "results" / "run_1")
 
+    @property
+    def notices(self) -> list[str]:
+        """Return what the user was told."""
+        return [event.message for event in self.events if isinstance(event, Notice)]
+
     def session(self, case: Case) -> Session:
         """Return a run that is ready for its steps."""
         session = Session(self.setting(case), 1)
@@ -290,6 +295,11 @@ def request(only: Sequence[int], rule: Adaptive | None = None, **options: Any) -
     ruled = {"runs": rule.minimum, "most_runs": rule.maximum, "until": rule.until} if rule else {}
     given: dict[str, Any] = {"runs": max(only), "cooldown": 0.0, **ruled, **options}
     return Request("", only=tuple(only), **given)
+
+
+def results(case: Case) -> Path:
+    """Return the folder with a case's runs."""
+    return case.folder / "results"
 
 
 def named(record: RunRecord, name: str) -> StepRecord:

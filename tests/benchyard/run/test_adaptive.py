@@ -277,15 +277,14 @@ def test_nothing_left_to_run_under_another_rule_is_said() -> None:
     stored: dict[str, Any] = json.loads(json.dumps(summary))
     assert stored_rule(Adaptive(6, 14, 0.05), stored) is None
     assert stored_rule(None, {"n_runs": 3}) is stored_rule(RULE, {}) is None
-    for rule, words in (
-        (Adaptive(6, 14, 0.01), "(6..14 until 5 %; now it is 6..14 until 1 %)"),
-        (None, "(6..14 until 5 %; now it is a fixed number)"),
+    for rule, there, words in (
+        (Adaptive(6, 14, 0.01), stored, "(6..14 until 5 %; now it is 6..14 until 1 %)"),
+        (None, stored, "(6..14 until 5 %; now it is a fixed number)"),
+        (RULE, {"n_runs": 3}, "(a fixed number; now it is 5..30 until 1 %)"),
     ):
-        told = stored_rule(rule, stored) or ""
+        told = stored_rule(rule, there) or ""
         assert told.startswith("nothing was left to run, and the runs were made under another")
         assert words in told
-    told = stored_rule(RULE, {"n_runs": 3}) or ""
-    assert "(a fixed number; now it is 5..30 until 1 %)" in told
 
 
 @pytest.mark.parametrize(
@@ -332,22 +331,5 @@ def test_an_answer_is_plain_json() -> None:
     }
     [step_told] = told["steps"].values()
     assert step_told["low"] < 1 < step_told["high"]
-    assert step_told["level"] == told_level(RULE)
+    assert step_told["level"] == RULE.to_json()["level_at_each_look"]
     assert enough(RULE, []).to_json()["steps"] == {}
-
-
-def told_level(rule: Adaptive) -> Json:
-    return rule.to_json()["level_at_each_look"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("spread", [0.01, 0.02, 0.05])
-def test_the_promised_level_holds_whenever_it_stops(spread: float) -> None:
-    """Coverage at the stopping time; 95 % is promised, 2,000 trials have a deviation of 0.5 %."""
-    chance = Random(7)  # noqa: S311 - numbers, no secret
-    missed, trials = 0, 2_000
-    for _ in range(trials):
-        answer = enough(RULE, runs([chance.lognormvariate(0, spread) for _ in range(30)]))
-        [decision] = answer.decisions.values()
-        missed += not decision.interval.holds(1.0)
-    assert missed / trials <= 0.05 + 3 * 0.005

@@ -275,36 +275,26 @@ def test_expect_failure_fails_when_the_command_succeeds(lab: Lab) -> None:
     assert message(record) == "the command succeeded, and the case expects it to fail"
 
 
-def test_a_bug_in_a_class_is_not_the_failure_that_was_expected(lab: Lab) -> None:
-    lab.script.on("Alpha.work", TypeError("a bug"))
-
-    assert lab.one(step("a", expect_failure=True)).outcome is FAILED
-
-
 @pytest.mark.parametrize(
-    "error",
+    ("place", "error"),
     [
-        CommandFailedError("the container ended: exit code 9"),
-        CommandFailedError("killed by SIGKILL", -9),
-        ResourceError("the engine does not answer"),
-        CommandTimedOutError("late"),
+        ("work", CommandFailedError("the container ended: exit code 9")),
+        ("work", CommandFailedError("killed by SIGKILL", -9)),
+        ("work", ResourceError("the engine does not answer")),
+        ("work", CommandTimedOutError("late")),
+        ("work", TypeError("a bug")),
+        ("start", ResourceError("no port")),
     ],
 )
 def test_what_is_no_answer_of_the_program_is_not_the_failure_that_was_expected(
-    lab: Lab, error: Exception
+    lab: Lab, place: str, error: Exception
 ) -> None:
-    lab.script.on("Alpha.work", error)
+    lab.script.on(f"Alpha.{place}", error)
 
     record = lab.one(step("a", expect_failure=True, retries=0))
 
     assert record.outcome is FAILED
     assert str(error) in message(record.steps[0])
-
-
-def test_a_resource_that_does_not_start_is_not_the_failure_that_was_expected(lab: Lab) -> None:
-    lab.script.on("Alpha.start", ResourceError("no port"))
-
-    assert lab.one(step("a", expect_failure=True)).outcome is FAILED
 
 
 # -- checks
@@ -360,8 +350,12 @@ def test_a_wrong_answer_may_be_tolerated(lab: Lab) -> None:
 # -- deadlines
 
 
-def until_aborted(lab: Lab, error: Exception | None) -> None:
-    """Let ``work`` last until it is aborted, and then raise ``error`` or end well."""
+def until_aborted(lab: Lab, error: Exception | None, problem: Exception | None = None) -> None:
+    """Let ``work`` last until it is aborted, and then raise ``error`` or end well.
+
+    Args:
+        problem: What the abort raises.
+    """
     aborted = threading.Event()
 
     def work(_call: Call) -> None:
@@ -369,28 +363,29 @@ def until_aborted(lab: Lab, error: Exception | None) -> None:
         if error is not None:
             raise error
 
-    lab.script.on("Alpha.abort", lambda _: aborted.set())
+    def abort(_call: Call) -> None:
+        aborted.set()
+        if problem is not None:
+            raise problem
+
+    lab.script.on("Alpha.abort", abort)
     lab.script.on("Alpha.work", work)
 
 
-def test_a_late_command_is_aborted_and_timed_out(lab: Lab) -> None:
-    until_aborted(lab, CommandFailedError("killed by SIGKILL", -9))
+@pytest.mark.parametrize("expect_failure", [False, True])
+@pytest.mark.parametrize("error", [CommandFailedError("killed by SIGKILL", -9), None])
+def test_a_late_command_is_aborted_and_timed_out(
+    lab: Lab, error: Exception | None, expect_failure: bool
+) -> None:
+    """Even if it ends well: a class without ``abort`` works on, beyond the time of the step."""
+    until_aborted(lab, error)
 
-    record = lab.one(step("a", timeout=0.02))
+    record = lab.one(step("a", timeout=0.02, expect_failure=expect_failure))
 
     assert record.steps[0].outcome is Outcome.TIMED_OUT
+    assert record.steps[0].durations_s == []
     assert message(record.steps[0]) == "stopped after 0.02 s (timeout)"
     assert record.outcome is FAILED
-
-
-def test_a_late_command_that_ends_well_all_the_same_is_timed_out(lab: Lab) -> None:
-    """A class without ``abort`` works on: its number is no number of a step within its time."""
-    until_aborted(lab, None)
-
-    record = lab.one(step("a", timeout=0.02)).steps[0]
-
-    assert record.outcome is Outcome.TIMED_OUT
-    assert record.durations_s == []
 
 
 def test_a_deadline_is_tolerated_like_any_failure(lab: Lab) -> None:
@@ -401,14 +396,6 @@ def test_a_deadline_is_tolerated_like_any_failure(lab: Lab) -> None:
     assert named(record, "a").outcome is Outcome.TOLERATED
     assert outcomes(named(record, "a")) == [Outcome.TIMED_OUT]
     assert named(record, "b").outcome is DONE
-
-
-def test_a_deadline_is_not_the_failure_that_was_expected(lab: Lab) -> None:
-    until_aborted(lab, CommandFailedError("killed"))
-
-    record = lab.one(step("a", timeout=0.02, expect_failure=True)).steps[0]
-
-    assert record.outcome is Outcome.TIMED_OUT
 
 
 def test_each_attempt_has_the_whole_time(lab: Lab) -> None:
@@ -454,18 +441,7 @@ def test_an_abort_is_over_before_anything_else_begins(lab: Lab) -> None:
 
 
 def test_an_abort_that_fails_leaves_the_verdict_as_it_is(lab: Lab) -> None:
-    aborted = threading.Event()
-
-    def abort(_call: Call) -> None:
-        aborted.set()
-        raise OSError("no such container")
-
-    def work(_call: Call) -> None:
-        assert aborted.wait(10)
-        raise CommandFailedError("killed")
-
-    lab.script.on("Alpha.abort", abort)
-    lab.script.on("Alpha.work", work)
+    until_aborted(lab, CommandFailedError("killed"), OSError("no such container"))
 
     assert lab.one(step("a", timeout=0.02)).steps[0].outcome is Outcome.TIMED_OUT
 

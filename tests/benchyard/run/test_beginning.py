@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,16 +11,7 @@ from benchyard.results.campaigns import earlier_campaigns
 from benchyard.results.folders import Results
 from benchyard.results.layout import run_folder
 from benchyard.run.beginning import Campaigning, campaigning
-from benchyard.run.progress import Notice
-from tests.benchyard.run.conftest import Lab, step
-
-
-def said(lab: Lab) -> list[str]:
-    return [event.message for event in lab.events if isinstance(event, Notice)]
-
-
-def results_of(lab: Lab, case: Any) -> Path:
-    return lab.setting(case).results
+from tests.benchyard.run.conftest import Lab, results, step
 
 
 def change(results: Path, *runs: int, **subject: str) -> None:
@@ -38,21 +28,20 @@ def test_runs_are_added_while_the_subject_is_the_same(lab: Lab) -> None:
     lab.execute(case, (1, 2))
     executed = lab.execute(case, (1, 2, 3))
     assert [record.run for record in executed.records] == [3]
-    assert earlier_campaigns(results_of(lab, case)) == []
+    assert earlier_campaigns(results(case)) == []
     lab.execute(case, (1, 2, 3))
-    assert said(lab)[-1].startswith("fake: nothing to do: 3 of 3 done on ")
+    assert lab.notices[-1].startswith("fake: nothing to do: 3 of 3 done on ")
 
 
 def test_another_subject_begins_a_campaign_and_says_why(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1, 2))
-    results = results_of(lab, case)
-    change(results, 1, 2, host="elsewhere")
+    change(results(case), 1, 2, host="elsewhere")
     executed = lab.execute(case, (2,))
     assert [record.run for record in executed.records] == [1, 2]
-    [earlier] = earlier_campaigns(results)
-    assert [*Results(earlier).done()] == [*Results(results).done()] == [1, 2]
-    [text] = [text for text in said(lab) if "has changed since" in text]
+    [earlier] = earlier_campaigns(results(case))
+    assert [*Results(earlier).done()] == [*Results(results(case)).done()] == [1, 2]
+    [text] = [text for text in lab.notices if "has changed since" in text]
     assert text.startswith("fake has changed since runs 1, 2 were done on elsewhere, ")
     assert ": host elsewhere and " in text
     assert str(earlier.name) in text
@@ -61,11 +50,11 @@ def test_another_subject_begins_a_campaign_and_says_why(lab: Lab) -> None:
 def test_keep_goes_on_and_says_what_differs(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1,))
-    change(results_of(lab, case), 1, host="elsewhere")
+    change(results(case), 1, host="elsewhere")
     executed = lab.execute(case, (1, 2), campaign="keep")
     assert [record.run for record in executed.records] == [2]
-    assert earlier_campaigns(results_of(lab, case)) == []
-    assert any("goes on with runs of something else" in text for text in said(lab))
+    assert earlier_campaigns(results(case)) == []
+    assert any("goes on with runs of something else" in text for text in lab.notices)
 
 
 def test_new_begins_a_campaign_even_of_the_same(lab: Lab) -> None:
@@ -73,7 +62,7 @@ def test_new_begins_a_campaign_even_of_the_same(lab: Lab) -> None:
     lab.execute(case, (1, 2))
     executed = lab.execute(case, (1, 2), campaign="new")
     assert [record.run for record in executed.records] == [1, 2]
-    assert len(earlier_campaigns(results_of(lab, case))) == 1
+    assert len(earlier_campaigns(results(case))) == 1
 
 
 def test_an_edited_input_between_two_runs_begins_a_campaign(lab: Lab) -> None:
@@ -82,7 +71,7 @@ def test_an_edited_input_between_two_runs_begins_a_campaign(lab: Lab) -> None:
     (case.shared / "in.txt").write_text("two")
     executed = lab.execute(case, (1, 2))
     assert [record.run for record in executed.records] == [1, 2]
-    assert len(earlier_campaigns(results_of(lab, case))) == 1
+    assert len(earlier_campaigns(results(case))) == 1
 
 
 def test_what_only_a_started_resource_tells_sets_the_runs_before_it_aside(
@@ -98,12 +87,9 @@ def test_what_only_a_started_resource_tells_sets_the_runs_before_it_aside(
     monkeypatch.setattr(lab.registry.classes[name], "version", version)
     executed = lab.execute(case, (1, 2, 3))
     assert [record.run for record in executed.records] == [3, 1, 2]
-    [earlier] = earlier_campaigns(results_of(lab, case))
-    assert ([*Results(earlier).done()], [*Results(results_of(lab, case)).done()]) == (
-        [1, 2],
-        [1, 2, 3],
-    )
-    assert any("run 3 measured something else" in text for text in said(lab))
+    [earlier] = earlier_campaigns(results(case))
+    assert ([*Results(earlier).done()], [*Results(results(case)).done()]) == ([1, 2], [1, 2, 3])
+    assert any("run 3 measured something else" in text for text in lab.notices)
 
 
 def test_what_differs_from_run_to_run_ends_all_the_same(
@@ -118,9 +104,9 @@ def test_what_differs_from_run_to_run_ends_all_the_same(
     monkeypatch.setattr(lab.registry.classes[case.steps[0].resource], "version", version)
     executed = lab.execute(case, (1, 2, 3))
     assert len(executed.records) <= 5
-    assert [*Results(results_of(lab, case)).done()] == [1, 2, 3]
-    assert len(earlier_campaigns(results_of(lab, case))) == 1
-    assert any("differs from run to run" in text for text in said(lab))
+    assert [*Results(results(case)).done()] == [1, 2, 3]
+    assert len(earlier_campaigns(results(case))) == 1
+    assert any("differs from run to run" in text for text in lab.notices)
 
 
 @pytest.mark.parametrize("asker", [{"id": "night"}, {"id": "turn", "suite": "night"}])
@@ -136,7 +122,7 @@ def test_a_retry_goes_on_with_the_campaign_that_its_first_attempt_began(
     lab.flow_run = {**asker, "attempt": 2}
     executed = lab.execute(case, (1, 2, 3), campaign="new")
     assert [record.run for record in executed.records] == [3]
-    assert len(earlier_campaigns(results_of(lab, case))) == 1
+    assert len(earlier_campaigns(results(case))) == 1
     lab.flow_run = {"id": "the next night"}
     executed = lab.execute(case, (1, 2), campaign="new")
     assert [record.run for record in executed.records] == [1, 2]
@@ -145,25 +131,25 @@ def test_a_retry_goes_on_with_the_campaign_that_its_first_attempt_began(
 def test_a_damaged_record_is_said_and_its_run_done_again(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1, 2))
-    (run_folder(results_of(lab, case), 1) / "run.json").write_text("damaged")
+    (run_folder(results(case), 1) / "run.json").write_text("damaged")
     executed = lab.execute(case, (1, 2))
     assert [record.run for record in executed.records] == [1]
-    assert any(text.startswith("fake: run 1 is done again: ") for text in said(lab))
-    [earlier] = earlier_campaigns(results_of(lab, case))
+    assert any(text.startswith("fake: run 1 is done again: ") for text in lab.notices)
+    [earlier] = earlier_campaigns(results(case))
     assert (run_folder(earlier, 1) / "run.json").read_text() == "damaged"
 
 
 def test_krowns_results_are_set_aside_and_not_counted(lab: Lab) -> None:
     case = lab.case(step("a"))
-    folder = run_folder(results_of(lab, case), 1)
+    folder = run_folder(results(case), 1)
     folder.mkdir(parents=True)
     (folder / "metrics.csv").write_text("theirs")
     (folder / ".done").write_text("2024-01-01T10:00:00")
     executed = lab.execute(case, (1,))
     assert [record.run for record in executed.records] == [1]
-    [earlier] = earlier_campaigns(results_of(lab, case))
+    [earlier] = earlier_campaigns(results(case))
     assert (earlier / "run_1" / "metrics.csv").read_text() == "theirs"
-    assert any("run 1 is KROWN's" in text for text in said(lab))
+    assert any("run 1 is KROWN's" in text for text in lab.notices)
 
 
 def test_a_campaign_is_one_of_three() -> None:

@@ -3,7 +3,7 @@
 import os
 import socket
 import threading
-import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from benchyard.core.errors import CheckFailedError, CommandTimedOutError
 from benchyard.core.files import sha256
 from benchyard.core.model import Check
+from benchyard.process.labels import RUN, labelled
 from benchyard.run import checks
 from benchyard.run.checks import Checks
-from benchyard.run.judging import SearchLimits, count_rows
-from benchyard.run.likeness import DIFF_LINES
+from benchyard.run.judging import DIFF_LINES, Looking, SearchLimits, count_rows
+from tests.conftest import eventually
 
 
 def wrong(
@@ -246,7 +247,7 @@ def test_a_pattern_that_takes_for_ever_is_stopped(tmp_path: Path, pattern: str) 
 def test_others_go_on_while_a_pattern_is_looked_for(tmp_path: Path) -> None:
     output = tmp_path / "output.txt"
     output.write_text("a" * 5_000 + "!")
-    looking = Checks()
+    looking = Checks({RUN: str(tmp_path)})
     failed: list[Exception] = []
 
     def look() -> None:
@@ -257,8 +258,7 @@ def test_others_go_on_while_a_pattern_is_looked_for(tmp_path: Path) -> None:
 
     other = threading.Thread(target=look)
     other.start()
-    while not looking.under_way:
-        time.sleep(0.01)  # would never return if the engine held this process up
+    assert eventually(lambda: str(tmp_path) in [run for _, run in labelled(RUN)], 60)
     looking.abort()
     other.join()
     assert "was stopped with the run" in str(failed[0])
@@ -332,3 +332,22 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
             Checks().check(Check(equal=name), tmp_path / "fine", tmp_path)
     with pytest.raises(CheckFailedError, match="'gone' in data/shared is not there any more"):
         Checks().check(Check(equal="gone"), tmp_path / "fine", tmp_path)
+
+
+# -- a pattern in output that comes bit by bit
+
+
+@given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=6))
+def test_a_pattern_is_found_however_it_is_cut(text: bytes, cuts: list[int]) -> None:
+    whole = text + b"\n it is ready now\n"
+    edges = [0, *sorted(min(cut, len(whole)) for cut in cuts), len(whole)]
+    looking = Looking(b"it is ready")
+    found = [looking.finds(0, whole[a:b]) for a, b in pairwise(edges) if a < b]
+    assert any(found)
+
+
+def test_streams_are_lines_of_their_own() -> None:
+    looking = Looking(b"^ready$")
+    assert not looking.finds(0, b"one\nre")
+    assert not looking.finds(1, b"ady\n")
+    assert looking.finds(0, b"ady\n")

@@ -20,22 +20,16 @@ def ready(lab: Lab, **keys: Any) -> tuple[Session, Step]:
     return lab.session(case), case.steps[0]
 
 
-def test_a_step_is_tried_as_often_as_it_may_be(lab: Lab) -> None:
-    lab.script.on("Alpha.work", always=NO)
+@pytest.mark.parametrize(("failures", "attempts"), [([NO] * 9, 4), ([], 1)])
+def test_a_step_is_tried_until_it_succeeds_and_as_often_as_it_may_be(
+    lab: Lab, failures: list[Exception], attempts: int
+) -> None:
+    lab.script.on("Alpha.work", *failures)
     session, a = ready(lab, retries=3)
 
     assert DirectStages().step(session, a, ()) == "a"
 
-    assert lab.script.count("Alpha.work") == 4
-    session.abandon()
-
-
-def test_no_attempt_follows_a_success(lab: Lab) -> None:
-    session, a = ready(lab, retries=3)
-
-    DirectStages().step(session, a, ())
-
-    assert lab.script.count("Alpha.work") == 1
+    assert lab.script.count("Alpha.work") == attempts
     session.abandon()
 
 

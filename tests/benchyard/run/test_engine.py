@@ -3,31 +3,25 @@
 import signal
 import threading
 from collections.abc import Sequence
-from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchyard.core.errors import CommandFailedError, RunInterruptedError, TestbedBusyError
-from benchyard.core.model import Case, Outcome
+from benchyard.core.model import Outcome
 from benchyard.host.testbed import hold_testbed
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import engine
-from benchyard.run.progress import CaseStarted, Notice, RunEnded, RunStarted, StepEnded, Waiting
+from benchyard.run.progress import CaseStarted, RunEnded, RunStarted, StepEnded, Waiting
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
-from tests.benchyard.run.conftest import Call, Lab, named, step
+from tests.benchyard.run.conftest import Call, Lab, named, results, step
 from tests.conftest import ctrl_c, eventually, tree
 
 DONE, FAILED, SKIPPED = Outcome.COMPLETED, Outcome.FAILED, Outcome.SKIPPED
 NO = CommandFailedError("no")
-
-
-def results(case: Case) -> Path:
-    return case.folder / "results"
 
 
 def outcomes(record: RunRecord) -> dict[str, Outcome]:
@@ -64,15 +58,6 @@ def test_defect_32_finished_runs_stay_as_they_are_to_the_byte(lab: Lab) -> None:
     assert {run: tree(results(case) / f"run_{run}") for run in (1, 2)} == before
 
 
-def test_a_lab_does_not_grow_with_its_runs(lab: Lab) -> None:
-    lab.script.on("Alpha.work", 1.0, NO, 1.0, 1.0)
-
-    executed = lab.execute(lab.case(step("a")), (1, 2, 3, 4))
-
-    kept = [bool(record.steps and record.environment) for record in executed.records]
-    assert kept == [False, True, False, True], "the failed one and the last"
-
-
 def test_nothing_is_done_when_all_is_done(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1, 2))
@@ -86,13 +71,15 @@ def test_nothing_is_done_when_all_is_done(lab: Lab) -> None:
 
 
 def test_a_failed_run_does_not_keep_the_others_from_being_done(lab: Lab) -> None:
-    lab.script.on("Alpha.work", 1.0, NO, 1.0)
+    lab.script.on("Alpha.work", 1.0, NO, 1.0, 1.0)
 
-    executed = lab.execute(lab.case(step("a")), (1, 2, 3))
+    executed = lab.execute(lab.case(step("a")), (1, 2, 3, 4))
 
-    assert [r.outcome for r in executed.records] == [DONE, FAILED, DONE]
-    assert executed.done == (1, 3)
+    assert [r.outcome for r in executed.records] == [DONE, FAILED, DONE, DONE]
+    assert executed.done == (1, 3, 4)
     assert [r.run for r in executed.failed] == [2]
+    kept = [bool(record.steps and record.environment) for record in executed.records]
+    assert kept == [False, True, False, True], "a lab does not grow with its runs"
 
 
 def test_force_does_finished_runs_again_and_keeps_them_until_then(lab: Lab) -> None:
@@ -120,19 +107,19 @@ def test_runs_of_others_are_left_alone(lab: Lab) -> None:
     assert (other / "mine.txt").read_text() == "keep me"
 
 
-def test_a_rest_comes_between_runs_and_not_before_the_first(lab: Lab) -> None:
-    lab.execute(lab.case(step("a")), (1, 2, 3), cooldown=0.001)
+@pytest.mark.parametrize(
+    ("runs", "rest_first", "told"),
+    [
+        ((1, 2, 3), False, [RunStarted, *[Waiting, RunStarted] * 2]),
+        ((1,), True, [Waiting, RunStarted]),
+    ],
+)
+def test_a_rest_comes_between_runs_and_first_only_after_another_case(
+    lab: Lab, runs: Sequence[int], rest_first: bool, told: list[type]
+) -> None:
+    lab.execute(lab.case(step("a")), runs, cooldown=0.001, rest_first=rest_first)
 
-    told = [type(e).__name__ for e in lab.events if isinstance(e, Waiting | RunStarted)]
-    assert told == ["RunStarted", *["Waiting", "RunStarted"] * 2]
-
-
-def test_a_rest_may_come_first_when_another_case_just_ran(lab: Lab) -> None:
-    lab.execute(lab.case(step("a")), (1,), cooldown=0.001, rest_first=True)
-
-    assert [type(e) for e in lab.events if isinstance(e, Waiting | RunStarted)] == [
-        *(Waiting, RunStarted)
-    ]
+    assert [type(e) for e in lab.events if isinstance(e, Waiting | RunStarted)] == told
 
 
 def test_what_happens_is_told(lab: Lab) -> None:
@@ -318,26 +305,19 @@ def test_one_ctrl_c_ends_the_step_and_stops_there(lab: Lab) -> None:
     assert named(record, "b").reason == "the run was stopped before it"
     assert lab.script.count("Alpha.stop") == 1
     assert lab.collectors[0].running is False
-    assert [e.message for e in lab.events if isinstance(e, Notice)]
+    assert lab.notices
 
 
-def test_one_ctrl_c_in_the_last_step_completes_the_run(lab: Lab) -> None:
-    lab.script.on("Alpha.work", lambda _: ctrl_c())
-    case = lab.case(step("a"))
-
-    executed = lab.execute(case, (1, 2))
-
-    assert executed.done == (1,)
-    assert executed.interrupted, "run 2 was wanted and not begun"
-
-
-def test_one_ctrl_c_in_the_very_last_step_interrupts_nothing(lab: Lab) -> None:
+@pytest.mark.parametrize(("runs", "interrupted"), [((1, 2), True), ((1,), False)])
+def test_one_ctrl_c_in_the_last_step_completes_the_run(
+    lab: Lab, runs: Sequence[int], interrupted: bool
+) -> None:
+    """It interrupts only where another run was wanted."""
     lab.script.on("Alpha.work", lambda _: ctrl_c())
 
-    executed = lab.execute(lab.case(step("a")), (1,))
+    executed = lab.execute(lab.case(step("a")), runs)
 
-    assert executed.done == (1,)
-    assert not executed.interrupted
+    assert (executed.done, executed.interrupted) == ((1,), interrupted)
 
 
 def test_after_ctrl_c_a_failed_step_is_not_tried_again(lab: Lab) -> None:
@@ -403,25 +383,18 @@ def test_two_ctrl_c_while_steps_run_side_by_side(lab: Lab) -> None:
     assert set(outcomes(record).values()) == {Outcome.CANCELLED}
 
 
-def test_ctrl_c_ends_the_rest_between_two_runs(lab: Lab) -> None:
-    def stop(event: object) -> None:
-        if isinstance(event, Waiting):
-            ctrl_c()
+@pytest.mark.parametrize("moment", [Waiting, RunEnded])
+def test_ctrl_c_between_two_runs_is_heard(lab: Lab, moment: type) -> None:
+    """In the rest, and when one run has ended and the next is about to begin."""
+    lab.listeners.append(lambda event: ctrl_c() if isinstance(event, moment) else None)
 
-    lab.listeners.append(stop)
+    executed = lab.execute(lab.case(step("a")), (1, 2, 3), cooldown=3600)
 
-    executed = lab.execute(lab.case(step("a")), (1, 2), cooldown=3600)
-
-    assert executed.done == (1,)
-    assert executed.interrupted
+    assert (executed.done, executed.interrupted) == ((1,), True)
 
 
 def test_ctrl_c_ends_the_wait_for_the_testbed(lab: Lab) -> None:
-    def stop(event: object) -> None:
-        if isinstance(event, Waiting):
-            ctrl_c()
-
-    lab.listeners.append(stop)
+    lab.listeners.append(lambda event: ctrl_c() if isinstance(event, Waiting) else None)
     case = lab.case(step("a"))
 
     with (
@@ -431,20 +404,6 @@ def test_ctrl_c_ends_the_wait_for_the_testbed(lab: Lab) -> None:
         lab.execute(case)
 
     assert not results(case).exists()
-
-
-def test_ctrl_c_between_two_runs_is_heard(lab: Lab) -> None:
-    """Even at the very moment when one run has ended and the next is about to begin."""
-
-    def stop(event: object) -> None:
-        if isinstance(event, RunEnded):
-            ctrl_c()
-
-    lab.listeners.append(stop)
-
-    executed = lab.execute(lab.case(step("a")), (1, 2, 3))
-
-    assert executed.done == (1,)
 
 
 def test_ctrl_c_while_the_next_run_is_being_made_is_heard(
@@ -518,12 +477,3 @@ def test_nobody_to_ask_fails_the_run_and_says_so(lab: Lab, monkeypatch: pytest.M
     assert error is not None
     assert error.message == "nobody is there to press Enter"
     assert lab.script.count("Alpha.work") == 0
-
-
-def test_the_starts_of_steps_never_go_back(lab: Lab) -> None:
-    lab.script.on("Alpha.work", 1.0, NO, 2.0, 0.5)
-
-    record = lab.one(step("a"), step("b", retries=1), step("c"))
-
-    starts = [attempt.start_s for s in record.steps for attempt in s.attempts]
-    assert all(one <= other for one, other in pairwise(starts))

@@ -12,9 +12,8 @@ from benchyard.results.layout import run_folder
 from benchyard.results.record import read_record
 from benchyard.run.adaptive import Adaptive
 from benchyard.run.precision import Precision
-from benchyard.run.progress import Notice
 from benchyard.run.request import Request
-from tests.benchyard.run.conftest import Call, Lab, Script, request, step
+from tests.benchyard.run.conftest import Call, Lab, Script, request, results, step
 
 RULE = Adaptive(5, 30, 0.01)
 STEP = step("One", "Alpha")
@@ -30,55 +29,46 @@ def lasting(script: Script, lengths: Iterator[float]) -> None:
     script.on("Alpha.work", always=act)
 
 
+def steady() -> Iterator[float]:
+    return (1.0 + number % 2 / 1000 for number in count())
+
+
 def noisy() -> Iterator[float]:
     return (1.0 + 0.5 * (number % 3) for number in count())
 
 
-def test_stops_at_the_first_look_that_is_precise(lab: Lab, script: Script) -> None:
-    lasting(script, (1.0 + number % 2 / 1000 for number in count()))
-    executed = lab.execute(lab.case(STEP), range(1, 31), rule=RULE)
+def test_stops_at_the_first_look_that_is_precise_and_the_summary_tells_it(
+    lab: Lab, script: Script
+) -> None:
+    lasting(script, steady())
+    case = lab.case(STEP)
+    executed = lab.execute(case, range(1, 31), rule=under(lab, RULE))
     assert len(executed.records) in RULE.looks[:-1]
     assert not executed.interrupted
-    told = [event.message for event in lab.events if isinstance(event, Notice)]
-    assert any("every step is known to ±1 %" in text for text in told)
+    assert any("every step is known to ±1 %" in text for text in lab.notices)
+    told = json.loads((results(case) / "summary.json").read_text())["adaptive"]
+    assert (told["rule"], told["precise"]) == (RULE.to_json(), True)
+    assert told["look"] == len(executed.records)
 
 
-def test_goes_to_the_maximum_where_the_runs_differ(lab: Lab, script: Script) -> None:
+def test_goes_to_the_maximum_where_the_runs_differ_and_each_record_has_the_rule(
+    lab: Lab, script: Script
+) -> None:
     lasting(script, noisy())
-    executed = lab.execute(lab.case(STEP), range(1, 13), rule=Adaptive(5, 12, 0.01))
+    rule, case = Adaptive(5, 12, 0.01), lab.case(STEP)
+    executed = lab.execute(case, range(1, 13), rule=under(lab, rule))
     assert len(executed.records) == 12
-
-
-def test_each_record_has_the_rule(lab: Lab, script: Script) -> None:
-    lasting(script, noisy())
-    rule = Adaptive(5, 6, 0.5)
-    case = lab.case(STEP)
-    lab.adaptive = rule.to_json()
-    lab.execute(case, range(1, 7), rule=rule)
-    record = read_record(run_folder(case.folder / "results", 1))
-    assert record.adaptive["until"] == 0.5
-    assert record.adaptive["looks"] == list(rule.looks)
-
-
-def test_the_summary_tells_the_rule_and_what_it_came_to(lab: Lab, script: Script) -> None:
-    lasting(script, (1.0 + number % 2 / 1000 for number in count()))
-    case = lab.case(STEP)
-    lab.adaptive = RULE.to_json()
-    executed = lab.execute(case, range(1, 31), rule=RULE)
-    summary = json.loads((case.folder / "results" / "summary.json").read_text())
-    assert summary["adaptive"]["rule"] == RULE.to_json()
-    assert summary["adaptive"]["precise"] is True
-    assert summary["adaptive"]["look"] == len(executed.records)
+    assert read_record(run_folder(results(case), 1)).adaptive == rule.to_json()
 
 
 def test_a_fixed_number_of_runs_has_no_rule_in_the_summary(lab: Lab) -> None:
     case = lab.case(STEP)
     lab.execute(case)
-    assert "adaptive" not in json.loads((case.folder / "results" / "summary.json").read_text())
+    assert "adaptive" not in json.loads((results(case) / "summary.json").read_text())
 
 
 def test_resumed_execution_stops_where_a_whole_one_does(lab: Lab, script: Script) -> None:
-    lasting(script, (1.0 + number % 2 / 1000 for number in count()))
+    lasting(script, steady())
     case = lab.case(STEP)
     lab.adaptive = RULE.to_json()
     lab.execute(case, range(1, 4))
@@ -108,10 +98,6 @@ def test_a_whole_rule_is_taken_and_none_is_none() -> None:
     assert Request("c").rule is None
 
 
-def told(lab: Lab) -> list[str]:
-    return [event.message for event in lab.events if isinstance(event, Notice)]
-
-
 def under(lab: Lab, rule: Adaptive | None) -> Adaptive | None:
     """Let the records have a rule, as the opening of a case does."""
     lab.adaptive = {} if rule is None else rule.to_json()
@@ -124,14 +110,14 @@ def test_another_rule_is_told_and_so_is_a_fixed_number_after_a_rule(
     lasting(script, noisy())
     case = lab.case(STEP)
     lab.execute(case, range(1, 3), rule=under(lab, Adaptive(6, 14, 0.05)))
-    assert not any("another rule" in text for text in told(lab))
+    assert not any("another rule" in text for text in lab.notices)
     for rule, words in (
         (Adaptive(6, 16, 0.05), "(6..14 until 5 %; now it is 6..16 until 5 %)"),
         (None, "(6..14 until 5 %; now it is a fixed number)"),
     ):
         lab.events.clear()
         lab.execute(case, range(1, 3), rule=under(lab, rule))
-        [warning] = [text for text in told(lab) if "another rule" in text]
+        [warning] = [text for text in lab.notices if "another rule" in text]
         assert "runs 1, 2 were made under another rule" in warning
         assert words in warning
 
@@ -143,8 +129,8 @@ def test_turns_tell_the_same_thing_once(lab: Lab, script: Script) -> None:
     rule = under(lab, Adaptive(6, 12, 0.05))
     for run in range(3, 13):
         lab.execute(case, [run], rule=rule, rest_first=True, cooldown=0)
-    assert sum("another rule" in text for text in told(lab)) == 1
-    assert sum("every step is known" in text for text in told(lab)) == 1
+    assert sum("another rule" in text for text in lab.notices) == 1
+    assert sum("every step is known" in text for text in lab.notices) == 1
 
 
 def test_the_setting_for_the_records_has_the_earlier_rule(lab: Lab, script: Script) -> None:

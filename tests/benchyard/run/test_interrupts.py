@@ -133,40 +133,33 @@ def nothing_runs(lab: "subprocess.Popen[str]") -> bool:
 
 
 @pytest.mark.slow
-def test_one_sigint_finishes_the_step_and_answers_130(
-    case_folder: MakeCase, tmp_path: Path
+@pytest.mark.parametrize(
+    ("presses", "outcomes", "said"),
+    [
+        (1, ["completed", "cancelled"], "stopped; the same command goes on where this one ended"),
+        (2, ["cancelled", "cancelled"], "interrupted"),
+    ],
+)
+def test_a_sigint_finishes_the_step_and_two_stop_now(
+    case_folder: MakeCase, tmp_path: Path, presses: int, outcomes: list[str], said: str
 ) -> None:
     with running_lab(case_folder, tmp_path) as (lab, results, go):
         os.killpg(lab.pid, signal.SIGINT)  # as a terminal does
         assert lab.stderr is not None
         heard = next(line for line in lab.stderr if "stopping after this step" in line)
         assert "press Ctrl-C again" in heard
-        go.touch()
+        if presses == 1:
+            go.touch()
+        else:
+            os.killpg(lab.pid, signal.SIGINT)
         _, stderr = lab.communicate(timeout=60)
 
         assert lab.returncode == 130
-        assert "the same command goes on where this one ended" in stderr
+        assert stderr.splitlines()[-1] == f"benchyard: {said}"
         assert "Traceback" not in stderr
         record = read_record(results / "run_1")
-        assert [s.outcome.value for s in record.steps] == ["completed", "cancelled"]
+        assert [s.outcome.value for s in record.steps] == outcomes
         assert not list(results.glob("run_*/.done"))
-        assert eventually(lambda: nothing_runs(lab), 30)
-
-
-@pytest.mark.slow
-def test_two_sigints_stop_now_and_leave_no_process(case_folder: MakeCase, tmp_path: Path) -> None:
-    with running_lab(case_folder, tmp_path) as (lab, results, _go):
-        os.killpg(lab.pid, signal.SIGINT)
-        assert lab.stderr is not None
-        assert any("stopping after this step" in line for line in lab.stderr)
-        os.killpg(lab.pid, signal.SIGINT)
-        _, stderr = lab.communicate(timeout=60)
-
-        assert lab.returncode == 130
-        assert stderr.splitlines()[-1] == "benchyard: interrupted"
-        assert "Traceback" not in stderr
-        record = read_record(results / "run_1")
-        assert [s.outcome.value for s in record.steps] == ["cancelled", "cancelled"]
         assert eventually(lambda: nothing_runs(lab), 30)
 
 

@@ -7,7 +7,7 @@ import pytest
 from benchyard.core.model import Outcome
 from benchyard.process.stops import Stop
 from benchyard.results.record import Attempt, Repetition, StepRecord
-from benchyard.run.record_facts import disturbances, with_stops
+from benchyard.run.record_facts import disturbances, with_disturbances
 
 
 def step(
@@ -83,11 +83,11 @@ def test_a_stop_makes_suspect_what_it_falls_into(
     origin = 7 * SECOND
     since, until = (origin + round(at * SECOND) for at in (since_s, until_s))
     before = step(suspect=("swap",))
-    (after,) = with_stops([before], [Stop("the lab", since, until)] * 2, origin)
+    (after,) = with_disturbances([before], [Stop("the lab", since, until)] * 2, origin, [])
     words = "the lab was stopped (Ctrl-Z, SIGSTOP) and went on"
     assert after.suspect == (("swap", words) if suspect else ("swap",))
 
 
 def test_without_a_stop_steps_stay_as_they_are() -> None:
     before = step()
-    assert with_stops([before], [], 0)[0] is before
+    assert with_disturbances([before], [], 0, [])[0] is before

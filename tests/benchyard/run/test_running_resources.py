@@ -4,7 +4,6 @@ import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -280,25 +279,17 @@ def test_an_instance_that_died_of_a_command_is_not_used_again(
     assert lab.script.count("Alpha.stop") == 2
 
 
-def test_an_instance_that_survived_a_failure_is_used_again(lab: Lab) -> None:
+@pytest.mark.parametrize(("alive", "starts"), [(None, 1), (ConnectionError("gone"), 2)])
+def test_an_instance_that_survived_a_failure_is_used_again_if_it_can_say_so(
+    lab: Lab, alive: Exception | None, starts: int
+) -> None:
     lab.script.on("Alpha.work", NO)
-
-    lab.one(step("a", retries=1))
-
-    first, second = workers(lab)
-    assert first is second
-    assert lab.script.count("Alpha.start") == 1
-
-
-def test_an_instance_that_cannot_say_whether_it_lives_is_replaced(lab: Lab) -> None:
-    lab.script.on("Alpha.work", NO)
-    lab.script.on("Alpha.alive", ConnectionError("gone"))
+    lab.script.on("Alpha.alive", alive)
 
     record = lab.one(step("a", retries=1))
 
     assert record.outcome is DONE
-    first, second = workers(lab)
-    assert first is not second
+    assert len(set(map(id, workers(lab)))) == lab.script.count("Alpha.start") == starts
 
 
 def test_a_replacement_that_cannot_be_made_says_why_each_time(lab: Lab) -> None:
@@ -378,7 +369,7 @@ def test_nothing_starts_any_more_once_all_was_aborted(lab: Lab) -> None:
     threads[0].start()
     assert busy.wait(10)
     threads[1].start()
-    session.resources.abort_all()
+    session.abort()
     go_on.set()
     for thread in threads:
         thread.join(10)
@@ -434,51 +425,40 @@ def test_a_resource_that_never_started_may_still_know_its_version(lab: Lab) -> N
     assert record.resources["Beta"] == {"version": "1.2.3", "settings": {}}
 
 
-def _told(facts: Any, _: Call) -> Any:
-    if isinstance(facts, Exception):
-        raise facts
-    return facts
-
-
 def facts_of(lab: Lab, *told: Any) -> Any:
-    """Execute a case whose resource tells these facts, one after another."""
-    script = lab.script
-    script.on("Alpha.facts", *[partial(_told, each) for each in told])
+    """Execute a case whose resource tells these facts, or raises them, one after another."""
+    facts = iter(told)
 
     class Alpha(FakeResource):
-        def facts(self) -> Mapping[str, Any]:
-            return self._play("facts") or {}
+        script = lab.script
 
-    Alpha.script = script
+        def facts(self) -> Mapping[str, Any]:
+            each = next(facts, dict[str, Any]())
+            if isinstance(each, Exception):
+                raise each
+            return each
+
     lab.classes["Alpha"] = Alpha
     return lab.one(step("a")).resources["Alpha"]
 
 
-def test_what_a_resource_tells_of_itself_is_in_the_record(lab: Lab) -> None:
-    told = facts_of(lab, {"id": "sha256:1", "limits": {"cpus": None}})
-
-    assert told == {
-        "version": "1.2.3",
-        "settings": {},
-        "id": "sha256:1",
-        "limits": {"cpus": None},
-    }
-
-
-def test_what_a_resource_tells_when_it_is_ready_counts(lab: Lab) -> None:
-    told = facts_of(lab, {"id": "begin"}, {"id": "ready"})
-
-    assert told["id"] == "ready"
-
-
-def test_what_it_told_first_stays_if_it_tells_nothing_later(lab: Lab) -> None:
-    told = facts_of(lab, {"id": "begin"}, RuntimeError("no idea"))
-
-    assert told["id"] == "begin"
-
-
-def test_a_resource_s_own_word_never_takes_the_place_of_its_version(lab: Lab) -> None:
-    assert facts_of(lab, {"version": "another"})["version"] == "1.2.3"
+@pytest.mark.parametrize(
+    ("told", "recorded"),
+    [
+        (
+            [{"id": "sha256:1", "limits": {"cpus": None}}],
+            {"id": "sha256:1", "limits": {"cpus": None}},
+        ),
+        ([{"id": "begin"}, {"id": "ready"}], {"id": "ready"}),
+        ([{"id": "begin"}, RuntimeError("no idea")], {"id": "begin"}),
+        ([{"version": "another"}], {}),
+    ],
+    ids=["facts", "the last ones count", "the first ones stay", "never the version"],
+)
+def test_what_a_resource_tells_of_itself_is_in_the_record(
+    lab: Lab, told: list[Any], recorded: dict[str, Any]
+) -> None:
+    assert facts_of(lab, *told) == {"version": "1.2.3", "settings": {}, **recorded}
 
 
 def test_a_resource_that_cannot_say_what_it_owns_owns_nothing(lab: Lab) -> None:

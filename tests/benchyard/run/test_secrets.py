@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchyard.core.errors import ResourceError
 from benchyard.core.model import Json
 from benchyard.core.redaction import note_arguments
-from benchyard.run.secrets import Secrets, no_secrets, references
+from benchyard.run.secrets import Secrets, no_secrets
 
 STORE = {"db": "p4ss'w\"ord\n", "api": "tok-en", "empty": ""}
 
@@ -115,11 +115,6 @@ def test_no_resolved_secret_is_left_in_a_text(secret: str, before: str, after: s
     assert isinstance(text, str)
     assert secret not in secrets.redact(text) or secret in "*" * 20
     assert json.dumps(secret)[1:-1] not in secrets.redact(json.dumps([text])) or "*" in secret
-
-
-def test_references_are_listed_without_being_resolved() -> None:
-    value: Json = {"a": "${env:A}-${secret:b}", "c": [{"d": "${env:A}"}, 5], "e": "${x:y}"}
-    assert list(references(value)) == [("env", "A"), ("secret", "b"), ("env", "A")]
 
 
 def test_files_lose_their_secrets_and_the_others_stay(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import logging
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
-from pathlib import Path
 
 import pytest
 
@@ -20,17 +19,13 @@ from benchyard.core.model import Case, Outcome
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import session as session_module
-from benchyard.run.reporter import LOGGER
+from benchyard.run.progress import LOGGER
 from benchyard.run.session import Session
-from tests.benchyard.run.conftest import Act, Call, Lab, step
+from tests.benchyard.run.conftest import Act, Call, Lab, results, step
 from tests.conftest import tree
 
 DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
 SECRET = "hunter2'\\\" ü"  # noqa: S105 - a word to look for
-
-
-def results(case: Case) -> Path:
-    return case.folder / "results"
 
 
 def record_of(case: Case, run: int = 1) -> RunRecord:
@@ -415,13 +410,6 @@ def test_abandoning_what_was_never_prepared_is_harmless(lab: Lab) -> None:
 
     with pytest.raises(RecordError, match="no record yet"):
         _ = session.written
-
-
-def test_a_resource_asked_for_before_initialize_is_a_clear_error(lab: Lab) -> None:
-    session = Session(lab.setting(lab.case(step("a"))), 1)
-
-    with pytest.raises(ResourceError, match="were not made"):
-        _ = session.resources
 
 
 def test_a_wish_to_stop_ends_the_rest(lab: Lab) -> None:

@@ -40,10 +40,12 @@ def declared(name: str, resource: str = "Toy", step: str = "01-map") -> Declared
 # -- the workspace
 
 
-def test_the_workspace_reads_inputs_and_what_steps_made(
-    tmp_path: Path, inputs: Path, shared: Path
-) -> None:
-    workspace = Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
+@pytest.fixture
+def workspace(tmp_path: Path, inputs: Path, shared: Path) -> Workspace:
+    return Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
+
+
+def test_the_workspace_reads_inputs_and_what_steps_made(workspace: Workspace) -> None:
     workspace.new_file("made/out.nt").write_text("out")
     assert workspace.file("made/out.nt").read_text() == "out"
     assert workspace.file("sub/deep.csv").read_text() == "deep"
@@ -53,11 +55,8 @@ def test_the_workspace_reads_inputs_and_what_steps_made(
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "out", "sub/../../../../x"])
-def test_the_workspace_leads_nowhere_else(
-    tmp_path: Path, inputs: Path, shared: Path, name: str
-) -> None:
-    workspace = Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
-    (shared / "out").symlink_to("/etc/hostname")
+def test_the_workspace_leads_nowhere_else(workspace: Workspace, name: str) -> None:
+    (workspace.shared / "out").symlink_to("/etc/hostname")
     with pytest.raises(CommandFailedError, match=r"outside of data/shared"):
         workspace.file(name)
     with pytest.raises(CommandFailedError, match=NO_OUTPUT):
@@ -65,10 +64,7 @@ def test_the_workspace_leads_nowhere_else(
 
 
 @pytest.mark.parametrize("name", ["input.nt", "alias.nt", "linked/deep.csv"])
-def test_no_output_is_written_over_an_input(
-    tmp_path: Path, inputs: Path, shared: Path, name: str
-) -> None:
-    workspace = Workspace(inputs, shared, tmp_path / "own", tmp_path / "kept")
+def test_no_output_is_written_over_an_input(workspace: Workspace, name: str) -> None:
     with pytest.raises(CommandFailedError, match=NO_OUTPUT):
         workspace.new_file(name)
 

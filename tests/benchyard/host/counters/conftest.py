@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.process.cgroups import Cgroup, cgroup_at
+from benchyard.process.cgroups import UNIFIED, Cgroup
 from benchyard.process.usage import Ended
 
 MIB = 2**20
@@ -123,7 +123,8 @@ def worker() -> Generator[Worker]:
 def cgroup(request: pytest.FixtureRequest) -> Generator[Cgroup]:
     """Make a control group in each hierarchy of version 1 and beside them."""
     folders = make_cgroup(f"benchyard-test-{os.getpid()}-{abs(hash(request.node.nodeid))}")
-    yield cgroup_at(folders[0])
+    controllers = (*HIERARCHIES[:-1], UNIFIED)
+    yield Cgroup(f"/{folders[0].name}", dict(zip(controllers, folders, strict=True)))
     remove_cgroup(folders)
 
 

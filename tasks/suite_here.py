@@ -16,8 +16,8 @@ from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
 from benchyard.suite.request import SuiteRequest
 from tasks.caller import current_caller
-from tasks.flow_run import forget_results, this_flow_run
-from tasks.shared_client import one_client
+from tasks.flow_run import this_flow_run
+from tasks.prefect_internals import forget_results, one_client
 
 #: Executes one request as a flow run and returns its state, whatever that is.
 Execute = Callable[[Request], State[Any]]

@@ -12,9 +12,8 @@ from prefect.states import Cancelled, Cancelling, Crashed, Scheduled
 
 from benchyard.core.model import JsonObject
 from tasks.busy_flow_runs import busy_flow_runs
-from tasks.close_orphans import close_open
 from tasks.names import CONTROL, TESTBEDS, variable_of
-from tasks.shared_client import our_client
+from tasks.orphans import close_open
 
 #: The label that a worker puts on a flow run which it is about to begin.
 _WORKER = "prefect.worker.name"
@@ -22,11 +21,6 @@ _POOLS = {
     TESTBEDS: "Flow runs that measure: one at a time on each testbed.",
     CONTROL: "Suites, publishing and housekeeping: nothing here measures.",
 }
-
-
-def client() -> SyncPrefectClient:
-    """Return a client; use it in a ``with``."""
-    return our_client()
 
 
 def ensure_pools(api: SyncPrefectClient) -> list[str]:

@@ -23,11 +23,11 @@ from benchyard.lab import api
 from benchyard.lab.keeping import Merged, Values, merge, put_back, remember, remembered, values_of
 from tasks.choices import choices, with_choices
 from tasks.names import SERVER
+from tasks.shared_client import each_of, our_client
 
 PREFECT_YAML = "prefect.yaml"
 #: Seconds that Prefect gets to deploy; it took 4 to 8 s on two busy cores.
 _DEPLOY_SECONDS = 180.0
-_PAGE = 200
 #: Prefect's command line, which the current folder does not configure.
 _PREFECT = """
 import sys
@@ -96,7 +96,7 @@ def deploy(file: Path, root: Path | None = None, resource_folders: Sequence[Path
         BenchyardError: If Prefect refuses it.
     """
     wanted = declared(file)
-    with api.client() as client:
+    with our_client() as client:
         api.ensure_pools(client)
         before = {one.id: values_of(one) for one in _found(client, wanted)}
         try:
@@ -137,12 +137,8 @@ def declared(file: Path) -> set[tuple[str, str]]:
 
 def _found(client: SyncPrefectClient, wanted: set[tuple[str, str]]) -> list[DeploymentResponse]:
     """Return the deployments of the file that are at the server."""
-    found: list[DeploymentResponse] = []
-    while True:
-        page = client.read_deployments(limit=_PAGE, offset=len(found))
-        found += page
-        if len(page) < _PAGE:
-            return [one for one in found if (one.entrypoint or "", one.name) in wanted]
+    found = each_of(client.read_deployments)
+    return [one for one in found if (one.entrypoint or "", one.name) in wanted]
 
 
 def _deploy_all(file: Path) -> None:

@@ -10,10 +10,10 @@ from typing import TypeVar
 from benchyard.core.wording import duration
 from benchyard.lab import api
 from benchyard.lab.processes import FlowProcess, flow_runs_of_lab
-from benchyard.lab.requests import Requests
-from benchyard.lab.supervisor import Supervisor
+from benchyard.lab.supervisor import Requests, Supervisor
 from benchyard.process.labels import kill_labelled, this_owner
 from tasks.names import LAB
+from tasks.shared_client import our_client
 
 #: Seconds that a cancelled flow run gets to stop its resources before it is told directly, and
 #: then before it is killed. Prefect itself kills 30 s after it has told it.
@@ -89,7 +89,7 @@ class Shutdown:
 
     def _name(self, one: FlowProcess) -> str:
         def ask() -> str:
-            with api.client() as client:
+            with our_client() as client:
                 return api.name_of(client, one.id)
 
         flow = one.flow or "a flow run"
@@ -150,7 +150,7 @@ def _signal(number: signal.Signals) -> None:
 
 def _ask_to_cancel(one: FlowProcess) -> None:
     def ask() -> None:
-        with api.client() as client:
+        with our_client() as client:
             api.ask_to_cancel(client, one.id, _MESSAGE)
 
     _within(_API_SECONDS, ask)
@@ -158,7 +158,7 @@ def _ask_to_cancel(one: FlowProcess) -> None:
 
 def _end_as_cancelled(one: FlowProcess) -> None:
     def ask() -> None:
-        with api.client() as client:
+        with our_client() as client:
             api.end_as_cancelled(client, one.id, _MESSAGE)
 
     _within(_API_SECONDS, ask)

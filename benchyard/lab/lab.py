@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 
+from prefect.client.orchestration import SyncPrefectClient
+
 from benchyard.core.errors import BenchyardError
-from benchyard.lab import api, state
-from benchyard.lab.database import is_surely_sqlite, with_driver
+from benchyard.lab import state
 from benchyard.lab.ending import Shutdown
-from benchyard.lab.requests import listening
-from benchyard.lab.supervisor import Part, Supervisor
-from benchyard.lab.where import Where, answers
+from benchyard.lab.server import answers
+from benchyard.lab.supervisor import Part, Supervisor, listening
+from benchyard.lab.where import Where, is_surely_sqlite
 from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, this_owner
 from tasks.busy_flow_runs import online_workers
 from tasks.names import (
@@ -30,6 +31,7 @@ from tasks.names import (
     TESTBED,
     TESTBEDS,
 )
+from tasks.shared_client import our_client
 
 #: Seconds for a server to answer: 8 s on two idle cores, with a database to be made.
 SERVER_SECONDS = 120.0
@@ -79,7 +81,7 @@ class Lab:
         Raises:
             BenchyardError: If it dies, or does not answer for two minutes.
         """
-        settings = with_driver({**self.where.environment(database_url), LAB: this_owner()})
+        settings = {**self.where.environment(database_url), LAB: this_owner()}
         bind = [str(self.where.bind), str(self.where.port)]
         self.server = Part(
             SERVER_PART, "benchyard.lab.serving", bind, settings, self.testbed.checkout
@@ -128,7 +130,7 @@ class Lab:
             BenchyardError: If one of them dies, or says nothing for a while.
         """
         latest = monotonic() + _WORKERS_SECONDS
-        with api.client() as client:
+        with our_client() as client:
             while not all(self._is_online(client, part) for part in self.workers):
                 dead = [part for part in self.workers if not part.alive]
                 if dead or monotonic() > latest:
@@ -139,7 +141,7 @@ class Lab:
                 sleep(_LOOK_SECONDS)
             self._warn_of_sqlite(client)
 
-    def _warn_of_sqlite(self, client: api.SyncPrefectClient) -> None:
+    def _warn_of_sqlite(self, client: SyncPrefectClient) -> None:
         count = len(online_workers(client, TESTBEDS))
         if count > 1 and is_surely_sqlite(client):
             self.say(
@@ -148,7 +150,7 @@ class Lab:
                 "(benchyard up --database-url)"
             )
 
-    def _is_online(self, client: api.SyncPrefectClient, part: Part) -> bool:
+    def _is_online(self, client: SyncPrefectClient, part: Part) -> bool:
         pool, name = part.arguments[:2]
         return name in online_workers(client, pool)
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.lab import state
-from benchyard.lab.api import client
+from benchyard.lab.automations import ensure_alerts, ensure_heartbeat_automation
 from benchyard.lab.deploying import Offered, declared, deploy
-from benchyard.lab.heartbeats import ensure_heartbeat_automation
 from benchyard.lab.lab import Lab, TestbedPlan, wait_for_dead_labs
-from benchyard.lab.requests import as_interrupts
+from benchyard.lab.supervisor import as_interrupts
 from benchyard.lab.trouble import raise_if_refused
 from benchyard.lab.where import choose, protect, reachable, use
 from tasks.names import SERVER, SHOWN_PASSWORD, TESTBEDS, this_host
+from tasks.shared_client import our_client
 
 SERVED = "the testbed is served already, by pid {pid} on this machine; give another --name"
 _FLOWS = Path("flows", "execute_case.py")
@@ -189,11 +189,9 @@ def _bring_up(lab: Lab, wishes: LabOptions) -> Offered:
         lab.say(f"starting a Prefect server at {lab.where.ui}")
         lab.start_server(wishes.database_url)
     offered = deploy(wishes.prefect_yaml.resolve(), wishes.root, wishes.resource_folders)
-    with client() as api:
-        ensure_heartbeat_automation(api)
+    with our_client() as client:
+        ensure_heartbeat_automation(client)
     if wishes.alerts is not None:
-        from benchyard.lab.alerts import ensure_alerts  # noqa: PLC0415 - only who wants alerts
-
         ensure_alerts(wishes.alerts)
     if wishes.measures:
         lab.start_testbed()

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from benchyard.lab.server_settings import SPARING
+from benchyard.lab.server import SPARING
 from tests.browsing import Browser
 from tests.databases import put_database
 from tests.ports import free_port

@@ -33,15 +33,15 @@ from benchyard.run.stages import (
     Handle,
     Stage,
 )
-from tasks.final_state import final_state
 from tasks.flow_run import (
     baseline_of_flow_run,
     campaign_of_flow_run,
+    final_state,
     first_start,
     this_flow_run,
 )
-from tasks.futures import EndedFuture
 from tasks.policy import UNCACHED
+from tasks.prefect_internals import EndedFuture
 from tasks.stages import PrefectStages, task_of, watched_stages
 from tests.conftest import RECORDED, eventually
 

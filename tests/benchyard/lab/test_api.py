@@ -12,6 +12,7 @@ from prefect.states import Cancelling, Pending, Running
 
 from benchyard.lab import api
 from tasks.names import TESTBEDS
+from tasks.shared_client import our_client
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +25,7 @@ def idle() -> None:
 @pytest.fixture
 def client(prefect_server: str) -> Generator[SyncPrefectClient]:
     assert prefect_server
-    with api.client() as client:
+    with our_client() as client:
         api.ensure_pools(client)
         yield client
 

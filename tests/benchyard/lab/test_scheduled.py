@@ -89,10 +89,10 @@ def make_place(base: Path) -> Shell:
     """Make a checkout with short windows, and a case that fails once."""
     shell = Shell(base / "home", make_checkout(base / "checkout"))
     (base / "home").mkdir()
-    automations = shell.checkout / "benchyard" / "lab" / "automations.py"
-    text = automations.read_text()
+    names = shell.checkout / "tasks" / "names.py"
+    text = names.read_text()
     assert "WITHIN_SECONDS = 95" in text
-    automations.write_text(text.replace("WITHIN_SECONDS = 95", f"WITHIN_SECONDS = {WITHIN}"))
+    names.write_text(text.replace("WITHIN_SECONDS = 95", f"WITHIN_SECONDS = {WITHIN}"))
     add_case(
         shell.checkout,
         "broken",

@@ -1,8 +1,9 @@
-"""What the worker reports of flow runs whose process was killed."""
+"""What of Prefect's inside is used by the lab: that it is there, and what the worker reports."""
 
 import abc
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from inspect import signature
 from typing import Any
 from unittest import mock
 from uuid import UUID
@@ -11,11 +12,13 @@ import pytest
 from prefect import flow
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun, State, WorkPool
+from prefect.server.database import provide_database_interface
+from prefect.server.events import triggers
+from prefect.server.events.models import automations
 from prefect.states import AwaitingRetry, Crashed, Pending, Running
+from prefect.workers.process import ProcessWorker
 
-from benchyard.lab.draining import DrainingWorker
-
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]
+from benchyard.lab.prefect_internals import DrainingWorker, let_triggers_wait_for_writers
 
 
 @flow(name="some-flow")
@@ -75,6 +78,8 @@ def _state(flow_run: FlowRun) -> str:
     return flow_run.state.name or ""
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("prefect_server")
 @pytest.mark.parametrize(
     "attempt", [[], [Running()], [Running(), Crashed()]], ids=["pending", "running", "reported"]
 )
@@ -84,6 +89,8 @@ def test_a_crash_is_reported(attempt: list[State[Any]]) -> None:
     assert notes == []
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("prefect_server")
 @pytest.mark.parametrize(
     "retry", [[], [Pending()], [Pending(), Running()]], ids=["waiting", "pending", "running"]
 )
@@ -93,8 +100,58 @@ def test_a_retry_is_not_ended_by_the_crash_before_it(retry: list[State[Any]]) ->
     assert "was retried" in notes[0]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("prefect_server")
 def test_a_retry_just_before_the_second_report_is_not_ended() -> None:
     """Thirty kills with a retry as soon as the crash is seen: it fell between look and report."""
     notes, state = taken(Running(), Crashed(), meanwhile=AwaitingRetry())
     assert state == "AwaitingRetry"
     assert notes == []
+
+
+# -- that it is there
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "run",
+        "_submit_run",
+        "_cancel_run",
+        "_propose_crashed_state",
+        "_release_limit_slot",
+    ],
+)
+def test_prefects_worker_has_what_ours_replaces(name: str) -> None:
+    theirs = getattr(ProcessWorker, name, None)
+    assert theirs is not None, f"Prefect's worker has no {name} any more: ours is never called"
+    ours = [*signature(getattr(DrainingWorker, name)).parameters]
+    assert ours == [*signature(theirs).parameters], f"Prefect calls its worker's {name} otherwise"
+
+
+@pytest.mark.parametrize("name", ["get_and_submit_flow_runs", "sync_with_backend", "limiter"])
+def test_prefects_worker_has_what_ours_calls(name: str) -> None:
+    assert hasattr(ProcessWorker, name), f"Prefect's worker has no {name} any more"
+
+
+def test_prefects_worker_keeps_what_it_submits() -> None:
+    worker = DrainingWorker(
+        pool="some", queues=[], name="me", limit=1, query_seconds=1, note=lambda _: None
+    )
+    assert hasattr(worker, "_submitting_flow_run_ids"), "see DrainingWorker._submit_run"
+    assert hasattr(worker, "heartbeat_interval_seconds"), "see DrainingWorker._beat"
+
+
+def test_prefects_triggers_take_their_sessions_where_ours_are_put() -> None:
+    sessions = "automations_session"
+    assert vars(triggers)[sessions] is vars(automations)[sessions], "triggers take others now"
+    with mock.patch.object(triggers, sessions):
+        let_triggers_wait_for_writers()
+        ours = vars(triggers)[sessions]
+    assert [*signature(ours).parameters] == ["begin_transaction"]
+    assert "begin_transaction" in signature(vars(automations)[sessions]).parameters
+
+
+def test_prefects_database_keeps_waits_for_events_where_they_are_prolonged() -> None:
+    columns = provide_database_interface().AutomationBucket.__table__.columns
+    assert {"automation_id", "end"} <= set(columns.keys()), "give_time changes nothing any more"

@@ -7,8 +7,8 @@ import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from benchyard.run.session import Session
-from tasks import outage
-from tasks.outage import Watch, answers, wait_for_server
+from tasks import server
+from tasks.server import Watch, answers, wait_for_server
 
 
 class Run:
@@ -71,7 +71,7 @@ def test_nobody_waits_for_a_server_that_answers() -> None:
 
 
 def test_it_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outage, "_LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(server, "_LOOK_SECONDS", 0.001)
     said: list[str] = []
 
     assert (wait_for_server(said.append, 60, looks(False, False, False, True)) or 0) > 0
@@ -79,7 +79,7 @@ def test_it_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outage, "_LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(server, "_LOOK_SECONDS", 0.001)
     said: list[str] = []
 
     assert wait_for_server(said.append, 0.01, lambda: False) is None

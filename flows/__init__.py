@@ -1,3 +1,3 @@
 """What is deployed, and nothing else."""
 
-import tasks  # noqa: F401 - guards the import of Prefect
+import tasks  # noqa: F401 # pyright: ignore[reportUnusedImport] - guards the import of Prefect

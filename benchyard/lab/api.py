@@ -57,11 +57,6 @@ def _unless_there(make: Callable[[], object]) -> None:
         return
 
 
-def tell_of_testbed(api: SyncPrefectClient, testbed: str, told: JsonObject) -> None:
-    """Keep in a variable of Prefect's what a testbed is, for those who assign work."""
-    put_variable(api, variable_of(testbed), told)
-
-
 def put_variable(api: SyncPrefectClient, name: str, value: JsonObject) -> None:
     """Keep a value in a variable of Prefect's, whether that is there or not."""
     if api.read_variable_by_name(name) is None:
@@ -126,11 +121,6 @@ def _wait_again(api: SyncPrefectClient, flow_run: FlowRun) -> str:
     message = "its worker died before it began; it waits for another one"
     api.set_flow_run_state(flow_run.id, Scheduled(message=message), force=True)
     return f"{flow_run.name} had lost its worker before it began, and waits again"
-
-
-def name_of(api: SyncPrefectClient, flow_run: str) -> str:
-    """Return the name of a flow run."""
-    return api.read_flow_run(UUID(flow_run)).name
 
 
 def ask_to_cancel(api: SyncPrefectClient, flow_run: str, message: str) -> None:

@@ -75,10 +75,11 @@ class Guard:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
-        return name in self._names or _is_address(name)
+        return name in self._names or is_address(name)
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
+    """Tell whether a host is named by its address."""
     try:
         ip_address(name)
     except ValueError:

@@ -11,11 +11,11 @@ from prefect.client.orchestration import SyncPrefectClient
 
 from benchyard.core.errors import BenchyardError
 from benchyard.lab import state
-from benchyard.lab.ending import Shutdown
+from benchyard.lab.ending import Shutdown, kill_lab
 from benchyard.lab.server import answers
 from benchyard.lab.supervisor import Part, Supervisor, listening
 from benchyard.lab.where import Where, is_surely_sqlite
-from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, this_owner
+from benchyard.process.labels import labelled, owner_is_alive, this_owner
 from tasks.busy_flow_runs import online_workers
 from tasks.names import (
     ALLOWED,
@@ -131,7 +131,7 @@ class Lab:
         """
         latest = monotonic() + _WORKERS_SECONDS
         with our_client() as client:
-            while not all(self._is_online(client, part) for part in self.workers):
+            while not all(_is_online(client, part) for part in self.workers):
                 dead = [part for part in self.workers if not part.alive]
                 if dead or monotonic() > latest:
                     part = (dead or self.workers)[0]
@@ -139,20 +139,13 @@ class Lab:
                         f"the {part.name} did not come up: {part.last_words()} (log {part.log})"
                     )
                 sleep(_LOOK_SECONDS)
-            self._warn_of_sqlite(client)
-
-    def _warn_of_sqlite(self, client: SyncPrefectClient) -> None:
-        count = len(online_workers(client, TESTBEDS))
-        if count > 1 and is_surely_sqlite(client):
-            self.say(
-                f"{count} testbeds share a server on SQLite, which takes one writer at a time and "
-                "refuses some requests, which are asked again; give it a PostgreSQL database "
-                "(benchyard up --database-url)"
-            )
-
-    def _is_online(self, client: SyncPrefectClient, part: Part) -> bool:
-        pool, name = part.arguments[:2]
-        return name in online_workers(client, pool)
+            count = len(online_workers(client, TESTBEDS))
+            if count > 1 and is_surely_sqlite(client):
+                self.say(
+                    f"{count} testbeds share a server on SQLite, which takes one writer at a time "
+                    "and refuses some requests, which are asked again; give it a PostgreSQL "
+                    "database (benchyard up --database-url)"
+                )
 
     def keep_up(self, ready: Callable[[], None], deadline: float | None) -> bool:
         """Keep it up until the user wants it to end; then let it down.
@@ -179,8 +172,12 @@ class Lab:
         with ExitStack() as ends:
             for part in [*([self.server] if self.server else []), *self.workers]:
                 ends.callback(part.end, 5, at_once=True)
-        owner = this_owner()
-        kill_labelled(LAB, lambda value: value == owner)
+        kill_lab()
+
+
+def _is_online(client: SyncPrefectClient, part: Part) -> bool:
+    pool, name = part.arguments[:2]
+    return name in online_workers(client, pool)
 
 
 def wait_for_dead_labs(say: Callable[[str], None]) -> None:

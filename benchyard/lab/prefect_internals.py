@@ -157,12 +157,10 @@ class DrainingWorker(ProcessWorker, abc.ABC):
 
     async def _wait_for_change(self, seconds: float | None) -> None:
         """Wait until a flow run has ended or draining was asked for, at most ``seconds``."""
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
-        except TimeoutError:
-            return
-        self._changed.clear()
+            self._changed.clear()
 
     async def _beat(self, beat: Callable[[], Awaitable[None]]) -> None:
         while True:

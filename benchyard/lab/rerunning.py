@@ -50,11 +50,6 @@ class Wanted:
     force: bool = False
     more: Mapping[str, Json] | None = None
 
-    @property
-    def as_before(self) -> bool:
-        """Whether the parameters of the last flow run are right as they are."""
-        return not (self.only or self.force)
-
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
@@ -95,17 +90,16 @@ def rerun(wanted: Wanted) -> Rerun | None:
     try:
         with our_client() as client:
             last = _last(client, wanted.case)
-            if last is not None and last.state is not None and not last.state.is_final():
-                return _told("under way", last)
-            if last is not None and wanted.as_before and _is_broken(last) and _retry(client, last):
-                return _told("retried", last)
+            state = last.state if last is not None else None
+            if last is not None and state is not None:
+                if not state.is_final():
+                    return _told("under way", last)
+                as_before = not (wanted.only or wanted.force)
+                if as_before and not state.is_completed() and _retry(client, last):
+                    return _told("retried", last)
             return _start(client, wanted, last)
     except PrefectHTTPStatusError as error:
         raise BenchyardError(f"the Prefect server refuses it: {_detail(error)}") from None
-
-
-def _is_broken(flow_run: FlowRun) -> bool:
-    return flow_run.state is not None and not flow_run.state.is_completed()
 
 
 def _last(client: SyncPrefectClient, case: Case) -> FlowRun | None:

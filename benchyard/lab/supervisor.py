@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-import flows
 from benchyard.lab import state
+from benchyard.lab.checkout import SOURCE
 from benchyard.process.children import tail
 from tasks.names import HOME, PART, without_labels
 
@@ -102,6 +102,7 @@ class Part:
         arguments: Of the module.
         environment: Added to ours.
         folder: Its working folder.
+        delay: Seconds from its last end to its next start.
     """
 
     name: str
@@ -112,7 +113,7 @@ class Part:
     process: "subprocess.Popen[bytes] | None" = None
     descriptor: int = -1
     again_at: float | None = None
-    _delay: float = FIRST_DELAY
+    delay: float = FIRST_DELAY
     _began: float = 0.0
     log: Path = field(default_factory=Path)
 
@@ -141,10 +142,12 @@ class Part:
     def _environment(self) -> dict[str, str]:
         kind = self.name.partition(" ")[0]
         ours = {**without_labels(), **self.environment, PART: kind, HOME: str(state.folder())}
-        root = Path(flows.__file__).resolve().parents[1]
-        if (root / "pyproject.toml").exists():
+        # A checkout that is not installed; the paths of an installed one are known.
+        if (SOURCE / "pyproject.toml").exists():
             # A checkout that is not installed; the paths of an installed one are known.
-            ours["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), ours.get("PYTHONPATH")]))
+            ours["PYTHONPATH"] = os.pathsep.join(
+                filter(None, [str(SOURCE), ours.get("PYTHONPATH")])
+            )
         return ours
 
     def reap(self) -> str | None:
@@ -154,14 +157,9 @@ class Part:
         code = self.process.returncode
         self._close()
         lived = time.monotonic() - self._began
-        self._delay = FIRST_DELAY if lived > _SETTLED else min(self._delay * 2, MOST_DELAY)
-        self.again_at = time.monotonic() + self._delay
+        self.delay = FIRST_DELAY if lived > _SETTLED else min(self.delay * 2, MOST_DELAY)
+        self.again_at = time.monotonic() + self.delay
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
-
-    @property
-    def delay(self) -> float:
-        """Seconds from its last end to its next start."""
-        return self._delay
 
     def cut(self) -> None:
         """Tell it to end, when what it has begun has ended."""

@@ -3,9 +3,7 @@
 import os
 import socket
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
@@ -15,7 +13,7 @@ from prefect.settings import get_current_settings
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.lab import state
-from benchyard.lab.guard import LOGIN
+from benchyard.lab.guard import LOGIN, is_address
 from benchyard.lab.prefect_internals import take_environment
 from benchyard.lab.server import SPARING, answers
 from tasks.names import ORIGINS, SERVER, SHOWN_PASSWORD, WANTED_PASSWORD
@@ -164,19 +162,13 @@ def own_server(host_name: str | None, port: int) -> Where:
     name = host_name or LOOPBACK
     if name in _EVERYWHERE:
         bind, local, shown = name, LOOPBACK, socket.gethostname()
-    elif _is_address(name):
+    elif is_address(name) or name == "localhost":
         bind, local, shown = name, name, name
     else:
         # A name may lead to another address here (Debian's 127.0.1.1) than elsewhere.
         bind, local, shown = _EVERYWHERE[0], LOOPBACK, name
     reached, ui = (f"http://{_in_url(host)}:{port}" for host in (local, shown))
     return Where(f"{reached}/api", ui, bind, port, f"{ui}/api")
-
-
-def _is_address(name: str) -> bool:
-    with suppress(ValueError):
-        return bool(ip_address(name))
-    return name == "localhost"
 
 
 def _in_url(host: str) -> str:

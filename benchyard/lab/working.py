@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,7 +22,7 @@ from benchyard.lab.prefect_internals import DrainingWorker
 from benchyard.lab.processes import flow_runs_here, flow_runs_of_testbed, when_cut
 from benchyard.process.labels import kill_leftovers
 from tasks.alerting import command_file
-from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS
+from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS, variable_of
 from tasks.shared_client import our_client
 
 #: Between two looks while a flow run of an earlier worker is still under way.
@@ -133,7 +134,7 @@ class Working:
         with our_client() as client:
             if queue != DEFAULT_QUEUE:
                 api.ensure_queue(client, queue)
-            api.tell_of_testbed(client, self._testbed, told)
+            api.put_variable(client, variable_of(self._testbed), told)
 
     async def _beat(self) -> None:
         self._beats += 1
@@ -165,11 +166,9 @@ class Working:
 
 
 async def _wait(ended: asyncio.Event, seconds: float) -> None:
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await ended.wait()
-    except TimeoutError:
-        return
 
 
 def main(arguments: list[str]) -> Any:

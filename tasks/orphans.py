@@ -1,4 +1,4 @@
-"""What flow runs that were killed leave at the server, where it would seem to go on for ever.
+"""Close what killed flow runs leave at the server, where they would stay Running for ever.
 
 Prefect's hooks close the task runs of a deployment's flow run. Each flow run of a command is noted
 in a file for as long as its process can tell the server itself how it ends; the next command finds

@@ -1,4 +1,4 @@
-"""How a lab is let down: flow runs under way may finish, are stopped, or are killed."""
+"""Stop a lab: flow runs under way may finish, are cancelled, or are killed."""
 
 import signal
 import threading

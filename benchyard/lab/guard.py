@@ -1,4 +1,4 @@
-"""What stands before the lab's server: only its own pages may speak to it, and the way to log in.
+"""Refuse requests of other origins before they reach the lab's server, and log browsers in.
 
 Prefect answers a page of any origin, and one that has pointed its own name at this address. Its
 limit for origins does not hold for WebSockets, nor for requests that change something and whose

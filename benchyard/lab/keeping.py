@@ -1,4 +1,4 @@
-"""What somebody set of a deployment stays, when the file that declares it is deployed again.
+"""Keep what a user set of a deployment when the file that declares it is deployed again.
 
 A digest of everything that the last deploy wrote is kept in a variable of Prefect's, one for each
 deployment. What differs from it since, was set by somebody, in the UI or otherwise; all else is

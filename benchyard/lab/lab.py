@@ -1,4 +1,4 @@
-"""A lab on this host: its parts put together, brought up and let down."""
+"""The lab on this host: start its parts, keep them up, stop them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from benchyard.core.errors import BenchyardError
 from benchyard.lab import state
 from benchyard.lab.ending import Shutdown, kill_lab
 from benchyard.lab.server import answers
-from benchyard.lab.supervisor import Part, Supervisor, listening
+from benchyard.lab.supervisor import Part, Say, Supervisor, listening
 from benchyard.lab.where import Where, is_surely_sqlite
 from benchyard.process.labels import labelled, owner_is_alive, this_owner
 from tasks.busy_flow_runs import online_workers
@@ -71,7 +71,7 @@ class Lab:
 
     where: Where
     testbed: TestbedPlan
-    say: Callable[[str], None]
+    say: Say
     server: Part | None = None
     workers: list[Part] = field(default_factory=list[Part])
 
@@ -148,7 +148,7 @@ class Lab:
                 )
 
     def keep_up(self, ready: Callable[[], None], deadline: float | None) -> bool:
-        """Keep it up until the user wants it to end; then let it down.
+        """Keep the parts up until the user asks for the end; then stop them.
 
         Args:
             ready: Called when signals mean what they mean from now on.
@@ -180,7 +180,7 @@ def _is_online(client: SyncPrefectClient, part: Part) -> bool:
     return name in online_workers(client, pool)
 
 
-def wait_for_dead_labs(say: Callable[[str], None]) -> None:
+def wait_for_dead_labs(say: Say) -> None:
     """Wait until labs of this host whose supervisor was killed have wound up.
 
     Their flow runs may finish; the server ends by itself after them.

@@ -1,4 +1,4 @@
-"""What Retry and Custom run of the UI do, for the shell: go on with a case at a lab."""
+"""Go on with a case at a lab: *Retry* and *Custom run* of the UI, for the shell."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

@@ -28,7 +28,7 @@ _HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Requests:
-    """How often an end was asked for, and a sleep that a wish ends."""
+    """How often the end was asked for, and a sleep that such a request ends."""
 
     def __init__(self, wake: int) -> None:
         self._wake = wake
@@ -42,7 +42,7 @@ class Requests:
         self.by_machine = self.by_machine or number != signal.SIGINT
 
     def sleep(self, seconds: float | None, descriptors: Sequence[int] = ()) -> None:
-        """Sleep until a wish comes, one of the processes ends, or ``seconds`` have passed.
+        """Sleep until a request comes, one of the processes ends, or ``seconds`` have passed.
 
         Nothing wakes up in between: the lab must not disturb what it measures.
         """
@@ -56,7 +56,7 @@ class Requests:
 
 @contextmanager
 def listening() -> Generator[Requests]:
-    """Hear wishes for the end instead of dying of them."""
+    """Count signals that ask for the end, instead of dying of them."""
     heard, told = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     requests = Requests(heard)
 
@@ -162,7 +162,7 @@ class Part:
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
 
     def cut(self) -> None:
-        """Tell it to end, when what it has begun has ended."""
+        """Ask it to end once its work is done: close its pipe."""
         if self.process is not None and self.process.stdin is not None:
             with suppress(OSError):
                 self.process.stdin.close()

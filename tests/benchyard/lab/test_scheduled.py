@@ -71,10 +71,6 @@ class Place:
         assert self.lab.flow_run(flow_run)["auto_scheduled"]
         return flow_run
 
-    def seconds_since(self, flow_run: str, moment: datetime | None = None) -> float:
-        ended = datetime.fromisoformat(str(self.lab.flow_run(flow_run)["end_time"]))
-        return ((moment or datetime.now(UTC)) - ended).total_seconds()
-
     def refused(self) -> list[str]:
         """Return what automations tried to do and could not."""
         wanted = {"filter": {"event": {"name": ["prefect.automation.action.failed"]}}, "limit": 50}
@@ -116,7 +112,6 @@ def test_a_failure_is_told_at_once_and_a_retry_waits_as_long_as_it_has_to(place:
     broken = place.executed("broken")
     assert lab.state(broken) == "FAILED"
     assert eventually(lambda: place.receiver.of("broken"), TOLD_SECONDS)
-    print(f"told after {place.seconds_since(broken):.1f} s")  # noqa: T201 - a figure to look at
 
     busy = lab.start("cases/busy")
     lab.wait_for(busy, "RUNNING")
@@ -154,7 +149,6 @@ def test_one_that_sends_no_heartbeat_any_more_is_ended_and_told_once(place: Plac
     try:
         assert place.lab.wait_for(flow_run, *FINAL, timeout=WITHIN + 60) == "CRASHED"
         assert eventually(lambda: place.receiver.of("frozen"), TOLD_SECONDS)
-        print(f"told after {place.seconds_since(flow_run):.1f} s")  # noqa: T201 - to look at
     finally:
         os.kill(pid, signal.SIGKILL)
     assert not eventually(lambda: len(place.receiver.of("frozen")) > 1, 20)
@@ -175,8 +169,6 @@ def test_a_command_is_told_too_in_a_lab_that_never_had_a_webhook(
 
         assert lab.state(broken) == "FAILED"
         assert eventually(lambda: got.exists() and got.stat().st_size, TOLD_SECONDS), lab.said
-        told = datetime.fromtimestamp(got.stat().st_mtime, UTC)
-        print(f"told after {place.seconds_since(broken, told):.1f} s")  # noqa: T201 - to look at
         alert = json.loads(got.read_text())
         assert (alert["case"], alert["flow_run"]) == ("broken", broken)
         assert alert["url"] == f"{lab.told['ui']}/runs/flow-run/{broken}"

@@ -2,11 +2,18 @@
 
 import abc
 import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from inspect import signature
+from pathlib import Path
 from typing import Any
 from unittest import mock
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from prefect import flow
@@ -19,6 +26,7 @@ from prefect.states import AwaitingRetry, Crashed, Pending, Running
 from prefect.workers.process import ProcessWorker
 
 from benchyard.lab.prefect_internals import DrainingWorker, let_triggers_wait_for_writers
+from tests.databases import put_database
 
 
 @flow(name="some-flow")
@@ -155,3 +163,44 @@ def test_prefects_triggers_take_their_sessions_where_ours_are_put() -> None:
 def test_prefects_database_keeps_waits_for_events_where_they_are_prolonged() -> None:
     columns = provide_database_interface().AutomationBucket.__table__.columns
     assert {"automation_id", "end"} <= set(columns.keys()), "give_time changes nothing any more"
+
+
+@pytest.mark.slow
+def test_after_an_outage_what_our_automation_watches_gets_time(tmp_path: Path) -> None:
+    file, began = tmp_path / "prefect.db", datetime.now(UTC)
+    put_database(file)
+    with closing(sqlite3.connect(file, isolation_level=None)) as database:
+        for name in ("ours", "theirs"):
+            automation = str(uuid4())
+            database.execute(
+                "INSERT INTO automation (id, name, description, trigger, actions)"
+                " VALUES (?, ?, '', '{}', '[]')",
+                (automation, name),
+            )
+            for minutes in (-1, 60):
+                database.execute(
+                    "INSERT INTO automation_bucket"
+                    " (automation_id, trigger_id, bucketing_key, start, end, count)"
+                    " VALUES (?, ?, '[]', ?, ?, 0)",
+                    (automation, str(uuid4()), stored(began), stored(began, minutes)),
+                )
+    # In a process of its own, as the server's is: Prefect settles on a database once.
+    program = "from benchyard.lab import prefect_internals as ours; ours.give_time('ours', 95)"
+    for url in (f"sqlite+aiosqlite:///{file}", f"sqlite+aiosqlite:///{tmp_path}/nowhere/x.db"):
+        database_url = {"PREFECT_SERVER_DATABASE_CONNECTION_URL": url}
+        subprocess.run([sys.executable, "-c", program], env=os.environ | database_url, check=True)
+    with closing(sqlite3.connect(file)) as database:
+        found = database.execute(
+            "SELECT name, end FROM automation JOIN automation_bucket"
+            " ON automation.id = automation_id ORDER BY name, end"
+        ).fetchall()
+
+    assert [name for name, _ in found] == ["ours", "ours", "theirs", "theirs"]
+    ends = [end for _, end in found]
+    assert stored(began, 1.5) < ends[0] < stored(began, 10), "it got no time"
+    assert ends[1:] == [stored(began, minutes) for minutes in (60, -1, 60)]
+
+
+def stored(moment: datetime, minutes: float = 0.0) -> str:
+    """Return a time as Prefect keeps it in SQLite."""
+    return f"{moment + timedelta(minutes=minutes):%Y-%m-%d %H:%M:%S.%f}"

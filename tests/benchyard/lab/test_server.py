@@ -126,20 +126,12 @@ def test_nothing_is_sent_to_anybody_unless_the_user_says_so() -> None:
 # -- one that does not answer
 
 
-def test_a_dead_server_is_one_clear_sentence() -> None:
-    dead = Server(f"http://127.0.0.1:{free_port()}/api")
-
-    with pytest.raises(BenchyardError, match="no Prefect server answers at http://") as caught:
-        dead.wait_until_ready()
-
-    assert "PREFECT_API_URL" in str(caught.value)
-    assert "--direct" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("url", ["nonsense", "http://", "file:///etc/passwd", "http://[::1"])
-def test_a_url_that_is_none_is_the_same_sentence(url: str) -> None:
-    with pytest.raises(BenchyardError, match="no Prefect server answers"):
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9/api", "nonsense", "http://", "file:///etc/passwd", "http://[::1"]
+)
+def test_a_dead_server_or_no_address_is_one_clear_sentence(url: str) -> None:
+    told = r"no Prefect server answers at [^\n]*PREFECT_API_URL[^\n]*--direct[^\n]*\Z"
+    with pytest.raises(BenchyardError, match=told):
         Server(url).wait_until_ready()
 
 

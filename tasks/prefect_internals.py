@@ -1,7 +1,9 @@
 """What flow runs and clients use of Prefect's inside: names that are private or undocumented.
 
-All of it is here, but for what the lab's processes need (``benchyard.lab.prefect_internals``). Each
-docstring says what Prefect 3.8.8 does by itself, and what that would cost.
+All of it is here, but for what the lab's processes need (``benchyard.lab.prefect_internals``) and
+what must stand before Prefect is imported: the way it is imported (``tasks.trust``), the variables
+of its processes (``tasks.names``), the program of a temporary server (``benchyard.lab.server``).
+Each docstring says what Prefect 3.8.8 does by itself, and what that would cost.
 """
 
 from collections.abc import Callable, Generator

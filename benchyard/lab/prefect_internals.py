@@ -37,7 +37,8 @@ _PATIENCE = 5.0
 def take_environment() -> None:
     """Let Prefect's settings be what the environment says now.
 
-    Prefect reads it once. Its ``temporary_settings`` holds for a block, and not for threads.
+    Prefect reads it once, at its import. Without this a lab would ask the server of the shell that
+    started it; ``temporary_settings`` holds for a block, and not for what that starts in threads.
     """
     with out_of_reach():
         refresh_global_settings_context()

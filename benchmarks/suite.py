@@ -18,8 +18,7 @@ from typing import Any
 from benchmarks.lab import environment, server
 from benchmarks.table import Figure, Size, run_program
 from benchyard.core.model import Json
-from benchyard.lab.server import QUIET
-from benchyard.lab.server_settings import SPARING
+from benchyard.lab.server import QUIET, SPARING
 from benchyard.results.record import read_record
 from benchyard.statistics import median
 

@@ -1,4 +1,3 @@
 """What is deployed, and nothing else."""
 
-# Guards the import of Prefect.
-import tasks  # noqa: F401 # pyright: ignore[reportUnusedImport]
+import tasks  # noqa: F401 # pyright: ignore[reportUnusedImport] - guards the import of Prefect

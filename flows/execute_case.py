@@ -7,9 +7,7 @@ from prefect import State, flow
 
 from benchyard.run.engine import execute_case as execute
 from benchyard.run.request import Request
-from tasks.close_orphans import close_task_runs
-from tasks.end_event import announce_end
-from tasks.events import announce_crash
+from tasks.events import announce_crash, announce_end
 from tasks.finish import conclude, concluding
 from tasks.flow_run import (
     baseline_of_flow_run,
@@ -18,11 +16,11 @@ from tasks.flow_run import (
     name_of_flow_run,
     this_flow_run,
 )
-from tasks.lab import processes_of_lab
 from tasks.opening import open_case
+from tasks.orphans import close_task_runs
 from tasks.parameters import takes
 from tasks.reach import refuse_beyond_reach
-from tasks.secret_blocks import secret_block
+from tasks.server import processes_of_lab, secret_block
 from tasks.showing import shown_stages
 
 

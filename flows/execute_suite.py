@@ -8,7 +8,7 @@ from prefect import State, flow
 from benchyard.suite.request import SuiteRequest
 from flows.execute_case import execute_case
 from tasks.choices import reference
-from tasks.end_event import announce_end
+from tasks.events import announce_end
 from tasks.flow_run import baseline_of_flow_run, campaign_of_flow_run
 from tasks.parameters import takes
 from tasks.reach import refuse_beyond_reach

@@ -7,7 +7,7 @@ from prefect import State, flow
 from pydantic import Field
 
 from benchyard.publish.housekeeping import Policy
-from tasks.end_event import announce_end
+from tasks.events import announce_end
 from tasks.housekeeping import keep_house
 from tasks.reach import refuse_beyond_reach
 

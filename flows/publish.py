@@ -8,7 +8,7 @@ from pydantic import Field
 
 from benchyard.publish import Compression
 from benchyard.publish.routes import local_archive, routes
-from tasks.end_event import announce_end
+from tasks.events import announce_end
 from tasks.publish import publish as publish_to
 from tasks.publish import published_state
 from tasks.reach import refuse_beyond_reach

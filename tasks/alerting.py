@@ -1,4 +1,4 @@
-"""The command that takes alerts: kept in a file of this host, given each alert as JSON."""
+"""Give alerts as JSON to the command that a file of this host names."""
 
 import json
 import os

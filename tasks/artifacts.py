@@ -7,8 +7,7 @@ hold everything that is shown.
 
 import logging
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -16,26 +15,23 @@ from uuid import UUID
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import ArtifactCreate
 from prefect.client.schemas.objects import ArtifactCollection
-from prefect.context import FlowRunContext, SettingsContext
+from prefect.context import FlowRunContext
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import get_current_settings
 
 from benchyard.core.model import Json, JsonObject
 from benchyard.show.pages.markdown import cell
-from tasks.outage import answers
-from tasks.shared_client import SOON, our_client
+from tasks.prefect_internals import SOON, without_repetitions
+from tasks.server import answers
+from tasks.shared_client import each_of, our_client
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 #: How long a server may take for one answer.
 SECONDS = 5.0
-#: The server gives at most so many at once.
-_PAGE = 200
 #: Longest page, in characters: nobody reads more, and the server keeps every version.
 LARGEST = 1_000_000
-
-
 #: When each server last answered a question, in seconds of the monotonic clock.
 _heard: dict[str, float] = {}
 
@@ -115,7 +111,7 @@ class Showcase:
             return None
         try:
             self._look()
-            with _impatient():
+            with without_repetitions():
                 answer = _soon_again(question)
         except Exception as error:  # noqa: BLE001 - whatever it is, a case must not fail of it
             self.give_up(error)
@@ -169,7 +165,7 @@ class Showcase:
 
 
 def _soon_again(question: Callable[[SyncPrefectClient], T]) -> T:
-    """Ask, and again soon where the server had no room: see ``tasks.shared_client``."""
+    """Ask, and again soon where the server had no room: see ``repeat_soon``."""
     for wait in SOON:
         try:
             return question(our_client())
@@ -184,28 +180,10 @@ def _address() -> str:
     return get_current_settings().api.url or ""
 
 
-@contextmanager
-def _impatient() -> Generator[None]:
-    """Let Prefect's client try everything once; by itself it tries for about a minute.
-
-    Prefect's own ``temporary_settings`` reads all of its settings anew, which takes 0.1 s of CPU.
-    """
-    context = SettingsContext.get()
-    if context is None:
-        yield
-        return
-    client = context.settings.client.model_copy(update={"max_retries": 0})
-    settings = context.settings.model_copy(update={"client": client})
-    with SettingsContext(profile=context.profile, settings=settings):
-        yield
-
-
 def _all_latest(api: SyncPrefectClient, chosen: JsonObject) -> list[ArtifactCollection]:
-    found: list[ArtifactCollection] = []
-    while True:
-        body: JsonObject = {"artifacts": chosen, "limit": _PAGE, "offset": len(found)}
+    def page(**part: int) -> list[ArtifactCollection]:
+        body: JsonObject = {"artifacts": chosen, **part}
         answer = api.request("POST", "/artifacts/latest/filter", json=body, timeout=SECONDS)
-        page = cast("list[Any]", answer.json())
-        found += ArtifactCollection.model_validate_list(page)
-        if len(page) < _PAGE:
-            return found
+        return ArtifactCollection.model_validate_list(cast("list[Any]", answer.json()))
+
+    return [*each_of(page)]

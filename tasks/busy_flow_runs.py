@@ -1,6 +1,7 @@
 """Flow runs that some process should be busy with, as the server knows them."""
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.filters import (
@@ -13,10 +14,10 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.exceptions import ObjectNotFound
 
+from tasks.shared_client import each_of
+
 #: States that last only while a process works on them.
 BUSY = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
-#: The server gives at most so many at once.
-_PAGE = 200
 #: A worker that is gone for so long does not come back to its flow run.
 _LOST = timedelta(minutes=5)
 #: A flow run of a command line tells nobody where it is executed; few take longer than that.
@@ -31,14 +32,7 @@ def busy_flow_runs(api: SyncPrefectClient, pool: str | None = None) -> list[Flow
     """
     of_pool = WorkPoolFilter(name=WorkPoolFilterName(any_=[pool])) if pool else None
     busy = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(BUSY))))
-    found: list[FlowRun] = []
-    while True:
-        page = api.read_flow_runs(
-            flow_run_filter=busy, work_pool_filter=of_pool, limit=_PAGE, offset=len(found)
-        )
-        found += page
-        if len(page) < _PAGE:
-            return found
+    return [*each_of(partial(api.read_flow_runs, flow_run_filter=busy, work_pool_filter=of_pool))]
 
 
 def stuck_flow_runs(api: SyncPrefectClient, now: datetime) -> list[str]:

@@ -1,4 +1,4 @@
-"""The command in whose process flow runs go on: its server, and what it is to know of their end."""
+"""The command that executes flow runs in its own process: its server, and how they ended."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress

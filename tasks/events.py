@@ -1,8 +1,9 @@
-"""What happened, as events of Prefect's: for automations, and for the feed of the UI.
+"""What a flow run tells: events of Prefect's, and a report to its suite.
 
-All events of a run are made from its record, once that is written: none while anything is
-measured, not even beside a step that failed while another was under way. Prefect sends them from
-a thread of its own; a server that is away, or refuses one, changes nothing about a run.
+Events are for automations, and for the feed of the UI. All of a run are made from its record, once
+that is written: none while anything is measured, not even beside a step that failed while another
+was under way. Prefect sends them from a thread of its own; a server that is away, or refuses one,
+changes nothing about a run.
 """
 
 import logging
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
+from uuid import UUID
 
 from prefect import Flow, State
 from prefect.client.schemas.objects import FlowRun
@@ -21,6 +23,9 @@ from benchyard.core.model import Json, JsonObject, Outcome, slug
 from benchyard.results.folders import Results
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import Attempt, RunRecord, StepRecord
+from benchyard.suite.report import CaseReport, report_of
+from tasks.artifacts import Showcase
+from tasks.flow_run import this_flow_run
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +35,11 @@ STEP_RETRIED = "benchyard.step.retried"
 STEP_TOLERATED = "benchyard.step.tolerated"
 REGRESSION_FOUND = "benchyard.regression.found"
 SERVER_BACK = "benchyard.server.back"
+#: By it a flow run says itself that it sends no heartbeat any more. The events of its states may
+#: wait at the server for others that never come, and may overtake heartbeats that are still on
+#: their way. This one follows no other, and takes the way of the heartbeats.
+FLOW_RUN_ENDED = "benchyard.flow-run.ended"
+_REPORT = "benchyard.report"
 
 #: An event of more than 1.5 MB is refused by the server (PREFECT_SERVER_EVENTS_MAXIMUM_SIZE_BYTES).
 _MOST_STEPS = 500
@@ -83,6 +93,43 @@ def announce_return(seconds: float) -> None:
     """Tell that the server was away; it is what makes Prefect send the events it still holds."""
     text = f"the Prefect server did not answer for {seconds:.0f} s"
     _emit(SERVER_BACK, "", {"host": _host(), "seconds": seconds, "text": text}, kind="server")
+
+
+def announce_end(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+    """Tell that a deployment's flow run has ended; others send no heartbeat.
+
+    A hook of Prefect's, which passes the arguments by these names.
+    """
+    del flow
+    if flow_run.deployment_id is None:
+        return
+    emit_event(
+        FLOW_RUN_ENDED,
+        resource={
+            "prefect.resource.id": f"prefect.flow-run.{flow_run.id}",
+            "prefect.resource.name": flow_run.name,
+        },
+        related=[tag_resource(tag) for tag in sorted(flow_run.tags)],
+        payload={"state": state.name, "text": f"{flow_run.name} has ended: {state.name}"},
+    )
+
+
+def tag_resource(tag: str) -> dict[str, str]:
+    """Return a tag as Prefect relates it to an event."""
+    return {"prefect.resource.id": f"prefect.tag.{tag}", "prefect.resource.role": "tag"}
+
+
+def tell_suite(report: CaseReport) -> None:
+    """Keep a report as a label of the flow run under way; a server that is away is no failure."""
+    flow_run = this_flow_run().get("id")
+    if flow_run is not None:
+        labels: dict[str, bool | int | float | str] = {_REPORT: report.to_text()}
+        Showcase().ask(lambda api: api.update_flow_run_labels(UUID(str(flow_run)), labels))
+
+
+def report_in(flow_run: FlowRun) -> CaseReport | None:
+    """Return what a flow run reported to its suite; None if it said nothing."""
+    return report_of(flow_run.labels.get(_REPORT))
 
 
 def failure_of(records: Iterable[RunRecord], results: Path) -> JsonObject:

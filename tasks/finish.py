@@ -21,10 +21,16 @@ from benchyard.show.pages import key_of
 from benchyard.suite.report import CaseReport
 from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end
-from tasks.case_report import tell_suite
-from tasks.events import announce_failure, announce_regression, announce_return, failure_of
-from tasks.final_state import final_state
-from tasks.outage import ask_no_more, wait_for_server
+from tasks.events import (
+    announce_failure,
+    announce_regression,
+    announce_return,
+    failure_of,
+    tell_suite,
+)
+from tasks.flow_run import final_state
+from tasks.prefect_internals import ask_no_more
+from tasks.server import wait_for_server
 
 
 @contextmanager

@@ -39,6 +39,12 @@ WANTED_PASSWORD = "PREFECT_SERVER_API_AUTH_STRING"  # noqa: S105 - a name
 SHOWN_PASSWORD = "PREFECT_API_AUTH_STRING"  # noqa: S105 - a name
 ORIGINS = "PREFECT_SERVER_CORS_ALLOWED_ORIGINS"
 
+#: The automation that ends flow runs without a heartbeat.
+HEARTBEATS = "benchyard: flow runs without a heartbeat"
+#: Longer than three heartbeats, which prefect.yaml asks for every 30 s: what lives must not be
+#: taken for dead.
+WITHIN_SECONDS = 95
+
 #: The part that ends last: the others need it until they have ended.
 SERVER_PART = "server"
 

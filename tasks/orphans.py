@@ -1,7 +1,8 @@
-"""Flow runs of commands that were killed: the next command tells the server how they ended.
+"""Close what killed flow runs leave at the server, where they would stay Running for ever.
 
-Each flow run of a command is noted in a file as long as its process can tell the server itself. A
-file whose process is gone is that of an orphan; without this its flow run would stay Running.
+Prefect's hooks close the task runs of a deployment's flow run. Each flow run of a command is noted
+in a file for as long as its process can tell the server itself how it ends; the next command finds
+the files whose process is gone.
 """
 
 import hashlib
@@ -9,27 +10,61 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
 import httpx
-from prefect import State
+from prefect import Flow, State
 from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.schemas.objects import StateType
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
+from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
 from prefect.settings import get_current_settings
+from prefect.states import Cancelled, Crashed
 
 from benchyard.core import places
 from benchyard.core.files import write_json
 from benchyard.core.json_text import decoded
 from benchyard.process.labels import owner_is_alive, this_owner
-from tasks.close_orphans import close_open
-from tasks.shared_client import our_client
+from tasks.shared_client import each_of, our_client
 
 logger = logging.getLogger(__name__)
 
 _KILLED = "the process of this flow run was killed"
+
+
+def close_task_runs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+    """Give each open task run of a crashed or cancelled flow run the end that it had.
+
+    A hook of Prefect's, called in a process of its own or in the last moment of the flow's; it
+    must not fail, whatever the server does. Prefect passes the arguments by these names.
+    """
+    del flow
+    try:
+        with our_client() as client:
+            close_open(client, flow_run, state)
+    except Exception:
+        logger.debug("could not close the task runs of %s", flow_run.name, exc_info=True)
+
+
+def close_open(client: SyncPrefectClient, flow_run: FlowRun, state: State[Any]) -> list[str]:
+    """Close the open task runs of a flow run and return their names."""
+    make_end = Crashed if state.is_crashed() else Cancelled
+    message = f"the flow run ended as {state.name}: {state.message or 'no reason was told'}"
+    chosen = FlowRunFilter(id=FlowRunFilterId(any_=[flow_run.id]))
+    found = [
+        task
+        for task in each_of(partial(client.read_task_runs, flow_run_filter=chosen))
+        if task.state is None or not task.state.is_final()
+    ]
+    for task in found:
+        client.set_task_run_state(task.id, make_end(message=message), force=True)
+    return [task.name for task in found]
+
+
+# -- of commands
 
 
 class OrphanNote:
@@ -128,5 +163,5 @@ def _end_of(note: dict[str, Any]) -> State[Any]:
     try:
         kind = StateType(note.get("type"))
     except ValueError:
-        return State(type=StateType.CRASHED, name="Crashed", message=_KILLED)
+        return Crashed(message=_KILLED)
     return State(type=kind, name=str(note.get("name")), message=str(note.get("message") or ""))

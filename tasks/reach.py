@@ -1,6 +1,6 @@
-"""What a flow run of a lab may ask for: folders of this host, and variables of its job.
+"""Limit what a flow run may ask of a host: folders, and variables of its job.
 
-Whoever reaches the API names both. So the worker's own user says how far they go.
+Whoever reaches the API names both; the worker's user says which folders are allowed.
 """
 
 import os

@@ -14,13 +14,29 @@ from benchyard.core.model import Outcome, Step
 from benchyard.run.session import Session
 from benchyard.run.stages import CHECKPOINT, INITIALIZE, RECORD, STEP, Handle, Handles, Of, Stage
 from tasks.events import announce_run
-from tasks.flow_run import forget_results
-from tasks.futures import EndedFuture, StageCall
-from tasks.outage import Watch
 from tasks.policy import UNCACHED
+from tasks.prefect_internals import EndedFuture, forget_results
+from tasks.server import Watch
 
 _AnyStage = Stage[*tuple[Any, ...]]
 _Acts = defaultdict[_AnyStage, Sequence[Callable[..., object]]]
+
+
+class StageCall:
+    """One execution of a stage: what its task run gets and returns, and later ones wait for.
+
+    Prefect remembers by ``id()`` which task run returned an object. It would search a dataclass.
+
+    Attributes:
+        stage: The stage.
+        of: What its work is given.
+        title: Of the task run.
+    """
+
+    def __init__(self, stage: Stage[*tuple[Any, ...]], of: tuple[Any, ...]) -> None:
+        self.stage = stage
+        self.of = of
+        self.title = stage.title(*of)
 
 
 @task(name="stage", task_run_name="{call.title}", **UNCACHED)

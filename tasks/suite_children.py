@@ -1,6 +1,7 @@
 """The flow runs that a suite has begun, when the suite itself ends before they do."""
 
 import logging
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,13 +16,11 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.states import Cancelled, Crashed
 
-from tasks.close_orphans import close_open
-from tasks.shared_client import our_client
+from tasks.orphans import close_open
+from tasks.shared_client import each_of, our_client
 
 logger = logging.getLogger(__name__)
 
-#: The server gives at most so many at once.
-_PAGE = 200
 _OPEN = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING, StateType.PAUSED]
 
 
@@ -75,9 +74,4 @@ def _children(client: SyncPrefectClient, suite: UUID) -> list[FlowRun]:
         parent_flow_run_id=FlowRunFilterParentFlowRunId(any_=[suite]),
         state=FlowRunFilterState(type=FlowRunFilterStateType(any_=_OPEN)),
     )
-    found: list[FlowRun] = []
-    while True:
-        page = client.read_flow_runs(flow_run_filter=chosen, limit=_PAGE, offset=len(found))
-        found += page
-        if len(page) < _PAGE:
-            return found
+    return [*each_of(partial(client.read_flow_runs, flow_run_filter=chosen))]

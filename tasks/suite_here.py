@@ -16,9 +16,8 @@ from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.places import Place
 from benchyard.suite.request import SuiteRequest
 from tasks.caller import current_caller
-from tasks.final_state import turn_end
-from tasks.flow_run import forget_results, this_flow_run
-from tasks.shared_client import one_client
+from tasks.flow_run import this_flow_run, turn_end
+from tasks.prefect_internals import forget_results, one_client
 
 
 def conduct_here(execute_case: Callable[..., Any]) -> Callable[[SuiteRequest, Course], str]:

@@ -21,7 +21,7 @@ from benchyard.suite.course import Course, End, Taken, known_places
 from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
 from benchyard.suite.request import SuiteRequest
-from tasks.case_report import report_in
+from tasks.events import report_in
 from tasks.flow_run import this_flow_run
 from tasks.shared_client import our_client
 from tasks.suite_children import cancel, cancel_waiting, is_waiting

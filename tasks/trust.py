@@ -1,4 +1,4 @@
-"""What lies in the current folder decides nothing that is executed.
+"""Keep files of the current folder from deciding what is executed.
 
 Prefect takes its settings from ``.env``, ``prefect.toml`` and ``pyproject.toml`` of the current
 folder too, and one of them names a logging configuration, which calls whatever it names. So it is

@@ -353,7 +353,7 @@ def prefect_server() -> Generator[str]:
     )
     from prefect.testing import utilities  # noqa: PLC0415 - most tests do without Prefect
 
-    from benchyard.lab.server_settings import SPARING  # noqa: PLC0415 - most tests do without Prefect
+    from benchyard.lab.server import SPARING  # noqa: PLC0415 - most tests do without Prefect
     from tasks import artifacts  # noqa: PLC0415 - most tests do without Prefect
 
     _give_websockets_their_own_chance()

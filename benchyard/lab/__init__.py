@@ -1,4 +1,3 @@
 """The lab that runs all the time: server, workers, and what keeps them alive."""
 
-# Guards the import of Prefect.
-import tasks  # noqa: F401 # pyright: ignore[reportUnusedImport]
+import tasks  # noqa: F401 # pyright: ignore[reportUnusedImport] - guards the import of Prefect

@@ -12,9 +12,8 @@ from prefect.states import Cancelled, Cancelling, Crashed, Scheduled
 
 from benchyard.core.model import JsonObject
 from tasks.busy_flow_runs import busy_flow_runs
-from tasks.close_orphans import close_open
 from tasks.names import CONTROL, TESTBEDS, variable_of
-from tasks.shared_client import our_client
+from tasks.orphans import close_open
 
 #: The label that a worker puts on a flow run which it is about to begin.
 _WORKER = "prefect.worker.name"
@@ -22,11 +21,6 @@ _POOLS = {
     TESTBEDS: "Flow runs that measure: one at a time on each testbed.",
     CONTROL: "Suites, publishing and housekeeping: nothing here measures.",
 }
-
-
-def client() -> SyncPrefectClient:
-    """Return a client; use it in a ``with``."""
-    return our_client()
 
 
 def ensure_pools(api: SyncPrefectClient) -> list[str]:
@@ -61,11 +55,6 @@ def _unless_there(make: Callable[[], object]) -> None:
         make()
     except ObjectAlreadyExists:
         return
-
-
-def tell_of_testbed(api: SyncPrefectClient, testbed: str, told: JsonObject) -> None:
-    """Keep in a variable of Prefect's what a testbed is, for those who assign work."""
-    put_variable(api, variable_of(testbed), told)
 
 
 def put_variable(api: SyncPrefectClient, name: str, value: JsonObject) -> None:
@@ -132,11 +121,6 @@ def _wait_again(api: SyncPrefectClient, flow_run: FlowRun) -> str:
     message = "its worker died before it began; it waits for another one"
     api.set_flow_run_state(flow_run.id, Scheduled(message=message), force=True)
     return f"{flow_run.name} had lost its worker before it began, and waits again"
-
-
-def name_of(api: SyncPrefectClient, flow_run: str) -> str:
-    """Return the name of a flow run."""
-    return api.read_flow_run(UUID(flow_run)).name
 
 
 def ask_to_cancel(api: SyncPrefectClient, flow_run: str, message: str) -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 import flows
 from tasks.names import ROOT
 
+#: The folder that this code is in: a checkout, or where it is installed.
+SOURCE = Path(flows.__file__).resolve().parents[1]
+
 
 def checkout() -> Path:
     """Return the folder that flows and cases are in: ``BENCHYARD_ROOT``, else where we are from."""
-    given = os.environ.get(ROOT)
-    return Path(given) if given else Path(flows.__file__).resolve().parents[1]
+    return Path(os.environ.get(ROOT) or SOURCE)
 
 
 def enter_checkout() -> dict[str, str]:

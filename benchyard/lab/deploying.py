@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
@@ -16,18 +16,18 @@ from prefect.client.schemas.actions import DeploymentUpdate
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.settings import get_current_settings
 
-import flows
 from benchyard.core.errors import BenchyardError, InputError
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import JsonObject
 from benchyard.lab import api
+from benchyard.lab.checkout import SOURCE
 from benchyard.lab.keeping import Merged, Values, merge, put_back, remember, remembered, values_of
 from tasks.choices import choices, with_choices
 from tasks.names import SERVER
+from tasks.shared_client import each_of, our_client
 
 PREFECT_YAML = "prefect.yaml"
 #: Seconds that Prefect gets to deploy; it took 4 to 8 s on two busy cores.
 _DEPLOY_SECONDS = 180.0
-_PAGE = 200
 #: Prefect's command line, which the current folder does not configure.
 _PREFECT = """
 import sys
@@ -58,9 +58,7 @@ class Deployed:
 
     def to_json(self) -> JsonObject:
         """Return it as JSON."""
-        schedules: dict[str, Json] = dict(self.schedules)
-        told: dict[str, Json] = {"name": self.name, "page": self.page, "schedules": schedules}
-        return {**told, "kept": list[Json](self.kept)}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def deploy(file: Path, root: Path | None = None, resource_folders: Sequence[Path
         BenchyardError: If Prefect refuses it.
     """
     wanted = declared(file)
-    with api.client() as client:
+    with our_client() as client:
         api.ensure_pools(client)
         before = {one.id: values_of(one) for one in _found(client, wanted)}
         try:
@@ -137,25 +135,20 @@ def declared(file: Path) -> set[tuple[str, str]]:
 
 def _found(client: SyncPrefectClient, wanted: set[tuple[str, str]]) -> list[DeploymentResponse]:
     """Return the deployments of the file that are at the server."""
-    found: list[DeploymentResponse] = []
-    while True:
-        page = client.read_deployments(limit=_PAGE, offset=len(found))
-        found += page
-        if len(page) < _PAGE:
-            return [one for one in found if (one.entrypoint or "", one.name) in wanted]
+    found = each_of(client.read_deployments)
+    return [one for one in found if (one.entrypoint or "", one.name) in wanted]
 
 
 def _deploy_all(file: Path) -> None:
     """Let Prefect deploy everything in a file, in a process of its own as its users do."""
-    root = str(Path(flows.__file__).resolve().parents[1])
-    command = [sys.executable, "-P", "-c", _PREFECT, root, "--no-prompt", "deploy", "--all"]
+    command = [sys.executable, "-P", "-c", _PREFECT, str(SOURCE)]
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
     url = get_current_settings().api.url
     if url:
         environment[SERVER] = url
     try:
         ended = subprocess.run(
-            [*command, "--prefect-file", file.name],
+            [*command, "--no-prompt", "deploy", "--all", "--prefect-file", file.name],
             cwd=file.parent,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -1,19 +1,23 @@
-"""How a lab is let down: flow runs under way may finish, are stopped, or are killed."""
+"""Stop a lab: flow runs under way may finish, are cancelled, or are killed."""
 
 import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from typing import TypeVar
+from uuid import UUID
+
+from prefect.client.orchestration import SyncPrefectClient
 
 from benchyard.core.wording import duration
 from benchyard.lab import api
 from benchyard.lab.processes import FlowProcess, flow_runs_of_lab
-from benchyard.lab.requests import Requests
-from benchyard.lab.supervisor import Supervisor
+from benchyard.lab.supervisor import Requests, Supervisor
 from benchyard.process.labels import kill_labelled, this_owner
 from tasks.names import LAB
+from tasks.shared_client import our_client
 
 #: Seconds that a cancelled flow run gets to stop its resources before it is told directly, and
 #: then before it is killed. Prefect itself kills 30 s after it has told it.
@@ -88,12 +92,8 @@ class Shutdown:
             )
 
     def _name(self, one: FlowProcess) -> str:
-        def ask() -> str:
-            with api.client() as client:
-                return api.name_of(client, one.id)
-
         flow = one.flow or "a flow run"
-        name = _within(_API_SECONDS, ask)
+        name = _asked(lambda client: client.read_flow_run(UUID(one.id)).name)
         return f"{flow} '{name}'" if name else f"{flow} (pid {one.pid})"
 
     def _cancel_suites(self, under_way: Sequence[FlowProcess]) -> None:
@@ -103,7 +103,7 @@ class Shutdown:
                 if f"cancelled {one.id}" not in self._told:
                     self._told.add(f"cancelled {one.id}")
                     self._supervisor.say("the suite is cancelled: its next cases would wait here")
-                    _ask_to_cancel(one)
+                    _asked(lambda client, one=one: api.ask_to_cancel(client, one.id, _MESSAGE))
 
     # -- stopping now
 
@@ -111,14 +111,14 @@ class Shutdown:
         asked = self._requests.count
         for one in under_way:
             self._supervisor.say(f"stopping {self._name(one)}; Ctrl-C again kills it")
-            _ask_to_cancel(one)
+            _asked(lambda client, one=one: api.ask_to_cancel(client, one.id, _MESSAGE))
         self._wait_until_gone(CANCEL_SECONDS, asked)
         _signal(signal.SIGTERM)
         self._wait_until_gone(TERMINATE_SECONDS, asked)
         _signal(signal.SIGKILL)
         self._wait_until_gone(_PART_SECONDS, None)
         for one in under_way:
-            _end_as_cancelled(one)
+            _asked(lambda client, one=one: api.end_as_cancelled(client, one.id, _MESSAGE))
 
     def _wait_until_gone(self, seconds: float, asked: int | None) -> None:
         """Wait until no flow run is under way and its worker has told the server so."""
@@ -135,8 +135,13 @@ class Shutdown:
             worker.end(_PART_SECONDS)
         if self._supervisor.server is not None:
             self._supervisor.server.end(_PART_SECONDS, at_once=True)
-        owner = this_owner()
-        kill_labelled(LAB, lambda value: value == owner)
+        kill_lab()
+
+
+def kill_lab() -> None:
+    """Kill whatever of this process's lab is left."""
+    owner = this_owner()
+    kill_labelled(LAB, lambda value: value == owner)
 
 
 def _under_way() -> list[FlowProcess]:
@@ -148,34 +153,17 @@ def _signal(number: signal.Signals) -> None:
         one.signal(number)
 
 
-def _ask_to_cancel(one: FlowProcess) -> None:
-    def ask() -> None:
-        with api.client() as client:
-            api.ask_to_cancel(client, one.id, _MESSAGE)
-
-    _within(_API_SECONDS, ask)
-
-
-def _end_as_cancelled(one: FlowProcess) -> None:
-    def ask() -> None:
-        with api.client() as client:
-            api.end_as_cancelled(client, one.id, _MESSAGE)
-
-    _within(_API_SECONDS, ask)
-
-
-def _within(seconds: float, question: Callable[[], ResultT]) -> ResultT | None:
+def _asked(question: Callable[[SyncPrefectClient], ResultT]) -> ResultT | None:
     """Ask the API; None if there is no answer in time, or an error."""
     answers: list[ResultT] = []
 
     def ask() -> None:
-        try:
-            answers.append(question())
-        except Exception:  # noqa: BLE001 - the server may be gone: what it would have told is lost
-            return
+        # The server may be gone: what it would have told is lost.
+        with suppress(Exception), our_client() as client:
+            answers.append(question(client))
 
     # With this thread's context, which Prefect keeps its settings in.
     asking = threading.Thread(target=copy_context().run, args=(ask,), daemon=True)
     asking.start()
-    asking.join(seconds)
+    asking.join(_API_SECONDS)
     return answers[0] if answers else None

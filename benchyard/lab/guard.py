@@ -1,4 +1,4 @@
-"""What stands before the lab's server: only its own pages may speak to it, and the way to log in.
+"""Refuse requests of other origins before they reach the lab's server, and log browsers in.
 
 Prefect answers a page of any origin, and one that has pointed its own name at this address. Its
 limit for origins does not hold for WebSockets, nor for requests that change something and whose
@@ -75,10 +75,11 @@ class Guard:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
-        return name in self._names or _is_address(name)
+        return name in self._names or is_address(name)
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
+    """Tell whether a host is named by its address."""
     try:
         ip_address(name)
     except ValueError:

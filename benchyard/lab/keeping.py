@@ -1,4 +1,4 @@
-"""What somebody set of a deployment stays, when the file that declares it is deployed again.
+"""Keep what a user set of a deployment when the file that declares it is deployed again.
 
 A digest of everything that the last deploy wrote is kept in a variable of Prefect's, one for each
 deployment. What differs from it since, was set by somebody, in the UI or otherwise; all else is
@@ -95,7 +95,11 @@ def merge(before: Values, last: Mapping[str, str] | None, written: Values) -> Me
         # Of a schedule of which somebody set a part, the file takes away no other part.
         if path[0] == _SCHEDULES and any(one[:2] == path[:2] for one in is_set):
             values.setdefault(path, before[path])
-    changed = [one for one in paths if one in is_set and _differs(before, written, one)]
+    changed = [
+        one
+        for one in paths
+        if one in is_set and _digest_at(before, one) != _digest_at(written, one)
+    ]
     return Merged(values, tuple(dict.fromkeys(_words(one) for one in changed)))
 
 
@@ -155,10 +159,6 @@ def _name_of(schedule: DeploymentSchedule) -> str:
         return schedule.slug
     parts = _parts(schedule)
     return f"#{_digest([parts['schedule'], parts['parameters']])}"
-
-
-def _differs(one: Values, other: Values, path: tuple[str, ...]) -> bool:
-    return _digest_at(one, path) != _digest_at(other, path)
 
 
 def _digest_at(values: Values, path: tuple[str, ...]) -> str | None:

@@ -1,4 +1,4 @@
-"""A lab on this host: its parts put together, brought up and let down."""
+"""The lab on this host: start its parts, keep them up, stop them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 
+from prefect.client.orchestration import SyncPrefectClient
+
 from benchyard.core.errors import BenchyardError
-from benchyard.lab import api, state
-from benchyard.lab.database import is_surely_sqlite, with_driver
-from benchyard.lab.ending import Shutdown
-from benchyard.lab.requests import listening
-from benchyard.lab.supervisor import Part, Supervisor
-from benchyard.lab.where import Where, answers
-from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, this_owner
+from benchyard.lab import state
+from benchyard.lab.ending import Shutdown, kill_lab
+from benchyard.lab.server import answers
+from benchyard.lab.supervisor import Part, Say, Supervisor, listening
+from benchyard.lab.where import Where, is_surely_sqlite
+from benchyard.process.labels import labelled, owner_is_alive, this_owner
 from tasks.busy_flow_runs import online_workers
 from tasks.names import (
     ALLOWED,
@@ -30,6 +31,7 @@ from tasks.names import (
     TESTBED,
     TESTBEDS,
 )
+from tasks.shared_client import our_client
 
 #: Seconds for a server to answer: 8 s on two idle cores, with a database to be made.
 SERVER_SECONDS = 120.0
@@ -69,7 +71,7 @@ class Lab:
 
     where: Where
     testbed: TestbedPlan
-    say: Callable[[str], None]
+    say: Say
     server: Part | None = None
     workers: list[Part] = field(default_factory=list[Part])
 
@@ -79,7 +81,7 @@ class Lab:
         Raises:
             BenchyardError: If it dies, or does not answer for two minutes.
         """
-        settings = with_driver({**self.where.environment(database_url), LAB: this_owner()})
+        settings = {**self.where.environment(database_url), LAB: this_owner()}
         bind = [str(self.where.bind), str(self.where.port)]
         self.server = Part(
             SERVER_PART, "benchyard.lab.serving", bind, settings, self.testbed.checkout
@@ -128,8 +130,8 @@ class Lab:
             BenchyardError: If one of them dies, or says nothing for a while.
         """
         latest = monotonic() + _WORKERS_SECONDS
-        with api.client() as client:
-            while not all(self._is_online(client, part) for part in self.workers):
+        with our_client() as client:
+            while not all(_is_online(client, part) for part in self.workers):
                 dead = [part for part in self.workers if not part.alive]
                 if dead or monotonic() > latest:
                     part = (dead or self.workers)[0]
@@ -137,23 +139,16 @@ class Lab:
                         f"the {part.name} did not come up: {part.last_words()} (log {part.log})"
                     )
                 sleep(_LOOK_SECONDS)
-            self._warn_of_sqlite(client)
-
-    def _warn_of_sqlite(self, client: api.SyncPrefectClient) -> None:
-        count = len(online_workers(client, TESTBEDS))
-        if count > 1 and is_surely_sqlite(client):
-            self.say(
-                f"{count} testbeds share a server on SQLite, which takes one writer at a time and "
-                "refuses some requests, which are asked again; give it a PostgreSQL database "
-                "(benchyard up --database-url)"
-            )
-
-    def _is_online(self, client: api.SyncPrefectClient, part: Part) -> bool:
-        pool, name = part.arguments[:2]
-        return name in online_workers(client, pool)
+            count = len(online_workers(client, TESTBEDS))
+            if count > 1 and is_surely_sqlite(client):
+                self.say(
+                    f"{count} testbeds share a server on SQLite, which takes one writer at a time "
+                    "and refuses some requests, which are asked again; give it a PostgreSQL "
+                    "database (benchyard up --database-url)"
+                )
 
     def keep_up(self, ready: Callable[[], None], deadline: float | None) -> bool:
-        """Keep it up until the user wants it to end; then let it down.
+        """Keep the parts up until the user asks for the end; then stop them.
 
         Args:
             ready: Called when signals mean what they mean from now on.
@@ -177,11 +172,15 @@ class Lab:
         with ExitStack() as ends:
             for part in [*([self.server] if self.server else []), *self.workers]:
                 ends.callback(part.end, 5, at_once=True)
-        owner = this_owner()
-        kill_labelled(LAB, lambda value: value == owner)
+        kill_lab()
 
 
-def wait_for_dead_labs(say: Callable[[str], None]) -> None:
+def _is_online(client: SyncPrefectClient, part: Part) -> bool:
+    pool, name = part.arguments[:2]
+    return name in online_workers(client, pool)
+
+
+def wait_for_dead_labs(say: Say) -> None:
     """Wait until labs of this host whose supervisor was killed have wound up.
 
     Their flow runs may finish; the server ends by itself after them.

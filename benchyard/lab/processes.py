@@ -1,15 +1,24 @@
-"""The flow runs that this host executes, as its process table knows them."""
+"""The processes of a lab on this host: its flow runs, its parts, and the pipe that binds these.
+
+The lab holds the writing end and never writes; each part has the reading end as its input. So one
+mechanism serves an orderly stop and a lab that was killed: no part ever outlives its lab for
+longer than the flow runs under way.
+"""
 
 import os
 import signal
+import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
 from benchyard.process.labels import labelled, start_time
-from tasks.names import FLOW_NAME, FLOW_RUN, LAB, TESTBED
+from tasks.names import FLOW_NAME, FLOW_RUN, LAB, PART, SERVER_PART, TESTBED
 
+#: Between two looks at who is still there: each reads the environment of every process.
+LOOK_SECONDS = 2.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -67,3 +76,29 @@ def _flow_runs(pids: set[int]) -> list[FlowProcess]:
 
 def _alive(pids: set[int]) -> Iterator[tuple[int, str]]:
     return ((pid, one) for pid, one in labelled(FLOW_RUN) if pid in pids and start_time(pid))
+
+
+# -- parts
+
+
+def when_cut(action: Callable[[], object]) -> None:
+    """Call ``action`` in a thread of its own when the pipe ends."""
+    threading.Thread(target=_listen, args=(action,), name="lifeline", daemon=True).start()
+
+
+def _listen(action: Callable[[], object]) -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    action()
+
+
+def others_of_lab(owner: str) -> list[int]:
+    """Return the processes of a lab that need its server: workers, flow runs, their children."""
+    servers = {pid for pid, part in labelled(PART) if part == SERVER_PART}
+    return [pid for pid, lab in labelled(LAB) if lab == owner and pid not in servers]
+
+
+def wait_for_others(owner: str) -> None:
+    """Return once the server is the only part of a lab that is left."""
+    while others_of_lab(owner):
+        time.sleep(LOOK_SECONDS)

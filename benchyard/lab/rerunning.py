@@ -1,8 +1,10 @@
-"""What Retry and Custom run of the UI do, for the shell: go on with a case at a lab."""
+"""Go on with a case at a lab: *Retry* and *Custom run* of the UI, for the shell."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any, cast
 from uuid import UUID
 
@@ -22,14 +24,13 @@ from prefect.states import AwaitingRetry
 
 from benchyard.core.errors import BenchyardError
 from benchyard.core.model import Case, Json, JsonObject, point_suffix
-from benchyard.lab import api
 from benchyard.lab.checkout import checkout
 from benchyard.run.beginning import Campaigning
 from tasks.choices import reference
+from tasks.shared_client import each_of, our_client
 
 FLOW = "execute-case"
 DEPLOYMENT = "execute-case/testbed"
-_PAGE = 200
 #: Older flow runs are not looked through: a flow run of the case would be started anew.
 _MOST_FLOW_RUNS = 5_000
 
@@ -48,11 +49,6 @@ class Wanted:
     only: tuple[int, ...] = ()
     force: bool = False
     more: Mapping[str, Json] | None = None
-
-    @property
-    def as_before(self) -> bool:
-        """Whether the parameters of the last flow run are right as they are."""
-        return not (self.only or self.force)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +88,18 @@ def rerun(wanted: Wanted) -> Rerun | None:
         BenchyardError: If the server refuses it.
     """
     try:
-        with api.client() as client:
+        with our_client() as client:
             last = _last(client, wanted.case)
-            if last is not None and last.state is not None and not last.state.is_final():
-                return _told("under way", last)
-            if last is not None and wanted.as_before and _is_broken(last) and _retry(client, last):
-                return _told("retried", last)
+            state = last.state if last is not None else None
+            if last is not None and state is not None:
+                if not state.is_final():
+                    return _told("under way", last)
+                as_before = not (wanted.only or wanted.force)
+                if as_before and not state.is_completed() and _retry(client, last):
+                    return _told("retried", last)
             return _start(client, wanted, last)
     except PrefectHTTPStatusError as error:
         raise BenchyardError(f"the Prefect server refuses it: {_detail(error)}") from None
-
-
-def _is_broken(flow_run: FlowRun) -> bool:
-    return flow_run.state is not None and not flow_run.state.is_completed()
 
 
 def _last(client: SyncPrefectClient, case: Case) -> FlowRun | None:
@@ -118,19 +113,13 @@ def _last(client: SyncPrefectClient, case: Case) -> FlowRun | None:
 
 def _flow_runs(client: SyncPrefectClient) -> Iterator[FlowRun]:
     of_deployment = FlowRunFilter(deployment_id=FlowRunFilterDeploymentId(is_null_=False))
-    offset = 0
-    while offset < _MOST_FLOW_RUNS:
-        page = client.read_flow_runs(
-            flow_filter=FlowFilter(name=FlowFilterName(any_=[FLOW])),
-            flow_run_filter=of_deployment,
-            sort=FlowRunSort.EXPECTED_START_TIME_DESC,
-            limit=_PAGE,
-            offset=offset,
-        )
-        yield from page
-        if len(page) < _PAGE:
-            return
-        offset += len(page)
+    newest_first = partial(
+        client.read_flow_runs,
+        flow_filter=FlowFilter(name=FlowFilterName(any_=[FLOW])),
+        flow_run_filter=of_deployment,
+        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
+    )
+    return islice(each_of(newest_first), _MOST_FLOW_RUNS)
 
 
 def _names(case: Case) -> set[str]:

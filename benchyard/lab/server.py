@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.core.errors import BenchyardError
-from benchyard.lab.server_settings import SPARING
 from benchyard.lab.state import running_lab, show_password
 from benchyard.lab.trouble import raise_if_refused
 from benchyard.process.guard import ensure_guard
@@ -43,6 +42,13 @@ QUIET = {
     # A deadline's thread belongs to no flow run: what it logs is in log.txt, and no warning.
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }
+
+_RECORDER = "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER"
+#: A server of ours writes what task runs do in batches, once a second, not each state in a
+#: transaction. SQLite takes one writer at a time, and a connection that has to wait sleeps up to
+#: 0.1 s between two tries: with Prefect's own way every request of a flow run meets one, and a case
+#: of a suite in place took 0.3 s longer (``benchmarks.suite``).
+SPARING = {f"{_RECORDER}_BATCH_SIZE": "100", f"{_RECORDER}_FLUSH_INTERVAL": "1"}
 
 #: What a temporary server keeps of flow runs: all but the events, which are most of it, and which
 #: nobody can look at before the server has gone.
@@ -104,7 +110,7 @@ class Server:
                 a temporary one dies.
         """
         if self.process is None:
-            if not _answers(self.url, _PROBE_SECONDS):
+            if not answers(self.url):
                 raise BenchyardError(
                     f"no Prefect server answers at {self.url}; start it, or unset PREFECT_API_URL "
                     "to use a temporary one, or use --direct"
@@ -112,7 +118,7 @@ class Server:
             raise_if_refused(self.url)
             return
         deadline = time.monotonic() + STARTUP_SECONDS
-        while not _answers(self.url, 1.0):
+        while not answers(self.url, 1.0):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise BenchyardError(
                     "the temporary Prefect server did not come up; see what it printed, or use "
@@ -217,7 +223,7 @@ def _answers_within(server: Server, seconds: float) -> bool:
     """Tell whether a temporary server answers in time; one that ended does not."""
     deadline = time.monotonic() + seconds
     while server.process is not None and server.process.poll() is None:
-        if _answers(server.url, 1.0):
+        if answers(server.url, 1.0):
             return True
         if time.monotonic() > deadline:
             return False
@@ -225,9 +231,10 @@ def _answers_within(server: Server, seconds: float) -> bool:
     return False
 
 
-def _answers(url: str, timeout: float) -> bool:
+def answers(url: str, seconds: float | None = None) -> bool:
+    """Tell whether a Prefect server answers at ``url``, the address of its API."""
     try:
-        with urllib.request.urlopen(f"{url}/health", timeout=timeout) as response:  # noqa: S310
+        with urllib.request.urlopen(f"{url}/health", timeout=seconds or _PROBE_SECONDS) as response:  # noqa: S310
             return response.status == 200
     except urllib.error.HTTPError:
         return True  # somebody is there and wants to be asked otherwise; Prefect's client knows how

@@ -1,4 +1,4 @@
-"""What a lab keeps on this host: its folder, its logs, and the claim that only one is up.
+"""The lab's folder on this host: its logs, its password, and the claim that only one is up.
 
 Standard library only: every ``benchyard run`` asks whether a lab is up here.
 """

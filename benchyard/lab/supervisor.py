@@ -1,17 +1,19 @@
-"""What keeps a lab up: its parts are started again when they die."""
+"""What keeps a lab up until its user wants it to end: parts that die are started again."""
 
 import os
+import select
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
-import flows
 from benchyard.lab import state
-from benchyard.lab.requests import Requests
+from benchyard.lab.checkout import SOURCE
 from benchyard.process.children import tail
 from tasks.names import HOME, PART, without_labels
 
@@ -19,6 +21,75 @@ from tasks.names import HOME, PART, without_labels
 FIRST_DELAY, MOST_DELAY = 1.0, 60.0
 #: Seconds after which a part that has died did not die soon.
 _SETTLED = 60.0
+_HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+# -- requests
+
+
+class Requests:
+    """How often the end was asked for, and a sleep that such a request ends."""
+
+    def __init__(self, wake: int) -> None:
+        self._wake = wake
+        self.count = 0
+        #: Whether somebody else than the user at the terminal asked: systemd, a shutdown.
+        self.by_machine = False
+
+    def note(self, number: int) -> None:
+        """Take note of a signal."""
+        self.count += 1
+        self.by_machine = self.by_machine or number != signal.SIGINT
+
+    def sleep(self, seconds: float | None, descriptors: Sequence[int] = ()) -> None:
+        """Sleep until a request comes, one of the processes ends, or ``seconds`` have passed.
+
+        Nothing wakes up in between: the lab must not disturb what it measures.
+        """
+        poll = select.poll()
+        for descriptor in (self._wake, *descriptors):
+            poll.register(descriptor, select.POLLIN)
+        for descriptor, _ in poll.poll(None if seconds is None else max(0, seconds) * 1000):
+            if descriptor == self._wake:
+                os.read(self._wake, 64)
+
+
+@contextmanager
+def listening() -> Generator[Requests]:
+    """Count signals that ask for the end, instead of dying of them."""
+    heard, told = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    requests = Requests(heard)
+
+    def hear(number: int, _frame: FrameType | None) -> None:
+        requests.note(number)
+        os.write(told, b"!")
+
+    before = {number: signal.signal(number, hear) for number in _HEARD}
+    try:
+        yield requests
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(heard)
+        os.close(told)
+
+
+@contextmanager
+def as_interrupts() -> Generator[None]:
+    """Let SIGTERM and SIGHUP be what Ctrl-C is: for the time before a lab is up."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in _HEARD[1:]}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# -- parts
 
 
 @dataclass
@@ -31,6 +102,7 @@ class Part:
         arguments: Of the module.
         environment: Added to ours.
         folder: Its working folder.
+        delay: Seconds from its last end to its next start.
     """
 
     name: str
@@ -41,7 +113,7 @@ class Part:
     process: "subprocess.Popen[bytes] | None" = None
     descriptor: int = -1
     again_at: float | None = None
-    _delay: float = FIRST_DELAY
+    delay: float = FIRST_DELAY
     _began: float = 0.0
     log: Path = field(default_factory=Path)
 
@@ -70,10 +142,12 @@ class Part:
     def _environment(self) -> dict[str, str]:
         kind = self.name.partition(" ")[0]
         ours = {**without_labels(), **self.environment, PART: kind, HOME: str(state.folder())}
-        root = Path(flows.__file__).resolve().parents[1]
-        if (root / "pyproject.toml").exists():
+        # A checkout that is not installed; the paths of an installed one are known.
+        if (SOURCE / "pyproject.toml").exists():
             # A checkout that is not installed; the paths of an installed one are known.
-            ours["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), ours.get("PYTHONPATH")]))
+            ours["PYTHONPATH"] = os.pathsep.join(
+                filter(None, [str(SOURCE), ours.get("PYTHONPATH")])
+            )
         return ours
 
     def reap(self) -> str | None:
@@ -83,17 +157,12 @@ class Part:
         code = self.process.returncode
         self._close()
         lived = time.monotonic() - self._began
-        self._delay = FIRST_DELAY if lived > _SETTLED else min(self._delay * 2, MOST_DELAY)
-        self.again_at = time.monotonic() + self._delay
+        self.delay = FIRST_DELAY if lived > _SETTLED else min(self.delay * 2, MOST_DELAY)
+        self.again_at = time.monotonic() + self.delay
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
 
-    @property
-    def delay(self) -> float:
-        """Seconds from its last end to its next start."""
-        return self._delay
-
     def cut(self) -> None:
-        """Tell it to end, when what it has begun has ended."""
+        """Ask it to end once its work is done: close its pipe."""
         if self.process is not None and self.process.stdin is not None:
             with suppress(OSError):
                 self.process.stdin.close()

@@ -19,7 +19,7 @@ from benchyard.suite.driver import TurnEnd
 from benchyard.suite.request import SuiteRequest
 from flows.execute_case import execute_case
 from tasks.caller import Caller, called_by
-from tasks.final_state import turn_end
+from tasks.flow_run import turn_end
 
 
 def caller_of(server: Server) -> Caller:

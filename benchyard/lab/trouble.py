@@ -1,4 +1,4 @@
-"""A Prefect server that wants a password, or has trouble, in a sentence for people."""
+"""Say in a sentence that a Prefect server wants a password, or has trouble."""
 
 import base64
 import http.client

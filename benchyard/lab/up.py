@@ -1,4 +1,4 @@
-"""How a lab comes up on a machine, what is said of it, and how a machine joins another's lab."""
+"""Start a lab on this machine, or let the machine join the lab of another."""
 
 import getpass
 import shlex
@@ -11,14 +11,14 @@ from pathlib import Path
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.lab import state
-from benchyard.lab.api import client
+from benchyard.lab.automations import ensure_alerts, ensure_heartbeat_automation
 from benchyard.lab.deploying import Offered, declared, deploy
-from benchyard.lab.heartbeats import ensure_heartbeat_automation
 from benchyard.lab.lab import Lab, TestbedPlan, wait_for_dead_labs
-from benchyard.lab.requests import as_interrupts
+from benchyard.lab.supervisor import Say, as_interrupts
 from benchyard.lab.trouble import raise_if_refused
 from benchyard.lab.where import choose, protect, reachable, use
 from tasks.names import SERVER, SHOWN_PASSWORD, TESTBEDS, this_host
+from tasks.shared_client import our_client
 
 SERVED = "the testbed is served already, by pid {pid} on this machine; give another --name"
 _FLOWS = Path("flows", "execute_case.py")
@@ -45,7 +45,7 @@ class JoinOptions:
     grace: float | None
 
 
-def join(wishes: JoinOptions, say: Callable[[str], None]) -> bool:
+def join(options: JoinOptions, say: Say) -> bool:
     """Serve a lab as a testbed until somebody asks for the end.
 
     Returns:
@@ -56,9 +56,9 @@ def join(wishes: JoinOptions, say: Callable[[str], None]) -> bool:
             does not come up.
         InputError: If the testbed is served already, or there are no flows.
     """
-    name = wishes.name or this_host()
+    name = options.name or this_host()
     raise_if_unfit(name)
-    checkout = wishes.checkout.resolve()
+    checkout = options.checkout.resolve()
     if not (checkout / _FLOWS).is_file():
         raise InputError(f"there is no {_FLOWS} in {checkout}; --checkout names Benchyard's folder")
     with ExitStack() as held:
@@ -66,8 +66,8 @@ def join(wishes: JoinOptions, say: Callable[[str], None]) -> bool:
         with as_interrupts():
             use(where := reachable())
             raise_if_refused(where.api)
-            queue = wishes.queue or name
-            testbed = TestbedPlan(name, queue, wishes.tags, checkout, wishes.allowed)
+            queue = options.queue or name
+            testbed = TestbedPlan(name, queue, options.tags, checkout, options.allowed)
             lab = Lab(where, testbed, say)
             try:
                 lab.start_testbed()
@@ -83,7 +83,7 @@ def join(wishes: JoinOptions, say: Callable[[str], None]) -> bool:
             )
             say("Ctrl-C lets the run in progress finish, a second one stops it")
 
-        return lab.keep_up(ready, wishes.grace)
+        return lab.keep_up(ready, options.grace)
 
 
 def raise_if_unfit(name: str) -> None:
@@ -96,7 +96,6 @@ def raise_if_unfit(name: str) -> None:
         raise InputError(f"'{name}' is no name for a testbed: it has no / % & < >, and is short")
 
 
-Say = Callable[[str], None]
 _TWICE = "a lab is up on this machine already (pid {pid}): {url}; stop it with Ctrl-C or SIGTERM"
 
 
@@ -137,7 +136,7 @@ class LabOptions:
     grace: float | None
 
 
-def up(wishes: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) -> bool:
+def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) -> bool:
     """Bring a lab up and keep it up until somebody asks for its end.
 
     Args:
@@ -149,24 +148,24 @@ def up(wishes: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) -
 
     Raises:
         BenchyardError: If a part does not come up.
-        InputError: If a lab is up here already, or a wish cannot be met.
+        InputError: If a lab is up here already, or an option cannot be met.
     """
-    name = wishes.name or this_host()
+    name = options.name or this_host()
     raise_if_unfit(name)
-    declared(wishes.prefect_yaml)
+    declared(options.prefect_yaml)
     with ExitStack() as held:
         claim = held.enter_context(state.claim("up", _TWICE))
-        if wishes.measures:
+        if options.measures:
             held.enter_context(state.claim(f"testbed-{name}", SERVED))
         with as_interrupts():
             wait_for_dead_labs(say)
-            where = choose(wishes.host_name, wishes.port, own=wishes.own_server)
-            password = protect(where, auth=wishes.auth)
+            where = choose(options.host_name, options.port, own=options.own_server)
+            password = protect(where, auth=options.auth)
             use(where)
-            checkout = wishes.prefect_yaml.resolve().parent
-            lab = Lab(where, TestbedPlan(name, name, wishes.tags, checkout, _reach(wishes)), say)
+            checkout = options.prefect_yaml.resolve().parent
+            lab = Lab(where, TestbedPlan(name, name, options.tags, checkout, _reach(options)), say)
             try:
-                offered = _bring_up(lab, wishes)
+                offered = _bring_up(lab, options)
             except BaseException:
                 lab.abandon()
                 raise
@@ -177,25 +176,23 @@ def up(wishes: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) -
                 say(line)
             ready(_facts(lab, offered, password))
 
-        return lab.keep_up(told, wishes.grace)
+        return lab.keep_up(told, options.grace)
 
 
-def _reach(wishes: LabOptions) -> list[Path]:
-    return [*([wishes.root] if wishes.root else []), *wishes.resource_folders, *wishes.allowed]
+def _reach(options: LabOptions) -> list[Path]:
+    return [*([options.root] if options.root else []), *options.resource_folders, *options.allowed]
 
 
-def _bring_up(lab: Lab, wishes: LabOptions) -> Offered:
+def _bring_up(lab: Lab, options: LabOptions) -> Offered:
     if lab.where.bind is not None:
         lab.say(f"starting a Prefect server at {lab.where.ui}")
-        lab.start_server(wishes.database_url)
-    offered = deploy(wishes.prefect_yaml.resolve(), wishes.root, wishes.resource_folders)
-    with client() as api:
-        ensure_heartbeat_automation(api)
-    if wishes.alerts is not None:
-        from benchyard.lab.alerts import ensure_alerts  # noqa: PLC0415 - only who wants alerts
-
-        ensure_alerts(wishes.alerts)
-    if wishes.measures:
+        lab.start_server(options.database_url)
+    offered = deploy(options.prefect_yaml.resolve(), options.root, options.resource_folders)
+    with our_client() as client:
+        ensure_heartbeat_automation(client)
+    if options.alerts is not None:
+        ensure_alerts(options.alerts)
+    if options.measures:
         lab.start_testbed()
     lab.start_control()
     lab.wait_for_workers()

@@ -2,28 +2,30 @@
 
 import os
 import socket
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
+from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
-from prefect.context import refresh_global_settings_context
+import httpx
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.settings import get_current_settings
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.lab import state
-from benchyard.lab.guard import LOGIN
-from benchyard.lab.server_settings import SPARING
+from benchyard.lab.guard import LOGIN, is_address
+from benchyard.lab.prefect_internals import take_environment
+from benchyard.lab.server import SPARING, answers
 from tasks.names import ORIGINS, SERVER, SHOWN_PASSWORD, WANTED_PASSWORD
-from tasks.trust import out_of_reach
 
 PORT = 4200
 LOOPBACK = "127.0.0.1"
-_PROBE_SECONDS = 5.0
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - asked for by name, never by default
+
+_DATABASE_URL = "PREFECT_SERVER_DATABASE_CONNECTION_URL"
+_DRIVER = "PREFECT_SERVER_DATABASE_DRIVER"
+_SQLITE = "sqlite+aiosqlite"
+_DRIVERS = (_SQLITE, "postgresql+asyncpg")
 
 _LEASES = "prefect.server.concurrency.lease_storage"
 #: What a server of ours must not do: report usage, or let the browser call somebody.
@@ -69,19 +71,27 @@ class Where:
     def environment(self, database_url: str | None) -> Mapping[str, str]:
         """Return the settings that our own server gets.
 
+        Its database's kind is among them: a server shows its settings to whoever may ask, but not
+        the database's address.
+
         Args:
             database_url: Where its data go; None for what is configured, else the lab's folder.
         """
-        configured = get_current_settings().server.database.model_fields_set
+        database = get_current_settings().server.database
         loops = {f"PREFECT_SERVER_SERVICES_{name}": value for name, value in _LOOPS.items()}
         ours = {**_QUIET, **SPARING, **loops}
         settings = {name: os.environ.get(name, value) for name, value in ours.items()}
         settings |= {SERVER: self.api, "PREFECT_UI_API_URL": self.shown}
         settings[ORIGINS] = os.environ.get(ORIGINS) or ",".join(self.origins())
-        if database_url is None and "connection_url" not in configured:
-            database_url = f"sqlite+aiosqlite:///{state.database()}"
+        if database_url is None and "connection_url" not in database.model_fields_set:
+            database_url = f"{_SQLITE}:///{state.database()}"
         if database_url is not None:
-            settings["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = database_url
+            settings[_DATABASE_URL] = database_url
+        elif database.connection_url is not None:
+            database_url = database.connection_url.get_secret_value()
+        driver = (database_url or "").partition(":")[0]
+        if driver in _DRIVERS and _DRIVER not in os.environ:
+            settings[_DRIVER] = driver
         return settings
 
     def origins(self) -> list[str]:
@@ -152,19 +162,13 @@ def own_server(host_name: str | None, port: int) -> Where:
     name = host_name or LOOPBACK
     if name in _EVERYWHERE:
         bind, local, shown = name, LOOPBACK, socket.gethostname()
-    elif _is_address(name):
+    elif is_address(name) or name == "localhost":
         bind, local, shown = name, name, name
     else:
         # A name may lead to another address here (Debian's 127.0.1.1) than elsewhere.
         bind, local, shown = _EVERYWHERE[0], LOOPBACK, name
     reached, ui = (f"http://{_in_url(host)}:{port}" for host in (local, shown))
     return Where(f"{reached}/api", ui, bind, port, f"{ui}/api")
-
-
-def _is_address(name: str) -> bool:
-    with suppress(ValueError):
-        return bool(ip_address(name))
-    return name == "localhost"
 
 
 def _in_url(host: str) -> str:
@@ -185,24 +189,12 @@ def _raise_if_taken(where: Where) -> None:
             ) from None
 
 
-def answers(url: str) -> bool:
-    """Tell whether a Prefect server answers at ``url``."""
-    try:
-        with urllib.request.urlopen(f"{url}/health", timeout=_PROBE_SECONDS) as response:  # noqa: S310
-            return response.status == 200
-    except urllib.error.HTTPError:
-        return True  # one that wants a password, which Prefect's client knows
-    except (urllib.error.URLError, OSError, ValueError):
-        return False
-
-
 def use(where: Where) -> None:
     """Let this process and all that it starts speak to a server."""
     os.environ[SERVER] = where.api
     if where.bind is None:
         state.show_password(where.api)
-    with out_of_reach():
-        refresh_global_settings_context()
+    take_environment()
 
 
 def protect(where: Where, *, auth: bool) -> str | None:
@@ -227,3 +219,13 @@ def protect(where: Where, *, auth: bool) -> str | None:
     password = state.password(configured.get_secret_value() if configured else None)
     os.environ[WANTED_PASSWORD] = os.environ[SHOWN_PASSWORD] = password
     return password
+
+
+def is_surely_sqlite(client: SyncPrefectClient) -> bool:
+    """Tell whether a server says that its database is SQLite."""
+    try:
+        told: Any = client.request("GET", "/admin/settings").json()
+        database = cast("dict[str, Any]", told["server"]["database"])
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return False
+    return database.get("driver") == _SQLITE

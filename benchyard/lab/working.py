@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,12 +17,13 @@ from benchyard.case.testbeds import this_testbed
 from benchyard.core.clock import now
 from benchyard.core.model import JsonObject
 from benchyard.core.wording import printable
-from benchyard.lab import api, lifeline
-from benchyard.lab.draining import DrainingWorker
-from benchyard.lab.processes import flow_runs_here, flow_runs_of_testbed
+from benchyard.lab import api
+from benchyard.lab.prefect_internals import DrainingWorker
+from benchyard.lab.processes import flow_runs_here, flow_runs_of_testbed, when_cut
 from benchyard.process.labels import kill_leftovers
 from tasks.alerting import command_file
-from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS
+from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS, variable_of
+from tasks.shared_client import our_client
 
 #: Between two looks while a flow run of an earlier worker is still under way.
 _LOOK_SECONDS = 5.0
@@ -89,7 +91,7 @@ class Working:
 
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, end)
-        lifeline.when_cut(lambda: loop.call_soon_threadsafe(end))
+        when_cut(lambda: loop.call_soon_threadsafe(end))
         await self._prepare(ended)
         if not ended.is_set():
             note(f"worker '{self._name}' takes flow runs of {self._pool}: {self._queues}")
@@ -119,7 +121,7 @@ class Working:
                 return
 
     def _close_lost(self) -> None:
-        with api.client() as client:
+        with our_client() as client:
             api.ensure_pools(client)
             for text in api.close_lost(client, self._name, self._pool, flow_runs_here()):
                 note(text)
@@ -129,10 +131,10 @@ class Working:
             return
         queue = next((queue for queue in self._queues if queue != DEFAULT_QUEUE), DEFAULT_QUEUE)
         told: JsonObject = {**this_testbed().to_json(), "queue": queue, "seen": now()}
-        with api.client() as client:
+        with our_client() as client:
             if queue != DEFAULT_QUEUE:
                 api.ensure_queue(client, queue)
-            api.tell_of_testbed(client, self._testbed, told)
+            api.put_variable(client, variable_of(self._testbed), told)
 
     async def _beat(self) -> None:
         self._beats += 1
@@ -143,7 +145,7 @@ class Working:
 
     def _reschedule_forgotten(self) -> None:
         """Once, some time after the start: only a worker that died forgets, and this came after."""
-        with api.client() as client:
+        with our_client() as client:
             before = datetime.now(UTC) - _FORGOTTEN
             for text in api.reschedule_forgotten(client, self._pool, before):
                 note(text)
@@ -154,7 +156,7 @@ class Working:
         testbed = self._testbed
 
         def forget() -> None:
-            with api.client() as client:
+            with our_client() as client:
                 api.forget_testbed(client, testbed)
 
         try:
@@ -164,11 +166,9 @@ class Working:
 
 
 async def _wait(ended: asyncio.Event, seconds: float) -> None:
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await ended.wait()
-    except TimeoutError:
-        return
 
 
 def main(arguments: list[str]) -> Any:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import urllib.request
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,13 +22,7 @@ EVIL = "<img src=x onerror=alert(1)> [go](javascript:alert(2)) ![p](https://evil
 def newest(ui: Ui, key: str) -> str:
     """Return the place of the newest artifact of a key."""
     wanted = {"artifacts": {"key": {"any_": [key]}}, "sort": "CREATED_DESC", "limit": 1}
-    request = urllib.request.Request(  # noqa: S310 - our own server
-        f"{ui.url}/api/artifacts/filter",
-        json.dumps(wanted).encode(),
-        {"content-type": "application/json"},
-    )
-    with urllib.request.urlopen(request) as answer:  # noqa: S310
-        (found,) = cast("list[dict[str, Any]]", json.load(answer))
+    (found,) = cast("list[dict[str, Any]]", ui.server.ask("/artifacts/filter", wanted))
     return f"/artifacts/artifact/{found['id']}"
 
 

@@ -3,25 +3,20 @@
 BENCHYARD_OUTAGE sets for how many seconds; the default is short, for a server takes its time too.
 """
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Generator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord, StepRecord, read_record
 from tests.conftest import MakeCase, eventually, process
-from tests.databases import put_database
-from tests.ports import free_port
+from tests.servers import PrefectServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.long]
 
@@ -29,78 +24,15 @@ OUTAGE_SECONDS = float(os.environ.get("BENCHYARD_OUTAGE", "8"))
 STAGES = ("initialize", "start-collector", "stop", "stop-collector", "keep-outputs", "record")
 
 
-@dataclass
-class Server:
-    """A Prefect server that can be taken away and brought back."""
-
-    home: Path
-    port: int = field(default_factory=free_port)
-    process: "subprocess.Popen[bytes] | None" = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/api"
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {
-            **os.environ,
-            "PREFECT_HOME": str(self.home),
-            "PREFECT_API_URL": self.url,
-            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-            "DO_NOT_TRACK": "1",
-            "BENCHYARD_HOME": str(self.home / "benchyard"),
-            "BENCHYARD_SERVER_PATIENCE": "600",
-        }
-
-    def start(self) -> None:
-        put_database(self.home / "prefect.db")
-        command = [sys.executable, "-m", "uvicorn", "--factory", "--log-level", "error"]
-        address = ["--host", "127.0.0.1", "--port", str(self.port)]
-        with (self.home / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [*command, "prefect.server.api.server:create_app", *address],
-                env={**self.environment, "PREFECT__SERVER_FINAL": "1"},
-                stdout=log,
-                stderr=log,
-            )
-        assert eventually(self.answers, 180), (self.home / "server.log").read_text()
-
-    def answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/health", timeout=2) as answer:  # noqa: S310
-                return answer.status == 200
-        except OSError:
-            return False
-
-    def signal(self, number: signal.Signals) -> None:
-        assert self.process is not None
-        self.process.send_signal(number)
-
-    def kill(self) -> None:
-        self.signal(signal.SIGKILL)
-        assert self.process is not None
-        self.process.wait()
-
-    def ask(self, path: str, body: object) -> Any:
-        request = urllib.request.Request(  # noqa: S310 - our own server
-            f"{self.url}{path}", json.dumps(body).encode(), {"content-type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-            return json.load(answer)
-
-
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    server = Server(tmp_path_factory.mktemp("outage"))
-    server.start()
-    yield server
-    server.kill()
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[PrefectServer]:
+    with PrefectServer(tmp_path_factory.mktemp("outage")).running() as server:
+        yield server
 
 
 @pytest.mark.parametrize("how", ["killed", "hung"])
 def test_a_run_without_a_server_is_as_one_with_it(
-    how: str, server: Server, case_folder: MakeCase, tmp_path: Path
+    how: str, server: PrefectServer, case_folder: MakeCase, tmp_path: Path
 ) -> None:
     """Run 1 has a server all the time; run 2 loses it in its first step, up to its end."""
     began, go = tmp_path / "began", tmp_path / "go"
@@ -113,7 +45,11 @@ def test_a_run_without_a_server_is_as_one_with_it(
     )
     lab = subprocess.Popen(
         [sys.executable, "-m", "benchyard.cli", "run", case, "--runs", "2", "--cooldown", "0"],
-        env=server.environment,
+        env={
+            **server.environment,
+            "BENCHYARD_HOME": str(server.home / "benchyard"),
+            "BENCHYARD_SERVER_PATIENCE": "600",
+        },
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
@@ -162,7 +98,7 @@ def shape(step: StepRecord) -> tuple[object, ...]:
     return (step.outcome, len(step.attempts), sorted(made.used), sorted(made.harness))
 
 
-def assert_told(server: Server) -> None:
+def assert_told(server: PrefectServer) -> None:
     """Check that the server knows of everything in the end."""
     newest, *_ = server.ask("/flow_runs/filter", {"limit": 1, "sort": "START_TIME_DESC"})
     assert newest["state_type"] == "COMPLETED"

@@ -102,6 +102,9 @@ def test_a_secret_is_nowhere(
     assert ended.returncode in {0, 1}, ended.stderr
     assert _MARK not in ended.stdout + ended.stderr
     assert not list(files_that_tell(tmp_path))
+    assert list((tmp_path / "lab" / "archive").rglob("*.json")), "nothing was published"
+    events = (folder / "results" / "run_1" / "events.jsonl").read_text()
+    assert "benchyard:attempt-end" in events
     run = folder / "results" / "run_1"
     assert {file.name for file in run.glob("process/own/*")} == {"a-******", "b-******"}
     assert (run / "process" / "said.txt").read_text().startswith("****** ")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import BenchyardError, InputError
-from benchyard.lab import alerts
+from benchyard.lab import automations
 from benchyard.lab.working import query_seconds
 from tasks.alerting import command_file, run_command
 from tasks.names import CONTROL, TESTBEDS
@@ -76,11 +76,11 @@ def test_the_worker_that_gives_it_alerts_asks_more_often_then() -> None:
 @pytest.mark.parametrize("target", ["", "  ", "ftp://x", "no-such-program-here --x", "echo 'x"])
 def test_neither_url_nor_command_is_refused(target: str) -> None:
     with pytest.raises(InputError, match="--alerts"):
-        alerts.ensure_alerts(target)
+        automations.ensure_alerts(target)
 
 
 def test_a_command_is_split_as_a_shell_does_and_found_on_path() -> None:
-    split = vars(alerts)["_split"]
+    split = vars(automations)["_split"]
 
     program, *rest = split("sh -c 'echo \"$BENCHYARD_ALERT\"'")
     assert Path(program).is_absolute()

@@ -33,15 +33,15 @@ from benchyard.run.stages import (
     Handle,
     Stage,
 )
-from tasks.final_state import final_state
 from tasks.flow_run import (
     baseline_of_flow_run,
     campaign_of_flow_run,
+    final_state,
     first_start,
     this_flow_run,
 )
-from tasks.futures import EndedFuture
 from tasks.policy import UNCACHED
+from tasks.prefect_internals import EndedFuture
 from tasks.stages import PrefectStages, task_of, watched_stages
 from tests.conftest import RECORDED, eventually
 
@@ -64,33 +64,18 @@ class FakeSession:
         if self.trouble.get(what):
             raise self.trouble[what].pop(0)
 
-    def initialize(self) -> None:
-        self._ask("initialize")
-
-    def start_collector(self) -> None:
-        self._ask("start_collector")
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        """Return what stands in for a method of a session."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *of: self._ask(" ".join([name, *map(str, of)]))
 
     def attempt(self, step: Step) -> None:
         self._ask(step.id)
 
-    def stop_resources(self) -> None:
-        self._ask("stop_resources")
-
-    def stop_collector(self) -> None:
-        self._ask("stop_collector")
-
-    def keep_outputs(self) -> None:
-        self._ask("keep_outputs")
-
     def write_record(self) -> RunRecord:
         self._ask("write_record")
         return self.written
-
-    def checkpoint(self) -> None:
-        self._ask("checkpoint")
-
-    def rest(self, seconds: float) -> None:
-        self._ask(f"rest {seconds}")
 
 
 def load(index: int = 3, **keys: Any) -> Step:

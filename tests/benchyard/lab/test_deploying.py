@@ -12,6 +12,7 @@ from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentU
 from prefect.client.schemas.schedules import CronSchedule
 
 from benchyard.lab import api
+from tasks.shared_client import our_client
 from tests.benchyard.lab.labs import Shell, make_checkout
 from tests.ports import free_port
 
@@ -51,7 +52,7 @@ def prefect(shell: Shell, url: str, *arguments: str) -> str:
 def test_a_fresh_clone_is_deployed_by_prefect_s_own_command(
     shell: Shell, prefect_server: str
 ) -> None:
-    with api.client() as client:
+    with our_client() as client:
         api.ensure_pools(client)
 
     said = prefect(shell, prefect_server, "deploy", "--all")
@@ -112,7 +113,7 @@ def test_what_somebody_set_in_the_ui_survives_a_deploy_and_the_rest_is_as_the_fi
     here = {"PREFECT_API_URL": prefect_server}
     shell.run("deploy", "--root", "cases", **here)
     file = shell.checkout / "prefect.yaml"
-    with api.client() as client:
+    with our_client() as client:
         set_by_a_user(client)
         file.write_text(newer(file))
 

@@ -13,7 +13,6 @@ from prefect.settings import PREFECT_SERVER_EVENTS_CAUSAL_ORDERING, temporary_se
 
 from benchyard.lab import ordering
 from benchyard.lab.ordering import CausalOrdering
-from benchyard.lab.where import own_server
 
 
 def make_event(name: str, follows: UUID | None = None, age: float = 0.0) -> ReceivedEvent:
@@ -95,13 +94,6 @@ def test_an_end_does_not_overtake_a_heartbeat_that_is_being_written(server: Serv
     assert server.handled == ["heartbeat", "Completed", "ended"]
 
 
-def test_a_server_of_ours_takes_it_unless_somebody_says_otherwise(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    name = "PREFECT_SERVER_EVENTS_CAUSAL_ORDERING"
-    configured = own_server(None, 1).environment(None)[name]
-
-    with temporary_settings({PREFECT_SERVER_EVENTS_CAUSAL_ORDERING: configured}):
+def test_prefect_takes_it_from_the_module_that_a_setting_names() -> None:
+    with temporary_settings({PREFECT_SERVER_EVENTS_CAUSAL_ORDERING: ordering.__name__}):
         assert isinstance(get_triggers_causal_ordering(), CausalOrdering)
-    monkeypatch.setenv(name, "prefect.server.events.ordering.memory")
-    assert own_server(None, 1).environment(None)[name].startswith("prefect.")

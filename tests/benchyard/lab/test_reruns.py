@@ -264,7 +264,7 @@ def test_events_of_steps_that_were_retried_and_tolerated(place: Place) -> None:
 def test_a_command_takes_the_alerts_instead(place: Place) -> None:
     """Last in this file: it replaces the webhook."""
     got = place.shell.home.parent / "got"
-    script = f"from benchyard.lab.alerts import ensure_alerts; ensure_alerts('tee {got}')"
+    script = f"from benchyard.lab.automations import ensure_alerts; ensure_alerts('tee {got}')"
     environment = {**place.shell.environment, **place.lab.variables}
     subprocess.run(
         [sys.executable, "-c", script], cwd=place.shell.checkout, env=environment, check=True

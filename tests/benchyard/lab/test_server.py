@@ -126,20 +126,12 @@ def test_nothing_is_sent_to_anybody_unless_the_user_says_so() -> None:
 # -- one that does not answer
 
 
-def test_a_dead_server_is_one_clear_sentence() -> None:
-    dead = Server(f"http://127.0.0.1:{free_port()}/api")
-
-    with pytest.raises(BenchyardError, match="no Prefect server answers at http://") as caught:
-        dead.wait_until_ready()
-
-    assert "PREFECT_API_URL" in str(caught.value)
-    assert "--direct" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("url", ["nonsense", "http://", "file:///etc/passwd", "http://[::1"])
-def test_a_url_that_is_none_is_the_same_sentence(url: str) -> None:
-    with pytest.raises(BenchyardError, match="no Prefect server answers"):
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9/api", "nonsense", "http://", "file:///etc/passwd", "http://[::1"]
+)
+def test_a_dead_server_or_no_address_is_one_clear_sentence(url: str) -> None:
+    told = r"no Prefect server answers at [^\n]*PREFECT_API_URL[^\n]*--direct[^\n]*\Z"
+    with pytest.raises(BenchyardError, match=told):
         Server(url).wait_until_ready()
 
 
@@ -194,86 +186,6 @@ def test_a_configured_and_dead_server_ends_the_command_with_one_sentence(
 # -- a temporary one, really
 
 
-def left_of(lab: "subprocess.Popen[str]") -> list[int]:
-    return [pid for pid, owner in labelled(OWNER) if owner.startswith(f"{lab.pid}:")]
-
-
-@contextmanager
-def lab_at_work(case_folder: MakeCase, tmp_path: Path) -> Generator["subprocess.Popen[str]"]:
-    """Start a lab with a temporary server; give it once its first step runs."""
-    up = tmp_path / "up"
-    case_folder("work", process("wait", f"sleep 300 & echo > {up}; sleep 300"))
-    program = Path(sys.executable).with_name("benchyard")
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [program, "run", "work", "--runs", "2"],
-        stdout=pipe,
-        stderr=pipe,
-        text=True,
-        cwd=tmp_path,
-        start_new_session=True,
-    ) as lab:
-        try:
-            assert eventually(lambda: up.exists() or lab.poll() is not None, 120)
-            assert lab.poll() is None, lab.communicate()[1]
-            yield lab
-        finally:
-            lab.kill()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
-)
-def test_the_temporary_server_dies_with_the_lab(
-    case_folder: MakeCase, tmp_path: Path, number: signal.Signals
-) -> None:
-    with lab_at_work(case_folder, tmp_path) as lab:
-        assert len(left_of(lab)) >= 3, "server, sampler and step"
-        lab.send_signal(number)
-        assert eventually(lambda: not left_of(lab), 10)
-
-
-@pytest.mark.slow
-def test_two_ctrl_c_end_lab_step_and_server(case_folder: MakeCase, tmp_path: Path) -> None:
-    with lab_at_work(case_folder, tmp_path) as lab:
-        assert lab.stderr is not None
-        os.killpg(lab.pid, signal.SIGINT)
-        assert any("stopping after this step" in line for line in lab.stderr)
-        os.killpg(lab.pid, signal.SIGINT)
-        _, stderr = lab.communicate(timeout=60)
-
-        assert lab.returncode == 130
-        assert stderr.splitlines()[-1] == "benchyard: interrupted"
-        assert "Traceback" not in stderr
-        assert eventually(lambda: not left_of(lab), 10)
-        assert read_record(tmp_path / "cases/work/results/run_1").outcome.value == "cancelled"
-
-
-@pytest.mark.slow
-def test_a_lab_that_ends_well_leaves_no_server_and_prints_json_alone(
-    case_folder: MakeCase, run_benchyard: RunBenchyard, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mark = "ENDS_WELL"  # which all that this lab starts inherits
-    monkeypatch.setenv(mark, "yes")
-    folder = case_folder("fine", process("work", f"echo ${mark}"))
-
-    ended = run_benchyard("run", "fine", "--runs", "1", "--json")
-
-    assert ended.returncode == 0, ended.stderr
-    document = json.loads(ended.stdout)
-    assert document["cases"][0]["case"] == "fine"
-    assert document["cases"][0]["summary"]["n_runs"] == 1
-    assert read_record(folder / "results/run_1").flow_run["name"]
-    assert "Traceback" not in ended.stderr
-    assert "prefect" not in ended.stderr.lower()
-    assert "yes" in next(folder.glob("results/run_1/process/*stdout*")).read_text()
-    assert eventually(lambda: not dict(labelled(mark)), 10)
-
-
-# -- a temporary one that is killed in the middle
-
-
 @dataclass
 class Held:
     """A lab that a step of its first run holds until it is let go."""
@@ -312,6 +224,7 @@ def held(case_folder: MakeCase, tmp_path: Path) -> Generator[Held]:
         stderr=subprocess.PIPE,
         text=True,
         cwd=tmp_path,
+        start_new_session=True,
     ) as lab:
         try:
             assert eventually(lambda: up.exists() or lab.poll() is not None, 180)
@@ -319,6 +232,64 @@ def held(case_folder: MakeCase, tmp_path: Path) -> Generator[Held]:
             yield Held(lab, folder, go)
         finally:
             lab.kill()
+
+
+def left_of(lab: "subprocess.Popen[str]") -> list[int]:
+    return [pid for pid, owner in labelled(OWNER) if owner.startswith(f"{lab.pid}:")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
+def test_the_temporary_server_dies_with_the_lab(
+    case_folder: MakeCase, tmp_path: Path, number: signal.Signals
+) -> None:
+    with held(case_folder, tmp_path) as it:
+        assert len(left_of(it.lab)) >= 3, "server, sampler and step"
+        it.lab.send_signal(number)
+        assert eventually(lambda: not left_of(it.lab), 10)
+
+
+@pytest.mark.slow
+def test_two_ctrl_c_end_lab_step_and_server(case_folder: MakeCase, tmp_path: Path) -> None:
+    with held(case_folder, tmp_path) as it:
+        lab = it.lab
+        assert lab.stderr is not None
+        os.killpg(lab.pid, signal.SIGINT)
+        assert any("stopping after this step" in line for line in lab.stderr)
+        os.killpg(lab.pid, signal.SIGINT)
+        _, stderr = lab.communicate(timeout=60)
+
+        assert lab.returncode == 130
+        assert stderr.splitlines()[-1] == "benchyard: interrupted"
+        assert "Traceback" not in stderr
+        assert eventually(lambda: not left_of(lab), 10)
+        assert read_record(it.folder / "results/run_1").outcome.value == "cancelled"
+
+
+@pytest.mark.slow
+def test_a_lab_that_ends_well_leaves_no_server_and_prints_json_alone(
+    case_folder: MakeCase, run_benchyard: RunBenchyard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = "ENDS_WELL"  # which all that this lab starts inherits
+    monkeypatch.setenv(mark, "yes")
+    folder = case_folder("fine", process("work", f"echo ${mark}"))
+
+    ended = run_benchyard("run", "fine", "--runs", "1", "--json")
+
+    assert ended.returncode == 0, ended.stderr
+    document = json.loads(ended.stdout)
+    assert document["cases"][0]["case"] == "fine"
+    assert document["cases"][0]["summary"]["n_runs"] == 1
+    assert read_record(folder / "results/run_1").flow_run["name"]
+    assert "Traceback" not in ended.stderr
+    assert "prefect" not in ended.stderr.lower()
+    assert "yes" in next(folder.glob("results/run_1/process/*stdout*")).read_text()
+    assert eventually(lambda: not dict(labelled(mark)), 10)
+
+
+# -- a temporary one that is killed in the middle
 
 
 def states(home: Path) -> list[str]:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core import places
-from benchyard.lab.requests import as_interrupts, listening
-from benchyard.lab.supervisor import Part, Supervisor
+from benchyard.lab.supervisor import Part, Supervisor, as_interrupts, listening
 from benchyard.process.labels import OWNER, labelled
 from tasks.names import HOME, PART
 from tests.conftest import eventually

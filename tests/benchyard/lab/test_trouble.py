@@ -2,11 +2,8 @@
 
 import os
 import subprocess
-import sys
 import urllib.error
-import urllib.request
 from collections.abc import Generator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +11,9 @@ import pytest
 
 from benchyard.core.errors import BenchyardError
 from benchyard.lab.trouble import trouble_with_server, wrong_password
-from tests.conftest import MakeCase, RunBenchyard, eventually, process
+from tests.conftest import MakeCase, RunBenchyard, process
 from tests.databases import put_database
-from tests.ports import free_port
+from tests.servers import PrefectServer
 
 SOURCE = Path(__file__).resolve().parents[3]
 COMMANDS = (
@@ -33,34 +30,9 @@ COMMANDS = (
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """Run a server that wants ``ana:secret``; give the URL of its API."""
-    home, port = tmp_path_factory.mktemp("guarded"), free_port()
-    put_database(home / "prefect.db")
-    server = ("prefect.server.api.server:create_app", "--factory", "--log-level", "critical")
-    started = subprocess.Popen(
-        [sys.executable, "-m", "uvicorn", *server, "--port", str(port)],
-        env={
-            **os.environ,
-            "PREFECT_HOME": str(home),
-            "PREFECT_SERVER_API_AUTH_STRING": "ana:secret",
-            "PREFECT_UI_ENABLED": "0",
-        },
-        cwd=home,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://127.0.0.1:{port}/api"
-    try:
-        assert eventually(lambda: _answers(url), 120)
-        yield url
-    finally:
-        started.kill()
-        started.wait()
-
-
-def _answers(url: str) -> bool:
-    with suppress(OSError), urllib.request.urlopen(f"{url}/health", timeout=5):  # noqa: S310
-        return True
-    return False
+    password = {"PREFECT_SERVER_API_AUTH_STRING": "ana:secret", "PREFECT_UI_ENABLED": "0"}
+    with PrefectServer(tmp_path_factory.mktemp("guarded"), password).running() as server:
+        yield server.url
 
 
 @pytest.fixture

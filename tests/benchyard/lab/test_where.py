@@ -9,10 +9,12 @@ from unittest import mock
 
 import pytest
 from prefect.context import root_settings_context
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.lab import where
-from benchyard.lab.where import choose, own_server, reachable
+from benchyard.lab.where import choose, is_surely_sqlite, own_server, reachable
+from tasks.shared_client import our_client
 from tests.answering import Quiet, serving
 from tests.ports import free_port
 
@@ -116,18 +118,76 @@ def test_a_database_that_is_configured_stays(configure: Configure) -> None:
     assert name not in own_server(None, 1).environment(None)
 
 
-def test_a_server_of_ours_writes_task_runs_in_batches_but_where_somebody_says_otherwise(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DO_NOT_TRACK", "1"),
+        ("PREFECT_SERVER_ANALYTICS_ENABLED", "false"),
+        ("PREFECT_SERVER_UI_V2_ENABLED", "false"),
+        ("PREFECT_SERVER_EVENTS_CAUSAL_ORDERING", "benchyard.lab.ordering"),
+        ("PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE", "100"),
+    ],
+)
+def test_a_server_of_ours_is_quiet_and_sparing_but_where_somebody_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    name = "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE"
-    assert int(own_server(None, 1).environment(None)[name]) > 1
+    monkeypatch.delenv(name, raising=False)
+    assert own_server(None, 1).environment(None)[name] == value
     monkeypatch.setenv(name, "7")
     assert own_server(None, 1).environment(None)[name] == "7"
 
 
-def test_a_server_of_ours_tells_nobody_anything() -> None:
-    settings = own_server(None, 1).environment(None)
+@pytest.mark.parametrize(
+    ("url", "driver"),
+    [
+        ("sqlite+aiosqlite:////tmp/x.db", "sqlite+aiosqlite"),
+        ("postgresql+asyncpg://u:p@h/d", "postgresql+asyncpg"),
+        ("mysql://where", None),  # what Prefect does not know is left to it
+        ("nonsense", None),
+    ],
+)
+def test_a_server_of_ours_is_told_the_kind_of_its_database(
+    configure: Configure, url: str, driver: str | None
+) -> None:
+    name = "PREFECT_SERVER_DATABASE_DRIVER"
+    assert own_server(None, 1).environment(url).get(name) == driver
+    configure("PREFECT_SERVER_DATABASE_CONNECTION_URL", url)
+    assert own_server(None, 1).environment(None).get(name) == driver
+    os.environ[name] = "mine"
+    assert name not in own_server(None, 1).environment(url)
 
-    assert settings["DO_NOT_TRACK"] == "1"
-    assert settings["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
-    assert settings["PREFECT_SERVER_UI_V2_ENABLED"] == "false"
+
+class Settings(Quiet, BaseHTTPRequestHandler):
+    """Answers with the settings of a server."""
+
+    status: int
+    body: bytes
+
+    def do_GET(self) -> None:
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (200, b'{"server": {"database": {"driver": "sqlite+aiosqlite"}}}', True),
+        (200, b'{"server": {"database": {"driver": "postgresql+asyncpg"}}}', False),
+        (200, b'{"server": {"database": {"driver": null}}}', False),
+        (200, b'{"server": []}', False),
+        (200, b"<html>", False),
+        (403, b'{"server": {"database": {"driver": "sqlite+aiosqlite"}}}', False),
+    ],
+)
+def test_a_server_that_does_not_say_so_is_not_taken_for_sqlite(
+    status: int, body: bytes, expected: bool
+) -> None:
+    handler = type("Handler", (Settings,), {"status": status, "body": body})
+    with (
+        serving(handler) as port,
+        temporary_settings({PREFECT_API_URL: f"http://127.0.0.1:{port}/api"}),
+        our_client() as client,
+    ):
+        assert is_surely_sqlite(client) is expected

@@ -1,35 +1,110 @@
-"""A Prefect process worker that can end without killing anything, and outlasts its server.
+"""What the lab's processes use of Prefect's inside: names that are private or undocumented.
 
-Prefect's own worker kills the flow runs under way when it is told to stop, and gives up after
-some minutes without a server, which kills them too. This one stops asking for more and waits. It
-also does not ask while it could take nothing, so that nothing of it is awake while a run is
-measured.
+Flow runs and clients have ``tasks.prefect_internals``; the order of events is in
+``benchyard.lab.ordering``, which a setting names. Each docstring says what Prefect 3.8.8 does by
+itself, and what that costs.
+
+Modules of Prefect's server are imported where they are used: in a worker they would be 45 MB.
 """
 
 import abc
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from prefect.context import refresh_global_settings_context
 from prefect.utilities.processutils import command_to_string, get_sys_executable
 from prefect.workers.process import ProcessWorker
 
 from benchyard.core.errors import InputError
 from tasks.reach import forbidden_variables
+from tasks.trust import out_of_reach
 
 if TYPE_CHECKING:
     import anyio.abc
     from prefect.client.orchestration import PrefectClient
     from prefect.client.schemas.objects import FlowRun
     from prefect.workers.process import ProcessJobConfiguration, ProcessWorkerResult
+    from sqlalchemy.ext.asyncio import AsyncSession
 
 #: Seconds between two tries while the server does not answer.
 _PATIENCE = 5.0
 
 
+def take_environment() -> None:
+    """Let Prefect's settings be what the environment says now.
+
+    Prefect reads it once, at its import. Without this a lab would ask the server of the shell that
+    started it; ``temporary_settings`` holds for a block, and not for what that starts in threads.
+    """
+    with out_of_reach():
+        refresh_global_settings_context()
+
+
+# -- the server
+
+
+def let_triggers_wait_for_writers() -> None:
+    """Have the server's triggers begin their transactions with the right to write.
+
+    Prefect's read first: SQLite refuses to let them write once another one wrote in between. The
+    event is then taken again, and an automation that had acted on it acts twice; or, after four
+    such refusals, never. Beside a busy host two of two alerts were wrong.
+    """
+    from prefect.server.database import provide_database_interface  # noqa: PLC0415 - see above
+    from prefect.server.events import triggers  # noqa: PLC0415 - see above
+
+    @asynccontextmanager
+    async def writing_at_once(begin_transaction: bool = False) -> "AsyncGenerator[AsyncSession]":  # noqa: FBT001, FBT002 - as Prefect calls it
+        sessions = provide_database_interface().session_context
+        async with sessions(begin_transaction, with_for_update=begin_transaction) as session:
+            yield session
+
+    triggers.automations_session = writing_at_once  # pyright: ignore[reportPrivateImportUsage]
+
+
+def give_time(automation: str, seconds: float) -> None:
+    """Let each flow run that an automation watches have so much time from now, after an outage.
+
+    Call it before the server starts. Prefect looks for missing events as soon as it is up again,
+    before anybody could send one: it would take every flow run for dead that lived through an
+    outage of a minute. When that happens it has in a table of its own (``AutomationBucket``).
+    Nobody waits in a database that is not there yet.
+    """
+    from sqlalchemy.exc import DBAPIError  # noqa: PLC0415 - see above
+
+    with suppress(DBAPIError, OSError):
+        asyncio.run(_give_time(automation, seconds))
+
+
+async def _give_time(automation: str, seconds: float) -> None:
+    import sqlalchemy as sa  # noqa: PLC0415 - see above
+    from prefect.server.database import provide_database_interface  # noqa: PLC0415 - see above
+
+    db = provide_database_interface()
+    buckets = db.AutomationBucket
+    ours = sa.select(db.Automation.id).where(db.Automation.name == automation)
+    latest = datetime.now(UTC) + timedelta(seconds=seconds)
+    wait = sa.update(buckets).where(buckets.automation_id.in_(ours), buckets.end < latest)
+    try:
+        async with db.session_context(begin_transaction=True) as session:
+            await session.execute(wait.values(end=latest))
+    finally:
+        await (await db.engine()).dispose()
+
+
+# -- the worker
+
+
 class DrainingWorker(ProcessWorker, abc.ABC):
-    """Works until it is told to drain; then it finishes what it has.
+    """A process worker that works until it is told to drain; then it finishes what it has.
+
+    Prefect's own kills the flow runs under way when it is told to stop, and gives up after some
+    minutes without a server, which kills them too. This one stops asking for more and waits. It
+    also does not ask while it could take nothing: nothing of it is awake while a run is measured.
 
     Prefect takes a class that names ``ABC`` among its bases for an abstract one and does not put
     it into its registry, where it would replace Prefect's own.
@@ -83,12 +158,10 @@ class DrainingWorker(ProcessWorker, abc.ABC):
 
     async def _wait_for_change(self, seconds: float | None) -> None:
         """Wait until a flow run has ended or draining was asked for, at most ``seconds``."""
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
-        except TimeoutError:
-            return
-        self._changed.clear()
+            self._changed.clear()
 
     async def _beat(self, beat: Callable[[], Awaitable[None]]) -> None:
         while True:

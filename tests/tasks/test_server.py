@@ -1,5 +1,6 @@
 """A server that is away: noticed between steps, waited for at the end."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -7,8 +8,8 @@ import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from benchyard.run.session import Session
-from tasks import outage
-from tasks.outage import Watch, answers, wait_for_server
+from tasks import server
+from tasks.server import Watch, answers, wait_for_server
 
 
 class Run:
@@ -36,21 +37,18 @@ def watched(*found: bool) -> list[str]:
     return run.warnings
 
 
-def test_a_server_that_answers_is_not_spoken_of() -> None:
-    assert watched(True, True, True) == []
-
-
-def test_an_outage_between_two_steps_is_one_warning() -> None:
-    (warning,) = watched(True, False, False, True, True)
-
-    assert warning.startswith("the Prefect server did not answer from 20")
-    assert " to 20" in warning
-
-
-def test_an_outage_that_goes_on_is_a_warning_too() -> None:
-    (warning,) = watched(True, False)
-
-    assert warning.startswith("the Prefect server does not answer from 20")
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ((True, True, True), ""),
+        ((True, False, False, True, True), "the Prefect server did not answer from 20.* to 20"),
+        ((True, False), "the Prefect server does not answer from 20"),
+    ],
+)
+def test_an_outage_is_one_warning_of_the_run(found: tuple[bool, ...], said: str) -> None:
+    warnings = watched(*found)
+    assert len(warnings) == bool(said)
+    assert re.match(said, "".join(warnings))
 
 
 def test_an_outage_over_two_runs_is_in_both_records() -> None:
@@ -63,27 +61,26 @@ def test_an_outage_over_two_runs_is_in_both_records() -> None:
     assert [len(run.warnings) for run in runs] == [1, 1]
 
 
-def test_nobody_waits_for_a_server_that_answers() -> None:
+@pytest.mark.parametrize(
+    ("found", "limit", "told"),
+    [
+        ((True,), 5, None),
+        ((False, False, False, True), 60, "the Prefect server answers again"),
+        ((False,) * 1000, 0.01, "the Prefect server stays away; the results are on disk"),
+    ],
+    ids=["there", "back", "away"],
+)
+def test_how_long_a_server_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, found: tuple[bool, ...], limit: float, told: str | None
+) -> None:
+    monkeypatch.setattr(server, "_LOOK_SECONDS", 0.001)
     said: list[str] = []
 
-    assert wait_for_server(said.append, 5, lambda: True) == 0.0
-    assert said == []
+    waited = wait_for_server(said.append, limit, looks(*found))
 
-
-def test_it_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outage, "_LOOK_SECONDS", 0.001)
-    said: list[str] = []
-
-    assert (wait_for_server(said.append, 60, looks(False, False, False, True)) or 0) > 0
-    assert said[-1] == "the Prefect server answers again"
-
-
-def test_it_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outage, "_LOOK_SECONDS", 0.001)
-    said: list[str] = []
-
-    assert wait_for_server(said.append, 0.01, lambda: False) is None
-    assert "stays away" in said[-1]
+    assert said[-1:] == [] if told is None else said[-1].startswith(told)
+    assert (waited is None) == (not found[-1])
+    assert (waited == 0.0) == found[0]
 
 
 def test_nobody_at_the_address_is_no_answer() -> None:

@@ -12,9 +12,10 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.events import emit_event
 from prefect.states import Failed, Running
 
-from benchyard.lab import heartbeats
-from benchyard.lab.heartbeats import NAME, ensure_heartbeat_automation, heartbeat_automation
-from tasks.end_event import announce_end
+from benchyard.lab import automations
+from benchyard.lab.automations import ensure_heartbeat_automation, heartbeat_automation
+from tasks.events import announce_end
+from tasks.names import HEARTBEATS
 from tests.conftest import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab]
@@ -52,7 +53,7 @@ def state_of(api: SyncPrefectClient, flow_run: FlowRun) -> str:
 def test_it_ends_the_dead_and_spares_the_living_the_ended_and_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(heartbeats, "WITHIN_SECONDS", WITHIN)
+    monkeypatch.setattr(automations, "WITHIN_SECONDS", WITHIN)
     with get_client(sync_client=True) as api:
         ensure_heartbeat_automation(api)
         dead, alive, ended = (make_running(api, "benchyard") for _ in range(3))
@@ -73,7 +74,7 @@ def test_it_ends_the_dead_and_spares_the_living_the_ended_and_others(
         assert state_of(api, alive) == "RUNNING"
         assert state_of(api, ended) == "RUNNING"
         assert state_of(api, foreign) == "RUNNING"
-        (found,) = api.read_automations_by_name(NAME)
+        (found,) = api.read_automations_by_name(HEARTBEATS)
         api.delete_automation(found.id)
 
 
@@ -86,17 +87,17 @@ def test_there_is_one_however_often_it_is_made_and_it_is_brought_up_to_date(
         def within(change: Callable[[], Any] = lambda: None) -> tuple[str, float]:
             change()
             ensure_heartbeat_automation(api)
-            (found,) = api.read_automations_by_name(NAME)
+            (found,) = api.read_automations_by_name(HEARTBEATS)
             return str(found.id), found.trigger.model_dump()["within"].total_seconds()
 
         first = within()
         assert first[1] == 95
         assert within() == first
         assert within(lambda: api.create_automation(heartbeat_automation()))[1] == 95
-        again = within(lambda: monkeypatch.setattr(heartbeats, "WITHIN_SECONDS", 120))
+        again = within(lambda: monkeypatch.setattr(automations, "WITHIN_SECONDS", 120))
         assert again[1] == 120
-        api.pause_automation(api.read_automations_by_name(NAME)[0].id)
-        within(lambda: monkeypatch.setattr(heartbeats, "WITHIN_SECONDS", 130))
-        (found,) = api.read_automations_by_name(NAME)
+        api.pause_automation(api.read_automations_by_name(HEARTBEATS)[0].id)
+        within(lambda: monkeypatch.setattr(automations, "WITHIN_SECONDS", 130))
+        (found,) = api.read_automations_by_name(HEARTBEATS)
         assert not found.enabled
         api.delete_automation(found.id)

@@ -1,7 +1,8 @@
-"""Alerts: automations that tell a webhook or a command of failures and of regressions.
+"""The lab's automations: alerts, and the end of flow runs that send no heartbeat any more.
 
-They begin with what the server itself says of flow runs, not with our own events: a flow run whose
-host lost power says nothing any more, and the server still finds out.
+Alerts tell a webhook or a command of failures and of regressions. They begin with what the server
+itself says of flow runs, not with our own events: a flow run whose host lost power says nothing any
+more, and the server still finds out.
 """
 
 import json
@@ -16,14 +17,14 @@ from prefect.client.orchestration import SyncPrefectClient
 from prefect.events.actions import CallWebhook, RunDeployment
 from prefect.events.schemas.automations import AutomationCore
 from prefect.settings import get_current_settings
-from prefect.utilities.callables import parameter_schema
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.files import write_atomically
-from benchyard.lab import api
 from flows.alert import alert
 from tasks.alerting import command_file
-from tasks.names import CONTROL, DEFAULT_QUEUE
+from tasks.events import FLOW_RUN_ENDED, REGRESSION_FOUND, tag_resource
+from tasks.names import CONTROL, DEFAULT_QUEUE, HEARTBEATS, WITHIN_SECONDS
+from tasks.shared_client import our_client
 
 #: Takes alerts away instead of making some.
 NONE = "none"
@@ -33,8 +34,9 @@ WORSE = "benchyard: tell of regressions"
 BLOCK = "benchyard-alerts"
 DEPLOYMENT = "command"
 
-_TAG = {"prefect.resource.id": "prefect.tag.benchyard", "prefect.resource.role": "tag"}
-_ENDS = ("Failed", "Crashed", "TimedOut")
+#: Flow runs of our deployments have it.
+_TAG = tag_resource("benchyard")
+_BEAT = "prefect.flow-run.heartbeat"
 
 _UI_URL = "UI_URL"
 _WHY = 'event.resource["prefect.state-message"]'
@@ -85,7 +87,7 @@ def ensure_alerts(target: str) -> None:
         BenchyardError: If the server does not take it.
     """
     command = None if target == NONE or _is_url(target) else _split(target)
-    with api.client() as client:
+    with our_client() as client:
         try:
             if target == NONE:
                 _forget(client)
@@ -123,7 +125,7 @@ def _call(client: SyncPrefectClient, url: str) -> None:
     identity = cast("Any", block).save(BLOCK, overwrite=True)
     for name, expect, template in _kinds():
         action = CallWebhook(block_document_id=identity, payload=template)
-        _ensure(client, name, expect, action.model_dump(mode="json"))
+        _ensure_alert(client, name, expect, action.model_dump(mode="json"))
 
 
 def _execute(client: SyncPrefectClient, command: Sequence[str]) -> None:
@@ -138,7 +140,7 @@ def _execute(client: SyncPrefectClient, command: Sequence[str]) -> None:
         work_pool_name=CONTROL,
         work_queue_name=DEFAULT_QUEUE,
         job_variables={"stream_output": False},
-        parameter_openapi_schema=parameter_schema(alert).model_dump(),
+        parameter_openapi_schema=alert.parameters.model_dump(),
         enforce_parameter_schema=True,
     )
     for name, expect, template in _kinds():
@@ -146,12 +148,17 @@ def _execute(client: SyncPrefectClient, command: Sequence[str]) -> None:
         action = RunDeployment.model_validate(
             {"deployment_id": deployment, "parameters": {"message": message}}
         )
-        _ensure(client, name, expect, action.model_dump(mode="json"))
+        _ensure_alert(client, name, expect, action.model_dump(mode="json"))
+
+
+def _states(*names: str) -> list[str]:
+    """Return the events by which Prefect tells that a flow run is in one of some states."""
+    return [f"prefect.flow-run.{name}" for name in names]
 
 
 _KINDS = (
-    (FAILED, [f"prefect.flow-run.{end}" for end in _ENDS], _OF_FAILED),
-    (WORSE, ["benchyard.regression.found"], _OF_WORSE),
+    (FAILED, _states("Failed", "Crashed", "TimedOut"), _OF_FAILED),
+    (WORSE, [REGRESSION_FOUND], _OF_WORSE),
 )
 
 
@@ -163,29 +170,12 @@ def _kinds() -> Iterator[tuple[str, list[str], str]]:
         yield name, expect, template.replace(_UI_URL, address)
 
 
-def _ensure(
+def _ensure_alert(
     client: SyncPrefectClient, name: str, expect: Sequence[str], action: dict[str, Any]
 ) -> None:
-    found = client.read_automations_by_name(name)
-    wanted = AutomationCore.model_validate(
-        {
-            "name": name,
-            "description": "Made by benchyard up --alerts, for deployments tagged benchyard.",
-            "enabled": all(one.enabled for one in found),
-            "trigger": {
-                "type": "event",
-                "expect": list(expect),
-                "match_related": _TAG,
-                "posture": "Reactive",
-                "threshold": 1,
-                "within": 0,
-            },
-            "actions": [action],
-        }
-    )
-    for one in found:
-        client.delete_automation(one.id)
-    client.create_automation(wanted)
+    told = "Made by benchyard up --alerts, for deployments tagged benchyard."
+    trigger: dict[str, Any] = {"posture": "Reactive", "expect": list(expect), "within": 0}
+    _ensure(client, _automation(name, told, trigger, action))
 
 
 def _forget(client: SyncPrefectClient) -> None:
@@ -193,3 +183,71 @@ def _forget(client: SyncPrefectClient) -> None:
         for one in client.read_automations_by_name(name):
             client.delete_automation(one.id)
     command_file().unlink(missing_ok=True)
+
+
+# -- heartbeats
+
+
+def ensure_heartbeat_automation(client: SyncPrefectClient) -> None:
+    """Make the automation that ends the dead, or bring it up to date."""
+    _ensure(client, heartbeat_automation())
+
+
+def heartbeat_automation() -> AutomationCore:
+    """Return the automation: no heartbeat within 95 s after one, and the flow run has crashed.
+
+    Only flow runs with our tag are looked at: others may send theirs every three minutes.
+    """
+    trigger: dict[str, Any] = {
+        "posture": "Proactive",
+        "after": [_BEAT],
+        "expect": [
+            _BEAT,
+            FLOW_RUN_ENDED,
+            *_states("Completed", "Failed", "Cancelled", "Crashed"),
+        ],
+        "match": {"prefect.resource.id": "prefect.flow-run.*"},
+        "for_each": ["prefect.resource.id"],
+        "within": WITHIN_SECONDS,
+    }
+    crash = {
+        "type": "change-flow-run-state",
+        "state": "CRASHED",
+        "message": "no heartbeat: its process is gone; a retry goes on where it ended",
+    }
+    told = "Ends flow runs whose process died with its worker or its host."
+    return _automation(HEARTBEATS, told, trigger, crash)
+
+
+# -- any automation
+
+
+def _automation(
+    name: str, description: str, trigger: dict[str, Any], action: dict[str, Any]
+) -> AutomationCore:
+    of_ours = {"type": "event", "match_related": _TAG, "threshold": 1, **trigger}
+    return AutomationCore.model_validate(
+        {"name": name, "description": description, "trigger": of_ours, "actions": [action]}
+    )
+
+
+def _ensure(client: SyncPrefectClient, wanted: AutomationCore) -> None:
+    """Make an automation, or bring it up to date; one that somebody switched off stays off."""
+    found = client.read_automations_by_name(wanted.name)
+    if not found:
+        client.create_automation(wanted)
+        return
+    kept, *doubles = found
+    for double in doubles:
+        client.delete_automation(double.id)
+    if _essence(kept) != _essence(wanted):
+        enabled = all(one.enabled for one in found)
+        client.update_automation(kept.id, wanted.model_copy(update={"enabled": enabled}))
+
+
+def _essence(automation: AutomationCore) -> dict[str, Any]:
+    """Return what an automation does; the server adds ids of its own."""
+    return {
+        "trigger": automation.trigger.model_dump(exclude={"id"}),
+        "actions": [action.model_dump(mode="json") for action in automation.actions],
+    }

@@ -1,12 +1,14 @@
-"""A Prefect server that is away for a while: noticed between steps, waited for at the end only.
+"""Prefect's server as a flow run meets it: whether it answers, its secrets, and its process.
 
-Task runs need no answer from the server: their states are events, which Prefect sends from a
-thread of its own and keeps while nobody takes them. So steps go on, and are measured as ever. Only
-the end of a flow run has to be told to a server; Prefect's client tries that for about a minute
-(PREFECT_CLIENT_MAX_RETRIES: 2 + 4 + 8 + 16 + 32 s), and would leave the flow run Running for ever.
+One that is away for a while is noticed between steps, and waited for at the end only. Task runs
+need no answer: their states are events, which Prefect sends from a thread of its own and keeps
+while nobody takes them. So steps go on, and are measured as ever. Only the end of a flow run has to
+be told to a server; Prefect's client tries that for about a minute (PREFECT_CLIENT_MAX_RETRIES: 2 +
+4 + 8 + 16 + 32 s), and would leave the flow run Running for ever.
 """
 
 import http.client
+import logging
 import os
 import ssl
 import time
@@ -17,11 +19,16 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 
+from prefect.blocks.system import Secret
 from prefect.context import FlowRunContext
 from prefect.settings import get_current_settings
 
+from benchyard.host.overhead import listener_at
+from benchyard.process.labels import start_time
 from benchyard.run.session import Session
 from tasks.caller import bring_back_server, current_caller
+
+logger = logging.getLogger(__name__)
 
 #: A server that is well answers in milliseconds; one that is not must not hold up a run.
 _PROBE_SECONDS = 1.0
@@ -180,16 +187,42 @@ def _waited(tell: Callable[[str], None], limit: float, look: Callable[[], bool])
     return ""
 
 
-def ask_no_more() -> None:
-    """Let each further request fail at once: Prefect's client repeats one for a minute."""
-    settings = get_current_settings()
-    settings.client.max_retries = 0
-    settings.logging.to_api.enabled = False
-
-
 def _patience() -> float:
     with suppress(ValueError):
         return max(0.0, float(os.environ.get(PATIENCE, "")))
     context = FlowRunContext.get()
     deployed = context and context.flow_run and context.flow_run.deployment_id
     return PATIENCE_SECONDS if deployed else SHORT_PATIENCE_SECONDS
+
+
+def secret_block(name: str) -> str:
+    """Return the value of a secret block; a server that is away is waited for.
+
+    Raises:
+        KeyError: If there is no block of that name.
+    """
+    wait_for_server(lambda text: logger.warning("%s", text))
+    try:
+        return str(Secret.load(name).get())  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType, reportAttributeAccessIssue]
+    except ValueError as error:
+        raise KeyError(name) from error
+
+
+#: The server by its address: its process and when that started. A look takes 10 ms.
+_seen: dict[str, tuple[int, int]] = {}
+
+
+def processes_of_lab() -> dict[str, int]:
+    """Return the Prefect server's process, if it is on this host: what it uses is measured too."""
+    url = get_current_settings().api.url
+    if not url:
+        return {}
+    known = _seen.get(url)
+    if known is not None and start_time(known[0]) == known[1]:
+        return {"server": known[0]}
+    server = listener_at(url)
+    since = None if server is None else start_time(server)
+    if server is None or since is None:
+        return {}
+    _seen[url] = server, since
+    return {"server": server}

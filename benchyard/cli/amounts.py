@@ -3,6 +3,7 @@
 import re
 
 from benchyard.core.errors import InputError
+from benchyard.core.wording import shorten
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
 
 _RUNS = re.compile(r"([0-9]+)(?:\.\.([0-9]+))?")
@@ -19,7 +20,7 @@ def parse_runs(text: str, until: str | None = None) -> tuple[int, Adaptive | Non
         InputError: If they are not written so, do not go together or cannot decide anything.
     """
     match = _RUNS.fullmatch(text.strip()) if text.isascii() else None
-    short = text if len(text) <= 40 else f"{text[:40]}…"
+    short = shorten(text, 40)
     if match is None:
         raise InputError(f"--runs {short!r}: write a number such as 5, or a range such as 5..30")
     first, last = _number(match[1]), _number(match[2] or match[1])

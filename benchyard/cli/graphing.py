@@ -13,6 +13,7 @@ from benchyard.cli.terminal import print_columns, print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import JsonObject
+from benchyard.core.wording import shorten
 from benchyard.show.plot import format_of
 from benchyard.show.shipyard import tables, totals
 from benchyard.show.shipyard.document import dat, document
@@ -166,7 +167,7 @@ def _title(graph: Graph, sources: Sequence[str]) -> str:
         system = [str(nodes[0].facts[name]) for name in ("offer", "sku") if name in nodes[0].facts]
         return f"{pools.pop()}" + (f" ({' '.join(system)})" if system else "")
     text = ", ".join(Path(source).name or source for source in sources)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return shorten(text, 80)
 
 
 def _print_document(whole: JsonObject) -> None:

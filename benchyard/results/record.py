@@ -23,6 +23,7 @@ from benchyard.core.errors import RecordError
 from benchyard.core.files import write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.core.wording import shorten
 from benchyard.results.folders import RUN_FILE, run_number
 
 FORMAT = "benchyard-run"
@@ -319,8 +320,7 @@ def _is_number(value: object) -> bool:
 
 
 def _short(value: object) -> str:
-    text = f"'{value}'" if isinstance(value, str) else str(value)
-    return text if len(text) <= 40 else text[:40] + "…"
+    return shorten(f"'{value}'" if isinstance(value, str) else str(value), 40)
 
 
 def _ended(fields: dict[str, Any]) -> dict[str, Any]:

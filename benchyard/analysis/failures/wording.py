@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from benchyard.analysis.failures.executions import WHOLE_RUN, StepTry
 from benchyard.analysis.failures.rates import WEEK, Bucket, Fragile
 from benchyard.core.wording import duration, printable
-from benchyard.results.reasons import reason, shortened
+from benchyard.results.reasons import reason, shorten_error
 from benchyard.results.record import ErrorRecord
 from benchyard.statistics.figures import percent, plural
 
@@ -37,7 +37,7 @@ def endings(step: Fragile) -> str:
 
 def said(error: ErrorRecord | None, longest: int = _ERROR) -> str:
     """Return an error on one line, shortened where it gets long."""
-    return NOTHING if error is None else shortened(printable(reason(error)), longest)
+    return NOTHING if error is None else shorten_error(printable(reason(error)), longest)
 
 
 def first_and_last(execution: StepTry, longest: int = _BESIDE) -> tuple[str, str]:
@@ -59,7 +59,7 @@ def _apart(one: str, other: str, longest: int) -> tuple[str, str]:
         differs = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
         shared = one.rfind(" ", 0, next(differs, 0)) + 1
         one, other = (f"…{text[shared:]}" if shared else text for text in (one, other))
-    return shortened(one, longest), shortened(other, longest)
+    return shorten_error(one, longest), shorten_error(other, longest)
 
 
 def moment(iso: str) -> str:

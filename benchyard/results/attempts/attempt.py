@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from benchyard.core.model import Json, JsonObject, Outcome, slug
+from benchyard.core.wording import shorten
 from benchyard.process.labels import owner_is_alive
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
 
@@ -123,7 +124,7 @@ def _tried(step: StepRecord) -> TriedStep:
         attempts=len(attempts),
         duration_s=attempts[-1].end_s - attempts[0].start_s if attempts else 0.0,
         failed=tuple(_failed(attempt) for attempt in attempts if attempt.outcome in _BROKEN),
-        reason=_cut(step.reason) if step.reason else None,
+        reason=shorten(step.reason, _LONGEST_TEXT) if step.reason else None,
     )
 
 
@@ -138,11 +139,7 @@ def _failed(attempt: Attempt) -> FailedAttempt:
 
 
 def _shortened(error: ErrorRecord) -> ErrorRecord:
-    return ErrorRecord(error.type, _cut(error.message))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+    return ErrorRecord(error.type, shorten(error.message, _LONGEST_TEXT))
 
 
 def earlier(tries: Iterable[RunAttempt], run: int, started_at: str) -> tuple[JsonObject, ...]:

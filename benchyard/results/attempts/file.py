@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from benchyard.core.json_text import decoded, encoded
 from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.core.wording import shorten
 from benchyard.process.labels import this_owner
 from benchyard.results.attempts.attempt import FailedAttempt, RunAttempt, TriedStep, try_of
 from benchyard.results.folders import Results
@@ -104,7 +105,7 @@ def read_tries(results: Path, run: int | None = None) -> tuple[list[RunAttempt],
 
 def _said(error: Exception) -> str:
     text = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-    return text if len(text) <= 200 else text[:199] + "…"
+    return shorten(text, 200)
 
 
 def _lines(file: Path) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from html import escape
 from itertools import groupby
 
 from benchyard.core.model import Outcome
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten
 from benchyard.show.curves.panels import Bar, Curves, Line, Panel
 from benchyard.statistics.figures import plain
 
@@ -163,7 +163,7 @@ def _steps(lanes: Sequence[Sequence[Bar]], across: Scale, bottom: float) -> Iter
 def _label(bar: Bar, x: float, width: float, y: float) -> str:
     room = int((width - 4) / _LETTER)
     name = f"{bar.index} {bar.name}"
-    text = name if len(name) <= room else f"{name[: room - 1]}…" if room > 4 else str(bar.index)
+    text = shorten(name, room) if room > 4 or len(name) <= room else str(bar.index)
     return _text(x + 3, y, text) if len(text) <= room else ""
 
 

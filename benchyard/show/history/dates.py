@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from benchyard.core.errors import InputError
+from benchyard.core.wording import shorten
 
 _LENGTH = re.compile(r"([0-9]{1,5}) ?(h|d|w)")
 #: Python itself takes any character for the T, and any number of digits behind a second.
@@ -31,9 +32,8 @@ def parse_since(text: str, now: datetime) -> datetime:
         moment = datetime.fromisoformat(short if _DATE.fullmatch(short) else "")
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        quoted = repr(text if len(text) <= 40 else f"{text[:40]}…")
         raise InputError(
-            f"{quoted} is no date; write one such as 2026-11-01, or a length of time such as "
+            f"{shorten(text, 40)!r} is no date; write one such as 2026-11-01, or a length of time such as "
             "30d, 12h or 2w"
         ) from error
 

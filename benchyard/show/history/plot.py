@@ -12,10 +12,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.files import write_atomically
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten
 from benchyard.publish.sinks import Timing
 from benchyard.show.history.series import Change, Series, seconds, short_seconds
-from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, shortened
+from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, short_name
 from benchyard.show.plot import format_of, picture
 
 #: Entries that one picture has room for.
@@ -45,7 +45,7 @@ def draw(found: Sequence[Series], title: str, file: Path) -> int:
         OSError: If it cannot be written.
     """
     chosen = _chosen(found)
-    drawn = picture(lambda: _figure(chosen, shortened(title)), format_of(file), _STYLE)
+    drawn = picture(lambda: _figure(chosen, short_name(title)), format_of(file), _STYLE)
     write_atomically(file, drawn)
     return len(chosen)
 
@@ -95,7 +95,7 @@ def _draw_one(axes: Any, series: Series, name: str) -> None:
         axes.set_ylim(*_range(series.finite, series.median))
     _ring_suspects(axes, series)
     _mark_changes(axes, series.changes)
-    axes.set_title(shortened(name), loc="left", fontsize=9)
+    axes.set_title(short_name(name), loc="left", fontsize=9)
     axes.set_title(_last(series), loc="right", fontsize=8, color=_LAST)
     _dress(axes)
 
@@ -129,12 +129,11 @@ def _mark_changes(axes: Any, found: Sequence[Change]) -> None:
         at = one.timing.started_at.astimezone(UTC)
         axes.axvline(at, color=_CHANGE, linewidth=0.8, linestyle=":")
     for one in found[-_CHANGES:]:
-        text = printable(one.text)
-        short = text if len(text) <= _CHANGE_TEXT else f"{text[: _CHANGE_TEXT - 1]}…"
+        text = shorten(printable(one.text), _CHANGE_TEXT)
         # The height is a share of the panel's, whatever its axis.
         place = {"xy": (one.timing.started_at.astimezone(UTC), 0.97), "textcoords": "offset points"}
         look = {"rotation": 90, "va": "top", "ha": "right", "fontsize": 6, "color": _CHANGE}
-        axes.annotate(short, xytext=(-1, 0), xycoords=("data", "axes fraction"), **place, **look)
+        axes.annotate(text, xytext=(-1, 0), xycoords=("data", "axes fraction"), **place, **look)
 
 
 def _last(series: Series) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from benchyard.analysis.comparison.wording import change
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten_middle
 from benchyard.publish.sinks import Timing
 from benchyard.show.history.dates import iso
 from benchyard.show.history.query import TestSummary, Window
@@ -61,7 +61,7 @@ def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> list[tuple[st
     """
     rows = [
         (
-            shortened(series.entry),
+            short_name(series.entry),
             host_names(series),
             f"{len(series.timings):,}",
             str(len(series.suspect) or ""),
@@ -183,13 +183,9 @@ def cut(found: Sequence[Series], window: Window) -> str | None:
     return f"only the newest {window.limit:,} were looked at; --limit 0 takes all"
 
 
-def shortened(name: str) -> str:
+def short_name(name: str) -> str:
     """Return a name that is not too long for a table, and does nothing to a terminal."""
-    safe = printable(name)
-    if len(safe) <= _NAME:
-        return safe
-    half = (_NAME - 1) // 2
-    return f"{safe[:half]}…{safe[-half:]}"
+    return shorten_middle(printable(name), _NAME)
 
 
 def sparkline(values: Sequence[float], width: int, marks: str = BLOCKS) -> str:

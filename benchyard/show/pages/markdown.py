@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten
 
 #: What begins something in Markdown or HTML wherever it stands, and what is part of an address.
 _ACTIVE = re.compile(r"[\\`*_\[\]<>|~&@]|:(?=/)")
@@ -32,8 +32,7 @@ def cell(text: object, longest: int = LONGEST) -> str:
         longest: Characters; what is longer is cut off.
     """
     line = printable(" ".join(str(text).split()))
-    short = line if len(line) <= longest else line[: longest - 1] + "…"
-    escaped = _INSIDE.sub("_", _ACTIVE.sub(r"\\\g<0>", short))
+    escaped = _INSIDE.sub("_", _ACTIVE.sub(r"\\\g<0>", shorten(line, longest)))
     return _WWW.sub(r"\g<0>\\", _start(escaped))
 
 

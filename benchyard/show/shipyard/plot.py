@@ -8,7 +8,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten_middle
 from benchyard.show.plot import Format, picture
 from benchyard.show.shipyard.events import IMAGE_WORK, Operation
 from benchyard.show.shipyard.nodes import BarKind, Graph, Node, Segment, summed
@@ -182,11 +182,7 @@ def _labels(nodes: Sequence[Node]) -> list[str]:
     first = min(node.start for node in nodes)
     is_node = nodes[0].kind is BarKind.NODE
     when = [after(n.start - first) if is_node else clock(n.start)[5:-2] for n in nodes]
-    return [f"{_shortened(n.label)}  {at}" for n, at in zip(nodes, when, strict=True)]
-
-
-def _shortened(name: str) -> str:
-    label = printable(name)
-    if len(label) <= _LONGEST:
-        return label
-    return f"{label[: _LONGEST // 2 - 1]}…{label[-_LONGEST // 2 :]}"
+    return [
+        f"{shorten_middle(printable(n.label), _LONGEST)}  {at}"
+        for n, at in zip(nodes, when, strict=True)
+    ]

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from benchyard.case.resource import CommandResult, Workspace
+from benchyard.core.amounts import parse_size
 from benchyard.core.errors import CommandFailedError, InputError, ResourceError
 from benchyard.core.files import sha256
 from resources._containers.base import SHARED
 from resources._containers.network import addresses
-from resources._containers.settings import size
 from resources._mapping.commands import Mapping, MappingEngine
 from resources._mapping.configuration import write_private
 from resources._mapping.converting import load, with_moved_sources
@@ -35,7 +35,7 @@ class RMLMapperJarSettings:
     memory: str = ""
 
     def __post_init__(self) -> None:
-        if self.memory and not size(self.memory):
+        if self.memory and not parse_size(self.memory):
             raise InputError("memory is 0; Java needs some")
 
 
@@ -96,7 +96,7 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
         return CommandResult(usage(ended), output or kept)
 
     def _call(self, arguments: list[str]) -> Call:
-        memory = size(self.settings.memory) if self.settings.memory else None
+        memory = parse_size(self.settings.memory) if self.settings.memory else None
         java = [self.settings.java, *heap_arguments(memory), "-jar", str(self._jar)]
         return Call(
             arguments=[*java, *arguments],

@@ -10,7 +10,6 @@ from typing import Any, cast
 from benchyard import schemas
 from benchyard.case.repair import Meant, meant, unknown_keys
 from benchyard.case.schema_check import Checker, Finding
-from benchyard.case.sizes import size
 from benchyard.case.templates import (
     MAX_EXPANDED,
     MAX_POINTS,
@@ -20,6 +19,8 @@ from benchyard.case.templates import (
     points,
     undefined,
 )
+from benchyard.core.amounts import parse_memory
+from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject, point_suffix
 from benchyard.core.wording import hint, near_miss, quote
 
@@ -229,8 +230,8 @@ def requires_findings(requires: dict[str, Any]) -> Iterator[Finding]:
     memory = requires.get("memory")
     try:
         if isinstance(memory, int | float | str):
-            size(memory)
-    except ValueError as error:
+            parse_memory(memory)
+    except InputError as error:
         yield ("requires", "memory"), str(error)
 
 

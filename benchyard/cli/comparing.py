@@ -20,9 +20,9 @@ from benchyard.analysis.comparison.sample_size import (
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Rule, compare
 from benchyard.analysis.comparison.wording import FIGURES, notes, remarks, summary, table
-from benchyard.cli.amounts import parse_percent
 from benchyard.cli.common import json_option
 from benchyard.cli.terminal import print_columns, print_json, say, styled
+from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
 from benchyard.core.wording import printable

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -30,11 +30,12 @@ from benchyard.analysis.failures.wording import (
 )
 from benchyard.case.loading import Loaded
 from benchyard.cli.common import load_selected, results_of, results_option, selection
+from benchyard.cli.option_types import since_option
 from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.core.clock import iso_utc
 from benchyard.core.model import Case, Json
 from benchyard.core.wording import printable
 from benchyard.lab import server
-from benchyard.show.history.dates import iso, parse_since
 from benchyard.show.pages.retries import place_of
 from benchyard.statistics.figures import plural
 
@@ -43,19 +44,10 @@ _MOST = 50
 _MOST_LINKS = 10
 
 
-def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
-    return None if text is None else parse_since(text, datetime.now(UTC))
-
-
 @click.command("failures")
 @selection
 @results_option
-@click.option(
-    "--since",
-    callback=_since,
-    metavar="DATE",
-    help="Nothing older: a date such as 2026-11-01 (UTC), or 7d, 12h, 2w.",
-)
+@since_option
 @click.option("--all", "every", is_flag=True, help=f"List all executions, not only {_MOST}.")
 def command(
     cases: tuple[str, ...],
@@ -77,7 +69,7 @@ def command(
     folders = [folder for item in loaded for folder in _results(item, root, results)]
     collected = collect(dict.fromkeys(folders)).since(since)
     if as_json:
-        print_json(document(collected, iso(since) if since else None, _link()))
+        print_json(document(collected, iso_utc(since) if since else None, _link()))
         return
     _print(collected, every=every)
 

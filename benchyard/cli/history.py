@@ -2,18 +2,17 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import NamedPath, since_option
 from benchyard.cli.terminal import has_unicode, print_columns, print_json, say, styled
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
 from benchyard.publish.sinks import Reader, open_reader
-from benchyard.show.history.dates import parse_since
 from benchyard.show.history.document import entries_document, tests_document
 from benchyard.show.history.query import Window, read_entries, read_entry, read_tests
 from benchyard.show.history.series import Series
@@ -41,10 +40,6 @@ LIMIT = 100
 _WIDTH = 72
 
 
-def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
-    return None if text is None else parse_since(text, datetime.now(UTC))
-
-
 @click.command("history")
 @click.argument("test", required=False)
 @click.argument("entry", required=False)
@@ -54,12 +49,7 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     show_default=True,
     help="Where to read: local, local:FILE, datastore or azure-tables.",
 )
-@click.option(
-    "--since",
-    callback=_since,
-    metavar="DATE",
-    help="Nothing older: a date such as 2026-11-01 (UTC), or 30d, 12h, 2w.",
-)
+@since_option
 @click.option(
     "--limit",
     default=LIMIT,

@@ -1,10 +1,13 @@
-"""Paths and seconds as the command line takes them, and the options that are made of them."""
+"""Paths, seconds and dates on the command line, and options that are made of them."""
 
 import math
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
+
+from benchyard.core.amounts import parse_since
 
 
 class NamedPath(click.Path):
@@ -40,6 +43,10 @@ class Seconds(click.FloatRange):
         return seconds
 
 
+def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
+    return None if text is None else parse_since(text, datetime.now(UTC))
+
+
 allow_option = click.option(
     "--allow",
     "allowed",
@@ -51,4 +58,10 @@ grace_option = click.option(
     "--grace",
     type=Seconds(0, 604_800),
     help="Seconds that a run gets to finish at SIGTERM; no limit if left out.",
+)
+since_option = click.option(
+    "--since",
+    callback=_since,
+    metavar="DATE",
+    help="Nothing older: a date such as 2026-11-01 (UTC), or 30d, 12h, 2w.",
 )

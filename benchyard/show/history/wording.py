@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from benchyard.analysis.comparison.wording import change
+from benchyard.core.clock import iso_utc
 from benchyard.core.wording import printable, shorten_middle
 from benchyard.publish.sinks import Timing
-from benchyard.show.history.dates import iso
 from benchyard.show.history.query import TestSummary, Window
 from benchyard.show.history.series import Series, ratio, seconds
 from benchyard.statistics import median
@@ -104,11 +104,11 @@ def timings_table(series: Series, *, newest_first: bool) -> list[tuple[str, ...]
 def _moments(timings: Sequence[Timing]) -> list[str]:
     """Write starts to the second, unless two of them would look the same."""
     short = [_second(one.started_at) for one in timings]
-    return short if len(set(short)) == len(short) else [iso(one.started_at) for one in timings]
+    return short if len(set(short)) == len(short) else [iso_utc(one.started_at) for one in timings]
 
 
 def _second(moment: datetime) -> str:
-    return iso(moment.replace(microsecond=0))
+    return iso_utc(moment.replace(microsecond=0))
 
 
 def _suspicion(timing: Timing) -> str:

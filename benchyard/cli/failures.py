@@ -20,9 +20,6 @@ from benchyard.analysis.failures.document import Link, document
 from benchyard.analysis.failures.executions import results_below
 from benchyard.analysis.failures.rates import suiting
 from benchyard.analysis.failures.wording import (
-    EXECUTION_FIGURES,
-    RATE_FIGURES,
-    STEP_FIGURES,
     executions_table,
     rates_table,
     steps_table,
@@ -31,9 +28,10 @@ from benchyard.analysis.failures.wording import (
 from benchyard.case.loading import Loaded
 from benchyard.cli.common import load_selected, results_of, results_option, selection
 from benchyard.cli.option_types import since_option
-from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Case, Json
+from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.lab import server
 from benchyard.show.pages.retries import place_of
@@ -103,15 +101,15 @@ def _print(collected: Collected, *, every: bool) -> None:
 def _print_tables(found: Sequence[StepTry], *, every: bool) -> None:
     steps = by_fragility(found)
     say()
-    print_columns(steps_table(steps), right=STEP_FIGURES)
+    print_table(steps_table(steps))
     listed = troubled(steps)
     say()
-    print_columns(executions_table(listed[: None if every else _MOST]), right=EXECUTION_FIGURES)
+    print_table(executions_table(listed[: None if every else _MOST]))
     if len(listed) > _MOST and not every:
         say(f"{len(listed) - _MOST:,} more; --all lists them")
     length = suiting(found)
     say()
-    print_columns(rates_table(rates(found, length), length), right=RATE_FIGURES)
+    print_table(rates_table(rates(found, length), length))
 
 
 def _print_links(listed: Sequence[StepTry]) -> None:
@@ -120,7 +118,7 @@ def _print_links(listed: Sequence[StepTry]) -> None:
     shown = [(name, address) for name, address in links.items() if address]
     if shown:
         say()
-        print_columns([("FLOW RUN", "LINK"), *((printable(n), a) for n, a in shown[:_MOST_LINKS])])
+        print_table(Table(("FLOW RUN", "LINK"), shown[:_MOST_LINKS]))
 
 
 def _link() -> Link:

@@ -9,10 +9,11 @@ import click
 
 from benchyard.cli.common import json_option
 from benchyard.cli.option_types import NamedPath
-from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import JsonObject
+from benchyard.core.table import Table
 from benchyard.core.wording import shorten
 from benchyard.show.plot import format_of
 from benchyard.show.shipyard import tables, totals
@@ -198,10 +199,6 @@ def _print(graph: Graph) -> None:
         say(note, fg="yellow", err=True)
 
 
-#: Columns that are aligned to the left.
-_TEXTS = ("POOL", "NODE", "RUN", "STARTED (UTC)", "IMAGE", "WORK", "OUTCOME", "ALTOGETHER")
-
-
-def _print_table(rows: Sequence[Sequence[str]]) -> None:
-    print_columns(rows, right=[n for n, name in enumerate(rows[0]) if name not in _TEXTS])
+def _print_table(table: Table) -> None:
+    print_table(table)
     say()

@@ -1,6 +1,6 @@
 """``benchyard history``: what was published, through time."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +9,7 @@ import click
 
 from benchyard.cli.common import json_option
 from benchyard.cli.option_types import NamedPath, since_option
-from benchyard.cli.terminal import has_unicode, print_columns, print_json, say, styled
+from benchyard.cli.terminal import has_unicode, print_json, print_table, say, styled
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
 from benchyard.publish.sinks import Reader, open_reader
@@ -19,13 +19,9 @@ from benchyard.show.history.series import Series
 from benchyard.show.history.wording import (
     ASCII,
     BLOCKS,
-    ENTRY_FIGURES,
-    TEST_FIGURES,
-    TIMING_FIGURES,
     changes,
     cut,
     entries_table,
-    figures,
     line,
     on,
     summary,
@@ -138,7 +134,7 @@ def _show_tests(reader: Reader, sink: str, window: Window, *, as_json: bool) -> 
     if as_json:
         print_json(tests_document(sink, window, tests))
     elif tests:
-        _print(tests_table(tests), TEST_FIGURES)
+        print_table(tests_table(tests))
     else:
         say("no test was published in this time")
 
@@ -148,7 +144,7 @@ def _show_entries(test: str, found: list[Series], window: Window) -> None:
     if not found:
         say("no timings in this time")
         return
-    _print(entries_table(found, _marks()), ENTRY_FIGURES)
+    print_table(entries_table(found, _marks()))
     for text in changes(found):
         say(text)
     _tell_of_cut(found, window)
@@ -158,14 +154,10 @@ def _show_timings(series: Series, *, newest_first: bool) -> None:
     name = styled(printable(series.test), bold=True)
     say(name, f"  {printable(series.entry)}{on([series])}")
     if series.timings:
-        _print(timings_table(series, newest_first=newest_first), TIMING_FIGURES)
+        print_table(timings_table(series, newest_first=newest_first))
         say()
         say(line(series, _WIDTH, _marks()))
     say(summary(series))
-
-
-def _print(table: Sequence[tuple[str, ...]], names: Sequence[str]) -> None:
-    print_columns(table, right=figures(table, names))
 
 
 def _tell_of_cut(found: list[Series], window: Window) -> None:

@@ -11,11 +11,14 @@ import logging
 import re
 import sys
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchyard.core.model import Json
+from benchyard.core.table import Table
 from benchyard.core.wording import printable
 
 if TYPE_CHECKING:
@@ -93,30 +96,27 @@ def _escaped(odd: re.Match[str]) -> str:
     return odd[0] if odd[0].isprintable() else json.dumps(odd[0])[1:-1]
 
 
-def print_columns(
-    rows: Sequence[Sequence[str]],
-    *,
-    right: Collection[int] = (),
-    colours: Sequence[str | None] = (),
-) -> None:
+def print_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> None:
     """Print rows in aligned columns; the first row is the header.
 
     Args:
         right: Positions of columns that are aligned to the right.
-        colours: Of the rows behind the header, where they have some.
     """
-    shown = [list(map(printable, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    for number, row in enumerate(shown):
-        cells = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        line = "  ".join(cells).rstrip()
-        if number:
-            say(line, fg=colours[number - 1] if colours else None)
-        else:
-            say(line, bold=True)
+    heads, *below = rows
+    print_table(Table(heads, below, [heads[place] for place in right]))
+
+
+def print_table(table: Table, colours: Sequence[str | None] = ()) -> None:
+    """Print a table.
+
+    Args:
+        colours: Of its rows, where they have some.
+    """
+    shown = [[printable(cell) for cell in row] for row in table.rows]
+    head, *lines = replace(table, rows=shown).lines()
+    say(head, bold=True)
+    for line, colour in zip_longest(lines, colours):
+        say(line, fg=colour)
 
 
 def console() -> "Console":

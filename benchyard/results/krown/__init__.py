@@ -20,6 +20,7 @@ Source: Van Assche et al., KROWN's execution framework, https://github.com/kg-co
 
 from benchyard.results.krown.reading import KrownResults, read_results
 from benchyard.results.krown.runs import (
+    has_only_samples,
     is_krowns,
     is_ours,
     krown_runs,
@@ -29,6 +30,7 @@ from benchyard.results.krown.runs import (
 
 __all__ = [
     "KrownResults",
+    "has_only_samples",
     "is_krowns",
     "is_ours",
     "krown_runs",

@@ -1,13 +1,13 @@
 """A history in words and figures, for the terminal."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import TypeAlias
 
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.clock import iso_utc
+from benchyard.core.table import Table
 from benchyard.core.wording import printable, shorten_middle
 from benchyard.publish.sinks import Timing
 from benchyard.show.history.query import TestSummary, Window
@@ -15,10 +15,6 @@ from benchyard.show.history.series import Series, ratio, seconds
 from benchyard.statistics import median
 from benchyard.statistics.figures import plural
 
-#: Columns with figures: they are aligned to the right.
-ENTRY_FIGURES = ("N", "SUSPECT", "LAST", "MEDIAN BEFORE", "CHANGE")
-TEST_FIGURES = ("RUNS",)
-TIMING_FIGURES = ("WALL TIME", "AGAINST MEDIAN")
 #: Characters of a sparkline in a table.
 _WIDTH = 30
 #: Longest name in a table; the middle of a longer one is left out.
@@ -26,7 +22,6 @@ _NAME = 60
 #: Changes of the subject that are listed below a table; the newest.
 _CHANGES = 10
 _UNKNOWN = "unknown"
-Row: TypeAlias = tuple[str, ...]
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII = "_.-=+*#@"
 #: Where nothing was measured.
@@ -35,13 +30,8 @@ GAP = " "
 LEAST_RANGE = 0.1
 
 
-def figures(table: Sequence[Row], names: Sequence[str]) -> list[int]:
-    """Return the places of the columns of these names."""
-    return [place for place, name in enumerate(table[0]) if name in names]
-
-
-def tests_table(tests: Sequence[TestSummary]) -> list[tuple[str, ...]]:
-    """Return the table of tests, header first."""
+def tests_table(tests: Sequence[TestSummary]) -> Table:
+    """Return the table of tests."""
     rows = [
         (
             printable(one.test),
@@ -50,11 +40,11 @@ def tests_table(tests: Sequence[TestSummary]) -> list[tuple[str, ...]]:
         )
         for one in tests
     ]
-    return [("TEST", "RUNS", "LAST"), *rows]
+    return Table(("TEST", "RUNS", "LAST"), rows, ("RUNS",))
 
 
-def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> list[tuple[str, ...]]:
-    """Return the table of a test's entries, header first.
+def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> Table:
+    """Return the table of a test's entries; columns that say nothing are left out.
 
     Args:
         marks: What sparklines are drawn with.
@@ -72,16 +62,14 @@ def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> list[tuple[st
         )
         for series in found
     ]
-    head = ("ENTRY", "HOST", "N", "SUSPECT", "LAST", "MEDIAN BEFORE", "CHANGE", "HISTORY")
-    unsaid = {
-        "HOST": not several_hosts(found),
-        "SUSPECT": not any(series.suspect for series in found),
-    }
-    return _without([head, *rows], unsaid)
+    figures = ("N", "SUSPECT", "LAST", "MEDIAN BEFORE", "CHANGE")
+    unsaid = [] if several_hosts(found) else ["HOST"]
+    unsaid += [] if any(series.suspect for series in found) else ["SUSPECT"]
+    return Table(("ENTRY", "HOST", *figures, "HISTORY"), rows, figures).without(unsaid)
 
 
-def timings_table(series: Series, *, newest_first: bool) -> list[tuple[str, ...]]:
-    """Return the table of an entry's timings, header first."""
+def timings_table(series: Series, *, newest_first: bool) -> Table:
+    """Return the table of an entry's timings; columns that say nothing are left out."""
     timings = series.timings[::-1] if newest_first else series.timings
     changed = {id(one.timing): f"changed: {printable(one.text)}" for one in series.changes}
     rows = [
@@ -94,11 +82,10 @@ def timings_table(series: Series, *, newest_first: bool) -> list[tuple[str, ...]
         )
         for one, started in zip(timings, _moments(timings), strict=True)
     ]
-    head = ("STARTED", "HOST", "WALL TIME", "AGAINST MEDIAN", "NOTE")
-    return _without(
-        [head, *rows],
-        {"HOST": len(series.hosts) < 2, "NOTE": not (changed or series.suspect)},
-    )
+    figures = ("WALL TIME", "AGAINST MEDIAN")
+    unsaid = ["HOST"] if len(series.hosts) < 2 else []
+    unsaid += [] if changed or series.suspect else ["NOTE"]
+    return Table(("STARTED", "HOST", *figures, "NOTE"), rows, figures).without(unsaid)
 
 
 def _moments(timings: Sequence[Timing]) -> list[str]:
@@ -113,12 +100,6 @@ def _second(moment: datetime) -> str:
 
 def _suspicion(timing: Timing) -> str:
     return f"suspect: {printable(timing.suspect)}" if timing.suspect else ""
-
-
-def _without(table: Sequence[Row], unsaid: Mapping[str, bool]) -> list[Row]:
-    """Leave out the columns that say nothing here."""
-    kept = [place for place, name in enumerate(table[0]) if not unsaid.get(name)]
-    return [tuple(row[place] for place in kept) for row in table]
 
 
 def host_names(series: Series) -> str:

@@ -1,4 +1,4 @@
-"""Texts and tables as Markdown in which nothing is active that we did not make so.
+"""Texts as Markdown in which nothing is active that we did not make so.
 
 The UI's renderer follows links of any scheme and passes raw HTML on to a sanitizer, so a text from
 outside must not be able to become either.
@@ -7,7 +7,6 @@ outside must not be able to become either.
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
 
 from benchyard.core.wording import printable, shorten
 
@@ -53,21 +52,6 @@ def link(text: str, address: str | None) -> str:
     """
     shown = cell(text)
     return f"[{shown}]({address})" if address and shown else shown
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Return a table of cells that are escaped already.
-
-    Args:
-        right: Positions of columns that are aligned to the right.
-    """
-    line = [" --: " if place in right else " --- " for place in range(len(head))]
-    rest = [_row(row) for row in rows]
-    return "\n".join([_row(head), f"|{'|'.join(line)}|", *rest]) + "\n"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def embedded(svg: str, what: str) -> str:

@@ -20,7 +20,8 @@ from benchyard.analysis.failures.rates import by_fragility, least_rate, troubled
 from benchyard.analysis.failures.wording import first_and_last, outcome_word, took
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
-from benchyard.show.pages.markdown import cell, link, table
+from benchyard.core.table import Table
+from benchyard.show.pages.markdown import cell, link
 from benchyard.statistics.figures import percent, plural
 
 #: What began longer ago is not shown.
@@ -215,7 +216,8 @@ def _steps_table(ranked: Sequence[tuple[tuple[str, str], Counts]]) -> str:
         (cell(step), cell(case), *_figures(counts.troubled, counts.executions), _failed(counts))
         for (case, step), counts in ranked
     ]
-    return table(("Step", "Case", "Trouble", "Rate", "Attempts failed"), rows, right=(2, 3, 4))
+    figures = ("Trouble", "Rate", "Attempts failed")
+    return Table(("Step", "Case", *figures), rows, figures).markdown()
 
 
 def _figures(some: int, of_all: int) -> tuple[str, str]:
@@ -229,11 +231,11 @@ def _failed(counts: Counts) -> str:
 def _rows_table(rows: Sequence[Row]) -> str:
     shown = rows[:_MOST_ON_PAGE]
     several = len({row.get("Case") for row in shown}) > 1
-    head = [name for name in HEAD if several or name != "Case"]
     rest = len(rows) - len(shown)
     more = f"\n{rest:,} more are in the table.\n" if rest > 0 else ""
-    figures = [head.index(name) for name in ("Run", "Attempts", "Took")]
-    return table(head, ([row.get(name, "") for name in head] for row in shown), figures) + more
+    cells = [[row.get(name, "") for name in HEAD] for row in shown]
+    whole = Table(HEAD, cells, ("Run", "Attempts", "Took"))
+    return whole.without(() if several else ("Case",)).markdown() + more
 
 
 def _days_table(days: Mapping[tuple[str, str], Counts]) -> str:
@@ -244,8 +246,8 @@ def _days_table(days: Mapping[tuple[str, str], Counts]) -> str:
         (cell(day), f"{c.executions:,}", *_figures(c.troubled, c.executions), _failed(c))
         for day, c in sorted(found.items(), reverse=True)[:DAYS]
     ]
-    heads = ("Day (UTC)", "Executed", "Trouble", "Rate", "Attempts failed")
-    return table(heads, rows, right=(1, 2, 3, 4))
+    figures = ("Executed", "Trouble", "Rate", "Attempts failed")
+    return Table(("Day (UTC)", *figures), rows, figures).markdown()
 
 
 def table_of(board: Board) -> list[Json]:

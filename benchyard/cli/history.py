@@ -14,8 +14,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
 from benchyard.publish.sinks import Reader, open_reader
 from benchyard.show.history.document import entries_document, tests_document
-from benchyard.show.history.query import Window, read_entries, read_entry, read_tests
-from benchyard.show.history.series import Series
+from benchyard.show.history.series import Series, Window, read_entries, read_entry, read_tests
 from benchyard.show.history.wording import (
     ASCII,
     BLOCKS,

@@ -28,8 +28,7 @@ from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject
 from benchyard.publish.sinks import Timing
 from benchyard.results.subject import commit_of
-from benchyard.show.history.query import TestSummary, Window
-from benchyard.show.history.series import Change, Series
+from benchyard.show.history.series import Change, Series, TestSummary, Window
 
 FORMAT = "benchyard-history"
 VERSION = 2

@@ -10,8 +10,7 @@ from benchyard.core.clock import iso_utc
 from benchyard.core.table import Table
 from benchyard.core.wording import printable, shorten_middle
 from benchyard.publish.sinks import Timing
-from benchyard.show.history.query import TestSummary, Window
-from benchyard.show.history.series import Series, ratio, seconds
+from benchyard.show.history.series import Series, TestSummary, Window, ratio, seconds
 from benchyard.statistics import median
 from benchyard.statistics.figures import plural
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import NamedPath, OutputFile
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
@@ -22,7 +22,6 @@ from benchyard.show.shipyard.events import Intake
 from benchyard.show.shipyard.nodes import BarKind, Graph, assemble
 from benchyard.show.shipyard.reading import read_rows, read_source
 
-FORMATS = (".png", ".svg", ".dat")
 #: Images in the table; the others are counted.
 _IMAGES = 20
 #: A document of more nodes and images is written without indents, which takes a tenth.
@@ -50,15 +49,6 @@ class _Progress:
             say(" " * 40, err=True, end="\r")
 
 
-def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    for file in files:
-        if file.suffix.lower() not in FORMATS:
-            raise click.BadParameter(f"{file}: it must end in {', '.join(FORMATS)}")
-        if not file.absolute().parent.is_dir():
-            raise click.BadParameter(f"{file}: there is no folder {file.absolute().parent}")
-    return files
-
-
 @click.command("graph")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option(
@@ -77,8 +67,7 @@ def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> 
     "--out",
     "outputs",
     multiple=True,
-    callback=_outputs,
-    type=NamedPath(dir_okay=False),
+    type=OutputFile(".png", ".svg", ".dat"),
     metavar="FILE",
     help="Write a picture (.png, .svg) or gnuplot's columns (.dat). May be given several times.",
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath, since_option
+from benchyard.cli.option_types import OutputFile, since_option
 from benchyard.cli.terminal import has_unicode, print_json, print_table, say, styled
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
@@ -27,7 +27,6 @@ from benchyard.show.history.wording import (
     tests_table,
     timings_table,
 )
-from benchyard.show.plot import check_picture
 
 #: How many of the newest are looked at, unless the user says otherwise.
 LIMIT = 100
@@ -61,7 +60,7 @@ _WIDTH = 72
 @click.option("--newest-first", is_flag=True, help="List the newest timing first.")
 @click.option(
     "--plot",
-    type=NamedPath(),
+    type=OutputFile(".png", ".svg"),
     metavar="FILE",
     help="Draw what is shown into a picture, .png or .svg.",
 )
@@ -88,10 +87,8 @@ def command(
     """
     window = Window(since, limit or None, host, all_hosts)
     _check_hosts(window)
-    if plot is not None:
-        if test is None:
-            raise click.UsageError("--plot draws a TEST, or one ENTRY of it; name one")
-        check_picture(plot)
+    if plot is not None and test is None:
+        raise click.UsageError("--plot draws a TEST, or one ENTRY of it; name one")
     with _reading(sink) as reader:
         if test is None:
             _show_tests(reader, sink, window, as_json=as_json)

@@ -126,9 +126,6 @@ class Levels:
         return self._most
 
 
-# -- from a run's folder to panels
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
     """One curve.

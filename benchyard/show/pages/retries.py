@@ -10,9 +10,10 @@ characters. What cannot be read back is left out: somebody else may have written
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, cast
+from operator import add
+from typing import Any, TypeVar, cast
 
 from benchyard.analysis.failures.document import Link
 from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, StepTry, executions
@@ -38,6 +39,7 @@ HEAD = (
 )
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Row = Mapping[str, str]
+KeyT = TypeVar("KeyT")
 #: Longest cell that is taken over from what is kept.
 _LONGEST_CELL = 2000
 
@@ -53,12 +55,7 @@ class Counts:
 
     def __add__(self, other: "Counts") -> "Counts":
         """Return both together."""
-        return Counts(
-            self.executions + other.executions,
-            self.troubled + other.troubled,
-            self.attempts + other.attempts,
-            self.failed + other.failed,
-        )
+        return Counts(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +93,18 @@ def board_of(collected: Collected, address: Link, now: datetime) -> Board:
     """
     recent = collected.since(now - timedelta(days=DAYS))
     found = list(executions(recent.tries))
-    steps: dict[tuple[str, str, str], Counts] = {}
-    days: dict[tuple[str, str], Counts] = {}
-    for one in found:
-        step, day = (one.host, one.case, one.step), (one.host, _day(one))
-        steps[step] = steps.get(step, Counts()) + _counts(one)
-        days[day] = days.get(day, Counts()) + _counts(one)
+    steps = _added(((one.host, one.case, one.step), _counts(one)) for one in found)
+    days = _added(((one.host, _day(one)), _counts(one)) for one in found)
     rows = [_row(one, address) for one in troubled(by_fragility(found))]
     return Board(tuple(rows[:MOST_ROWS]), _of_whole_runs(recent, steps), days)
+
+
+def _added(parts: Iterable[tuple[KeyT, Counts]]) -> dict[KeyT, Counts]:
+    """Return the sum of the counts of each key."""
+    found: dict[KeyT, Counts] = {}
+    for key, counts in parts:
+        found[key] = found.get(key, Counts()) + counts
+    return found
 
 
 def _day(execution: StepTry) -> str:
@@ -153,15 +154,10 @@ def place_of(flow_run: Mapping[str, Json]) -> str | None:
 
 def merged(boards: Iterable[Board]) -> Board:
     """Return several boards as one."""
-    rows: list[Row] = []
-    steps: dict[tuple[str, str, str], Counts] = {}
-    days: dict[tuple[str, str], Counts] = {}
-    for board in boards:
-        rows += board.rows
-        for key, counts in board.steps.items():
-            steps[key] = steps.get(key, Counts()) + counts
-        for day, counts in board.days.items():
-            days[day] = days.get(day, Counts()) + counts
+    every = list(boards)
+    rows = [row for board in every for row in board.rows]
+    steps = _added(pair for board in every for pair in board.steps.items())
+    days = _added(pair for board in every for pair in board.days.items())
     rank = {key: place for place, (key, _) in enumerate(_ranked(steps))}
     shown = {(cell(case), cell(step)): place for (case, step), place in rank.items()}
     # Twice: of each step the newest first, since sorting keeps the order of equals.
@@ -174,9 +170,7 @@ def _ranked(
     steps: Mapping[tuple[str, str, str], Counts],
 ) -> list[tuple[tuple[str, str], Counts]]:
     """Return steps over all hosts, the most fragile first."""
-    found: dict[tuple[str, str], Counts] = {}
-    for (_, case, step), counts in steps.items():
-        found[case, step] = found.get((case, step), Counts()) + counts
+    found = _added(((case, step), counts) for (_, case, step), counts in steps.items())
     return sorted(found.items(), key=lambda pair: (-_fragility(pair[1]), pair[0]))
 
 
@@ -239,9 +233,7 @@ def _rows_table(rows: Sequence[Row]) -> str:
 
 
 def _days_table(days: Mapping[tuple[str, str], Counts]) -> str:
-    found: dict[str, Counts] = {}
-    for (_, day), counts in days.items():
-        found[day] = found.get(day, Counts()) + counts
+    found = _added((day, counts) for (_, day), counts in days.items())
     rows = [
         (cell(day), f"{c.executions:,}", *_figures(c.troubled, c.executions), _failed(c))
         for day, c in sorted(found.items(), reverse=True)[:DAYS]
@@ -263,8 +255,7 @@ def metadata_of(board: Board) -> dict[str, str]:
 
 
 def _text(counts: Counts) -> str:
-    numbers = (counts.executions, counts.troubled, counts.attempts, counts.failed)
-    return " ".join(map(str, numbers))
+    return " ".join(map(str, astuple(counts)))
 
 
 def board_from(rows: object, metadata: Mapping[str, str] | None, since: date) -> Board:

@@ -112,7 +112,7 @@ def test_files_are_written_as_their_endings_say(
     ("arguments", "reason"),
     [
         (["none.jsonl"], "none.jsonl: there is no such file or folder"),
-        (["rows.jsonl", "--out", "a.pdf"], "a.pdf: it must end in .png, .svg, .dat"),
+        (["rows.jsonl", "--out", "a.pdf"], "a.pdf: it must end in .png or .svg or .dat"),
         (["rows.jsonl", "--out", "no/a.png"], "there is no folder"),
         (["."], "there are no runs in it"),
         (["empty.jsonl"], "empty.jsonl: there are no events"),

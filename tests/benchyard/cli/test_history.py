@@ -159,7 +159,7 @@ def test_a_picture(reader: FakeReader, tmp_path: Path, capsys: pytest.CaptureFix
         (["--since", "yesterday"], "'yesterday' is no date; write one such as 2026-11-01"),
         (["--limit", "-1"], "-1 is not in the range"),
         (["--plot", "a.png"], "--plot draws a TEST, or one ENTRY of it; name one"),
-        (["words", "--plot", "a.gif"], "a.gif: a picture ends in .png or .svg"),
+        (["words", "--plot", "a.gif"], "a.gif: it must end in .png or .svg"),
         ([], "there is no local store"),
     ],
 )

@@ -28,7 +28,7 @@ def test_run_is_drawn(case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_pa
     [
         ([], "there is no run in"),
         (["--run", "7"], "there is no run 7 in"),
-        (["--out", "x.png"], "a picture of curves ends in .svg"),
+        (["--out", "x.png"], "x.png: it must end in .svg"),
         (["--run", "1", "--out", "/nowhere/x.svg"], "there is no folder /nowhere"),
         (["--run", "0"], "range"),
     ],

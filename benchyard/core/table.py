@@ -1,4 +1,4 @@
-"""Tables of texts: what they hold is said once, and shown in a terminal or as Markdown."""
+"""Tables of texts, rendered for the terminal or as Markdown."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Values in words: quoted, shortened, escaped, and what a misspelt name was meant to be."""
+"""Texts of messages: quoted, shortened and escaped values, suggestions for misspelt names."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -23,7 +23,7 @@ _REMEMBERED = 4_096
 
 
 def printable(text: str, but: str = "") -> str:
-    """Escape what would move a terminal's cursor, break the line, or not be text at all.
+    """Escape every character that is not printable.
 
     Args:
         but: Characters that are left.
@@ -34,7 +34,7 @@ def printable(text: str, but: str = "") -> str:
 
 
 def quote(value: object) -> str:
-    """Shorten a value of the user's for a message."""
+    """Escape and shorten a user's value for a message."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return shorten(printable(text[: _QUOTE + 1]), _QUOTE)
 

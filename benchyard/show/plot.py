@@ -1,4 +1,4 @@
-"""Figures of matplotlib as bytes, the same whenever they are drawn from the same.
+"""Figures of matplotlib as bytes; the same data gives the same bytes.
 
 matplotlib takes half a second to import, so a module that draws is imported when something is
 drawn. Only its object-oriented interface is used: no window, no state that outlives a call. Its

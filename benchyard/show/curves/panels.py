@@ -1,4 +1,4 @@
-"""From a run's folder to what its picture shows."""
+"""Curves of a run: read from its folder, thinned to as many points as a picture can show."""
 
 import csv
 import math
@@ -56,7 +56,7 @@ class Grid:
 
 
 class Rates:
-    """Counters that only grow; what they grew by is spread over the time that it took."""
+    """Rates of counters that only grow; an increase is spread over the time that it took."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
@@ -98,7 +98,7 @@ class Rates:
 
 
 class Levels:
-    """Something that goes up and down; the most of each span is kept, so that no peak is lost."""
+    """Levels such as memory; each span keeps its highest value, so no peak is lost."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
@@ -252,10 +252,9 @@ class _Table:
 
 
 class _Thinned:
-    """Rows of things that are counted, not more of each than the grid can show.
+    """Passes on only as many rows of each counter as the grid can show.
 
-    What is counted is never lost, since counters only grow: the rows between two that are taken
-    say how it was spread, and nothing else.
+    No increase is lost, since counters only grow: skipped rows would only say how it was spread.
     """
 
     def __init__(self, grid: Grid, take: Callable[[Hashable, float, list[str]], None]) -> None:
@@ -265,7 +264,7 @@ class _Thinned:
         self._left: dict[Hashable, tuple[float, list[str]]] = {}
 
     def add(self, counter: Hashable, at_s: float, row: list[str]) -> None:
-        """Take a row if it is time for one."""
+        """Pass a row on if the last one of its counter is old enough."""
         if at_s < self._due.get(counter, -math.inf):
             self._left[counter] = (at_s, row)
             return
@@ -274,7 +273,7 @@ class _Thinned:
         self._take(counter, at_s, row)
 
     def end(self) -> None:
-        """Take the last row of each."""
+        """Pass on the last row of each counter."""
         for counter, (at_s, row) in self._left.items():
             self._take(counter, at_s, row)
 

@@ -126,7 +126,7 @@ def _remark(curves: Curves, drawn: Sequence[Panel]) -> str:
 
 # -- steps
 def _lanes(bars: Sequence[Bar]) -> list[list[Bar]]:
-    """Put bars that overlap below each other."""
+    """Distribute bars over lanes so that bars of one lane do not overlap."""
     lanes: list[list[Bar]] = []
     for bar in sorted(bars, key=lambda bar: bar.start_s):
         free = [lane for lane in lanes if lane[-1].end_s <= bar.start_s]

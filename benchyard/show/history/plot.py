@@ -115,7 +115,7 @@ def _legend(found: Sequence[Series]) -> str:
 
 
 def _ring_suspects(axes: Any, series: Series) -> None:
-    """Draw what is suspect; what lies beyond the others stands at the panel's edge."""
+    """Ring suspect timings; those outside of the axis are drawn at its edge."""
     moments, values = _points(series.suspect)
     if series.median is not None:
         low, high = axes.get_ylim()
@@ -142,7 +142,7 @@ def _last(series: Series) -> str:
 
 
 def _range(values: Sequence[float], usual: float) -> tuple[float, float]:
-    """Return the ends of the axis; noise shall not look like mountains, see ``sparkline``."""
+    """Return the limits of the axis, never closer than ``LEAST_RANGE`` of the median."""
     low, high = min(values), max(values)
     missing = max(LEAST_RANGE * abs(usual) - (high - low), 0.0)
     margin = 0.08 * (high - low + missing) or 1.0
@@ -150,7 +150,7 @@ def _range(values: Sequence[float], usual: float) -> tuple[float, float]:
 
 
 def _set_dates(axes: Any, found: Sequence[Series], *, labels: bool, ticks: int) -> None:
-    """Let all panels have the same dates, so that what happened at once stands in line."""
+    """Give all panels the same time axis."""
     first = min(series.timings[0].started_at for series in found).astimezone(UTC)
     last = max(series.timings[-1].started_at for series in found).astimezone(UTC)
     margin = max((last - first) * 0.03, timedelta(minutes=1))

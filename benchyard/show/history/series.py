@@ -18,7 +18,7 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The first timing of another subject.
+    """The first timing after the subject changed.
 
     Args:
         timing: It.
@@ -35,7 +35,7 @@ class Change:
 
 
 def changes_in(timings: Iterable[Timing]) -> Iterator[Change]:
-    """Yield where the subject is another than at the timing before, of the same host.
+    """Yield the timings whose subject differs from the one before on the same host.
 
     Args:
         timings: Oldest first, of any number of hosts.
@@ -79,48 +79,48 @@ class Series:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Where what was measured changed."""
+        """Where the subject changed."""
         return tuple(changes_in(self.timings))
 
     @property
     def suspect(self) -> tuple[Timing, ...]:
-        """The timings that are not to be trusted; they count in no figure."""
+        """Suspect timings; they count in no figure."""
         return tuple(one for one in self.timings if one.suspect)
 
     @property
     def trusted(self) -> tuple[Timing, ...]:
-        """The others."""
+        """All timings but the suspect ones."""
         return tuple(one for one in self.timings if not one.suspect)
 
     @property
     def finite(self) -> tuple[float, ...]:
-        """Trusted wall times that are numbers, in seconds; the others count in no figure."""
+        """Finite wall times of trusted timings, in seconds; no others count in figures."""
         return tuple(one.wall_time for one in self.trusted if math.isfinite(one.wall_time))
 
     @property
     def last(self) -> float | None:
-        """The newest trusted wall time, in seconds; NaN where it is none."""
+        """The newest trusted wall time, in seconds; NaN if it was not known."""
         return self.trusted[-1].wall_time if self.trusted else None
 
     @property
     def median(self) -> float | None:
-        """Of all trusted wall times, in seconds."""
+        """Median of the finite wall times, in seconds."""
         return median(self.finite) if self.finite else None
 
     @property
     def median_before(self) -> float | None:
-        """Of all trusted wall times but the newest, in seconds: what the newest is held against."""
+        """Median without the newest timing, in seconds: what the newest is compared with."""
         before = [one.wall_time for one in self.trusted[:-1] if math.isfinite(one.wall_time)]
         return median(before) if before else None
 
     @property
     def change(self) -> float | None:
-        """The newest by the median before it; None if that says nothing."""
+        """``last / median_before``; None where it cannot be computed."""
         return ratio(self.last, self.median_before)
 
 
 def ratio(value: float | None, usual: float | None) -> float | None:
-    """Return ``value`` by ``usual``; None unless both are lengths of time, and it is a number."""
+    """Return ``value / usual``; None unless both are positive and the ratio is finite."""
     if value is None or usual is None or not (value > 0 and usual > 0):
         return None
     found = value / usual
@@ -158,7 +158,7 @@ def short_seconds(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What of the past is looked at.
+    """Which timings to read.
 
     Args:
         since: Nothing before it.

@@ -107,19 +107,19 @@ def host_names(series: Series) -> str:
 
 
 def several_hosts(found: Sequence[Series]) -> bool:
-    """Tell whether it must be said which of them is of which host."""
+    """Tell whether the series are of more than one host."""
     return len({host for series in found for host in series.hosts}) > 1
 
 
 def on(found: Sequence[Series]) -> str:
-    """Return what a heading says of the host, where all of them have one and it is known."""
+    """Return ``  on HOST`` for a heading if all series are of one known host."""
     hosts = {host_names(series) for series in found if series.timings}
     host = hosts.pop() if len(hosts) == 1 else _UNKNOWN
     return "" if host == _UNKNOWN else f"  on {host}"
 
 
 def changes(found: Sequence[Series]) -> list[str]:
-    """Say where what was measured changed, a line each; the newest of many."""
+    """Return a line for each change of the subject; of many, the newest."""
     several = several_hosts(found)
     lines: dict[str, datetime] = {}
     for one in (one for series in found for one in series.changes):
@@ -135,7 +135,7 @@ def changes(found: Sequence[Series]) -> list[str]:
 
 
 def summary(series: Series) -> str:
-    """Return what is said of one entry below its timings."""
+    """Return the sentence below the timings of one entry."""
     if not series.timings:
         return "no timings in this time"
     suspect = f" ({len(series.suspect)} suspect, not counted)" if series.suspect else ""
@@ -157,14 +157,14 @@ def line(series: Series, width: int, marks: str = BLOCKS) -> str:
 
 
 def cut(found: Sequence[Series], window: Window) -> str | None:
-    """Say that there may be more than is shown; None if there is not."""
+    """Return a note if the limit may have cut something off."""
     if window.limit is None or all(series.whole for series in found):
         return None
     return f"only the newest {window.limit:,} were looked at; --limit 0 takes all"
 
 
 def short_name(name: str) -> str:
-    """Return a name that is not too long for a table, and does nothing to a terminal."""
+    """Return a name shortened for a table and escaped for the terminal."""
     return shorten_middle(printable(name), _NAME)
 
 
@@ -199,7 +199,7 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _bounds(known: Sequence[float]) -> tuple[float, float]:
-    """Return what the lowest and the highest mark stand for; halved, so that nothing overflows."""
+    """Return the values of the lowest and highest mark, halved against overflow."""
     low, high = min(known) / 2, max(known) / 2
     missing = max(LEAST_RANGE * abs(median(known)) / 2 - (high - low), 0.0)
     return low - missing / 2, high + missing / 2

@@ -1,4 +1,4 @@
-"""Texts as Markdown in which nothing is active that we did not make so.
+"""Texts as Markdown: links and markup in texts from outside are escaped.
 
 The UI's renderer follows links of any scheme and passes raw HTML on to a sanitizer, so a text from
 outside must not be able to become either.
@@ -25,7 +25,7 @@ _LONGEST_KEY = 100
 
 
 def cell(text: object, longest: int = LONGEST) -> str:
-    """Return a text on one line, for a cell or a sentence, that shows as what it is.
+    """Return a text escaped for Markdown, on one line.
 
     Args:
         longest: Characters; what is longer is cut off.

@@ -60,7 +60,7 @@ def result_page(
 
 
 def _failure(record: RunRecord) -> str:
-    """Say where a run failed, and then of what."""
+    """Return run, flow run and host of a failure, and its reason."""
     name = record.flow_run.get("name")
     where = [f"run {record.run}"]
     where += [f"flow run {link(str(name), place_of(record.flow_run))}"] if name else []
@@ -69,7 +69,7 @@ def _failure(record: RunRecord) -> str:
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Table:
-    """Return the table, with programs' own times only if one of them has something to say."""
+    """Return the table; the column of programs' own times only if there is one."""
     says = any(row[_HEAD.index("Own")] for row in rows)
     return Table(_HEAD, rows, _HEAD[2:9]).without(() if says else ("Own",))
 
@@ -118,7 +118,7 @@ def _figure(value: float | None) -> str:
 
 
 def _half_width(described: Document) -> str:
-    """Say how far the farther end of the median's interval is from it; it is seldom symmetric."""
+    """Return the larger distance from the median to an end of its interval."""
     interval: Document = described.get("median_interval") or {}
     low, high, median = interval.get("low"), interval.get("high"), described.get("median")
     if low is None or high is None or median is None:

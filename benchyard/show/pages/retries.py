@@ -54,13 +54,13 @@ class Counts:
     failed: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
-        """Return both together."""
+        """Return the sum."""
         return Counts(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What a retry dashboard is made of.
+    """The data of a retry dashboard.
 
     Args:
         rows: Executions in trouble; cells are escaped.
@@ -75,7 +75,7 @@ class Board:
     days: Mapping[tuple[str, str], Counts] = field(default_factory=dict[tuple[str, str], Counts])
 
     def without(self, hosts: Iterable[str]) -> "Board":
-        """Return what is of other hosts."""
+        """Return the board without the data of some hosts."""
         gone = set(hosts)
         shown = {cell(host) for host in gone}
         return Board(
@@ -118,7 +118,7 @@ def _counts(one: StepTry) -> Counts:
 def _of_whole_runs(
     collected: Collected, steps: Mapping[tuple[str, str, str], Counts]
 ) -> dict[tuple[str, str, str], Counts]:
-    """Let what failed of whole runs be out of all tries of a run."""
+    """Relate the failures of whole runs to the number of tries of a run."""
     return {
         key: Counts(_tries(collected, *key[:2]), counts.troubled) if key[2] == WHOLE_RUN else counts
         for key, counts in steps.items()
@@ -153,7 +153,7 @@ def place_of(flow_run: Mapping[str, Json]) -> str | None:
 
 
 def merged(boards: Iterable[Board]) -> Board:
-    """Return several boards as one."""
+    """Merge boards."""
     every = list(boards)
     rows = [row for board in every for row in board.rows]
     steps = _added(pair for board in every for pair in board.steps.items())

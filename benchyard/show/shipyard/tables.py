@@ -42,7 +42,7 @@ def clock(at: float) -> str:
 
 
 def after(seconds: float) -> str:
-    """Write how much later than the first something began."""
+    """Write the delay after the first start."""
     return f"+{duration(seconds)}" if seconds else "first"
 
 
@@ -125,7 +125,7 @@ def _lengths(one: totals.Figures | totals.ImageFigures) -> list[str]:
 
 
 def summary(graph: Graph) -> list[str]:
-    """Return what it comes to, a sentence each."""
+    """Return the sentences below the tables."""
     nodes, runs = graph.of(BarKind.NODE), graph.of(BarKind.RUN)
     found = list[str]()
     if nodes:
@@ -156,7 +156,7 @@ def _spread(spread: totals.Spread) -> str:
 
 
 def notes(graph: Graph) -> list[str]:
-    """Return what a reader should know of what was left out."""
+    """Return notes on what was left out."""
     found, read = list[str](), graph.read
     for what, counts in (
         ("events that are not shown", read.unknown),

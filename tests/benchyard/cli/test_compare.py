@@ -137,11 +137,7 @@ def test_markdown_is_for_pull_requests(old: Path, new: Path, cli: Cli) -> None:
     ],
 )
 def test_slips_of_the_pen_are_wrong_input(
-    arguments: Sequence[str],
-    text: str,
-    old: Path,
-    new: Path,
-    cli: Cli,
+    arguments: Sequence[str], text: str, old: Path, new: Path, cli: Cli
 ) -> None:
     assert text in refused(cli, old, new, *arguments)
 

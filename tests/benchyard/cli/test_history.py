@@ -153,11 +153,7 @@ def test_a_picture(reader: FakeReader, tmp_path: Path, cli: Cli) -> None:
     ],
 )
 def test_wrong_input(
-    arguments: list[str],
-    said: str,
-    cli: Cli,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    arguments: list[str], said: str, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(HOME, str(tmp_path))
     assert said in refused(cli, *arguments)

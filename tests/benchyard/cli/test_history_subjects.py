@@ -98,9 +98,7 @@ def test_each_host_has_its_timings(cli: Cli) -> None:
     assert lines[-1].startswith("3 timings (1 suspect, not counted), median 2.00 s (2.00 s … 2.00")
 
 
-def test_json_has_host_subject_commit_and_versions_of_each_point(
-    cli: Cli,
-) -> None:
+def test_json_has_host_subject_commit_and_versions_of_each_point(cli: Cli) -> None:
     first, second = entries(cli, "words")
     assert [first["hosts"], second["hosts"]] == [["h1"], ["h2"]]
     assert first["timings"][-1] == {

@@ -138,11 +138,7 @@ def test_images_have_their_figures_over_all_nodes(torn: Graph) -> None:
         found["j", "pull"].finished,
         found["j", "pull"].unfinished,
         found["j", "pull"].mean_s,
-    ) == (
-        0,
-        1,
-        None,
-    )
+    ) == (0, 1, None)
 
 
 # -- tables

@@ -19,12 +19,7 @@ from benchyard.analysis.failures import (
 from benchyard.analysis.failures.document import Link, document
 from benchyard.analysis.failures.executions import results_below
 from benchyard.analysis.failures.rates import suiting
-from benchyard.analysis.failures.wording import (
-    executions_table,
-    rates_table,
-    steps_table,
-    summary,
-)
+from benchyard.analysis.failures.wording import executions_table, rates_table, steps_table, summary
 from benchyard.case.loading import Loaded
 from benchyard.cli.common import load_selected, results_of, results_option, selection
 from benchyard.cli.option_types import since_option

@@ -115,9 +115,7 @@ def command(
 
 
 def _read_azure(
-    configdir: Path | None,
-    names: tuple[str | None, str | None, str | None],
-    intake: Intake,
+    configdir: Path | None, names: tuple[str | None, str | None, str | None], intake: Intake
 ) -> str:
     from benchyard.publish.sinks.azure.credentials import access  # noqa: PLC0415 - most graphs are of files
     from benchyard.publish.sinks.azure.reader import rows  # noqa: PLC0415

@@ -47,9 +47,7 @@ def _entries(item: Loaded, root: Path, results: Path | None) -> list[Json]:
         problems: list[Json] = [
             {"path": problem.path, "message": problem.message} for problem in item.problems
         ]
-        return [
-            {"name": item.name, "valid": False, "file": str(item.file), "problems": problems},
-        ]
+        return [{"name": item.name, "valid": False, "file": str(item.file), "problems": problems}]
     return [_entry(case, item.file, results_of(case, root, results)) for case in item.cases]
 
 

@@ -166,9 +166,7 @@ def merged(boards: Iterable[Board]) -> Board:
     return Board(tuple(rows[:MOST_ROWS]), steps, days)
 
 
-def _ranked(
-    steps: Mapping[tuple[str, str, str], Counts],
-) -> list[tuple[tuple[str, str], Counts]]:
+def _ranked(steps: Mapping[tuple[str, str, str], Counts]) -> list[tuple[tuple[str, str], Counts]]:
     """Return steps over all hosts, the most fragile first."""
     found = _added(((case, step), counts) for (_, case, step), counts in steps.items())
     return sorted(found.items(), key=lambda pair: (-_fragility(pair[1]), pair[0]))

@@ -133,7 +133,7 @@ def _read(text: str) -> dict[str, RunSet]:
 
 
 def _sides(baseline: str, candidate: str | None) -> tuple[dict[str, RunSet], dict[str, RunSet]]:
-    """Return both sides; of one folder alone its campaign before the newest, and the newest."""
+    """Return baseline and candidate; of one folder alone, its two newest campaigns."""
     if candidate is not None:
         return _read(baseline), _read(candidate)
     newest = _read(baseline)

@@ -68,7 +68,7 @@ def command(
 
 
 def _results(item: Loaded, root: Path, results: Path | None) -> Sequence[Path]:
-    """Return the results folders of a case; of an invalid one all that it has."""
+    """Return the results folders of a case; of an invalid case, all that exist."""
     if not item.problems:
         return [results_of(case, root, results) for case in item.cases]
     case = Case(item.file.parent, id="", name=item.name, description="", steps=())
@@ -117,7 +117,7 @@ def _print_links(listed: Sequence[StepTry]) -> None:
 
 
 def _link() -> Link:
-    """Return what makes the address of a flow run in the UI, where it is known which."""
+    """Return a function that makes the address of a flow run, None without a known UI."""
     ui = os.environ.get("PREFECT_UI_URL") or (server.address() or "").removesuffix("/api")
 
     def link(flow_run: Mapping[str, Json]) -> str | None:

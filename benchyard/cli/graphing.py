@@ -31,7 +31,7 @@ _OFTEN = 0.5
 
 
 class _Progress:
-    """Tells on a terminal how far reading is."""
+    """Shows the progress of reading on a terminal."""
 
     def __init__(self) -> None:
         self._wanted = sys.stderr.isatty()
@@ -44,7 +44,7 @@ class _Progress:
             self._next, self._told = time.monotonic() + _OFTEN, True
 
     def end(self) -> None:
-        """Leave an empty line behind."""
+        """Clear the line."""
         if self._told:
             say(" " * 40, err=True, end="\r")
 
@@ -148,7 +148,7 @@ def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
 
 
 def _title(graph: Graph, sources: Sequence[str]) -> str:
-    """Return what a picture is of: the pool, its system, or the sources."""
+    """Return the title of a picture: the pool with its system, or the sources."""
     nodes = graph.of(BarKind.NODE)
     pools = {node.pool.partition("$")[2] or node.pool for node in nodes}
     if len(pools) == 1 and "" not in pools and len(nodes) == len(graph.nodes):

@@ -175,5 +175,5 @@ def _draw(found: list[Series], test: str, file: Path) -> None:
 
 
 def _marks() -> str:
-    """Return what sparklines are drawn with: blocks where the terminal has them."""
+    """Return the characters of sparklines: blocks where the terminal has them."""
     return BLOCKS if has_unicode() else ASCII

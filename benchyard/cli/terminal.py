@@ -1,4 +1,4 @@
-r"""The only way to the terminal: what others wrote is shown there, and never obeyed.
+r"""Prints to the terminal; control characters in texts from outside are escaped.
 
 A name, a tag, a value of a matrix, a file's name or what a program said may hold escape sequences,
 C1 codes, marks that turn the direction of text, or half a character. They are shown as escapes,
@@ -31,13 +31,13 @@ _ODD = re.compile(r"[^ -~\n]")
 
 
 class Styled(str):
-    """A text with colours of ours, all else in it escaped; put together with others it is none."""
+    """An escaped text with colours of ours; joined with another text it is a plain one."""
 
     __slots__ = ()
 
 
 def safe(text: str) -> str:
-    """Escape all that is neither to be seen nor the end of a line or a tab."""
+    """Escape every character that is not printable, but for line ends and tabs."""
     return text if isinstance(text, Styled) else printable(text, but=_LAYOUT)
 
 
@@ -82,7 +82,7 @@ def has_unicode() -> bool:
 
 
 def print_json(value: Json, *, compact: bool = False) -> None:
-    """Print one JSON document; escaped in it is what stdout does not take, or would obey.
+    """Print one JSON document; what stdout cannot encode or would obey is escaped.
 
     Args:
         compact: On one line.
@@ -120,14 +120,14 @@ def print_table(table: Table, colours: Sequence[str | None] = ()) -> None:
 
 
 def console() -> "Console":
-    """Return what draws lines that live, on stderr; what is printed there must be ``safe``."""
+    """Return a console on stderr for live lines; what is printed there must be ``safe``."""
     from rich.console import Console  # noqa: PLC0415 - only for what takes its time
 
     return Console(stderr=True, highlight=False, markup=False)
 
 
 class LogLines(logging.Handler):
-    """Prints what a library logs and nobody else takes, as Python's own last resort does."""
+    """Prints log records that no other handler takes, as Python's last resort does."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one line."""

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeAlias
 
 from benchyard.case.resource import CommandResult, OutputFile, command
+from benchyard.core.amounts import parse_size
 from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
 from resources._containers.kinds import ServerContainer
 from resources._containers.readiness import Readiness, TcpPort
-from resources._containers.settings import ContainerSettings, Wrong, size
+from resources._containers.settings import ContainerSettings, Wrong
 from resources._containers.specification import Specification
 from resources._containers.streams import Follower
 from resources._files import emptied, kept_file, named_or_kept
@@ -149,7 +150,7 @@ class RedisSettings(ContainerSettings):
         yield from ContainerSettings.wrong(self)
         if self.maxmemory is not None:
             try:
-                size(self.maxmemory)
+                parse_size(self.maxmemory)
             except InputError as error:
                 yield "maxmemory", f"maxmemory: {error}"
         for name in self.parameters:
@@ -167,7 +168,7 @@ class Redis(ServerContainer[RedisSettings]):
     def _specification(self) -> Specification:
         given = dict(self.settings.parameters)
         if self.settings.maxmemory is not None:
-            given["maxmemory"] = size(self.settings.maxmemory)
+            given["maxmemory"] = parse_size(self.settings.maxmemory)
         options = [word for name, value in given.items() for word in (f"--{name}", str(value))]
         spec = super()._specification()
         return replace(spec, command=("redis-server", *options)) if options else spec

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from benchyard.case.resource import CommandResult, Workspace
+from benchyard.core.amounts import parse_size
 from benchyard.core.errors import InputError, ResourceError
 from benchyard.core.files import sha256
 from benchyard.core.redaction import known_forms
 from resources._containers.base import SHARED
 from resources._containers.container_environment import addresses
 from resources._containers.kinds import ProgramContainer
-from resources._containers.settings import ContainerSettings, heap_arguments, size
+from resources._containers.settings import ContainerSettings, heap_arguments
 from resources._containers.specification import Mount
 from resources._files import kept_file, refuse_missing
 from resources._mapping.commands import Database, Mapping, MappingEngine
@@ -96,7 +97,7 @@ class RMLMapperJarSettings:
     memory: str = ""
 
     def __post_init__(self) -> None:
-        if self.memory and not size(self.memory):
+        if self.memory and not parse_size(self.memory):
             raise InputError("memory is 0; Java needs some")
 
 
@@ -155,7 +156,7 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
         return CommandResult(usage(ended), output or kept)
 
     def _call(self, arguments: list[str]) -> Call:
-        memory = size(self.settings.memory) if self.settings.memory else None
+        memory = parse_size(self.settings.memory) if self.settings.memory else None
         java = [self.settings.java, *heap_arguments(memory), "-jar", str(self._jar)]
         return Call(
             arguments=[*java, *arguments],

@@ -20,6 +20,7 @@ from prefect.events import emit_event
 
 from benchyard.analysis.regressions import Regression
 from benchyard.core.model import Json, JsonObject, Outcome, slug
+from benchyard.core.wording import shorten
 from benchyard.results.folders import Results
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import Attempt, RunRecord, StepRecord
@@ -227,7 +228,7 @@ def _title(record: RunRecord) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
+    return shorten(text, _LONGEST_MESSAGE)
 
 
 def _host() -> str:

@@ -26,8 +26,8 @@ from benchyard.case.shape import (
     value_at,
     without,
 )
-from benchyard.case.sizes import size
 from benchyard.case.templates import MATRIX, Template, points
+from benchyard.core.amounts import parse_memory
 from benchyard.core.model import (
     RETRIES_OF_MAY_FAIL,
     Case,
@@ -70,7 +70,7 @@ def _requires(fields: dict[str, Any]) -> Requires:
     return Requires(
         tags=tuple(fields.get("tags", ())),
         hosts=tuple(fields.get("hosts", ())),
-        memory_bytes=None if memory is None else size(memory),
+        memory_bytes=None if memory is None else parse_memory(memory),
         cores=None if cores is None else int(cores),
         docker=fields.get("docker", False),
     )

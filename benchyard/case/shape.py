@@ -16,7 +16,6 @@ from typing import Any, cast
 from benchyard import schemas
 from benchyard.case.problems import Finding, JsonPath
 from benchyard.case.schema_check import Checker
-from benchyard.case.sizes import size
 from benchyard.case.templates import (
     MAX_EXPANDED,
     MAX_POINTS,
@@ -26,6 +25,8 @@ from benchyard.case.templates import (
     points,
     undefined,
 )
+from benchyard.core.amounts import parse_memory
+from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject, point_suffix
 from benchyard.core.wording import hint, near_miss, quote
 
@@ -252,8 +253,8 @@ def requires_findings(requires: dict[str, Any]) -> Iterator[Finding]:
     memory = requires.get("memory")
     try:
         if isinstance(memory, int | float | str):
-            size(memory)
-    except ValueError as error:
+            parse_memory(memory)
+    except InputError as error:
         yield ("requires", "memory"), str(error)
 
 

@@ -19,10 +19,10 @@ from benchyard.analysis.comparison.sample_size import (
 )
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Rule, compare
-from benchyard.analysis.comparison.wording import FIGURES, notes, remarks, summary, table
-from benchyard.cli.amounts import parse_percent
+from benchyard.analysis.comparison.wording import notes, remarks, summary, table
 from benchyard.cli.common import json_option
-from benchyard.cli.terminal import print_columns, print_json, say, styled
+from benchyard.cli.terminal import print_json, print_table, say, styled
+from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
 from benchyard.core.wording import printable
@@ -35,10 +35,6 @@ _COLOURS = {
     Verdict.CHANGE: "cyan",
     Verdict.CANNOT_TELL: "yellow",
 }
-
-
-#: Columns of a plan that are no figures.
-_TEXTS = ("CASE", "STEP", "METRIC")
 
 
 def _percent(context: click.Context, parameter: click.Parameter, text: str) -> float:
@@ -137,7 +133,7 @@ def _read(text: str) -> dict[str, RunSet]:
 
 
 def _sides(baseline: str, candidate: str | None) -> tuple[dict[str, RunSet], dict[str, RunSet]]:
-    """Return both sides; of one folder alone its campaign before the newest, and the newest."""
+    """Return baseline and candidate; of one folder alone, its two newest campaigns."""
     if candidate is not None:
         return _read(baseline), _read(candidate)
     newest = _read(baseline)
@@ -151,9 +147,7 @@ def _plan(baseline: str, rule: Rule, sensitivity: float, *, as_json: bool) -> No
     if as_json:
         print_json(plan_document(made, baseline))
         return
-    rows = plan_table(made)
-    figures = [place for place, name in enumerate(rows[0]) if name not in _TEXTS]
-    print_columns(rows, right=figures)
+    print_table(plan_table(made))
     say()
     say(plan_summary(made), bold=True)
 
@@ -170,9 +164,7 @@ def _print(compared: Comparison) -> None:
     if compared.rows:
         say()
         colours = [_COLOURS.get(row.verdict) for row in compared.rows]
-        rows = table(compared)
-        right = [place for place, name in enumerate(rows[0]) if name in FIGURES]
-        print_columns(rows, right=right, colours=colours)
+        print_table(table(compared), colours)
         say()
     for note in notes(compared):
         say(note)

@@ -6,8 +6,9 @@ import click
 
 from benchyard.cli.common import json_option, resources_option
 from benchyard.cli.option_types import NamedPath
-from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.model import Json
+from benchyard.core.table import Table
 from benchyard.statistics.figures import plural
 
 prefect_yaml_option = click.option(
@@ -46,11 +47,11 @@ def command(
         deployments: list[Json] = [one.to_json() for one in offered.deployments]
         print_json({"deployments": deployments, "cases": list(offered.cases)})
         return
-    rows = [("DEPLOYMENT", "SCHEDULE", "PAGE")]
+    rows = list[tuple[str, ...]]()
     for one in offered.deployments:
         schedules = [f"{slug} ({'on' if on else 'off'})" for slug, on in one.schedules.items()]
         rows.append((one.name, ", ".join(schedules) or "-", one.page))
-    print_columns(rows)
+    print_table(Table(("DEPLOYMENT", "SCHEDULE", "PAGE"), rows))
     say(f"{plural(len(offered.cases), 'case')} to choose from", err=True)
     if offered.kept():
         say(offered.kept(), err=True)

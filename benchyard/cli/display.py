@@ -2,7 +2,6 @@
 
 import time
 from statistics import fmean
-from types import TracebackType
 from typing import Self
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -28,10 +27,10 @@ _COLOURS = {Outcome.COMPLETED: "green", Outcome.TOLERATED: "yellow"}
 
 
 class PlainDisplay:
-    """One line for each event worth one.
+    """Prints one line for each event.
 
     Args:
-        verbose: Whether the start of each step is worth one.
+        verbose: Whether starts of runs and steps are printed, too.
     """
 
     def __init__(self, *, verbose: bool) -> None:
@@ -40,12 +39,7 @@ class PlainDisplay:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return
 
     def hear(self, event: Event) -> None:
@@ -57,7 +51,7 @@ class PlainDisplay:
 
 
 class LiveDisplay:
-    """Lines for what is finished, and below them one that lives.
+    """Prints a line for what has finished, and a live line below.
 
     It redraws once a second: a lab that burns CPU for its own display measures itself.
 
@@ -88,12 +82,7 @@ class LiveDisplay:
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def hear(self, event: Event) -> None:
@@ -141,7 +130,7 @@ class LiveDisplay:
 
 
 def _told_again(event: Event) -> bool:
-    """Tell whether the end of the step will say the same: after its last attempt."""
+    """Tell whether the end of the step repeats this event: after its last attempt."""
     return isinstance(event, AttemptFailed) and not event.left
 
 
@@ -153,7 +142,7 @@ Display = PlainDisplay | LiveDisplay
 
 
 def make_display(*, runs: int, cooldown: float, verbose: bool, terminal: bool) -> Display:
-    """Return the display that suits where stderr goes."""
+    """Return a live display for a terminal, else a plain one."""
     if terminal:
         return LiveDisplay(runs=runs, cooldown=cooldown, verbose=verbose)
     return PlainDisplay(verbose=verbose)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -19,22 +19,16 @@ from benchyard.analysis.failures import (
 from benchyard.analysis.failures.document import Link, document
 from benchyard.analysis.failures.executions import results_below
 from benchyard.analysis.failures.rates import suiting
-from benchyard.analysis.failures.wording import (
-    EXECUTION_FIGURES,
-    RATE_FIGURES,
-    STEP_FIGURES,
-    executions_table,
-    rates_table,
-    steps_table,
-    summary,
-)
+from benchyard.analysis.failures.wording import executions_table, rates_table, steps_table, summary
 from benchyard.case.loading import Loaded
 from benchyard.cli.common import load_selected, results_of, results_option, selection
-from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.cli.option_types import since_option
+from benchyard.cli.terminal import print_json, print_table, say
+from benchyard.core.clock import iso_utc
 from benchyard.core.model import Case, Json
+from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.lab import server
-from benchyard.show.history.dates import iso, parse_since
 from benchyard.show.pages.retries import place_of
 from benchyard.statistics.figures import plural
 
@@ -43,19 +37,10 @@ _MOST = 50
 _MOST_LINKS = 10
 
 
-def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
-    return None if text is None else parse_since(text, datetime.now(UTC))
-
-
 @click.command("failures")
 @selection
 @results_option
-@click.option(
-    "--since",
-    callback=_since,
-    metavar="DATE",
-    help="Nothing older: a date such as 2026-11-01 (UTC), or 7d, 12h, 2w.",
-)
+@since_option
 @click.option("--all", "every", is_flag=True, help=f"List all executions, not only {_MOST}.")
 def command(
     cases: tuple[str, ...],
@@ -77,13 +62,13 @@ def command(
     folders = [folder for item in loaded for folder in _results(item, root, results)]
     collected = collect(dict.fromkeys(folders)).since(since)
     if as_json:
-        print_json(document(collected, iso(since) if since else None, _link()))
+        print_json(document(collected, iso_utc(since) if since else None, _link()))
         return
     _print(collected, every=every)
 
 
 def _results(item: Loaded, root: Path, results: Path | None) -> Sequence[Path]:
-    """Return the results folders of a case; of an invalid one all that it has."""
+    """Return the results folders of a case; of an invalid case, all that exist."""
     if not item.problems:
         return [results_of(case, root, results) for case in item.cases]
     case = Case(item.file.parent, id="", name=item.name, description="", steps=())
@@ -111,15 +96,15 @@ def _print(collected: Collected, *, every: bool) -> None:
 def _print_tables(found: Sequence[StepTry], *, every: bool) -> None:
     steps = by_fragility(found)
     say()
-    print_columns(steps_table(steps), right=STEP_FIGURES)
+    print_table(steps_table(steps))
     listed = troubled(steps)
     say()
-    print_columns(executions_table(listed[: None if every else _MOST]), right=EXECUTION_FIGURES)
+    print_table(executions_table(listed[: None if every else _MOST]))
     if len(listed) > _MOST and not every:
         say(f"{len(listed) - _MOST:,} more; --all lists them")
     length = suiting(found)
     say()
-    print_columns(rates_table(rates(found, length), length), right=RATE_FIGURES)
+    print_table(rates_table(rates(found, length), length))
 
 
 def _print_links(listed: Sequence[StepTry]) -> None:
@@ -128,11 +113,11 @@ def _print_links(listed: Sequence[StepTry]) -> None:
     shown = [(name, address) for name, address in links.items() if address]
     if shown:
         say()
-        print_columns([("FLOW RUN", "LINK"), *((printable(n), a) for n, a in shown[:_MOST_LINKS])])
+        print_table(Table(("FLOW RUN", "LINK"), shown[:_MOST_LINKS]))
 
 
 def _link() -> Link:
-    """Return what makes the address of a flow run in the UI, where it is known which."""
+    """Return a function that makes the address of a flow run, None without a known UI."""
     ui = os.environ.get("PREFECT_UI_URL") or (server.address() or "").removesuffix("/api")
 
     def link(flow_run: Mapping[str, Json]) -> str | None:

@@ -8,11 +8,13 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath
-from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.cli.option_types import NamedPath, OutputFile
+from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import JsonObject
+from benchyard.core.table import Table
+from benchyard.core.wording import shorten
 from benchyard.show.plot import format_of
 from benchyard.show.shipyard import tables, totals
 from benchyard.show.shipyard.document import dat, document
@@ -20,7 +22,6 @@ from benchyard.show.shipyard.events import Intake
 from benchyard.show.shipyard.nodes import BarKind, Graph, assemble
 from benchyard.show.shipyard.reading import read_rows, read_source
 
-FORMATS = (".png", ".svg", ".dat")
 #: Images in the table; the others are counted.
 _IMAGES = 20
 #: A document of more nodes and images is written without indents, which takes a tenth.
@@ -30,7 +31,7 @@ _OFTEN = 0.5
 
 
 class _Progress:
-    """Tells on a terminal how far reading is."""
+    """Shows the progress of reading on a terminal."""
 
     def __init__(self) -> None:
         self._wanted = sys.stderr.isatty()
@@ -43,18 +44,9 @@ class _Progress:
             self._next, self._told = time.monotonic() + _OFTEN, True
 
     def end(self) -> None:
-        """Leave an empty line behind."""
+        """Clear the line."""
         if self._told:
             say(" " * 40, err=True, end="\r")
-
-
-def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    for file in files:
-        if file.suffix.lower() not in FORMATS:
-            raise click.BadParameter(f"{file}: it must end in {', '.join(FORMATS)}")
-        if not file.absolute().parent.is_dir():
-            raise click.BadParameter(f"{file}: there is no folder {file.absolute().parent}")
-    return files
 
 
 @click.command("graph")
@@ -75,8 +67,7 @@ def _outputs(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> 
     "--out",
     "outputs",
     multiple=True,
-    callback=_outputs,
-    type=NamedPath(dir_okay=False),
+    type=OutputFile(".png", ".svg", ".dat"),
     metavar="FILE",
     help="Write a picture (.png, .svg) or gnuplot's columns (.dat). May be given several times.",
 )
@@ -124,9 +115,7 @@ def command(
 
 
 def _read_azure(
-    configdir: Path | None,
-    names: tuple[str | None, str | None, str | None],
-    intake: Intake,
+    configdir: Path | None, names: tuple[str | None, str | None, str | None], intake: Intake
 ) -> str:
     from benchyard.publish.sinks.azure.credentials import access  # noqa: PLC0415 - most graphs are of files
     from benchyard.publish.sinks.azure.reader import rows  # noqa: PLC0415
@@ -159,14 +148,14 @@ def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
 
 
 def _title(graph: Graph, sources: Sequence[str]) -> str:
-    """Return what a picture is of: the pool, its system, or the sources."""
+    """Return the title of a picture: the pool with its system, or the sources."""
     nodes = graph.of(BarKind.NODE)
     pools = {node.pool.partition("$")[2] or node.pool for node in nodes}
     if len(pools) == 1 and "" not in pools and len(nodes) == len(graph.nodes):
         system = [str(nodes[0].facts[name]) for name in ("offer", "sku") if name in nodes[0].facts]
         return f"{pools.pop()}" + (f" ({' '.join(system)})" if system else "")
     text = ", ".join(Path(source).name or source for source in sources)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return shorten(text, 80)
 
 
 def _print_document(whole: JsonObject) -> None:
@@ -197,10 +186,6 @@ def _print(graph: Graph) -> None:
         say(note, fg="yellow", err=True)
 
 
-#: Columns that are aligned to the left.
-_TEXTS = ("POOL", "NODE", "RUN", "STARTED (UTC)", "IMAGE", "WORK", "OUTCOME", "ALTOGETHER")
-
-
-def _print_table(rows: Sequence[Sequence[str]]) -> None:
-    print_columns(rows, right=[n for n, name in enumerate(rows[0]) if name not in _TEXTS])
+def _print_table(table: Table) -> None:
+    print_table(table)
     say()

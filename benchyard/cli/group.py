@@ -83,9 +83,9 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Take a reader of our output (head, less) that has seen enough for no error.
+        """Exit with 0 if the reader of our output (head, less) closes it.
 
-        Above, click would exit with 1.
+        Click itself would exit with 1.
         """
         try:
             return super().invoke(ctx)

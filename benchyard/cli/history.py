@@ -1,49 +1,38 @@
 """``benchyard history``: what was published, through time."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath
-from benchyard.cli.terminal import has_unicode, print_columns, print_json, say, styled
+from benchyard.cli.option_types import OutputFile, since_option
+from benchyard.cli.terminal import has_unicode, print_json, print_table, say, styled
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
 from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Reader
-from benchyard.show.history.dates import parse_since
 from benchyard.show.history.document import entries_document, tests_document
-from benchyard.show.history.query import Window, read_entries, read_entry, read_tests
-from benchyard.show.history.series import Series
+from benchyard.show.history.series import Series, Window, read_entries, read_entry, read_tests
 from benchyard.show.history.wording import (
     ASCII,
     BLOCKS,
-    ENTRY_FIGURES,
-    TEST_FIGURES,
-    TIMING_FIGURES,
     changes,
     cut,
     entries_table,
-    figures,
     line,
     on,
     summary,
     tests_table,
     timings_table,
 )
-from benchyard.show.plot import check_picture
 
 #: How many of the newest are looked at, unless the user says otherwise.
 LIMIT = 100
 #: Characters of the sparkline of a single entry.
 _WIDTH = 72
-
-
-def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
-    return None if text is None else parse_since(text, datetime.now(UTC))
 
 
 @click.command("history")
@@ -55,12 +44,7 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     show_default=True,
     help="Where to read: local, local:FILE, datastore or azure-tables.",
 )
-@click.option(
-    "--since",
-    callback=_since,
-    metavar="DATE",
-    help="Nothing older: a date such as 2026-11-01 (UTC), or 30d, 12h, 2w.",
-)
+@since_option
 @click.option(
     "--limit",
     default=LIMIT,
@@ -77,7 +61,7 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
 @click.option("--newest-first", is_flag=True, help="List the newest timing first.")
 @click.option(
     "--plot",
-    type=NamedPath(),
+    type=OutputFile(".png", ".svg"),
     metavar="FILE",
     help="Draw what is shown into a picture, .png or .svg.",
 )
@@ -104,10 +88,8 @@ def command(
     """
     window = Window(since, limit or None, host, all_hosts)
     _check_hosts(window)
-    if plot is not None:
-        if test is None:
-            raise click.UsageError("--plot draws a TEST, or one ENTRY of it; name one")
-        check_picture(plot)
+    if plot is not None and test is None:
+        raise click.UsageError("--plot draws a TEST, or one ENTRY of it; name one")
     with _reading(sink) as reader:
         if test is None:
             _show_tests(reader, sink, window, as_json=as_json)
@@ -149,7 +131,7 @@ def _show_tests(reader: Reader, sink: str, window: Window, *, as_json: bool) -> 
     if as_json:
         print_json(tests_document(sink, window, tests))
     elif tests:
-        _print(tests_table(tests), TEST_FIGURES)
+        print_table(tests_table(tests))
     else:
         say("no test was published in this time")
 
@@ -159,7 +141,7 @@ def _show_entries(test: str, found: list[Series], window: Window) -> None:
     if not found:
         say("no timings in this time")
         return
-    _print(entries_table(found, _marks()), ENTRY_FIGURES)
+    print_table(entries_table(found, _marks()))
     for text in changes(found):
         say(text)
     _tell_of_cut(found, window)
@@ -169,14 +151,10 @@ def _show_timings(series: Series, *, newest_first: bool) -> None:
     name = styled(printable(series.test), bold=True)
     say(name, f"  {printable(series.entry)}{on([series])}")
     if series.timings:
-        _print(timings_table(series, newest_first=newest_first), TIMING_FIGURES)
+        print_table(timings_table(series, newest_first=newest_first))
         say()
         say(line(series, _WIDTH, _marks()))
     say(summary(series))
-
-
-def _print(table: Sequence[tuple[str, ...]], names: Sequence[str]) -> None:
-    print_columns(table, right=figures(table, names))
 
 
 def _tell_of_cut(found: list[Series], window: Window) -> None:
@@ -198,5 +176,5 @@ def _draw(found: list[Series], test: str, file: Path) -> None:
 
 
 def _marks() -> str:
-    """Return what sparklines are drawn with: blocks where the terminal has them."""
+    """Return the characters of sparklines: blocks where the terminal has them."""
     return BLOCKS if has_unicode() else ASCII

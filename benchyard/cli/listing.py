@@ -6,11 +6,12 @@ import click
 
 from benchyard.case.loading import Loaded
 from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
-from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.model import Case, Json
+from benchyard.core.table import Table
 from benchyard.core.wording import quote
 from benchyard.results.folders import Results
-from benchyard.results.krown import krown_runs
+from benchyard.results.krown import has_only_samples
 from benchyard.statistics.figures import plural
 
 
@@ -46,9 +47,7 @@ def _entries(item: Loaded, root: Path, results: Path | None) -> list[Json]:
         problems: list[Json] = [
             {"path": problem.path, "message": problem.message} for problem in item.problems
         ]
-        return [
-            {"name": item.name, "valid": False, "file": str(item.file), "problems": problems},
-        ]
+        return [{"name": item.name, "valid": False, "file": str(item.file), "problems": problems}]
     return [_entry(case, item.file, results_of(case, root, results)) for case in item.cases]
 
 
@@ -61,33 +60,35 @@ def _entry(case: Case, file: Path, results: Path) -> Json:
         "tags": list(case.tags),
         "point": dict(case.point),
         "steps": len(case.steps),
-        "runs_done": [*Results(results).done()],
-        "runs_failed": [*Results(results).failed()],
-        "runs_unreadable": _unreadable(results),
-        "runs_of_krown": [number for number, _ in krown_runs(results)],
+        **{f"runs_{state}": list[Json](numbers) for state, numbers in _runs(results).items()},
         "results": str(results),
     }
 
 
-def _unreadable(results: Path) -> list[Json]:
-    """Return the numbers of the finished runs whose record cannot be read, but for KROWN's."""
-    krowns = {number for number, _ in krown_runs(results)}
-    marked = Results(results).marked().items()
-    return [number for number, run in marked if number not in krowns and not run.is_done]
+def _runs(results: Path) -> dict[str, list[int]]:
+    """Return the numbers of the runs that are done, failed, unreadable, and KROWN's."""
+    found: dict[str, list[int]] = {"done": [], "failed": [], "unreadable": [], "of_krown": []}
+    for number, run in Results(results).runs(linked=True).items():
+        if has_only_samples(run):
+            found["of_krown"].append(number)
+        elif not run.path.is_symlink():
+            state = "done" if run.is_done else "unreadable" if run.is_marked else "failed"
+            if state != "failed" or run.has_failed:
+                found[state].append(number)
+    return found
 
 
 def _counts(results: Path) -> tuple[str, str]:
     """Return how many runs are done and how many are not, as the columns show them."""
-    done, failed = len(Results(results).done()), len(Results(results).failed())
-    krown, unreadable = len(krown_runs(results)), len(_unreadable(results))
-    more = [f"KROWN's: {krown}"] if krown else []
-    more += [f"unreadable: {unreadable}"] if unreadable else []
-    counted = f"{done} ({', '.join(more)})" if more else str(done)
-    return counted, str(failed) if failed else "-"
+    numbers = {state: len(runs) for state, runs in _runs(results).items()}
+    names = {"of_krown": "KROWN's", "unreadable": "unreadable"}
+    more = [f"{name}: {numbers[state]}" for state, name in names.items() if numbers[state]]
+    done = str(numbers["done"]) + (f" ({', '.join(more)})" if more else "")
+    return done, str(numbers["failed"] or "-")
 
 
 def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
-    rows = [("CASE", "STEPS", "DONE", "FAILED", "TAGS", "FOLDER")]
+    rows = list[tuple[str, ...]]()
     base = root.resolve()
     for item in loaded:
         folder = item.file.parent
@@ -98,7 +99,8 @@ def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
             rows.append((case.title, str(len(case.steps)), *_counts(folder), tags, place))
         if item.problems:
             rows.append((quote(item.name), "-", "-", "-", "invalid", place))
-    print_columns(rows, right=(1, 2, 3))
+    figures = ("STEPS", "DONE", "FAILED")
+    print_table(Table(("CASE", *figures, "TAGS", "FOLDER"), rows, figures))
     invalid = [item for item in loaded if item.problems]
     for item in invalid:
         first, more = item.problems[0], len(item.problems) - 1

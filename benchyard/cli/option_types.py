@@ -1,10 +1,13 @@
-"""Paths and seconds as the command line takes them, and the options that are made of them."""
+"""Paths, seconds and dates on the command line, and options that are made of them."""
 
 import math
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
+
+from benchyard.core.amounts import parse_since
 
 
 class NamedPath(click.Path):
@@ -20,6 +23,23 @@ class NamedPath(click.Path):
         if value == "":
             self.fail("an empty text names nothing; give a path, or leave it out", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class OutputFile(NamedPath):
+    """A file to write: its name has one of the endings, and its folder is there."""
+
+    def __init__(self, *endings: str) -> None:
+        super().__init__(dir_okay=False)
+        self._endings = endings
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path; fails, in a sentence, for one that cannot be written."""
+        file: Path = super().convert(value, param, ctx)
+        if file.suffix.lower() not in self._endings:
+            self.fail(f"{file}: it must end in {' or '.join(self._endings)}", param, ctx)
+        if not file.absolute().parent.is_dir():
+            self.fail(f"{file}: there is no folder {file.absolute().parent}", param, ctx)
+        return file
 
 
 class Seconds(click.FloatRange):
@@ -40,6 +60,10 @@ class Seconds(click.FloatRange):
         return seconds
 
 
+def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
+    return None if text is None else parse_since(text, datetime.now(UTC))
+
+
 allow_option = click.option(
     "--allow",
     "allowed",
@@ -51,4 +75,10 @@ grace_option = click.option(
     "--grace",
     type=Seconds(0, 604_800),
     help="Seconds that a run gets to finish at SIGTERM; no limit if left out.",
+)
+since_option = click.option(
+    "--since",
+    callback=_since,
+    metavar="DATE",
+    help="Nothing older: a date such as 2026-11-01 (UTC), or 30d, 12h, 2w.",
 )

@@ -1,5 +1,6 @@
 """How runs are executed: the options that ``run`` and ``suite`` have in common."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,10 +9,15 @@ import click
 
 from benchyard.cli.option_types import Seconds
 from benchyard.cli.sinks import parse_sinks
+from benchyard.core.amounts import parse_percent
+from benchyard.core.errors import InputError
+from benchyard.core.wording import shorten
+from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order
 from benchyard.run.request import COOLDOWN, INTERVAL, ExecutionOptions, descriptions
 
+_RUNS = re.compile(r"([0-9]+)(?:\.\.([0-9]+))?")
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 _SAYS = descriptions(ExecutionOptions)
 
@@ -112,3 +118,42 @@ def asked_for(
         "results": place(results) if results else None,
         "resources": tuple(map(place, resource_folders)),
     }
+
+
+def parse_runs(text: str, until: str | None = None) -> tuple[int, Adaptive | None]:
+    """Read ``--runs 5`` or ``--runs 5..30``, the latter with ``--until 1%``.
+
+    Returns:
+        The largest number of runs, and the rule; None for a fixed number.
+
+    Raises:
+        InputError: If they are not written so, do not go together or cannot decide anything.
+    """
+    match = _RUNS.fullmatch(text.strip()) if text.isascii() else None
+    short = shorten(text, 40)
+    if match is None:
+        raise InputError(f"--runs {short!r}: write a number such as 5, or a range such as 5..30")
+    first, last = _number(match[1]), _number(match[2] or match[1])
+    if not 1 <= first <= last <= MAX_RUNS:
+        raise InputError(
+            f"--runs {short!r}: there can be 1 to {MAX_RUNS:,} runs, and a range goes up"
+        )
+    if match[2] is None:
+        if until is not None:
+            raise InputError(f"--until {until!r} needs a range of runs such as --runs 5..30")
+        return last, None
+    if until is None:
+        raise InputError(f"--runs {short!r} needs the precision to stop at, such as --until 1%")
+    return last, Adaptive(first, last, _parse_until(until))
+
+
+def _number(digits: str) -> int:
+    # Python refuses to convert numbers of thousands of digits, with another exception.
+    return int(digits) if len(digits) <= 9 else MAX_RUNS + 1
+
+
+def _parse_until(text: str) -> float:
+    until = parse_percent(text)
+    if not 0 < until < 1:
+        raise InputError(f"--until {text!r}: the precision lies between 0% and 100%")
+    return until

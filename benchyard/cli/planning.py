@@ -5,9 +5,10 @@ from pathlib import Path
 
 from benchyard.case.registry import Registry
 from benchyard.case.subject.current import current_subject
-from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.files import shown
 from benchyard.core.model import Case, Json
+from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.results.campaigns import read_campaign
 from benchyard.results.subject import Subject
@@ -68,11 +69,11 @@ def print_plan(plan: SuitePlan, *, as_json: bool) -> None:
         return
     for text in notes:
         say(printable(text), err=True)
-    table = [("", "CASE", "RUN", "STEPS", "RESULTS")]
+    rows = list[tuple[str, ...]]()
     for number, (place, run) in enumerate(plan.runs, 1):
         case, folder = plan.cases[place]
-        table.append((str(number), case.title, str(run), str(len(case.steps)), shown(folder)))
-    print_columns(table, right=(0, 2, 3))
+        rows.append((str(number), case.title, str(run), str(len(case.steps)), shown(folder)))
+    print_table(Table(("", "CASE", "RUN", "STEPS", "RESULTS"), rows, ("", "RUN", "STEPS")))
     for case, _ in plan.cases:
         _print_steps(case)
     if plan.seed is not None:
@@ -90,9 +91,9 @@ def _run(case: Case, results: Path, run: int) -> Json:
 
 def _print_steps(case: Case) -> None:
     say(f"\n{printable(case.title)}")
-    rows = [("", "STEP", "COMMAND", "NEEDS")]
+    rows = list[tuple[str, ...]]()
     places = {step.id: step.index for step in case.steps}
     for step in case.steps:
         needs = ", ".join(map(str, sorted(places[needed] for needed in step.needs)))
         rows.append((str(step.index), step.name, f"{step.resource}.{step.command}", needs))
-    print_columns(rows)
+    print_table(Table(("", "STEP", "COMMAND", "NEEDS"), rows))

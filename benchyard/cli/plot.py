@@ -13,7 +13,7 @@ from benchyard.cli.common import (
     results_option,
     root_option,
 )
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
@@ -21,8 +21,6 @@ from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import Case
 from benchyard.results.folders import run_folder
 from benchyard.show.curves import draw, read_curves, run_to_draw
-
-_SUFFIX = ".svg"
 
 
 @click.command("plot")
@@ -34,7 +32,7 @@ _SUFFIX = ".svg"
 )
 @click.option(
     "--out",
-    type=NamedPath(dir_okay=False),
+    type=OutputFile(".svg"),
     help="File to write, .svg; without it curves-run-N.svg in the current folder.",
 )
 @results_option
@@ -53,13 +51,9 @@ def command(
     The picture shows what was sampled; what counts is in the record, read at the boundaries of
     each step.
     """
-    if out is not None and out.suffix.lower() != _SUFFIX:
-        raise InputError(f"{out}: a picture of curves ends in {_SUFFIX}")
     folder = results_of(_case(case, root, resource_folders), root, results)
     number = run or _middle(folder)
-    file = out or Path(f"curves-run-{number}{_SUFFIX}")
-    if not file.absolute().parent.is_dir():
-        raise InputError(f"{file}: there is no folder {file.absolute().parent}")
+    file = out or Path(f"curves-run-{number}.svg")
     place = run_folder(folder, number)
     if not place.is_dir():
         raise InputError(f"there is no run {number} in {shown(folder)}")

@@ -10,9 +10,10 @@ import click
 
 from benchyard.cli.common import json_option
 from benchyard.cli.option_types import NamedPath
-from benchyard.cli.terminal import console, print_columns, print_json, say
+from benchyard.cli.terminal import console, print_json, print_table, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
+from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.publish import Compression, Manner, Patience, PublishResult, publish_all
 from benchyard.publish.outcome import (
@@ -151,7 +152,7 @@ def _print_backlog(found: Sequence[Backlog], *, as_json: bool) -> None:
         for waiting in one.listing.waiting
     ]
     if rows:
-        print_columns([("SINK", "WAITS", "BYTES"), *rows], right=[2])
+        print_table(Table(("SINK", "WAITS", "BYTES"), rows, ("BYTES",)))
         say()
     for one in found:
         say(

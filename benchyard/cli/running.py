@@ -11,7 +11,6 @@ from benchyard.analysis.regressions import Baseline, check_baseline
 from benchyard.case.loading import raise_problems
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
-from benchyard.cli.amounts import parse_runs
 from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
@@ -20,6 +19,7 @@ from benchyard.cli.options import (
     keep_option,
     new_option,
     no_wait_option,
+    parse_runs,
     publish_option,
     schedule,
     verbose_option,

@@ -73,7 +73,7 @@ def command(
 
 
 def _targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[Case, Path]]:
-    """Yield the cases of a file with their results; of an invalid one what has results."""
+    """Yield cases with their results folders; of an invalid case, those with runs."""
     if not item.problems:
         yield from ((case, results_of(case, root, results)) for case in item.cases)
         return

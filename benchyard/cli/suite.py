@@ -1,8 +1,7 @@
 """``benchyard suite``: execute many cases, here or on the testbeds of a lab."""
 
 import json
-import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +20,7 @@ from benchyard.cli.options import (
     verbose_option,
 )
 from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.core.amounts import parse_length
 from benchyard.core.errors import BenchyardError, InputError, RegressionError, RunInterruptedError
 from benchyard.core.files import shown
 from benchyard.core.model import Json
@@ -30,9 +30,6 @@ from benchyard.publish import check_sinks
 from benchyard.run.progress import listening
 from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
-
-_HOURS = {"m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
-_LENGTH = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?([mhdw])")
 
 
 @click.command("suite")
@@ -94,11 +91,10 @@ def command(
 
 
 def _hours(option: str, text: str) -> float:
-    found = _LENGTH.fullmatch(text.strip()) if text.isascii() else None
-    if found is None:
-        quoted = repr(text if len(text) <= 40 else f"{text[:40]}…")
-        raise InputError(f"{option} {quoted}: write a length of time such as 90m, 8h, 7d or 2w")
-    return float(found[1]) * _HOURS[found[2]]
+    try:
+        return parse_length(text) / timedelta(hours=1)
+    except InputError as error:
+        raise InputError(f"{option} {error}") from error
 
 
 # -- executing

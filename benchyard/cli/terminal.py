@@ -1,4 +1,4 @@
-r"""The only way to the terminal: what others wrote is shown there, and never obeyed.
+r"""Prints to the terminal; control characters in texts from outside are escaped.
 
 A name, a tag, a value of a matrix, a file's name or what a program said may hold escape sequences,
 C1 codes, marks that turn the direction of text, or half a character. They are shown as escapes,
@@ -11,11 +11,14 @@ import logging
 import re
 import sys
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchyard.core.model import Json
+from benchyard.core.table import Table
 from benchyard.core.wording import printable
 
 if TYPE_CHECKING:
@@ -28,13 +31,13 @@ _ODD = re.compile(r"[^ -~\n]")
 
 
 class Styled(str):
-    """A text with colours of ours, all else in it escaped; put together with others it is none."""
+    """An escaped text with colours of ours; joined with another text it is a plain one."""
 
     __slots__ = ()
 
 
 def safe(text: str) -> str:
-    """Escape all that is neither to be seen nor the end of a line or a tab."""
+    """Escape every character that is not printable, but for line ends and tabs."""
     return text if isinstance(text, Styled) else printable(text, but=_LAYOUT)
 
 
@@ -79,7 +82,7 @@ def has_unicode() -> bool:
 
 
 def print_json(value: Json, *, compact: bool = False) -> None:
-    """Print one JSON document; escaped in it is what stdout does not take, or would obey.
+    """Print one JSON document; what stdout cannot encode or would obey is escaped.
 
     Args:
         compact: On one line.
@@ -93,41 +96,38 @@ def _escaped(odd: re.Match[str]) -> str:
     return odd[0] if odd[0].isprintable() else json.dumps(odd[0])[1:-1]
 
 
-def print_columns(
-    rows: Sequence[Sequence[str]],
-    *,
-    right: Collection[int] = (),
-    colours: Sequence[str | None] = (),
-) -> None:
+def print_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> None:
     """Print rows in aligned columns; the first row is the header.
 
     Args:
         right: Positions of columns that are aligned to the right.
-        colours: Of the rows behind the header, where they have some.
     """
-    shown = [list(map(printable, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    for number, row in enumerate(shown):
-        cells = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        line = "  ".join(cells).rstrip()
-        if number:
-            say(line, fg=colours[number - 1] if colours else None)
-        else:
-            say(line, bold=True)
+    heads, *below = rows
+    print_table(Table(heads, below, [heads[place] for place in right]))
+
+
+def print_table(table: Table, colours: Sequence[str | None] = ()) -> None:
+    """Print a table.
+
+    Args:
+        colours: Of its rows, where they have some.
+    """
+    shown = [[printable(cell) for cell in row] for row in table.rows]
+    head, *lines = replace(table, rows=shown).lines()
+    say(head, bold=True)
+    for line, colour in zip_longest(lines, colours):
+        say(line, fg=colour)
 
 
 def console() -> "Console":
-    """Return what draws lines that live, on stderr; what is printed there must be ``safe``."""
+    """Return a console on stderr for live lines; what is printed there must be ``safe``."""
     from rich.console import Console  # noqa: PLC0415 - only for what takes its time
 
     return Console(stderr=True, highlight=False, markup=False)
 
 
 class LogLines(logging.Handler):
-    """Prints what a library logs and nobody else takes, as Python's own last resort does."""
+    """Prints log records that no other handler takes, as Python's last resort does."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one line."""

@@ -54,6 +54,11 @@ def iso(wall_ns: int) -> str:
     return made.astimezone().isoformat(timespec="microseconds")
 
 
+def iso_utc(moment: datetime) -> str:
+    """Return a moment as ISO 8601 in UTC, ending in Z, with the fraction that it has."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+
+
 def cpu_ns(pid: int) -> int | None:
     """Return the CPU nanoseconds of a process, all threads, children not; None if it is gone.
 

@@ -26,7 +26,7 @@ class BenchyardError(Exception):
 
 
 class InputError(BenchyardError):
-    """The user asked for something that cannot be: a wrong option, name or folder."""
+    """The input is wrong: an option, a name or a folder."""
 
     exit_code = ExitCode.WRONG_INPUT
 
@@ -47,7 +47,7 @@ class CaseError(InputError):
 
 
 class SettingsError(InputError):
-    """What a case sets on a resource cannot be.
+    """Settings of a resource are invalid.
 
     Args:
         wrong: Name of a setting and what is wrong with it, for each.
@@ -62,7 +62,7 @@ class SettingsError(InputError):
 
 
 class ResourceError(BenchyardError):
-    """A resource could not do what it was asked to."""
+    """A resource failed."""
 
 
 class NotReadyError(ResourceError):
@@ -120,7 +120,7 @@ def program_failed(message: str, exit_status: int) -> CommandFailedError:
 
 
 def retold(error: CommandFailedError, message: str) -> CommandFailedError:
-    """Return a failure in other words: whose it is stays."""
+    """Return a failure of the same class and exit status with another message."""
     kind = ProgramFailedError if isinstance(error, ProgramFailedError) else CommandFailedError
     return kind(message, error.exit_status)
 
@@ -146,7 +146,7 @@ class RegressionError(BenchyardError):
 
 
 class TestbedBusyError(BenchyardError):
-    """Somebody else measures on this host, and waiting was not wanted."""
+    """Another process measures on this host, and the user does not want to wait."""
 
     __test__ = False  # keeps pytest from collecting a class that is named Test…
 
@@ -180,7 +180,7 @@ class SinkUnavailableError(SinkError):
 
 
 class UnreachableError(SinkUnavailableError):
-    """Nobody is there who could answer: no such host, no such port, no way to it."""
+    """The address cannot be reached: no such host, port or route."""
 
 
 class DocumentRejectedError(SinkError):

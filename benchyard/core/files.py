@@ -61,7 +61,7 @@ def write_json(path: Path, value: Json) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in ``folder`` to disk."""
+    """Sync a folder's entries to disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -70,7 +70,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Bring every file and folder below ``folder`` to disk."""
+    """Sync every file and folder below ``folder`` to disk."""
     for file in files_below(folder):
         descriptor = os.open(file, os.O_RDONLY)
         try:
@@ -115,7 +115,7 @@ _SPECIAL = {
 
 
 def special(path: Path) -> str | None:
-    """Say what is there, links followed, if it is neither a file nor a folder.
+    """Return what kind of special file a path leads to; None for files and folders.
 
     Raises:
         OSError: If nothing is there.
@@ -124,7 +124,7 @@ def special(path: Path) -> str | None:
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Open a file for reading; what blocks or never ends is refused, not waited for.
+    """Open a regular file for reading; pipes, devices and sockets are refused at once.
 
     Raises:
         OSError: If it is no file, or cannot be read.
@@ -157,7 +157,7 @@ def inside(folder: Path, name: str) -> Path | None:
 
 
 def shown(path: Path) -> str:
-    """Return a path as a reader of this terminal would write it: short where that is possible."""
+    """Return a path relative to the current folder if it lies below it."""
     try:
         return str(path.relative_to(Path.cwd()))
     except (ValueError, OSError):

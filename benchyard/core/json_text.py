@@ -1,4 +1,4 @@
-"""JSON by a fast library where it can, by Python's own where only that can.
+"""JSON by orjson where it is exact, else by Python's own module.
 
 Both refuse NaN when they read, and write null for it. Names of files may be no Unicode; such
 texts, and integers of any size, are Python's business.

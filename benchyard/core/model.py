@@ -1,4 +1,4 @@
-"""What a case is, once it is loaded: frozen values, nothing that acts."""
+"""A loaded case: frozen values without behaviour."""
 
 import re
 from collections.abc import Mapping
@@ -91,7 +91,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Requires:
-    """What the testbed of a case must be; by itself any will do.
+    """Requirements on the testbed; without any, every testbed will do.
 
     Args:
         tags: It must have all of them.

@@ -1,4 +1,4 @@
-"""Taking secrets out of texts and of streams, whole ones and pieces, before anything is cut.
+"""Removes secrets from texts and streams, before these are shortened.
 
 A secret is looked for in every form in which programs show it: as it is, each of its lines, quoted
 as in Python and JSON, as part of an address, and in base64.
@@ -35,22 +35,22 @@ class Redaction:
 
     @property
     def forms(self) -> frozenset[str]:
-        """Everything that is looked for."""
+        """All forms of all secrets."""
         return self._forms
 
     def add(self, value: str) -> None:
-        """Look for a value from now on."""
+        """Add a secret."""
         forms = self._forms | set(_forms_of(value))
         if forms != self._forms:
             self._forms, self._text = forms, re.compile(_alternatives(forms))
 
     def redact(self, text: str) -> str:
-        """Return ``text`` without what is looked for."""
+        """Return ``text`` without the secrets."""
         return self._text.sub(MASK, text) if self._text else text
 
 
 def note_arguments(arguments: Sequence[str]) -> None:
-    """Note where a secret stands among a program's arguments: others can list processes."""
+    """Note programs that got a secret as an argument: any user can list these."""
     for one in list(_known):
         if any(form in word for form in one.forms for word in arguments):
             one.exposing.add(one.redact(arguments[0]))
@@ -73,7 +73,7 @@ class Stream:
         self.found = False
 
     def feed(self, piece: bytes) -> bytes:
-        """Take a piece, and return what surely holds no begin of a secret."""
+        """Take a piece, and return all that cannot be the beginning of a secret."""
         held = self._held + piece
         # Whatever begins before has its end in here, too.
         limit = max(0, len(held) - self._longest + 1)
@@ -92,7 +92,7 @@ class Stream:
         return b"".join([*parts, held[at:cut]])
 
     def _begin_of_a_secret(self, held: bytes, at: int) -> int:
-        """Return where something begins that may become a secret; the end if nothing does."""
+        """Return where a possible beginning of a secret starts; the end if there is none."""
         for begin in range(at, len(held)):
             rest = held[begin:]
             if any(len(form) > len(rest) and form.startswith(rest) for form in self._forms):
@@ -100,7 +100,7 @@ class Stream:
         return len(held)
 
     def finish(self) -> bytes:
-        """Return what was held back."""
+        """Return the rest."""
         held, self._held = self._held, b""
         rest, number = self._pattern.subn(MASK.encode(), held)
         self.found = self.found or bool(number)
@@ -108,12 +108,12 @@ class Stream:
 
 
 def known_forms() -> frozenset[str]:
-    """Return what this process must not tell; empty without secrets."""
+    """Return every form of every secret of this process."""
     return frozenset[str]().union(*(one.forms for one in list(_known)))
 
 
 def redacted(text: str) -> str:
-    """Return a text without any secret that this process knows; for who is about to cut it."""
+    """Return a text without the secrets of this process; call it before shortening."""
     forms = known_forms()
     return re.sub(_alternatives(forms), MASK, text) if forms else text
 
@@ -135,7 +135,7 @@ def redacted_end(content: bytes, unsure: int) -> bytes:
 
 
 def longest_known() -> int:
-    """Return the length in bytes of the longest that this process must not tell."""
+    """Return the length of the longest form of a secret (bytes)."""
     return max((len(form.encode(errors="surrogateescape")) for form in known_forms()), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Values in words: quoted, shortened, escaped, and what a misspelt name was meant to be."""
+"""Texts of messages: quoted, shortened and escaped values, suggestions for misspelt names."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -23,7 +23,7 @@ _REMEMBERED = 4_096
 
 
 def printable(text: str, but: str = "") -> str:
-    """Escape what would move a terminal's cursor, break the line, or not be text at all.
+    """Escape every character that is not printable.
 
     Args:
         but: Characters that are left.
@@ -34,10 +34,26 @@ def printable(text: str, but: str = "") -> str:
 
 
 def quote(value: object) -> str:
-    """Shorten a value of the user's for a message."""
+    """Escape and shorten a user's value for a message."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = printable(text[: _QUOTE + 1])
-    return text if len(text) <= _QUOTE else text[: _QUOTE - 1] + "…"
+    return shorten(printable(text[: _QUOTE + 1]), _QUOTE)
+
+
+def shorten(text: str, longest: int) -> str:
+    """Cut off the end of a text that has more characters than ``longest``."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def shorten_middle(text: str, longest: int, head: int = 2) -> str:
+    """Cut out the middle of a text that has more characters than ``longest``.
+
+    Args:
+        head: One character in so many of the rest comes from the beginning.
+    """
+    if len(text) <= longest:
+        return text
+    first = (longest - 1) // head
+    return f"{text[:first]}…{text[len(text) - (longest - 1 - first) :]}"
 
 
 def near_miss(word: str, known: Iterable[str], similarity: float = NEAR) -> str | None:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
+from benchyard.core.wording import shorten
+
 #: ``user:password@`` of an address, and its query, in which signatures and keys are.
 _IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*@|\?\S*")
 _PARTS = re.compile(r"[:@?&=;/]")
@@ -34,7 +36,7 @@ def scrubbed(text: str, address: str = "", environment: Mapping[str, str] | None
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, _MASK)
     text = without_credentials(text)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return shorten(text, _LONGEST)
 
 
 def _of_address(address: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from typing import cast
 
 from benchyard.core.json_text import decoded, encoded
 from benchyard.core.model import Json, JsonObject, Outcome, slug
+from benchyard.core.wording import shorten
 from benchyard.process.labels import owner_is_alive, this_owner
 from benchyard.results.folders import Results
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
@@ -144,7 +145,7 @@ def _tried(step: StepRecord) -> TriedStep:
         attempts=len(attempts),
         duration_s=attempts[-1].end_s - attempts[0].start_s if attempts else 0.0,
         failed=tuple(_failed(attempt) for attempt in attempts if attempt.outcome in _BROKEN),
-        reason=_cut(step.reason) if step.reason else None,
+        reason=shorten(step.reason, _LONGEST_TEXT) if step.reason else None,
     )
 
 
@@ -159,11 +160,7 @@ def _failed(attempt: Attempt) -> FailedAttempt:
 
 
 def _shortened(error: ErrorRecord) -> ErrorRecord:
-    return ErrorRecord(error.type, _cut(error.message))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+    return ErrorRecord(error.type, shorten(error.message, _LONGEST_TEXT))
 
 
 def earlier(tries: Iterable[RunAttempt], run: int, started_at: str) -> tuple[JsonObject, ...]:
@@ -261,7 +258,7 @@ def read_tries(results: Path, run: int | None = None) -> tuple[list[RunAttempt],
 
 def _said(error: Exception) -> str:
     text = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-    return text if len(text) <= 200 else text[:199] + "…"
+    return shorten(text, 200)
 
 
 def _lines(file: Path) -> Iterator[bytes]:

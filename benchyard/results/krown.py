@@ -27,11 +27,13 @@ _BEGINNING = 64
 
 def krown_runs(results: Path) -> list[tuple[int, Path]]:
     """Return number and folder of the runs that KROWN made: samples, and nothing of ours."""
-    return [
-        (number, folder)
-        for number, folder in _unrecorded(results)
-        if lexists(RunFolder(folder).metrics) and not is_ours(folder)
-    ]
+    runs = Results(results).runs(linked=True).items()
+    return [(number, run.path) for number, run in runs if has_only_samples(run)]
+
+
+def has_only_samples(run: RunFolder) -> bool:
+    """Tell whether KROWN made a run: there are samples, and nothing of ours."""
+    return not lexists(run.record) and lexists(run.metrics) and not is_ours(run.path)
 
 
 def runs_without_record(results: Path) -> list[tuple[int, Path]]:

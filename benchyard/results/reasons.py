@@ -6,6 +6,7 @@ It is made from records, whose texts hold no secrets.
 import re
 
 from benchyard.core.model import Outcome
+from benchyard.core.wording import shorten_middle
 from benchyard.results.record import ErrorRecord, RunRecord
 
 _BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
@@ -37,7 +38,7 @@ def reason(error: ErrorRecord) -> str:
     text = ": ".join(part for part in (how, *told) if part)
     # A word alone is no sentence: that of a KeyError is the key.
     named = text if " " in text or not error.type else f"{error.type}: {text}".removesuffix(": ")
-    return shortened(named, _LONGEST)
+    return shorten_error(named, _LONGEST)
 
 
 def telling_line(text: str) -> str:
@@ -48,9 +49,6 @@ def telling_line(text: str) -> str:
     return " ".join((telling or plain or lines or [""])[-1].split())
 
 
-def shortened(text: str, longest: int) -> str:
-    """Return a text cut off in its middle: errors begin alike, and differ at their ends."""
-    if len(text) <= longest:
-        return text
-    head = (longest - 1) // 3
-    return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
+def shorten_error(text: str, longest: int) -> str:
+    """Shorten an error: errors begin alike, and differ at their ends."""
+    return shorten_middle(text, longest, head=3)

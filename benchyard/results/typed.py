@@ -45,7 +45,7 @@ class _OddError(ValueError):
 
 def _odd(value: object, what: str) -> _OddError:
     text = f"'{value}'" if isinstance(value, str) else str(value)
-    return _OddError(f"is {text if len(text) <= 40 else text[:40] + '…'}, and {what}")
+    return _OddError(f"is {shorten(text, 41)}, and {what}")
 
 
 def read_as(kind: type[T], document: object) -> T:

@@ -1,4 +1,4 @@
-"""Figures of matplotlib as bytes, the same whenever they are drawn from the same.
+"""Figures of matplotlib as bytes; the same data gives the same bytes.
 
 matplotlib takes half a second to import, so a module that draws is imported when something is
 drawn. Only its object-oriented interface is used: no window, no state that outlives a call. Its
@@ -12,10 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from benchyard.core.errors import InputError
-
 Format = Literal["png", "svg"]
-SUFFIXES = (".png", ".svg")
 _DOTS_PER_INCH = 110
 #: What keeps the ids in an SVG the same, its labels texts, and names the texts that they are.
 _STYLE = {"svg.hashsalt": "benchyard", "svg.fonttype": "none", "text.parse_math": False}
@@ -29,18 +26,6 @@ _HARMLESS = ("Glyph .* missing from font", "AutoDateLocator was unable to pick")
 def format_of(file: Path) -> Format:
     """Return the format that a file's ending asks for: SVG, or else PNG."""
     return "svg" if file.suffix.lower() == ".svg" else "png"
-
-
-def check_picture(file: Path) -> None:
-    """Look whether a picture of that name can be drawn.
-
-    Raises:
-        InputError: If its ending is unknown, or its folder is not there.
-    """
-    if file.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{file}: a picture ends in {' or '.join(SUFFIXES)}")
-    if not file.absolute().parent.is_dir():
-        raise InputError(f"{file}: there is no folder {file.absolute().parent}")
 
 
 def picture(make_figure: Callable[[], Any], kind: Format, style: Mapping[str, Any]) -> bytes:

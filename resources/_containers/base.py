@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from benchyard.case.resource import CommandResult, Resource, Workspace, current_step, name_of
+from benchyard.core.amounts import parse_size
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.model import Json, JsonObject
 from benchyard.process.cgroups import Cgroup
@@ -24,7 +25,7 @@ from resources._containers.container_environment import (
 )
 from resources._containers.container_set import ContainerSet
 from resources._containers.engine import Client, EngineError, connect, ensure_image, image_identity
-from resources._containers.settings import SHARED, ContainerSettings, size
+from resources._containers.settings import SHARED, ContainerSettings
 from resources._containers.specification import (
     LOOPBACK,
     Mount,
@@ -108,11 +109,11 @@ class ContainerResource(Resource[ContainerSettingsT]):
             cpus=settings.cpus,
             cpuset=settings.cpuset,
             memory=settings.memory_bytes,
-            shm_size=None if settings.shm_size is None else size(settings.shm_size),
+            shm_size=None if settings.shm_size is None else parse_size(settings.shm_size),
             ulimits={name: (limit, limit) for name, limit in settings.ulimits.items()},
             user=settings.user,
             read_only=settings.read_only,
-            tmpfs={where: f"size={size(given)}" for where, given in settings.tmpfs.items()},
+            tmpfs={where: f"size={parse_size(given)}" for where, given in settings.tmpfs.items()},
             labels=labels,
         )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from posixpath import normpath
 from typing import TypedDict
 
+from benchyard.core.amounts import parse_size
 from benchyard.core.errors import InputError, SettingsError
 from resources._containers.readiness import (
     Answers,
@@ -20,11 +21,9 @@ from resources._containers.readiness import (
 )
 from resources._containers.specification import HealthCheck
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)([iI]?)[bB]?")
 _CPUSET = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 #: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.
 SHARED = "/data/shared"
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 #: The engine makes no container with less. Source: Docker's documentation, ``--memory``.
 _LEAST_MEMORY = 6 * 2**20
 
@@ -108,32 +107,18 @@ class ContainerSettings:
     @property
     def memory_bytes(self) -> int | None:
         """The memory limit in bytes."""
-        return None if self.memory is None else size(self.memory)
-
-
-def size(text: str) -> int:
-    """Return the bytes of a size such as ``512m``, ``2GB`` or ``1.5 GiB``.
-
-    Letters count in powers of 1,024, as they do on Docker's command line.
-
-    Raises:
-        InputError: If it is none.
-    """
-    found = _SIZE.fullmatch(text.strip())
-    if not found:
-        raise InputError(f"'{text}' is no size; write it like 512MB or 2GB")
-    return round(float(found[1]) * 1024 ** _POWERS[found[2].lower()])
+        return None if self.memory is None else parse_size(self.memory)
 
 
 def _wrong_sizes(settings: ContainerSettings) -> Iterator[Wrong]:
     sizes = {"memory": settings.memory, "shm_size": settings.shm_size}
     sizes |= {f"tmpfs of '{where}'": given for where, given in settings.tmpfs.items()}
     for name, given in sizes.items():
-        if given is not None and not _SIZE.fullmatch(given.strip()):
-            message = f"{name} is '{given}', which is no size; write it like 512MB or 2GB"
-            yield name.partition(" ")[0], message
-        elif name == "memory" and given is not None and size(given) < _LEAST_MEMORY:
-            yield name, f"memory is {given}; the engine wants 6MB or more"
+        try:
+            if given is not None and parse_size(given) < _LEAST_MEMORY and name == "memory":
+                yield name, f"memory is {given}; the engine wants 6MB or more"
+        except InputError as error:
+            yield name.partition(" ")[0], f"{name}: {error}"
 
 
 def _wrong_numbers(settings: ContainerSettings) -> Iterator[Wrong]:

@@ -28,13 +28,13 @@ Versions of the format:
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample
 from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Row
 from benchyard.analysis.comparison.wording import (
-    FIGURES,
     notes,
     reason,
     remarks,
@@ -176,11 +176,11 @@ def _about(pair: CasePair, *, named: bool) -> Iterator[str]:
 
 
 def _table(comparison: Comparison) -> list[str]:
-    header, *rows = table(comparison)
-    lines = [header, ["---:" if name in FIGURES else "---" for name in header]]
-    for row, cells in zip(comparison.rows, rows, strict=True):
-        lines.append([*cells[:-1], _MARKS.get(row.verdict, "") + cells[-1]])
-    return ["| " + " | ".join(map(_cell, line)) + " |" for line in lines]
+    plain = table(comparison)
+    marks = [_MARKS.get(row.verdict, "") for row in comparison.rows]
+    rows = [[*cells[:-1], m + cells[-1]] for m, cells in zip(marks, plain.rows, strict=True)]
+    escaped = replace(plain, rows=[[_cell(cell) for cell in cells] for cells in rows])
+    return escaped.markdown().splitlines()
 
 
 def _cell(text: str) -> str:

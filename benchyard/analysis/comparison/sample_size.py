@@ -22,6 +22,7 @@ from benchyard.analysis.comparison.verdicts import Rule, choose_metrics
 from benchyard.analysis.comparison.wording import UNKNOWN, figure, probability
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject
+from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.results.summary import unit_and_direction
 from benchyard.statistics import median
@@ -138,21 +139,20 @@ def _ease(demand: Demand) -> tuple[int, float]:
 
 
 # -- in words
-def plan_table(plan: SamplePlan) -> list[tuple[str, ...]]:
-    """Return the table, header first."""
-    header = ("CASE", "STEP", "METRIC", "N", "MEDIAN", "SPREAD", "SHOWS NOW", "RUNS NEEDED")
-    several = len({demand.case for demand in plan.demands}) > 1
-    metrics = len({demand.metric for demand in plan.demands}) > 1
-    keep = [n for n in range(len(header)) if (n != 0 or several) and (n != 2 or metrics)]
-    rows = [header, *map(_cells, plan.demands)]
-    return [tuple(printable(row[place]) for place in keep) for row in rows]
+def plan_table(plan: SamplePlan) -> Table:
+    """Return the table; columns that say nothing are left out."""
+    figures = ("N", "MEDIAN", "SPREAD", "SHOWS NOW", "RUNS NEEDED")
+    unsaid = ["CASE"] if len({demand.case for demand in plan.demands}) <= 1 else []
+    unsaid += ["METRIC"] if len({demand.metric for demand in plan.demands}) <= 1 else []
+    heads = ("CASE", "STEP", "METRIC", *figures)
+    return Table(heads, list(map(_cells, plan.demands)), figures).without(unsaid)
 
 
 def _cells(demand: Demand) -> tuple[str, ...]:
     return (
-        demand.case,
-        demand.step.name,
-        demand.metric,
+        printable(demand.case),
+        printable(demand.step.name),
+        printable(demand.metric),
         str(demand.runs),
         figure(demand.median, demand.unit),
         _relative(demand.spread),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Row
+from benchyard.core.table import Table
 from benchyard.core.wording import duration, printable
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.figures import plain
@@ -127,30 +128,22 @@ def arrow(row: Row) -> str:
     return ("▲" if (row.difference.shift or 0) > 0 else "▼") * marks
 
 
-#: Positions of the table's columns with figures.
-FIGURES = frozenset({"N", "BASELINE", "CANDIDATE", "DIFFERENCE", "CHANGE", "P"})
-
-
-def table(comparison: Comparison) -> list[tuple[str, ...]]:
-    """Return the table, header first, the worst row next; columns that say nothing are left out."""
+def table(comparison: Comparison) -> Table:
+    """Return the table, the worst row first; columns that say nothing are left out."""
     interval = f"{probability(1 - comparison.rule.level)} INTERVAL"
-    columns = ("CASE", "STEP", "METRIC", "N", "BASELINE", "CANDIDATE", "DIFFERENCE", "CHANGE")
-    header = (*columns, interval, "P", "", "VERDICT")
-    rows = [header, *map(_cells, comparison.rows)]
-    needed = {
-        "CASE": len(comparison.pairs) > 1,
-        "METRIC": {row.metric for row in comparison.rows} != {DURATION},
-    }
-    keep = [place for place, name in enumerate(header) if needed.get(name, True)]
-    return [tuple(printable(row[place]) for place in keep) for row in rows]
+    figures = ("N", "BASELINE", "CANDIDATE", "DIFFERENCE", "CHANGE", "P")
+    heads = ("CASE", "STEP", "METRIC", *figures[:-1], interval, "P", "", "VERDICT")
+    unsaid = ["CASE"] if len(comparison.pairs) <= 1 else []
+    unsaid += ["METRIC"] if {row.metric for row in comparison.rows} == {DURATION} else []
+    return Table(heads, list(map(_cells, comparison.rows)), figures).without(unsaid)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     one = row.difference
     return (
-        row.case,
-        row.candidate.name,
-        row.metric,
+        printable(row.case),
+        printable(row.candidate.name),
+        printable(row.metric),
         f"{one.baseline_n}/{one.candidate_n}",
         figure(one.baseline_median, row.unit),
         figure(one.candidate_median, row.unit),

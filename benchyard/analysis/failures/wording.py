@@ -4,15 +4,12 @@ from collections.abc import Sequence
 
 from benchyard.analysis.failures.executions import WHOLE_RUN, StepTry
 from benchyard.analysis.failures.rates import WEEK, Bucket, Fragile
+from benchyard.core.table import Table
 from benchyard.core.wording import duration, printable
-from benchyard.results.reasons import reason, shortened
+from benchyard.results.reasons import reason, shorten_error
 from benchyard.results.record import ErrorRecord
 from benchyard.statistics.figures import percent, plural
 
-#: Columns with figures: they are aligned to the right.
-STEP_FIGURES = (2, 3, 4)
-EXECUTION_FIGURES = (2, 4, 6)
-RATE_FIGURES = (1, 2, 3, 4)
 _WORDS = {"timed_out": "timed out", "no_end": "no end"}
 #: Characters of an error in a table.
 _ERROR = 60
@@ -37,7 +34,7 @@ def endings(step: Fragile) -> str:
 
 def said(error: ErrorRecord | None, longest: int = _ERROR) -> str:
     """Return an error on one line, shortened where it gets long."""
-    return NOTHING if error is None else shortened(printable(reason(error)), longest)
+    return NOTHING if error is None else shorten_error(printable(reason(error)), longest)
 
 
 def first_and_last(execution: StepTry, longest: int = _BESIDE) -> tuple[str, str]:
@@ -59,7 +56,7 @@ def _apart(one: str, other: str, longest: int) -> tuple[str, str]:
         differs = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
         shared = one.rfind(" ", 0, next(differs, 0)) + 1
         one, other = (f"…{text[shared:]}" if shared else text for text in (one, other))
-    return shortened(one, longest), shortened(other, longest)
+    return shorten_error(one, longest), shorten_error(other, longest)
 
 
 def moment(iso: str) -> str:
@@ -72,8 +69,8 @@ def took(seconds: float | None) -> str:
     return NOTHING if seconds is None else duration(seconds)
 
 
-def steps_table(steps: Sequence[Fragile]) -> list[tuple[str, ...]]:
-    """Return the table of steps in trouble, header first."""
+def steps_table(steps: Sequence[Fragile]) -> Table:
+    """Return the table of steps in trouble."""
     rows = [
         (
             printable(step.step),
@@ -88,11 +85,11 @@ def steps_table(steps: Sequence[Fragile]) -> list[tuple[str, ...]]:
         if step.troubled
     ]
     heads = ("STEP", "CASE", "TROUBLE", "RATE", "ATTEMPTS FAILED", "ENDED", "LAST ERROR")
-    return [heads, *rows]
+    return Table(heads, rows, ("TROUBLE", "RATE", "ATTEMPTS FAILED"))
 
 
-def executions_table(found: Sequence[StepTry]) -> list[tuple[str, ...]]:
-    """Return the table of executions in trouble, header first."""
+def executions_table(found: Sequence[StepTry]) -> Table:
+    """Return the table of executions in trouble."""
     rows = [
         (
             printable(one.step),
@@ -108,11 +105,11 @@ def executions_table(found: Sequence[StepTry]) -> list[tuple[str, ...]]:
         for one in found
     ]
     heads = ("STEP", "CASE", "RUN", "HOST", "ATTEMPTS", "ENDED", "TOOK", "STARTED")
-    return [(*heads, "FIRST ERROR", "LAST ERROR"), *rows]
+    return Table((*heads, "FIRST ERROR", "LAST ERROR"), rows, ("RUN", "ATTEMPTS", "TOOK"))
 
 
-def rates_table(found: Sequence[Bucket], every: str) -> list[tuple[str, ...]]:
-    """Return the table of rates, header first; without days or weeks of nothing."""
+def rates_table(found: Sequence[Bucket], every: str) -> Table:
+    """Return the table of rates; without days or weeks of nothing."""
     rows = [
         (
             one.first.isoformat(),
@@ -125,7 +122,8 @@ def rates_table(found: Sequence[Bucket], every: str) -> list[tuple[str, ...]]:
         if one.rate is not None
     ]
     first = "WEEK FROM" if every == WEEK else "DAY"
-    return [(first, "EXECUTED", "TROUBLE", "RATE", "ATTEMPTS FAILED"), *rows]
+    figures = ("EXECUTED", "TROUBLE", "RATE", "ATTEMPTS FAILED")
+    return Table((first, *figures), rows, figures)
 
 
 def summary(steps: Sequence[Fragile]) -> str:

@@ -1,4 +1,4 @@
-"""From a run's folder to what its picture shows."""
+"""Curves of a run: read from its folder, thinned to as many points as a picture can show."""
 
 import csv
 import math
@@ -13,7 +13,6 @@ from benchyard.core.files import opened
 from benchyard.core.model import Outcome
 from benchyard.results.folders import Results, RunFolder
 from benchyard.results.record import RunRecord, read_record
-from benchyard.show.curves.grid import Grid, Levels, Rates
 
 #: Fewer samples make no curve.
 LEAST_SAMPLES = 4
@@ -25,6 +24,106 @@ _FLOWS = {
     "network": {"received": "network_received_bytes", "sent": "network_sent_bytes"},
 }
 _WRONG = (OSError, csv.Error, UnicodeDecodeError, ValueError)
+
+
+# -- from samples to as many points as a picture has room for; memory does not grow with them
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Equal spans of time.
+
+    Args:
+        length_s: Of all together, from the run's start.
+        count: How many there are.
+    """
+
+    length_s: float
+    count: int
+
+    @property
+    def width_s(self) -> float:
+        """Length of one span."""
+        return self.length_s / self.count
+
+    def place(self, at_s: float) -> int:
+        """Return in which span a moment lies."""
+        return min(max(int(at_s / self.width_s), 0), self.count - 1)
+
+    def middles(self) -> list[float]:
+        """Return the middle of each span (s)."""
+        return [(place + 0.5) * self.width_s for place in range(self.count)]
+
+
+class Rates:
+    """Rates of counters that only grow; an increase is spread over the time that it took."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._amounts = [0.0] * grid.count
+        self._seen: list[tuple[float, float] | None] = [None] * grid.count
+        self._before: dict[Hashable, tuple[float, float]] = {}
+
+    def add(self, counter: Hashable, at_s: float, total: float | None) -> None:
+        """Take a reading of one counter; all of them are added up.
+
+        Args:
+            total: What it counted so far; None is not known, and begins it anew.
+        """
+        before = self._before.pop(counter, None)
+        if total is None:
+            return
+        self._before[counter] = (at_s, total)
+        if before is not None and at_s > before[0] and total >= before[1]:
+            self._spread(before[0], at_s, total - before[1])
+
+    def _spread(self, start: float, end: float, amount: float) -> None:
+        width = self._grid.width_s
+        for place in range(self._grid.place(start), self._grid.place(end) + 1):
+            left, right = place * width, (place + 1) * width
+            first, last = max(start, left), min(end, right)
+            if last > first:
+                self._amounts[place] += amount * (last - first) / (end - start)
+                seen = self._seen[place] or (first, last)
+                self._seen[place] = (min(first, seen[0]), max(last, seen[1]))
+
+    def values(self) -> list[float | None]:
+        """Return the mean rate of each span; None where nothing is known."""
+        # Of a span that was seen in part only: but a moment makes no rate, counters have ticks.
+        least = self._grid.width_s / 2
+        return [
+            None if seen is None else amount / max(seen[1] - seen[0], least)
+            for amount, seen in zip(self._amounts, self._seen, strict=True)
+        ]
+
+
+class Levels:
+    """Levels such as memory; each span keeps its highest value, so no peak is lost."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._most: list[float | None] = [None] * grid.count
+        self._at: float | None = None
+        self._sum = 0.0
+
+    def add(self, at_s: float, level: float | None) -> None:
+        """Take a reading; those of one instant are added up."""
+        if level is None:
+            return
+        if at_s != self._at:
+            self._flush()
+            self._at, self._sum = at_s, 0.0
+        self._sum += level
+
+    def _flush(self) -> None:
+        if self._at is not None:
+            place = self._grid.place(self._at)
+            self._most[place] = max(self._most[place] or 0.0, self._sum)
+
+    def values(self) -> list[float | None]:
+        """Return the most of each span; None where nothing is known."""
+        self._flush()
+        return self._most
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +252,9 @@ class _Table:
 
 
 class _Thinned:
-    """Rows of things that are counted, not more of each than the grid can show.
+    """Passes on only as many rows of each counter as the grid can show.
 
-    What is counted is never lost, since counters only grow: the rows between two that are taken
-    say how it was spread, and nothing else.
+    No increase is lost, since counters only grow: skipped rows would only say how it was spread.
     """
 
     def __init__(self, grid: Grid, take: Callable[[Hashable, float, list[str]], None]) -> None:
@@ -166,7 +264,7 @@ class _Thinned:
         self._left: dict[Hashable, tuple[float, list[str]]] = {}
 
     def add(self, counter: Hashable, at_s: float, row: list[str]) -> None:
-        """Take a row if it is time for one."""
+        """Pass a row on if the last one of its counter is old enough."""
         if at_s < self._due.get(counter, -math.inf):
             self._left[counter] = (at_s, row)
             return
@@ -175,7 +273,7 @@ class _Thinned:
         self._take(counter, at_s, row)
 
     def end(self) -> None:
-        """Take the last row of each."""
+        """Pass on the last row of each counter."""
         for counter, (at_s, row) in self._left.items():
             self._take(counter, at_s, row)
 

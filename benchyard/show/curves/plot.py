@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
+from itertools import cycle, groupby
 
 from benchyard.core.model import Outcome
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten
 from benchyard.show.curves.panels import Bar, Curves, Line, Panel
 from benchyard.statistics.figures import plain
 
@@ -126,7 +126,7 @@ def _remark(curves: Curves, drawn: Sequence[Panel]) -> str:
 
 # -- steps
 def _lanes(bars: Sequence[Bar]) -> list[list[Bar]]:
-    """Put bars that overlap below each other."""
+    """Distribute bars over lanes so that bars of one lane do not overlap."""
     lanes: list[list[Bar]] = []
     for bar in sorted(bars, key=lambda bar: bar.start_s):
         free = [lane for lane in lanes if lane[-1].end_s <= bar.start_s]
@@ -163,7 +163,7 @@ def _steps(lanes: Sequence[Sequence[Bar]], across: Scale, bottom: float) -> Iter
 def _label(bar: Bar, x: float, width: float, y: float) -> str:
     room = int((width - 4) / _LETTER)
     name = f"{bar.index} {bar.name}"
-    text = name if len(name) <= room else f"{name[: room - 1]}…" if room > 4 else str(bar.index)
+    text = shorten(name, room) if room > 4 or len(name) <= room else str(bar.index)
     return _text(x + 3, y, text) if len(text) <= room else ""
 
 
@@ -177,12 +177,14 @@ def _panel(panel: Panel, at_s: Sequence[float], across: Scale, top: float) -> It
         y = up(mark)
         yield f'<path d="M{_LEFT} {y:.1f}H{_LEFT + _INNER}" stroke="{_FAINT}" stroke-width="0.7"/>'
         yield _text(_LEFT - 5, y + 3, amount(mark, panel.unit), 'text-anchor="end"')
-    place = 0
-    for line in panel.lines:
-        colour = _HOST if line.of_host else _COLOURS[place % len(_COLOURS)]
-        place += not line.of_host
+    for line, colour in _coloured(panel):
         yield _curve(line, at_s, across, up, colour)
     yield from _legend(panel, top - 9)
+
+
+def _coloured(panel: Panel) -> Iterator[tuple[Line, str]]:
+    colours = cycle(_COLOURS)
+    yield from ((line, _HOST if line.of_host else next(colours)) for line in panel.lines)
 
 
 def _curve(line: Line, at_s: Sequence[float], across: Scale, up: Scale, colour: str) -> str:
@@ -203,10 +205,7 @@ def _curve(line: Line, at_s: Sequence[float], across: Scale, up: Scale, colour: 
 def _legend(panel: Panel, y: float) -> Iterator[str]:
     yield _text(_LEFT, y, panel.name, 'font-weight="bold"')
     x = _LEFT + 16 + len(panel.name) * (_LETTER + 0.6)
-    place = 0
-    for line in panel.lines:
-        colour = _HOST if line.of_host else _COLOURS[place % len(_COLOURS)]
-        place += not line.of_host
+    for line, colour in _coloured(panel):
         text = printable(line.name)[:40]
         yield f'<rect x="{x:.1f}" y="{y - 7:.1f}" width="9" height="7" fill="{colour}"/>'
         words = f"{text}, at most {amount(line.most, panel.unit)}"

@@ -24,12 +24,11 @@ Versions of the format:
 import math
 from collections.abc import Iterable, Sequence
 
+from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject
 from benchyard.publish.sinks.contract import Timing
 from benchyard.results.subject import commit_of
-from benchyard.show.history.dates import iso
-from benchyard.show.history.query import TestSummary, Window
-from benchyard.show.history.series import Change, Series
+from benchyard.show.history.series import Change, Series, TestSummary, Window
 
 FORMAT = "benchyard-history"
 VERSION = 2
@@ -49,7 +48,7 @@ def entries_document(
 
 
 def _head(sink: str, window: Window) -> JsonObject:
-    since = iso(window.since) if window.since else None
+    since = iso_utc(window.since) if window.since else None
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -66,8 +65,8 @@ def _test(summary: TestSummary) -> JsonObject:
         "test": summary.test,
         "starts": summary.starts,
         "complete": summary.complete,
-        "first": iso(summary.first) if summary.first else None,
-        "last": iso(summary.last) if summary.last else None,
+        "first": iso_utc(summary.first) if summary.first else None,
+        "last": iso_utc(summary.last) if summary.last else None,
     }
 
 
@@ -89,7 +88,7 @@ def _entry(series: Series, *, newest_first: bool) -> JsonObject:
 
 def _change(change: Change) -> JsonObject:
     return {
-        "start": iso(change.timing.started_at),
+        "start": iso_utc(change.timing.started_at),
         "host": change.timing.host or None,
         "text": change.text,
         "differences": [
@@ -102,7 +101,7 @@ def _change(change: Change) -> JsonObject:
 def _timings(timings: Sequence[Timing]) -> list[Json]:
     return [
         {
-            "start": iso(one.started_at),
+            "start": iso_utc(one.started_at),
             "wall_time_s": _number(one.wall_time),
             "host": one.host or None,
             "subject": one.subject.get("digest"),

@@ -12,10 +12,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.files import write_atomically
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten
 from benchyard.publish.sinks.contract import Timing
 from benchyard.show.history.series import Change, Series, seconds, short_seconds
-from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, shortened
+from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, short_name
 from benchyard.show.plot import format_of, picture
 
 #: Entries that one picture has room for.
@@ -45,7 +45,7 @@ def draw(found: Sequence[Series], title: str, file: Path) -> int:
         OSError: If it cannot be written.
     """
     chosen = _chosen(found)
-    drawn = picture(lambda: _figure(chosen, shortened(title)), format_of(file), _STYLE)
+    drawn = picture(lambda: _figure(chosen, short_name(title)), format_of(file), _STYLE)
     write_atomically(file, drawn)
     return len(chosen)
 
@@ -95,7 +95,7 @@ def _draw_one(axes: Any, series: Series, name: str) -> None:
         axes.set_ylim(*_range(series.finite, series.median))
     _ring_suspects(axes, series)
     _mark_changes(axes, series.changes)
-    axes.set_title(shortened(name), loc="left", fontsize=9)
+    axes.set_title(short_name(name), loc="left", fontsize=9)
     axes.set_title(_last(series), loc="right", fontsize=8, color=_LAST)
     _dress(axes)
 
@@ -115,7 +115,7 @@ def _legend(found: Sequence[Series]) -> str:
 
 
 def _ring_suspects(axes: Any, series: Series) -> None:
-    """Draw what is suspect; what lies beyond the others stands at the panel's edge."""
+    """Ring suspect timings; those outside of the axis are drawn at its edge."""
     moments, values = _points(series.suspect)
     if series.median is not None:
         low, high = axes.get_ylim()
@@ -129,12 +129,11 @@ def _mark_changes(axes: Any, found: Sequence[Change]) -> None:
         at = one.timing.started_at.astimezone(UTC)
         axes.axvline(at, color=_CHANGE, linewidth=0.8, linestyle=":")
     for one in found[-_CHANGES:]:
-        text = printable(one.text)
-        short = text if len(text) <= _CHANGE_TEXT else f"{text[: _CHANGE_TEXT - 1]}…"
+        text = shorten(printable(one.text), _CHANGE_TEXT)
         # The height is a share of the panel's, whatever its axis.
         place = {"xy": (one.timing.started_at.astimezone(UTC), 0.97), "textcoords": "offset points"}
         look = {"rotation": 90, "va": "top", "ha": "right", "fontsize": 6, "color": _CHANGE}
-        axes.annotate(short, xytext=(-1, 0), xycoords=("data", "axes fraction"), **place, **look)
+        axes.annotate(text, xytext=(-1, 0), xycoords=("data", "axes fraction"), **place, **look)
 
 
 def _last(series: Series) -> str:
@@ -143,7 +142,7 @@ def _last(series: Series) -> str:
 
 
 def _range(values: Sequence[float], usual: float) -> tuple[float, float]:
-    """Return the ends of the axis; noise shall not look like mountains, see ``sparkline``."""
+    """Return the limits of the axis, never closer than ``LEAST_RANGE`` of the median."""
     low, high = min(values), max(values)
     missing = max(LEAST_RANGE * abs(usual) - (high - low), 0.0)
     margin = 0.08 * (high - low + missing) or 1.0
@@ -151,7 +150,7 @@ def _range(values: Sequence[float], usual: float) -> tuple[float, float]:
 
 
 def _set_dates(axes: Any, found: Sequence[Series], *, labels: bool, ticks: int) -> None:
-    """Let all panels have the same dates, so that what happened at once stands in line."""
+    """Give all panels the same time axis."""
     first = min(series.timings[0].started_at for series in found).astimezone(UTC)
     last = max(series.timings[-1].started_at for series in found).astimezone(UTC)
     margin = max((last - first) * 0.03, timedelta(minutes=1))

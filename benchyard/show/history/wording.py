@@ -1,24 +1,19 @@
 """A history in words and figures, for the terminal."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import TypeAlias
 
 from benchyard.analysis.comparison.wording import change
-from benchyard.core.wording import printable
+from benchyard.core.clock import iso_utc
+from benchyard.core.table import Table
+from benchyard.core.wording import printable, shorten_middle
 from benchyard.publish.sinks.contract import Timing
-from benchyard.show.history.dates import iso
-from benchyard.show.history.query import TestSummary, Window
-from benchyard.show.history.series import Series, ratio, seconds
+from benchyard.show.history.series import Series, TestSummary, Window, ratio, seconds
 from benchyard.statistics import median
 from benchyard.statistics.figures import plural
 
-#: Columns with figures: they are aligned to the right.
-ENTRY_FIGURES = ("N", "SUSPECT", "LAST", "MEDIAN BEFORE", "CHANGE")
-TEST_FIGURES = ("RUNS",)
-TIMING_FIGURES = ("WALL TIME", "AGAINST MEDIAN")
 #: Characters of a sparkline in a table.
 _WIDTH = 30
 #: Longest name in a table; the middle of a longer one is left out.
@@ -26,7 +21,6 @@ _NAME = 60
 #: Changes of the subject that are listed below a table; the newest.
 _CHANGES = 10
 _UNKNOWN = "unknown"
-Row: TypeAlias = tuple[str, ...]
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII = "_.-=+*#@"
 #: Where nothing was measured.
@@ -35,13 +29,8 @@ GAP = " "
 LEAST_RANGE = 0.1
 
 
-def figures(table: Sequence[Row], names: Sequence[str]) -> list[int]:
-    """Return the places of the columns of these names."""
-    return [place for place, name in enumerate(table[0]) if name in names]
-
-
-def tests_table(tests: Sequence[TestSummary]) -> list[tuple[str, ...]]:
-    """Return the table of tests, header first."""
+def tests_table(tests: Sequence[TestSummary]) -> Table:
+    """Return the table of tests."""
     rows = [
         (
             printable(one.test),
@@ -50,18 +39,18 @@ def tests_table(tests: Sequence[TestSummary]) -> list[tuple[str, ...]]:
         )
         for one in tests
     ]
-    return [("TEST", "RUNS", "LAST"), *rows]
+    return Table(("TEST", "RUNS", "LAST"), rows, ("RUNS",))
 
 
-def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> list[tuple[str, ...]]:
-    """Return the table of a test's entries, header first.
+def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> Table:
+    """Return the table of a test's entries; columns that say nothing are left out.
 
     Args:
         marks: What sparklines are drawn with.
     """
     rows = [
         (
-            shortened(series.entry),
+            short_name(series.entry),
             host_names(series),
             f"{len(series.timings):,}",
             str(len(series.suspect) or ""),
@@ -72,16 +61,14 @@ def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> list[tuple[st
         )
         for series in found
     ]
-    head = ("ENTRY", "HOST", "N", "SUSPECT", "LAST", "MEDIAN BEFORE", "CHANGE", "HISTORY")
-    unsaid = {
-        "HOST": not several_hosts(found),
-        "SUSPECT": not any(series.suspect for series in found),
-    }
-    return _without([head, *rows], unsaid)
+    figures = ("N", "SUSPECT", "LAST", "MEDIAN BEFORE", "CHANGE")
+    unsaid = [] if several_hosts(found) else ["HOST"]
+    unsaid += [] if any(series.suspect for series in found) else ["SUSPECT"]
+    return Table(("ENTRY", "HOST", *figures, "HISTORY"), rows, figures).without(unsaid)
 
 
-def timings_table(series: Series, *, newest_first: bool) -> list[tuple[str, ...]]:
-    """Return the table of an entry's timings, header first."""
+def timings_table(series: Series, *, newest_first: bool) -> Table:
+    """Return the table of an entry's timings; columns that say nothing are left out."""
     timings = series.timings[::-1] if newest_first else series.timings
     changed = {id(one.timing): f"changed: {printable(one.text)}" for one in series.changes}
     rows = [
@@ -94,31 +81,24 @@ def timings_table(series: Series, *, newest_first: bool) -> list[tuple[str, ...]
         )
         for one, started in zip(timings, _moments(timings), strict=True)
     ]
-    head = ("STARTED", "HOST", "WALL TIME", "AGAINST MEDIAN", "NOTE")
-    return _without(
-        [head, *rows],
-        {"HOST": len(series.hosts) < 2, "NOTE": not (changed or series.suspect)},
-    )
+    figures = ("WALL TIME", "AGAINST MEDIAN")
+    unsaid = ["HOST"] if len(series.hosts) < 2 else []
+    unsaid += [] if changed or series.suspect else ["NOTE"]
+    return Table(("STARTED", "HOST", *figures, "NOTE"), rows, figures).without(unsaid)
 
 
 def _moments(timings: Sequence[Timing]) -> list[str]:
     """Write starts to the second, unless two of them would look the same."""
     short = [_second(one.started_at) for one in timings]
-    return short if len(set(short)) == len(short) else [iso(one.started_at) for one in timings]
+    return short if len(set(short)) == len(short) else [iso_utc(one.started_at) for one in timings]
 
 
 def _second(moment: datetime) -> str:
-    return iso(moment.replace(microsecond=0))
+    return iso_utc(moment.replace(microsecond=0))
 
 
 def _suspicion(timing: Timing) -> str:
     return f"suspect: {printable(timing.suspect)}" if timing.suspect else ""
-
-
-def _without(table: Sequence[Row], unsaid: Mapping[str, bool]) -> list[Row]:
-    """Leave out the columns that say nothing here."""
-    kept = [place for place, name in enumerate(table[0]) if not unsaid.get(name)]
-    return [tuple(row[place] for place in kept) for row in table]
 
 
 def host_names(series: Series) -> str:
@@ -127,19 +107,19 @@ def host_names(series: Series) -> str:
 
 
 def several_hosts(found: Sequence[Series]) -> bool:
-    """Tell whether it must be said which of them is of which host."""
+    """Tell whether the series are of more than one host."""
     return len({host for series in found for host in series.hosts}) > 1
 
 
 def on(found: Sequence[Series]) -> str:
-    """Return what a heading says of the host, where all of them have one and it is known."""
+    """Return ``  on HOST`` for a heading if all series are of one known host."""
     hosts = {host_names(series) for series in found if series.timings}
     host = hosts.pop() if len(hosts) == 1 else _UNKNOWN
     return "" if host == _UNKNOWN else f"  on {host}"
 
 
 def changes(found: Sequence[Series]) -> list[str]:
-    """Say where what was measured changed, a line each; the newest of many."""
+    """Return a line for each change of the subject; of many, the newest."""
     several = several_hosts(found)
     lines: dict[str, datetime] = {}
     for one in (one for series in found for one in series.changes):
@@ -155,7 +135,7 @@ def changes(found: Sequence[Series]) -> list[str]:
 
 
 def summary(series: Series) -> str:
-    """Return what is said of one entry below its timings."""
+    """Return the sentence below the timings of one entry."""
     if not series.timings:
         return "no timings in this time"
     suspect = f" ({len(series.suspect)} suspect, not counted)" if series.suspect else ""
@@ -177,19 +157,15 @@ def line(series: Series, width: int, marks: str = BLOCKS) -> str:
 
 
 def cut(found: Sequence[Series], window: Window) -> str | None:
-    """Say that there may be more than is shown; None if there is not."""
+    """Return a note if the limit may have cut something off."""
     if window.limit is None or all(series.whole for series in found):
         return None
     return f"only the newest {window.limit:,} were looked at; --limit 0 takes all"
 
 
-def shortened(name: str) -> str:
-    """Return a name that is not too long for a table, and does nothing to a terminal."""
-    safe = printable(name)
-    if len(safe) <= _NAME:
-        return safe
-    half = (_NAME - 1) // 2
-    return f"{safe[:half]}…{safe[-half:]}"
+def short_name(name: str) -> str:
+    """Return a name shortened for a table and escaped for the terminal."""
+    return shorten_middle(printable(name), _NAME)
 
 
 def sparkline(values: Sequence[float], width: int, marks: str = BLOCKS) -> str:
@@ -223,7 +199,7 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _bounds(known: Sequence[float]) -> tuple[float, float]:
-    """Return what the lowest and the highest mark stand for; halved, so that nothing overflows."""
+    """Return the values of the lowest and highest mark, halved against overflow."""
     low, high = min(known) / 2, max(known) / 2
     missing = max(LEAST_RANGE * abs(median(known)) / 2 - (high - low), 0.0)
     return low - missing / 2, high + missing / 2

@@ -1,4 +1,4 @@
-"""Texts and tables as Markdown in which nothing is active that we did not make so.
+"""Texts as Markdown: links and markup in texts from outside are escaped.
 
 The UI's renderer follows links of any scheme and passes raw HTML on to a sanitizer, so a text from
 outside must not be able to become either.
@@ -7,9 +7,8 @@ outside must not be able to become either.
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
 
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten
 
 #: What begins something in Markdown or HTML wherever it stands, and what is part of an address.
 _ACTIVE = re.compile(r"[\\`*_\[\]<>|~&@]|:(?=/)")
@@ -26,14 +25,13 @@ _LONGEST_KEY = 100
 
 
 def cell(text: object, longest: int = LONGEST) -> str:
-    """Return a text on one line, for a cell or a sentence, that shows as what it is.
+    """Return a text escaped for Markdown, on one line.
 
     Args:
         longest: Characters; what is longer is cut off.
     """
     line = printable(" ".join(str(text).split()))
-    short = line if len(line) <= longest else line[: longest - 1] + "…"
-    escaped = _INSIDE.sub("_", _ACTIVE.sub(r"\\\g<0>", short))
+    escaped = _INSIDE.sub("_", _ACTIVE.sub(r"\\\g<0>", shorten(line, longest)))
     return _WWW.sub(r"\g<0>\\", _start(escaped))
 
 
@@ -54,21 +52,6 @@ def link(text: str, address: str | None) -> str:
     """
     shown = cell(text)
     return f"[{shown}]({address})" if address and shown else shown
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Return a table of cells that are escaped already.
-
-    Args:
-        right: Positions of columns that are aligned to the right.
-    """
-    line = [" --: " if place in right else " --- " for place in range(len(head))]
-    rest = [_row(row) for row in rows]
-    return "\n".join([_row(head), f"|{'|'.join(line)}|", *rest]) + "\n"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def embedded(svg: str, what: str) -> str:

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from benchyard.core.model import Json
+from benchyard.core.table import Table
 from benchyard.core.wording import duration
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
 from benchyard.results.summary import own_time
-from benchyard.show.pages.markdown import cell, embedded, link, table
+from benchyard.show.pages.markdown import cell, embedded, link
 from benchyard.show.pages.retries import place_of
 
 #: So many steps a page lists; summary.json has all.
@@ -18,8 +19,6 @@ _MOST_STEPS = 200
 _MOST_WARNINGS = 20
 _MOST_FAILURES = 20
 _HEAD = ("", "Step", "N", "Median", "± 95 %", "CV", "Min", "Max", "Own", "Outcomes", "Left out")
-#: The column with programs' own times; it is there only if one has something to say.
-_OWN = _HEAD.index("Own")
 Document = Mapping[str, Any]
 
 
@@ -46,7 +45,7 @@ def result_page(
     if broken:
         parts.append("")
     if steps:
-        parts.append(_table([_row(step) for step in steps[:_MOST_STEPS]]))
+        parts.append(_table([_row(step) for step in steps[:_MOST_STEPS]]).markdown())
     if len(steps) > _MOST_STEPS:
         parts.append(f"{len(steps) - _MOST_STEPS} more steps are in summary.json.\n")
     parts += [f"- {line}" for line in _remarks(summary)]
@@ -61,7 +60,7 @@ def result_page(
 
 
 def _failure(record: RunRecord) -> str:
-    """Say where a run failed, and then of what."""
+    """Return run, flow run and host of a failure, and its reason."""
     name = record.flow_run.get("name")
     where = [f"run {record.run}"]
     where += [f"flow run {link(str(name), place_of(record.flow_run))}"] if name else []
@@ -69,11 +68,10 @@ def _failure(record: RunRecord) -> str:
     return f"{', '.join(where)}: {cell(why_failed(record))}"
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> str:
-    if any(row[_OWN] for row in rows):
-        return table(_HEAD, rows, range(2, 9))
-    without = [(*row[:_OWN], *row[_OWN + 1 :]) for row in (_HEAD, *rows)]
-    return table(without[0], without[1:], range(2, 8))
+def _table(rows: Sequence[tuple[str, ...]]) -> Table:
+    """Return the table; the column of programs' own times only if there is one."""
+    says = any(row[_HEAD.index("Own")] for row in rows)
+    return Table(_HEAD, rows, _HEAD[2:9]).without(() if says else ("Own",))
 
 
 def state_of(summary: Document, failed: Sequence[int]) -> str:
@@ -120,7 +118,7 @@ def _figure(value: float | None) -> str:
 
 
 def _half_width(described: Document) -> str:
-    """Say how far the farther end of the median's interval is from it; it is seldom symmetric."""
+    """Return the larger distance from the median to an end of its interval."""
     interval: Document = described.get("median_interval") or {}
     low, high, median = interval.get("low"), interval.get("high"), described.get("median")
     if low is None or high is None or median is None:

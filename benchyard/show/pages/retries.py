@@ -10,9 +10,10 @@ characters. What cannot be read back is left out: somebody else may have written
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, cast
+from operator import add
+from typing import Any, TypeVar, cast
 
 from benchyard.analysis.failures.document import Link
 from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, StepTry, executions
@@ -20,7 +21,8 @@ from benchyard.analysis.failures.rates import by_fragility, least_rate, troubled
 from benchyard.analysis.failures.wording import first_and_last, outcome_word, took
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
-from benchyard.show.pages.markdown import cell, link, table
+from benchyard.core.table import Table
+from benchyard.show.pages.markdown import cell, link
 from benchyard.statistics.figures import percent, plural
 
 #: What began longer ago is not shown.
@@ -37,6 +39,7 @@ HEAD = (
 )
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Row = Mapping[str, str]
+KeyT = TypeVar("KeyT")
 #: Longest cell that is taken over from what is kept.
 _LONGEST_CELL = 2000
 
@@ -51,18 +54,13 @@ class Counts:
     failed: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
-        """Return both together."""
-        return Counts(
-            self.executions + other.executions,
-            self.troubled + other.troubled,
-            self.attempts + other.attempts,
-            self.failed + other.failed,
-        )
+        """Return the sum."""
+        return Counts(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What a retry dashboard is made of.
+    """The data of a retry dashboard.
 
     Args:
         rows: Executions in trouble; cells are escaped.
@@ -77,7 +75,7 @@ class Board:
     days: Mapping[tuple[str, str], Counts] = field(default_factory=dict[tuple[str, str], Counts])
 
     def without(self, hosts: Iterable[str]) -> "Board":
-        """Return what is of other hosts."""
+        """Return the board without the data of some hosts."""
         gone = set(hosts)
         shown = {cell(host) for host in gone}
         return Board(
@@ -95,14 +93,18 @@ def board_of(collected: Collected, address: Link, now: datetime) -> Board:
     """
     recent = collected.since(now - timedelta(days=DAYS))
     found = list(executions(recent.tries))
-    steps: dict[tuple[str, str, str], Counts] = {}
-    days: dict[tuple[str, str], Counts] = {}
-    for one in found:
-        step, day = (one.host, one.case, one.step), (one.host, _day(one))
-        steps[step] = steps.get(step, Counts()) + _counts(one)
-        days[day] = days.get(day, Counts()) + _counts(one)
+    steps = _added(((one.host, one.case, one.step), _counts(one)) for one in found)
+    days = _added(((one.host, _day(one)), _counts(one)) for one in found)
     rows = [_row(one, address) for one in troubled(by_fragility(found))]
     return Board(tuple(rows[:MOST_ROWS]), _of_whole_runs(recent, steps), days)
+
+
+def _added(parts: Iterable[tuple[KeyT, Counts]]) -> dict[KeyT, Counts]:
+    """Return the sum of the counts of each key."""
+    found: dict[KeyT, Counts] = {}
+    for key, counts in parts:
+        found[key] = found.get(key, Counts()) + counts
+    return found
 
 
 def _day(execution: StepTry) -> str:
@@ -116,7 +118,7 @@ def _counts(one: StepTry) -> Counts:
 def _of_whole_runs(
     collected: Collected, steps: Mapping[tuple[str, str, str], Counts]
 ) -> dict[tuple[str, str, str], Counts]:
-    """Let what failed of whole runs be out of all tries of a run."""
+    """Relate the failures of whole runs to the number of tries of a run."""
     return {
         key: Counts(_tries(collected, *key[:2]), counts.troubled) if key[2] == WHOLE_RUN else counts
         for key, counts in steps.items()
@@ -151,16 +153,11 @@ def place_of(flow_run: Mapping[str, Json]) -> str | None:
 
 
 def merged(boards: Iterable[Board]) -> Board:
-    """Return several boards as one."""
-    rows: list[Row] = []
-    steps: dict[tuple[str, str, str], Counts] = {}
-    days: dict[tuple[str, str], Counts] = {}
-    for board in boards:
-        rows += board.rows
-        for key, counts in board.steps.items():
-            steps[key] = steps.get(key, Counts()) + counts
-        for day, counts in board.days.items():
-            days[day] = days.get(day, Counts()) + counts
+    """Merge boards."""
+    every = list(boards)
+    rows = [row for board in every for row in board.rows]
+    steps = _added(pair for board in every for pair in board.steps.items())
+    days = _added(pair for board in every for pair in board.days.items())
     rank = {key: place for place, (key, _) in enumerate(_ranked(steps))}
     shown = {(cell(case), cell(step)): place for (case, step), place in rank.items()}
     # Twice: of each step the newest first, since sorting keeps the order of equals.
@@ -169,13 +166,9 @@ def merged(boards: Iterable[Board]) -> Board:
     return Board(tuple(rows[:MOST_ROWS]), steps, days)
 
 
-def _ranked(
-    steps: Mapping[tuple[str, str, str], Counts],
-) -> list[tuple[tuple[str, str], Counts]]:
+def _ranked(steps: Mapping[tuple[str, str, str], Counts]) -> list[tuple[tuple[str, str], Counts]]:
     """Return steps over all hosts, the most fragile first."""
-    found: dict[tuple[str, str], Counts] = {}
-    for (_, case, step), counts in steps.items():
-        found[case, step] = found.get((case, step), Counts()) + counts
+    found = _added(((case, step), counts) for (_, case, step), counts in steps.items())
     return sorted(found.items(), key=lambda pair: (-_fragility(pair[1]), pair[0]))
 
 
@@ -215,7 +208,8 @@ def _steps_table(ranked: Sequence[tuple[tuple[str, str], Counts]]) -> str:
         (cell(step), cell(case), *_figures(counts.troubled, counts.executions), _failed(counts))
         for (case, step), counts in ranked
     ]
-    return table(("Step", "Case", "Trouble", "Rate", "Attempts failed"), rows, right=(2, 3, 4))
+    figures = ("Trouble", "Rate", "Attempts failed")
+    return Table(("Step", "Case", *figures), rows, figures).markdown()
 
 
 def _figures(some: int, of_all: int) -> tuple[str, str]:
@@ -229,23 +223,21 @@ def _failed(counts: Counts) -> str:
 def _rows_table(rows: Sequence[Row]) -> str:
     shown = rows[:_MOST_ON_PAGE]
     several = len({row.get("Case") for row in shown}) > 1
-    head = [name for name in HEAD if several or name != "Case"]
     rest = len(rows) - len(shown)
     more = f"\n{rest:,} more are in the table.\n" if rest > 0 else ""
-    figures = [head.index(name) for name in ("Run", "Attempts", "Took")]
-    return table(head, ([row.get(name, "") for name in head] for row in shown), figures) + more
+    cells = [[row.get(name, "") for name in HEAD] for row in shown]
+    whole = Table(HEAD, cells, ("Run", "Attempts", "Took"))
+    return whole.without(() if several else ("Case",)).markdown() + more
 
 
 def _days_table(days: Mapping[tuple[str, str], Counts]) -> str:
-    found: dict[str, Counts] = {}
-    for (_, day), counts in days.items():
-        found[day] = found.get(day, Counts()) + counts
+    found = _added((day, counts) for (_, day), counts in days.items())
     rows = [
         (cell(day), f"{c.executions:,}", *_figures(c.troubled, c.executions), _failed(c))
         for day, c in sorted(found.items(), reverse=True)[:DAYS]
     ]
-    heads = ("Day (UTC)", "Executed", "Trouble", "Rate", "Attempts failed")
-    return table(heads, rows, right=(1, 2, 3, 4))
+    figures = ("Executed", "Trouble", "Rate", "Attempts failed")
+    return Table(("Day (UTC)", *figures), rows, figures).markdown()
 
 
 def table_of(board: Board) -> list[Json]:
@@ -261,8 +253,7 @@ def metadata_of(board: Board) -> dict[str, str]:
 
 
 def _text(counts: Counts) -> str:
-    numbers = (counts.executions, counts.troubled, counts.attempts, counts.failed)
-    return " ".join(map(str, numbers))
+    return " ".join(map(str, astuple(counts)))
 
 
 def board_from(rows: object, metadata: Mapping[str, str] | None, since: date) -> Board:

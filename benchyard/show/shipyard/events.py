@@ -1,4 +1,4 @@
-"""Takes in rows and events of every form, in any order, and tells what it could not read.
+"""Collects rows and events of every format, in any order, and counts what is unreadable.
 
 Source of what there is, in all years: Azure/batch-shipyard, cascade/ and scripts/, 2016 to 2019.
 """
@@ -90,7 +90,7 @@ _TOLD = 20
 
 @dataclass
 class Subject:
-    """What was told of one node, or of one run.
+    """The events of one node or one run.
 
     Args:
         pool: Partition that it is of; empty where there are none.
@@ -111,7 +111,7 @@ class Subject:
 
 @dataclass
 class Intake:
-    """All that is read, before it is put together, and what was left out.
+    """All events as read, and what was left out.
 
     Args:
         pool: Only rows of this pool are taken; None for all.
@@ -150,7 +150,7 @@ class Intake:
             self.refuse(where, str(error))
 
     def refuse(self, where: str, why: str) -> None:
-        """Note something that could not be read, and was left out."""
+        """Count an unreadable row, and keep the reason."""
         self.unreadable += 1
         if len(self.problems) < _TOLD:
             self.problems.append(printable(f"{where}: {why}"))
@@ -206,7 +206,7 @@ def _text(value: Any, what: str) -> str:
 
 
 def _row_seconds(key: Any) -> float:
-    """Return the time that a row's key tells: all of it, or what is before the first ``|``."""
+    """Return the time in a row's key: the whole key, or its part before the first ``|``."""
     try:
         at = float(str(key).partition("|")[0])
     except ValueError:
@@ -224,7 +224,7 @@ def _seconds(at: Any) -> float:
 
 
 def _length(message: Row) -> float | None:
-    """Return the length that a message tells (s), or None."""
+    """Return the duration in a message (s), or None."""
     try:
         length = float(message["diff"])
     except (KeyError, TypeError, ValueError):
@@ -233,7 +233,7 @@ def _length(message: Row) -> float | None:
 
 
 def read_size(told: Any) -> int | None:
-    """Return the bytes that a message tells, or None.
+    """Return the size in a message (bytes), or None.
 
     They may be a number, docker's ``125.1 MB`` and ``123MB``, and what Batch Shipyard cut out of
     later listings: ``ago 125MB``. The last size in the text counts. Batch Shipyard itself takes a
@@ -251,7 +251,7 @@ def read_size(told: Any) -> int | None:
 
 
 def _name_of(operation: Operation, message: Row) -> str:
-    """Return the image that an event of a node is about, or else the mode of its cascade.
+    """Return the image of a node's event; for phases, the mode of the cascade.
 
     Docker and Singularity may pull the same at the same time, on the same node.
     """
@@ -271,7 +271,7 @@ def _run_of(message: Row) -> tuple[str, int]:
 
 
 def _part_of(message: Row) -> str:
-    """Return what parts one step, phase or pull of a run from the others."""
+    """Return the name of the step, phase or pull of a run."""
     if "img" in message:
         return str(message["img"])
     if "attempt" in message:

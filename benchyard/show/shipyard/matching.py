@@ -1,4 +1,4 @@
-"""Spans: which end belongs to which start, in whatever order they came."""
+"""Pairs starts with ends; the order of events does not matter."""
 
 import math
 from bisect import bisect_right
@@ -11,7 +11,7 @@ DIGITS = 6
 
 
 class Edge(NamedTuple):
-    """A start or an end, as an event tells it.
+    """A start or an end, as read from an event.
 
     Args:
         at: Seconds since 1970, UTC.
@@ -45,12 +45,12 @@ class Span(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is unfinished, and nothing took its place."""
+        """Whether it is unfinished and was not begun again."""
         return self.duration is None and not self.superseded
 
     @property
     def seen_until(self) -> float:
-        """The last instant that is known of it, seconds since 1970."""
+        """The last instant known of it, seconds since 1970."""
         return self.start + (self.duration or 0.0)
 
 
@@ -107,7 +107,7 @@ def _pairs(starts: Sequence[Edge], ends: Sequence[Edge]) -> Mapping[Edge, Edge]:
 
 
 def _place(free: Sequence[Edge], end: Edge) -> int:
-    """Return the place of the start that an end belongs to, or -1."""
+    """Return the index of the start that an end belongs to, or -1."""
     # Old nodes told whole seconds: 12345 may be later than 12345.6.
     last = _last(free, end.at + 1 if end.at.is_integer() else end.at)
     if end.length is None or last < 0:

@@ -1,4 +1,4 @@
-"""A node's preparation, or a run of ours: what it did, and how long that took."""
+"""Nodes and runs: their phases and how long each took."""
 
 import math
 from collections import defaultdict
@@ -32,12 +32,12 @@ _CLAIMS = (
 
 
 def is_unfinished(spans: Iterable[Span]) -> bool:
-    """Tell whether any is unfinished for good."""
+    """Tell whether any span is unfinished and was not begun again."""
     return any(span.is_open for span in spans)
 
 
 def finished(spans: Iterable[Span]) -> list[Span]:
-    """Return those that have ended."""
+    """Return the finished spans."""
     return [span for span in spans if span.duration is not None]
 
 
@@ -47,7 +47,7 @@ def summed(spans: Iterable[Span]) -> float:
 
 
 def covered(spans: Iterable[Span]) -> float:
-    """Return how much of the clock lies under the spans; what overlaps counts once (s)."""
+    """Return the length of the union of the finished spans (s)."""
     known = finished(spans)
     if len(known) == 1:
         return summed(known)
@@ -60,7 +60,7 @@ def covered(spans: Iterable[Span]) -> float:
 
 
 class Segment(NamedTuple):
-    """How much of the clock a phase has for itself (s).
+    """The time of a phase that no other phase claims (s).
 
     Args:
         finished: Under what was finished of it.
@@ -99,7 +99,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        """What it is called among the others."""
+        """Its name, with the number of a repeated preparation."""
         return self.name if self.nth == 1 else f"{self.name} ({self.nth})"
 
     def of(self, operation: Operation) -> Sequence[Span]:
@@ -108,12 +108,12 @@ class Node:
 
     @property
     def opening(self) -> Operation:
-        """What it begins with."""
+        """The operation that it begins with."""
         return Operation.PREPARATION if self.kind is BarKind.NODE else Operation.RUN
 
     @cached_property
     def start(self) -> float:
-        """When its preparation, or the run, began; else the first that was seen of it."""
+        """Start of the preparation or run; if unknown, the first event."""
         known = self.of(self.opening) or chain(*self.spans.values())
         return min((span.start for span in known), default=math.nan)
 
@@ -123,7 +123,7 @@ class Node:
         return max((span.seen_until for span in chain(*self.spans.values())), default=math.nan)
 
     def length(self, operation: Operation) -> float | None:
-        """Return how much of the clock something took (s).
+        """Return how long an operation took (s).
 
         None where it is unfinished, or was not told.
         """
@@ -131,7 +131,7 @@ class Node:
         return None if is_unfinished(spans) or not finished(spans) else covered(spans)
 
     def is_open(self, operation: Operation) -> bool:
-        """Tell whether something was begun and is not finished."""
+        """Tell whether an operation began and did not finish."""
         spans = self.of(operation)
         # A phase that was only ever given up is unfinished; an image may be there by another way.
         other = self.kind is BarKind.NODE and operation in IMAGE_WORK
@@ -139,7 +139,7 @@ class Node:
 
     @property
     def unfinished(self) -> list[str]:
-        """What is unfinished, in words: the operation, and of which image or step."""
+        """Names of the unfinished operations, with the image or step."""
         found = [operation.value for operation in NODE_PHASES if self.is_open(operation)]
         return found + [
             f"{operation.value} {span.name}".rstrip()
@@ -156,7 +156,7 @@ class Node:
     # -- as Batch Shipyard counts
 
     def column(self, operation: Operation) -> float | None:
-        """Return what stands in an operation's column of the original's ``.dat`` (s)."""
+        """Return the value of an operation in Batch Shipyard's ``.dat`` (s)."""
         if operation is Operation.PREPARATION:
             return self.install
         if operation is Operation.RESOURCES:
@@ -206,7 +206,7 @@ class Node:
     # -- as a bar
 
     def segments(self) -> dict[Operation, Segment]:
-        """Return how much of the clock each phase has for itself, in the bar's order.
+        """Return the time of each phase without overlaps, in the bar's order.
 
         What overlaps counts once: a preparation that pulls the container does not have that time.
         An unfinished phase goes on until the last that is known of the node, and has nothing that
@@ -224,7 +224,7 @@ class Node:
         return {op: Segment(own[op, True], own[op, False]) for op in phases}
 
     def _seen(self, operation: Operation) -> list[Span]:
-        """Return what is unfinished, up to the last that is known."""
+        """Return the unfinished spans, ended at the last known instant."""
         begun = [span for span in self.of(operation) if span.is_open]
         return [s._replace(duration=between(s.start, self.seen_until)) for s in begun]
 
@@ -248,7 +248,7 @@ class Graph:
 
 
 def assemble(intake: Intake) -> Graph:
-    """Match starts with ends, and put what belongs to one node together."""
+    """Match starts with ends, and group spans by node."""
     told, strays, found = intake.subjects.values(), 0, list[Node]()
     exported = {(one.pool, one.node) for one in told if Operation.PREPARATION in one.starts}
     # Runs that were exported in Batch Shipyard's form are nodes already.
@@ -265,7 +265,7 @@ def assemble(intake: Intake) -> Graph:
 
 
 def _matched(told: Subject) -> tuple[Spans, int]:
-    """Return what a subject did, and the number of its ends that are of nothing."""
+    """Return the spans of a subject, and how many of its ends match no start."""
     found, strays = dict[Operation, list[Span]](), 0
     for operation in Operation:
         groups = defaultdict[str, tuple[list[Edge], list[Edge]]](lambda: ([], []))
@@ -286,7 +286,7 @@ def _matched(told: Subject) -> tuple[Spans, int]:
 
 
 def _node(told: Subject, spans: Spans, several: tuple[bool, bool]) -> Node:
-    """Return a subject as one node; its name says what parts it from the other runs."""
+    """Return a subject as one node; the name of a run has host and folder if they differ."""
     if told.case is None:
         return Node(BarKind.NODE, told.node, told.pool, spans, told.facts)
     hosts, folders = several
@@ -297,7 +297,7 @@ def _node(told: Subject, spans: Spans, several: tuple[bool, bool]) -> Node:
 
 
 def _parted(whole: Node) -> Iterator[Node]:
-    """Part a node that was prepared several times: each preparation has what began after it."""
+    """Split a node at each of its preparations."""
     starts = sorted({span.start for span in whole.of(whole.opening)})
     for nth, (first, last) in enumerate(pairwise([-math.inf, *starts[1:], math.inf]), 1):
         within = {

@@ -8,7 +8,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten_middle
 from benchyard.show.plot import Format, picture
 from benchyard.show.shipyard.events import IMAGE_WORK, Operation
 from benchyard.show.shipyard.nodes import BarKind, Graph, Node, Segment, summed
@@ -44,7 +44,7 @@ _LABEL = 0.115
 
 
 class _Panel(NamedTuple):
-    """Bars beside each other: a row of the picture has one or two.
+    """Stacked bars on one axis; a row of the picture has one or two panels.
 
     Args:
         axis: What the bars are of.
@@ -156,7 +156,7 @@ def _bars(
 
 
 def _legend(axes: Any, panel: _Panel) -> None:
-    """Put the legend above the bars, where no bar can ever be."""
+    """Put the legend above the bars."""
     looks = [_LOOKS[operation] for operation in panel.values]
     known: list[Any] = [Patch(color=colour, label=words) for colour, words in looks]
     if panel.is_open:
@@ -169,7 +169,7 @@ def _legend(axes: Any, panel: _Panel) -> None:
 
 
 def _label(axes: Any, names: Sequence[str], tall: float, *, named: bool) -> None:
-    """Name the bars; where they stand too close, every second or third one."""
+    """Label the bars; where labels would overlap, only every n-th one."""
     step = max(1, math.ceil(_LABEL * len(names) / tall))
     places = list(range(0, len(names), step))
     axes.set_yticks(places, [names[place] for place in places] if named else [])
@@ -178,15 +178,11 @@ def _label(axes: Any, names: Sequence[str], tall: float, *, named: bool) -> None
 
 
 def _labels(nodes: Sequence[Node]) -> list[str]:
-    """Return a label for each bar: nodes that start at once need their names."""
+    """Return a label for each bar: name and start."""
     first = min(node.start for node in nodes)
     is_node = nodes[0].kind is BarKind.NODE
     when = [after(n.start - first) if is_node else clock(n.start)[5:-2] for n in nodes]
-    return [f"{_shortened(n.label)}  {at}" for n, at in zip(nodes, when, strict=True)]
-
-
-def _shortened(name: str) -> str:
-    label = printable(name)
-    if len(label) <= _LONGEST:
-        return label
-    return f"{label[: _LONGEST // 2 - 1]}…{label[-_LONGEST // 2 :]}"
+    return [
+        f"{shorten_middle(printable(n.label), _LONGEST)}  {at}"
+        for n, at in zip(nodes, when, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""From files and folders to what was taken in.
+"""Reads events from files and folders.
 
 A file holds JSON lines: rows of an Azure table as they were exported, or events as
 ``events.jsonl`` has them; or one JSON document with such rows (``az storage entity query``), or a
@@ -37,7 +37,7 @@ _MARK = b"\xef\xbb\xbf"
 
 
 def read_source(source: str, intake: Intake) -> None:
-    """Take in what a file or folder holds.
+    """Read a file or folder.
 
     Args:
         source: A path, or ``-`` for standard input.
@@ -58,7 +58,7 @@ def read_source(source: str, intake: Intake) -> None:
 
 
 def read_rows(rows: Iterable[Any], where: str, intake: Intake) -> None:
-    """Take in rows that come one after the other.
+    """Read rows one by one.
 
     Args:
         where: What they are of: ``table shipyardperf``.
@@ -146,7 +146,7 @@ def _read_lines(lines: Iterable[bytes], where: str, intake: Intake, pool: str = 
 
 
 def _read_folder(folder: Path, intake: Intake) -> None:
-    """Take in all runs below a folder: their events, or else what their records tell.
+    """Read all runs below a folder: their events, or their records where there are none.
 
     Raises:
         InputError: If there is none.

@@ -1,8 +1,9 @@
-"""Nodes and runs in words and figures: rows of tables, and sentences."""
+"""Nodes and runs in words and figures: tables and sentences."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from benchyard.core.table import Table
 from benchyard.core.wording import duration, printable
 from benchyard.show.shipyard import totals
 from benchyard.show.shipyard.events import IMAGE_WORK, RUN_PHASES, Operation
@@ -12,6 +13,7 @@ from benchyard.statistics.figures import plain, plural
 #: Written for what is unfinished, and for what was not told.
 UNFINISHED, UNKNOWN = "unfinished", "-"
 _HEADERS = ("INSTALL", "REGISTRY", "CONTAINER", "RESOURCES", "PULLS", "SAVES", "LOADS", "TORRENTS")
+_LENGTHS = ("TOTAL", "MEAN", "LEAST", "MOST")
 _PREFIXES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -40,28 +42,32 @@ def clock(at: float) -> str:
 
 
 def after(seconds: float) -> str:
-    """Write how much later than the first something began."""
+    """Write the delay after the first start."""
     return f"+{duration(seconds)}" if seconds else "first"
 
 
 # -- tables
 
 
-def node_table(nodes: Sequence[Node]) -> list[list[str]]:
-    """Return the rows of a table, the header first; columns that no node has are left out."""
+def node_table(nodes: Sequence[Node]) -> Table:
+    """Return a table of nodes; columns that no node has are left out."""
     columns = {
         header: operation
         for header, operation in zip(_HEADERS, totals.COLUMNS.values(), strict=True)
         if header in ("INSTALL", "RESOURCES") or any(n.column(operation) != 0.0 for n in nodes)
     }
-    pools = len({node.pool for node in nodes}) > 1
     first = min(node.start for node in nodes)
-    rows = [["POOL"] * pools + ["NODE", "STARTED (UTC)", "AFTER", *columns]]
-    for node in nodes:
-        cells = [printable(node.label), clock(node.start), after(node.start - first)]
-        cells += [_cell(node, operation) for operation in columns.values()]
-        rows.append([printable(node.pool)] * pools + cells)
-    return rows
+    rows = [
+        (
+            *(printable(node.pool), printable(node.label), clock(node.start)),
+            after(node.start - first),
+            *(_cell(node, operation) for operation in columns.values()),
+        )
+        for node in nodes
+    ]
+    figures = ("AFTER", *columns)
+    whole = Table(("POOL", "NODE", "STARTED (UTC)", *figures), rows, figures)
+    return whole.without(() if len({node.pool for node in nodes}) > 1 else ("POOL",))
 
 
 def _cell(node: Node, operation: Operation) -> str:
@@ -74,36 +80,41 @@ def _cell(node: Node, operation: Operation) -> str:
     return figure(node.column(operation), is_open=node.is_open(operation))
 
 
-def run_table(runs: Sequence[Node]) -> list[list[str]]:
-    """Return the rows of a table, the header first; phases that no run has are left out."""
+def run_table(runs: Sequence[Node]) -> Table:
+    """Return a table of runs; phases that no run has are left out."""
     used = [op for op in RUN_PHASES if any(run.of(op) for run in runs)]
-    rows = [["RUN", "STARTED (UTC)", *(op.upper() for op in used), "WHOLE", "OUTCOME"]]
-    for run in runs:
-        whole = (*used, Operation.RUN)
-        lengths = [figure(run.optional(op), is_open=run.is_open(op)) for op in whole]
-        outcome = str(run.facts.get("outcome") or UNKNOWN)
-        rows.append([printable(run.label), clock(run.start), *lengths, printable(outcome)])
-    return rows
+    rows = [
+        (
+            *(printable(run.label), clock(run.start)),
+            *(figure(run.optional(op), is_open=run.is_open(op)) for op in (*used, Operation.RUN)),
+            printable(str(run.facts.get("outcome") or UNKNOWN)),
+        )
+        for run in runs
+    ]
+    figures = (*(op.upper() for op in used), "WHOLE")
+    return Table(("RUN", "STARTED (UTC)", *figures, "OUTCOME"), rows, figures)
 
 
-def image_table(images: Sequence[totals.ImageFigures]) -> list[list[str]]:
-    """Return the rows of a table of images, the header first."""
-    rows = [["IMAGE", "WORK", "N", "UNFINISHED", "SIZE", "TOTAL", "MEAN", "LEAST", "MOST"]]
+def image_table(images: Sequence[totals.ImageFigures]) -> Table:
+    """Return a table of images."""
+    rows = list[list[str]]()
     for one in images:
         left = f"{one.unfinished:,}" if one.unfinished else UNKNOWN
         cells = [one.operation.value, f"{one.finished:,}", left, size(one.size_bytes)]
         rows.append([printable(one.image), *cells, *_lengths(one)])
-    return rows
+    figures = ("N", "UNFINISHED", "SIZE", *_LENGTHS)
+    return Table(("IMAGE", "WORK", *figures), rows, figures)
 
 
-def total_table(columns: dict[str, totals.Figures]) -> list[list[str]]:
-    """Return the rows of a table of sums and averages, the header first."""
-    rows = [["ALTOGETHER", "N", "TOTAL", "MEAN", "LEAST", "MOST"]]
+def total_table(columns: dict[str, totals.Figures]) -> Table:
+    """Return a table of sums and averages."""
+    rows = list[list[str]]()
     for name, one in columns.items():
         if one.most_s:
             count = f"{one.count:,}" + (f" of {one.count + one.missing:,}" if one.missing else "")
             rows.append([name.replace("_", " "), count, *_lengths(one)])
-    return rows
+    figures = ("N", *_LENGTHS)
+    return Table(("ALTOGETHER", *figures), rows, figures)
 
 
 def _lengths(one: totals.Figures | totals.ImageFigures) -> list[str]:
@@ -114,7 +125,7 @@ def _lengths(one: totals.Figures | totals.ImageFigures) -> list[str]:
 
 
 def summary(graph: Graph) -> list[str]:
-    """Return what it comes to, a sentence each."""
+    """Return the sentences below the tables."""
     nodes, runs = graph.of(BarKind.NODE), graph.of(BarKind.RUN)
     found = list[str]()
     if nodes:
@@ -145,7 +156,7 @@ def _spread(spread: totals.Spread) -> str:
 
 
 def notes(graph: Graph) -> list[str]:
-    """Return what a reader should know of what was left out."""
+    """Return notes on what was left out."""
     found, read = list[str](), graph.read
     for what, counts in (
         ("events that are not shown", read.unknown),

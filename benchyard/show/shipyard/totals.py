@@ -18,7 +18,7 @@ _ACQUISITION = (Operation.PULL, Operation.TORRENT, Operation.LOAD)
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one column over all nodes; of those that have a value.
+    """Figures of one column over the nodes that have a value.
 
     Args:
         count: How many have one.
@@ -36,7 +36,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far apart in time something happened on all nodes.
+    """Spread over time of an event on all nodes.
 
     Args:
         first: Seconds since 1970, as is ``last``; None where it happened nowhere.
@@ -53,7 +53,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class ImageFigures:
-    """What was done with one image in one way, on all nodes.
+    """Figures of one operation on one image, over all nodes.
 
     Args:
         size_bytes: The largest size that was told; None where none was.
@@ -100,12 +100,12 @@ def figures(values: Iterable[float | None]) -> Figures:
 
 
 def spread_of_starts(nodes: Iterable[Node]) -> Spread:
-    """Return how far apart the nodes' preparations began."""
+    """Return the spread of the starts."""
     return _spread([node.start for node in nodes])
 
 
 def spread_of_ready(nodes: Iterable[Node]) -> Spread:
-    """Return how far apart the nodes were ready."""
+    """Return the spread of the moments at which nodes were ready."""
     return _spread([at for node in nodes if (at := node.ready_at) is not None])
 
 

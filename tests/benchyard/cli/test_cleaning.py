@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.cli import call
+from tests.benchyard.cli.conftest import Cli
 
 MakeCase = Callable[..., Path]
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
@@ -41,20 +41,15 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda text: monkeypatch.setattr(sys, "stdin", Terminal(text))
 
 
-def clean(folder: Path, *options: str) -> int:
-    return call(["clean", "--root", str(folder), *options])
-
-
 def tree(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
 def test_clean_lists_what_it_would_remove_and_asks(
-    folder: Path, answer: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+    folder: Path, answer: Callable[[str], None], cli: Cli
 ) -> None:
     answer("y\n")
-    assert clean(folder) == 0
-    said = capsys.readouterr()
+    said = cli("clean", "--root", folder)
     assert said.err.splitlines()[:3] == [
         str(folder / "results" / name) for name in ("run_1", "run_2", "summary.json")
     ]
@@ -73,42 +68,34 @@ def test_without_a_yes_nothing_is_removed(
     code: int,
     said: str,
     answer: Callable[[str], None],
-    capsys: pytest.CaptureFixture[str],
+    cli: Cli,
 ) -> None:
     before = tree(folder)
     answer(text)
-    assert clean(folder) == code
+    assert said in cli("clean", "--root", folder, code=code).err
     assert tree(folder) == before
-    assert said in capsys.readouterr().err
 
 
 def test_where_nobody_can_be_asked_nothing_is_removed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
 ) -> None:
     before = tree(folder)
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
-    assert clean(folder) == 2
+    assert "give --yes" in cli("clean", "--root", folder, code=2).err
     assert tree(folder) == before
-    assert "give --yes" in capsys.readouterr().err
 
 
-def test_with_yes_nothing_is_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert clean(folder, "--yes") == 0
-    assert capsys.readouterr() == ("removed 3 results\n", "")
+def test_with_yes_nothing_is_asked(folder: Path, cli: Cli) -> None:
+    assert cli("clean", "--root", folder, "--yes") == ("removed 3 results\n", "")
 
 
-def test_where_there_is_nothing_nothing_is_asked(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    clean(folder, "--yes")
-    capsys.readouterr()
-    assert clean(folder) == 0
-    assert capsys.readouterr() == ("removed 0 results\n", "")
+def test_where_there_is_nothing_nothing_is_asked(folder: Path, cli: Cli) -> None:
+    cli("clean", "--root", folder, "--yes")
+    assert cli("clean", "--root", folder) == ("removed 0 results\n", "")
 
 
-def test_json_is_one_document(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert clean(folder, "--yes", "--json") == 0
-    said = capsys.readouterr()
+def test_json_is_one_document(folder: Path, cli: Cli) -> None:
+    said = cli("clean", "--root", folder, "--yes", "--json")
     removed = json.loads(said.out)["removed"]
     assert removed == [
         str(folder / "results" / name) for name in ("run_1", "run_2", "summary.json")
@@ -116,16 +103,13 @@ def test_json_is_one_document(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert said.err == ""
 
 
-def test_defect_28_and_29_only_what_is_ours_is_removed(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_defect_28_and_29_only_what_is_ours_is_removed(folder: Path, cli: Cli) -> None:
     (folder / "data" / "plain_file").touch()
     (folder / "results" / "notes.txt").touch()
     (folder / "results" / "my-state").mkdir()
     (folder / "run_7").mkdir()
     (folder.parent / "bank_statement.csv").touch()
-    assert clean(folder.parent, "--yes") == 0
-    assert capsys.readouterr().out == "removed 3 results\n"
+    assert cli("clean", "--root", folder.parent, "--yes").out == "removed 3 results\n"
     assert tree(folder.parent) == [
         "bank_statement.csv",
         "first",
@@ -142,45 +126,42 @@ def test_defect_28_and_29_only_what_is_ours_is_removed(
 
 
 def test_only_selected_cases_and_points_are_cleaned(
-    folder: Path, case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+    folder: Path, case_folder: MakeCase, cli: Cli
 ) -> None:
     points = case_folder("points", STEP, matrix={"n": [1, 2]})
     finish(points / "results" / "n=1", 1)
     finish(points / "results" / "n=2", 1)
-    assert clean(folder.parent, "--yes", "points[n=2]") == 0
-    assert capsys.readouterr().out == "removed 2 results\n"
+    assert (
+        cli("clean", "--root", folder.parent, "--yes", "points[n=2]").out == "removed 2 results\n"
+    )
     assert (points / "results" / "n=1" / "run_1").is_dir()
     assert (folder / "results" / "run_1").is_dir()
 
 
 def test_an_empty_name_does_not_mean_everything(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
 ) -> None:
     """``benchyard clean --yes "$UNSET"`` in the folder with all cases."""
     monkeypatch.chdir(folder.parent)
-    assert call(["clean", "--yes", ""]) == 2
-    assert "an empty text selects no case" in capsys.readouterr().err
+    assert "an empty text selects no case" in cli("clean", "--yes", "", code=2).err
     assert (folder / "results" / "run_1").is_dir()
 
 
-def test_results_elsewhere_are_cleaned_there(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_elsewhere_are_cleaned_there(folder: Path, tmp_path: Path, cli: Cli) -> None:
     finish(tmp_path / "out" / "first", 1)
     (tmp_path / "out" / "other").mkdir()
     root = str(folder.parent)
-    assert call(["clean", "--yes", "--root", root, "--results", str(tmp_path / "out")]) == 0
-    assert capsys.readouterr().out == "removed 2 results\n"
+    assert (
+        cli("clean", "--yes", "--root", root, "--results", tmp_path / "out").out
+        == "removed 2 results\n"
+    )
     assert tree(tmp_path / "out") == ["other"]
     assert (folder / "results" / "run_1").is_dir()
 
 
-def test_invalid_cases_are_left_alone_and_told(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_invalid_cases_are_left_alone_and_told(folder: Path, cli: Cli) -> None:
     (folder / "metadata.json").write_text("{")
-    assert clean(folder, "--yes") == 0
-    said = capsys.readouterr()
+    said = cli("clean", "--root", folder, "--yes")
     assert said.out == "removed 0 results\n"
     assert said.err == "1 invalid case left alone; benchyard validate says why\n"
     assert (folder / "results" / "run_1").is_dir()

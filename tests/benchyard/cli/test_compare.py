@@ -19,6 +19,7 @@ from tests.benchyard.analysis.comparison.conftest import (
     step,
     titled,
 )
+from tests.benchyard.cli.conftest import Cli
 from tests.conftest import MakeCase, process
 
 BASE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004)
@@ -35,87 +36,73 @@ def new(tmp_path: Path) -> Path:
     return place(tmp_path / "new", runs(*[2 * value for value in BASE]))
 
 
-def compared(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    capsys.readouterr()
-    call(["compare", "--json", *map(str, arguments)])
-    said = capsys.readouterr()
+def compared(cli: Cli, *arguments: object, code: int = 0) -> dict[str, Any]:
+    said = cli("compare", "--json", *arguments, code=code)
     assert said.err == ""
     return json.loads(said.out)
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    assert call(["compare", *map(str, arguments)]) == 2
-    said = capsys.readouterr()
+def refused(cli: Cli, *arguments: object) -> str:
+    said = cli("compare", *arguments, code=2)
     assert said.out == ""
     return said.err
 
 
 def test_a_regression_exits_with_3_and_an_improvement_with_0(
-    old: Path, new: Path, capsys: pytest.CaptureFixture[str]
+    old: Path, new: Path, cli: Cli
 ) -> None:
-    assert call(["compare", str(old), str(new)]) == 3
-    out = capsys.readouterr().out
+    out = cli("compare", old, new, code=3).out
     assert out.splitlines()[-1].startswith("1 regression; 1 comparison at the 1 % level together")
     [row] = [line for line in out.splitlines() if line.startswith("Load")]
     assert row.split()[:8] == ["Load", "8/8", "1.00", "s", "2.00", "s", "+1.00", "s"]
     assert row.endswith("▲▲▲  slower")
-    assert call(["compare", str(new), str(old)]) == 0
-    assert "▼▼▼  faster" in capsys.readouterr().out
+    assert "▼▼▼  faster" in cli("compare", new, old).out
 
 
-def test_no_difference_exits_with_0(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["compare", f"{old}@1-4", f"{old}@5-8"]) == 0
-    out = capsys.readouterr().out
+def test_no_difference_exits_with_0(old: Path, cli: Cli) -> None:
+    out = cli("compare", f"{old}@1-4", f"{old}@5-8").out
     assert "Load: 4 and 4 runs cannot reach 1 %; 5 and 5 can\n" in out
 
 
-def test_what_differs_stands_above_the_table(
-    old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_differs_stands_above_the_table(old: Path, tmp_path: Path, cli: Cli) -> None:
     facts: dict[str, Any] = {
         "environment": {**ENVIRONMENT, "host": "bench2"},
         "resources": {"SQLite": {"version": "3.50", "settings": {"cache": 100}}},
     }
     other = place(tmp_path / "other", runs(*BASE, **facts))
-    assert call(["compare", str(old), str(other)]) == 0
-    out = capsys.readouterr().out
+    out = cli("compare", old, other).out
     above, _, _ = out.partition("STEP")
     assert "warning: host: baseline bench1, candidate bench2; two machines are never alike" in above
     assert "changed: SQLite version: baseline 3.46, candidate 3.50" in above
-    mismatches = compared(capsys, old, other)["cases"][0]["mismatches"]
+    mismatches = compared(cli, old, other)["cases"][0]["mismatches"]
     assert [mismatch["weight"] for mismatch in mismatches] == ["warning", "change"]
 
 
 def test_the_incomparable_exits_with_2_and_all_reasons_unless_forced(
-    old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    old: Path, tmp_path: Path, cli: Cli
 ) -> None:
     records = [
         run(n, step(v, parameters={"query": "x"}, command="y")) for n, v in enumerate(BASE, 1)
     ]
     other = place(tmp_path / "other", records)
-    said = refused(capsys, old, other)
+    said = refused(cli, old, other)
     assert said.startswith("benchyard: not comparable; --force compares all the same:\n  tpch: ")
     assert len(said.splitlines()) == 3
-    assert call(["compare", str(old), str(other), "--force"]) == 0
-    assert "not comparable: command of step load" in capsys.readouterr().out
+    assert "not comparable: command of step load" in cli("compare", old, other, "--force").out
 
 
-def test_a_step_that_fails_is_a_regression(
-    old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_step_that_fails_is_a_regression(old: Path, tmp_path: Path, cli: Cli) -> None:
     broken = place(tmp_path / "broken", [run(n, failed()) for n in (1, 2)])
-    assert call(["compare", str(old), str(broken)]) == 3
-    assert "step Load fails in 2 of 2 runs of the candidate" in capsys.readouterr().out
+    assert (
+        "step Load fails in 2 of 2 runs of the candidate" in cli("compare", old, broken, code=3).out
+    )
 
 
-def test_several_cases_are_paired_and_the_others_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_cases_are_paired_and_the_others_named(tmp_path: Path, cli: Cli) -> None:
     for side, titles in (("old", "abc"), ("new", "bcd")):
         for title in titles:
             place(tmp_path / side / title / "results", runs(*BASE, **titled(title)))
-    assert call(["compare", str(tmp_path / "old"), str(tmp_path / "new")]) == 0
-    out = capsys.readouterr().out
+    out = cli("compare", tmp_path / "old", tmp_path / "new").out
     assert "a: in the baseline only, not compared" in out
     assert "d: in the candidate only, not compared" in out
     assert [line.split()[:2] for line in out.splitlines() if "8/8" in line] == [
@@ -124,19 +111,16 @@ def test_several_cases_are_paired_and_the_others_named(
     ]
 
 
-def test_json_is_one_document(old: Path, new: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = compared(capsys, old, f"{new}@2-8", "--threshold", "5%", "--level", "0.5 %")
+def test_json_is_one_document(old: Path, new: Path, cli: Cli) -> None:
+    made = compared(cli, old, f"{new}@2-8", "--threshold", "5%", "--level", "0.5 %", code=3)
     assert (made["format"], made["version"]) == ("benchyard-comparison", 1)
     assert made["candidate"] == f"{new}@2-8"
     assert (made["rule"]["threshold"], made["rule"]["level"]) == (0.05, 0.005)
     assert made["comparisons"][0]["candidate"]["n"] == 7
 
 
-def test_markdown_is_for_pull_requests(
-    old: Path, new: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["compare", str(old), str(new), "--markdown"]) == 3
-    out = capsys.readouterr().out
+def test_markdown_is_for_pull_requests(old: Path, new: Path, cli: Cli) -> None:
+    out = cli("compare", old, new, "--markdown", code=3).out
     assert out.startswith("**Candidate")
     assert "| ❌ slower |" in out
 
@@ -153,44 +137,40 @@ def test_markdown_is_for_pull_requests(
     ],
 )
 def test_slips_of_the_pen_are_wrong_input(
-    arguments: Sequence[str],
-    text: str,
-    old: Path,
-    new: Path,
-    capsys: pytest.CaptureFixture[str],
+    arguments: Sequence[str], text: str, old: Path, new: Path, cli: Cli
 ) -> None:
-    assert text in refused(capsys, old, new, *arguments)
+    assert text in refused(cli, old, new, *arguments)
 
 
-def test_a_side_that_is_not_there_is_wrong_input(
-    old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "is no folder" in refused(capsys, old, tmp_path / "absent")
-    assert "has no run 9; it has 1-8" in refused(capsys, old, f"{old}@9")
-    assert "run 1-8 of " in refused(capsys, old, old)
-    assert "tpch: no earlier campaign to compare with; give a CANDIDATE" in refused(capsys, old)
+def test_a_side_that_is_not_there_is_wrong_input(old: Path, tmp_path: Path, cli: Cli) -> None:
+    assert "is no folder" in refused(cli, old, tmp_path / "absent")
+    assert "has no run 9; it has 1-8" in refused(cli, old, f"{old}@9")
+    assert "run 1-8 of " in refused(cli, old, old)
+    assert "tpch: no earlier campaign to compare with; give a CANDIDATE" in refused(cli, old)
 
 
 def test_runs_that_really_took_place_are_compared(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, tmp_path: Path, cli: Cli
 ) -> None:
     case_folder("quick", process("go", "true"))
     options = ["--root", str(tmp_path), "--direct", "--cooldown", "0", "--runs", "2"]
-    assert call(["run", *options]) == 0
+    cli("run", *options)
     results = tmp_path / "cases" / "quick" / "results"
     # A host on which a neighbour runs out of memory makes suspect what runs then.
-    assert call(["compare", "--include-suspect", f"{results}@1", f"{results}@2"]) == 0
-    assert "1 and 1 runs cannot reach 1 %; 5 and 5 can" in capsys.readouterr().out
+    assert (
+        "1 and 1 runs cannot reach 1 %; 5 and 5 can"
+        in cli("compare", "--include-suspect", f"{results}@1", f"{results}@2").out
+    )
 
 
 def test_no_name_in_a_record_moves_the_cursor(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
 ) -> None:
     evil = "a\x08\x1b[2J\n"
     for side, query in (("old", "\x08"), ("new", "x\ny")):
         steps = [step(v, name=evil, parameters={evil: query}) for v in BASE]
         place(tmp_path / side, [run(n, s, **titled(evil)) for n, s in enumerate(steps, 1)])
-    said = refused(capsys, tmp_path / "old", tmp_path / "new")
+    said = refused(cli, tmp_path / "old", tmp_path / "new")
     call(["compare", str(tmp_path / "old"), str(tmp_path / "new"), "--force"])
     call(["compare", str(tmp_path / "old"), "--plan"])
     assert "\x08" not in said + capsys.readouterr().out
@@ -199,19 +179,14 @@ def test_no_name_in_a_record_moves_the_cursor(
 # -- planning
 
 
-def test_a_plan_says_how_many_runs_are_needed(
-    old: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["compare", "--plan", str(old), "--sensitivity", "5%"]) == 0
-    out = capsys.readouterr().out
+def test_a_plan_says_how_many_runs_are_needed(old: Path, cli: Cli) -> None:
+    out = cli("compare", "--plan", old, "--sensitivity", "5%").out
     assert out.splitlines()[0].split()[:2] == ["STEP", "N"]
     assert "to show a change of 5 %" in out.splitlines()[-1]
 
 
-def test_a_plan_is_a_document_too(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    assert call(["compare", "--plan", str(old), "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)
+def test_a_plan_is_a_document_too(old: Path, cli: Cli) -> None:
+    made = json.loads(cli("compare", "--plan", old, "--json").out)
     assert made["format"] == "benchyard-comparison-plan"
     [row] = made["steps"]
     assert row["runs"] == 8

@@ -13,8 +13,9 @@ from typing import Any
 import click
 import pytest
 
-from benchyard.cli import call, doctor
+from benchyard.cli import doctor
 from benchyard.host.checks.check_context import Finding, Status
+from tests.benchyard.cli.conftest import Cli
 
 FOUND = (
     Finding("SMT", Status.OK, "off: 2 cores, 2 threads"),
@@ -44,11 +45,8 @@ def pretend(monkeypatch: pytest.MonkeyPatch, found: Sequence[Finding]) -> None:
     monkeypatch.setattr(doctor, "findings", findings)
 
 
-def test_the_worst_comes_first_aligned_with_advice_below(
-    asked: list[Any], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["doctor"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_the_worst_comes_first_aligned_with_advice_below(asked: list[Any], cli: Cli) -> None:
+    lines = cli("doctor").out.splitlines()
     assert lines[:4] == [
         "fail     power supply  battery, 57 % left",
         "                       → plug the host in",
@@ -66,9 +64,8 @@ def test_the_worst_comes_first_aligned_with_advice_below(
     assert asked == [(None, doctor.LOOK_SECONDS)]
 
 
-def test_json_is_one_document(asked: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["doctor", "--json", "--results", "/x", "--look", "0"]) == 0
-    document = json.loads(capsys.readouterr().out)
+def test_json_is_one_document(asked: list[Any], cli: Cli) -> None:
+    document = json.loads(cli("doctor", "--json", "--results", "/x", "--look", "0").out)
     assert document["summary"] == {"fail": 1, "warn": 1, "unknown": 1, "ok": 1}
     assert document["findings"][0] == {
         "check": "power supply",
@@ -83,12 +80,12 @@ def test_json_is_one_document(asked: list[Any], capsys: pytest.CaptureFixture[st
     ("found", "code"), [(FOUND, 1), (FOUND[:3], 1), (FOUND[:2], 0), (FOUND[3:], 1), ((), 0)]
 )
 def test_only_strict_makes_an_exit_code_of_it(
-    monkeypatch: pytest.MonkeyPatch, found: Sequence[Finding], code: int
+    monkeypatch: pytest.MonkeyPatch, found: Sequence[Finding], code: int, cli: Cli
 ) -> None:
     pretend(monkeypatch, found)
-    assert call(["doctor", "--strict"]) == code
-    assert call(["doctor", "--strict", "--json"]) == code
-    assert call(["doctor"]) == 0
+    cli("doctor", "--strict", code=code)
+    cli("doctor", "--strict", "--json", code=code)
+    cli("doctor")
 
 
 @pytest.mark.parametrize(
@@ -100,20 +97,19 @@ def test_only_strict_makes_an_exit_code_of_it(
 )
 def test_the_last_line_sums_up(
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    cli: Cli,
     found: Sequence[Finding],
     verdict: str,
 ) -> None:
     pretend(monkeypatch, found)
-    assert call(["doctor"]) == 0
-    assert verdict in capsys.readouterr().out.splitlines()[-1]
+    assert verdict in cli("doctor").out.splitlines()[-1]
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 120])
 def test_lines_fit_the_terminal(
     asked: list[Any],
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    cli: Cli,
     columns: int,
 ) -> None:
     # pytest asks it too while this test is under way, with a fallback.
@@ -125,17 +121,15 @@ def test_lines_fit_the_terminal(
 
     monkeypatch.setattr(shutil, "get_terminal_size", size)
     monkeypatch.setattr(sys.stdout, "isatty", terminal, raising=False)
-    assert call(["doctor"]) == 0
-    lines = click.unstyle(capsys.readouterr().out).splitlines()[:-1]
+    lines = click.unstyle(cli("doctor").out).splitlines()[:-1]
     assert max(map(len, lines)) <= columns
     assert "".join(lines).count("powersave") == 12
     assert asked
 
 
 @pytest.mark.parametrize("option", ["--look=-1", "--look=x", "--look=61", "--reslts=x"])
-def test_wrong_options_are_wrong_input(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["doctor", option]) == 2
-    assert capsys.readouterr().out == ""
+def test_wrong_options_are_wrong_input(option: str, cli: Cli) -> None:
+    assert cli("doctor", option, code=2).out == ""
 
 
 def test_this_host_without_prefect_and_cases(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from benchyard.cli import call
 from benchyard.core.model import Outcome
 from benchyard.results.attempts import note_began, note_ended
 from benchyard.results.folders import TRIES_FILE
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
+from tests.benchyard.cli.conftest import Cli
 from tests.conftest import MakeCase
 
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
@@ -59,11 +59,9 @@ def root(case_folder: MakeCase, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str], root: Path) -> Ask:
+def ask(cli: Cli, root: Path) -> Ask:
     def told(*arguments: str) -> dict[str, Any]:
-        capsys.readouterr()
-        assert call(["failures", "--json", "--root", str(root), *arguments]) == 0
-        said = capsys.readouterr()
+        said = cli("failures", "--json", "--root", root, *arguments)
         assert said.err == ""
         return json.loads(said.out)
 
@@ -71,11 +69,10 @@ def ask(capsys: pytest.CaptureFixture[str], root: Path) -> Ask:
 
 
 def test_table_has_the_most_fragile_step_first(
-    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    root: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PREFECT_UI_URL", "http://lab:4200")
-    assert call(["failures", "--root", str(root)]) == 0
-    said = capsys.readouterr().out
+    said = cli("failures", "--root", root).out
     assert said.startswith("trouble in 6 of 7 executions of steps, 5 recovered; 10 of 16 attempts")
     steps = [line for line in said.splitlines() if line.startswith("01-load")]
     assert steps[0].split()[:5] == ["01-load", "fragile", "5", "of", "5"]
@@ -125,53 +122,45 @@ def test_results_elsewhere_are_read(ask: Ask, root: Path, tmp_path: Path) -> Non
     assert ask("--results", str(tmp_path / "elsewhere"))["tries"] == 2
 
 
-def test_damage_is_named_and_the_rest_is_shown(
-    root: Path, capsys: pytest.CaptureFixture[str], ask: Ask
-) -> None:
+def test_damage_is_named_and_the_rest_is_shown(root: Path, cli: Cli, ask: Ask) -> None:
     with (root / "fine" / "results" / TRIES_FILE).open("a") as stream:
         stream.write('{"version":1,\x1b[31m\n')
     assert len(ask()["problems"]) == 1
-    assert call(["failures", "--root", str(root)]) == 0
-    said = capsys.readouterr()
+    said = cli("failures", "--root", root)
     assert "left out: " in said.err
     assert "line 3" in said.err
     assert "\x1b[31m" not in said.err
     assert "6 of 7" in said.out
 
 
-def test_nothing_failed_is_said(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_failed_is_said(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
     case_folder("new", STEP)
-    assert call(["failures", "--root", str(tmp_path / "cases")]) == 0
-    assert capsys.readouterr().out == "nothing failed in 0 executions of steps\n"
+    assert (
+        cli("failures", "--root", tmp_path / "cases").out
+        == "nothing failed in 0 executions of steps\n"
+    )
 
 
-def test_run_under_way_is_not_counted(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_run_under_way_is_not_counted(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
     results = case_folder("new", STEP) / "results"
     results.mkdir()
     note_began(results, "new", 1, NOW.isoformat(), {})
-    assert call(["failures", "--root", str(tmp_path / "cases")]) == 0
-    assert "1 run under way, not counted" in capsys.readouterr().out
+    assert "1 run under way, not counted" in cli("failures", "--root", tmp_path / "cases").out
 
 
 def test_long_lists_are_cut_off_unless_asked_for(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, tmp_path: Path, cli: Cli
 ) -> None:
     folder = case_folder("many", STEP)
     for run in range(1, 61):
         note(folder, run, "no")
-    assert call(["failures", "--root", str(tmp_path / "cases")]) == 0
-    assert "10 more; --all lists them" in capsys.readouterr().out
-    assert call(["failures", "--root", str(tmp_path / "cases"), "--all"]) == 0
-    assert "more; --all" not in capsys.readouterr().out
+    assert "10 more; --all lists them" in cli("failures", "--root", tmp_path / "cases").out
+    assert "more; --all" not in cli("failures", "--root", tmp_path / "cases", "--all").out
 
 
 @pytest.mark.parametrize("since", ["yesterday", "", "9999999999d"])
-def test_date_that_is_none_is_wrong_input(root: Path, since: str) -> None:
-    assert call(["failures", "--root", str(root), "--since", since]) == 2
+def test_date_that_is_none_is_wrong_input(root: Path, since: str, cli: Cli) -> None:
+    cli("failures", "--root", root, "--since", since, code=2)
 
 
 @pytest.mark.slow

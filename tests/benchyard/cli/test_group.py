@@ -15,6 +15,7 @@ from benchyard.case.loading import Loaded
 from benchyard.cli import call, listing
 from benchyard.cli.group import COMMANDS
 from benchyard.core.errors import BenchyardError, CaseFailedError, InputError, RunInterruptedError
+from tests.benchyard.cli.conftest import Cli
 
 ONLY_SOME_NEED_PREFECT = [
     "--help",
@@ -28,44 +29,35 @@ ONLY_SOME_NEED_PREFECT = [
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
-def test_help_names_every_command_and_exit_code(
-    option: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call([option]) == 0
-    out = capsys.readouterr().out
+def test_help_names_every_command_and_exit_code(option: str, cli: Cli) -> None:
+    out = cli(option).out
     for name, (_, line) in COMMANDS.items():
         assert name in out
         assert line[:40] in out
     assert "Exit codes: 0 done, 1 a case failed, 2 wrong input" in out
 
 
-def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call([]) == 2
-    said = capsys.readouterr()
+def test_without_a_command_the_help_is_shown(cli: Cli) -> None:
+    said = cli(code=2)
     assert "Usage: benchyard" in said.out + said.err
 
 
-def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["--version"]) == 0
-    assert capsys.readouterr().out == f"benchyard, version {__version__}\n"
+def test_the_version(cli: Cli) -> None:
+    assert cli("--version").out == f"benchyard, version {__version__}\n"
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
-def test_every_command_is_there_and_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_is_there_and_has_help(name: str, cli: Cli) -> None:
     command = import_module(COMMANDS[name][0]).command
     assert isinstance(command, click.Command)
-    assert call([name, "--help"]) == 0
-    assert capsys.readouterr().out.startswith(f"Usage: benchyard {name}")
+    assert cli(name, "--help").out.startswith(f"Usage: benchyard {name}")
 
 
 @pytest.mark.parametrize(
     ("typed", "hint"), [("lits", "list"), ("validat", "validate"), ("Resources", "resources")]
 )
-def test_a_mistyped_command_names_the_nearest(
-    typed: str, hint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call([typed]) == 2
-    assert f"no command '{typed}'; did you mean '{hint}'?" in capsys.readouterr().err
+def test_a_mistyped_command_names_the_nearest(typed: str, hint: str, cli: Cli) -> None:
+    assert f"no command '{typed}'; did you mean '{hint}'?" in cli(typed, code=2).err
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from benchyard.cli import call
 from benchyard.core.errors import SinkUnavailableError
 from benchyard.core.places import HOME
 from benchyard.publish.sinks import open_sink
+from tests.benchyard.cli.conftest import Cli
 from tests.benchyard.publish.sinks.local.conftest import document, spooled
 from tests.benchyard.show.history.conftest import FakeReader
 
@@ -32,52 +32,45 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> FakeReader:
     return made
 
 
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
-    capsys.readouterr()
-    assert call(["history", "--sink", "datastore", *arguments]) == 0
-    said = capsys.readouterr()
+def shown(cli: Cli, *arguments: str) -> list[str]:
+    said = cli("history", "--sink", "datastore", *arguments)
     assert said.err == ""
     return said.out.splitlines()
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert call(["history", *arguments]) == 2
-    said = capsys.readouterr()
+def refused(cli: Cli, *arguments: str) -> str:
+    said = cli("history", *arguments, code=2)
     assert said.out == ""
     return said.err
 
 
-def test_tests_are_listed(reader: FakeReader, capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys) == [
+def test_tests_are_listed(reader: FakeReader, cli: Cli) -> None:
+    assert shown(cli) == [
         "TEST           RUNS  LAST",
         "tpch[scale=1]     1  2026-01-01T00:00:00Z",
         "words             5  2026-01-05T00:00:00Z",
     ]
-    assert shown(capsys, "--limit", "2")[-1] == "words           ≥ 2  2026-01-05T00:00:00Z"
-    assert shown(capsys, "--since", "2027-01-01") == ["no test was published in this time"]
+    assert shown(cli, "--limit", "2")[-1] == "words           ≥ 2  2026-01-05T00:00:00Z"
+    assert shown(cli, "--since", "2027-01-01") == ["no test was published in this time"]
     assert reader.closed
 
 
-def test_entries_are_listed_with_what_changed(
-    reader: FakeReader, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert shown(capsys, "words") == [
+def test_entries_are_listed_with_what_changed(reader: FakeReader, cli: Cli) -> None:
+    assert shown(cli, "words") == [
         "words",
         "ENTRY  N     LAST  MEDIAN BEFORE   CHANGE  HISTORY",
         "load   5   1.50 s         1.00 s  +50.0 %  ▁▁▁▁█",
         "sort   3  20.0 µs        30.0 µs  -33.3 %  █ ▁",
     ]
-    assert shown(capsys, "words", "--limit", "3")[-1] == (
+    assert shown(cli, "words", "--limit", "3")[-1] == (
         "only the newest 3 were looked at; --limit 0 takes all"
     )
-    assert shown(capsys, "words", "--since", "2027-01-01")[1:] == ["no timings in this time"]
+    assert shown(cli, "words", "--since", "2027-01-01")[1:] == ["no timings in this time"]
     assert reader.asked
 
 
-def test_an_entry_is_listed_with_every_timing(
-    reader: FakeReader, capsys: pytest.CaptureFixture[str]
-) -> None:
-    lines = shown(capsys, "words", "sort")
+def test_an_entry_is_listed_with_every_timing(reader: FakeReader, cli: Cli) -> None:
+    lines = shown(cli, "words", "sort")
     assert lines == [
         "words  sort",
         "STARTED               WALL TIME  AGAINST MEDIAN",
@@ -89,24 +82,22 @@ def test_an_entry_is_listed_with_every_timing(
         "3 timings, median 25.0 µs (20.0 µs … 30.0 µs), "
         "the last -33.3 % against the median before it",
     ]
-    newest = shown(capsys, "words", "sort", "--newest-first")
+    newest = shown(cli, "words", "sort", "--newest-first")
     assert newest[2:5] == lines[4:1:-1]
     assert newest[6:] == lines[6:]
-    assert shown(capsys, "words", "sort", "--since", "2027-01-01")[1:] == [
-        "no timings in this time"
-    ]
+    assert shown(cli, "words", "sort", "--since", "2027-01-01")[1:] == ["no timings in this time"]
     assert reader.asked
 
 
-def document_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def document_of(cli: Cli, *arguments: str) -> dict[str, Any]:
     def no_constant(name: str) -> None:
         raise AssertionError(f"{name} is no JSON")
 
-    return json.loads("\n".join(shown(capsys, *arguments, "--json")), parse_constant=no_constant)
+    return json.loads("\n".join(shown(cli, *arguments, "--json")), parse_constant=no_constant)
 
 
-def test_json(reader: FakeReader, capsys: pytest.CaptureFixture[str]) -> None:
-    assert document_of(capsys, "--since", "2026-01-02") == {
+def test_json(reader: FakeReader, cli: Cli) -> None:
+    assert document_of(cli, "--since", "2026-01-02") == {
         "format": "benchyard-history",
         "version": 2,
         "sink": "datastore",
@@ -124,7 +115,7 @@ def test_json(reader: FakeReader, capsys: pytest.CaptureFixture[str]) -> None:
             }
         ],
     }
-    words = document_of(capsys, "words", "--limit", "0")
+    words = document_of(cli, "words", "--limit", "0")
     assert (words["test"], words["limit"]) == ("words", None)
     load, sort = words["entries"]
     assert (load["entry"], load["n"], load["last"], load["median"]) == ("load", 5, 1.5, 1.0)
@@ -133,21 +124,19 @@ def test_json(reader: FakeReader, capsys: pytest.CaptureFixture[str]) -> None:
     start = {"start": "2026-01-02T00:00:00Z", "wall_time_s": None}
     assert sort["timings"][1] == {**start, **unknown, "versions": {}}
     assert (sort["hosts"], sort["n_suspect"], sort["changes"]) == ([None], 0, [])
-    [one] = document_of(capsys, "words", "sort", "--newest-first")["entries"]
+    [one] = document_of(cli, "words", "sort", "--newest-first")["entries"]
     assert one["timings"] == sort["timings"][::-1]
     assert reader.asked
 
 
-def test_a_picture(reader: FakeReader, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_picture(reader: FakeReader, tmp_path: Path, cli: Cli) -> None:
     file = tmp_path / "a.svg"
-    shown(capsys, "words", "load", "--plot", str(file))
+    shown(cli, "words", "load", "--plot", str(file))
     assert file.read_text().startswith("<?xml")
-    document_of(capsys, "words", "--plot", str(tmp_path / "b.svg"))
+    document_of(cli, "words", "--plot", str(tmp_path / "b.svg"))
     assert (tmp_path / "b.svg").exists()
-    capsys.readouterr()
     arguments = ["history", "--sink", "datastore", "words", "load", "--since", "2027-01-01"]
-    assert call([*arguments, "--plot", str(tmp_path / "c.svg")]) == 2
-    assert "nothing to draw" in capsys.readouterr().err
+    assert "nothing to draw" in cli(*arguments, "--plot", tmp_path / "c.svg", code=2).err
     assert not (tmp_path / "c.svg").exists()
     assert reader.asked
 
@@ -159,30 +148,25 @@ def test_a_picture(reader: FakeReader, tmp_path: Path, capsys: pytest.CaptureFix
         (["--since", "yesterday"], "'yesterday' is no date; write one such as 2026-11-01"),
         (["--limit", "-1"], "-1 is not in the range"),
         (["--plot", "a.png"], "--plot draws a TEST, or one ENTRY of it; name one"),
-        (["words", "--plot", "a.gif"], "a.gif: a picture ends in .png or .svg"),
+        (["words", "--plot", "a.gif"], "a.gif: it must end in .png or .svg"),
         ([], "there is no local store"),
     ],
 )
 def test_wrong_input(
-    arguments: list[str],
-    said: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    arguments: list[str], said: str, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv(HOME, str(tmp_path))
-    assert said in refused(capsys, *arguments)
+    assert said in refused(cli, *arguments)
 
 
 def test_a_sink_that_does_not_answer_exits_with_1(
-    reader: FakeReader, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    reader: FakeReader, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def down(_: FakeReader) -> None:
         raise SinkUnavailableError("datastore does not answer")
 
     monkeypatch.setattr(FakeReader, "tests", down)
-    assert call(["history", "--sink", "datastore"]) == 1
-    said = capsys.readouterr()
+    said = cli("history", "--sink", "datastore", code=1)
     assert (said.out, said.err) == ("", "benchyard: datastore does not answer\n")
     assert reader.closed
 
@@ -217,13 +201,14 @@ sys.exit(code)
 
 
 def test_the_local_store_is_read_by_default(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(HOME, str(tmp_path))
     sink = open_sink("local")
     sink.store(spooled(document({"load": 1.0})))
     sink.close()
-    assert call(["history"]) == 0
-    assert "words" in capsys.readouterr().out
-    assert call(["history", "--sink", f"local:{tmp_path / 'results.sqlite'}", "word"]) == 2
-    assert "there is no test 'word'; did you mean 'words'?" in capsys.readouterr().err
+    assert "words" in cli("history").out
+    assert (
+        "there is no test 'word'; did you mean 'words'?"
+        in cli("history", "--sink", f"local:{tmp_path / 'results.sqlite'}", "word", code=2).err
+    )

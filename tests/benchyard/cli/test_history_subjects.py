@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.cli import call
 from benchyard.core.places import HOME
 from benchyard.publish.sinks import open_sink
 from benchyard.results.record import RunRecord
+from tests.benchyard.cli.conftest import Cli
 from tests.benchyard.publish.sinks.records import record, results, subject
 
 DAY = 86_400.0
@@ -40,20 +40,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
-    capsys.readouterr()
-    assert call(["history", *arguments]) == 0
-    said = capsys.readouterr()
+def shown(cli: Cli, *arguments: str) -> list[str]:
+    said = cli("history", *arguments)
     assert said.err == ""
     return said.out.splitlines()
 
 
-def entries(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
-    return json.loads("\n".join(shown(capsys, *arguments, "--json")))["entries"]
+def entries(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
+    return json.loads("\n".join(shown(cli, *arguments, "--json")))["entries"]
 
 
-def test_a_series_is_of_one_host(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys, "words") == [
+def test_a_series_is_of_one_host(cli: Cli) -> None:
+    assert shown(cli, "words") == [
         "words",
         "ENTRY  HOST  N  SUSPECT    LAST  MEDIAN BEFORE   CHANGE  HISTORY",
         "load   h1    3           1.10 s         1.00 s  +10.0 %  ▁▁█",
@@ -63,22 +61,20 @@ def test_a_series_is_of_one_host(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_one_host_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    heading, *_, last = shown(capsys, "words", "--host", "h2", "--limit", "2")
+def test_one_host_is_asked_for(cli: Cli) -> None:
+    heading, *_, last = shown(cli, "words", "--host", "h2", "--limit", "2")
     assert heading == "words  on h2"
     assert last == "only the newest 2 were looked at; --limit 0 takes all"
-    [found] = entries(capsys, "words", "load", "--host", "h2", "--limit", "2")
+    [found] = entries(cli, "words", "load", "--host", "h2", "--limit", "2")
     assert (found["hosts"], found["n"], found["last"]) == (["h2"], 2, 2.0)
-    assert call(["history", "words", "--host", "h3"]) == 2
-    said = capsys.readouterr().err
+    said = cli("history", "words", "--host", "h3", code=2).err
     assert "nothing of the test 'words' was measured on 'h3'; " in said
-    assert call(["history", "words", "load", "--host", "h3"]) == 2
-    assert call(["history", "words", "--host", "h1", "--all-hosts"]) == 2
-    assert "leave one out" in capsys.readouterr().err
+    cli("history", "words", "load", "--host", "h3", code=2)
+    assert "leave one out" in cli("history", "words", "--host", "h1", "--all-hosts", code=2).err
 
 
-def test_all_hosts_share_a_series_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = shown(capsys, "words", "load", "--all-hosts")
+def test_all_hosts_share_a_series_if_asked(cli: Cli) -> None:
+    lines = shown(cli, "words", "load", "--all-hosts")
     assert lines[:8] == [
         "words  load  on h1, h2",
         "STARTED               HOST  WALL TIME  AGAINST MEDIAN  NOTE",
@@ -91,21 +87,19 @@ def test_all_hosts_share_a_series_if_asked(capsys: pytest.CaptureFixture[str]) -
     ]
     assert lines[-1].startswith("6 timings (1 suspect, not counted), median 1.10 s")
     assert lines[-1].endswith("what was measured changed 1 time")
-    heading = shown(capsys, "words", "--all-hosts")[1]
+    heading = shown(cli, "words", "--all-hosts")[1]
     assert "HOST" in heading
 
 
-def test_each_host_has_its_timings(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = shown(capsys, "words", "load")
+def test_each_host_has_its_timings(cli: Cli) -> None:
+    lines = shown(cli, "words", "load")
     headings = [line for line in lines if line.startswith("words")]
     assert headings == ["words  load  on h1", "words  load  on h2"]
     assert lines[-1].startswith("3 timings (1 suspect, not counted), median 2.00 s (2.00 s … 2.00")
 
 
-def test_json_has_host_subject_commit_and_versions_of_each_point(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    first, second = entries(capsys, "words")
+def test_json_has_host_subject_commit_and_versions_of_each_point(cli: Cli) -> None:
+    first, second = entries(cli, "words")
     assert [first["hosts"], second["hosts"]] == [["h1"], ["h2"]]
     assert first["timings"][-1] == {
         "start": "2026-11-25T19:30:00Z",
@@ -129,26 +123,26 @@ def test_json_has_host_subject_commit_and_versions_of_each_point(
     assert (second["last"], second["change"]) == (2.0, 1.0)
 
 
-def test_the_picture_says_what_changed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_picture_says_what_changed(home: Path, cli: Cli) -> None:
     file = home / "a.svg"
-    shown(capsys, "words", "--plot", str(file))
+    shown(cli, "words", "--plot", str(file))
     tree = ET.parse(file)  # noqa: S314 - it is our own
     texts = ["".join(one.itertext()) for one in tree.iter() if one.tag.endswith("text")]
     assert {"DuckDB 1.2.2 and 2.0.0", "load, h1", "load, h2"} <= set(texts)
     assert any("rings: suspect" in text for text in texts)
 
 
-def test_runs_of_one_second_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_of_one_second_are_told_apart(cli: Cli) -> None:
     publish(record(7, 6 * DAY + 0.25, 1.0, NEW), record(8, 6 * DAY + 0.5, 2.0, NEW))
-    lines = shown(capsys, "words", "load", "--host", "h1")
+    lines = shown(cli, "words", "load", "--host", "h1")
     starts = [line.split()[0] for line in lines[-5:-3]]
     assert starts == ["2026-11-27T19:30:00.250000Z", "2026-11-27T19:30:00.500000Z"]
-    assert shown(capsys)[-1] == "words     8  2026-11-27T19:30:00Z"
+    assert shown(cli)[-1] == "words     8  2026-11-27T19:30:00Z"
 
 
-def test_many_changes_are_told_of_the_newest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_changes_are_told_of_the_newest(cli: Cli) -> None:
     publish(*(record(n, n * DAY, 1.0, subject("h3", f"3.{n}")) for n in range(20)))
-    lines = shown(capsys, "words", "--host", "h3")
+    lines = shown(cli, "words", "--host", "h3")
     assert lines[4] == "  … and 9 times before"
     assert lines[-1] == "  2026-12-10T19:30:00Z: DuckDB 3.18 and 3.19"
     assert len(lines) == 15

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.cli import call
+from tests.benchyard.cli.conftest import Cli
 
 MakeCase = Callable[..., Path]
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
@@ -28,19 +28,16 @@ def finish(folder: Path, run: int) -> None:
     (folder / f"run_{run}" / "run.json").write_text("{}")
 
 
-def listed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> list[dict[str, Any]]:
-    capsys.readouterr()
-    assert call(["list", "--json", *map(str, arguments)]) == 0
-    said = capsys.readouterr()
+def listed(cli: Cli, *arguments: str | Path) -> list[dict[str, Any]]:
+    said = cli("list", "--json", *arguments)
     assert said.err == ""
     return json.loads(said.out)
 
 
-def test_the_table_shows_state_and_place(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_shows_state_and_place(root: Path, cli: Cli) -> None:
     finish(root / "first" / "results", 1)
     finish(root / "first" / "results", 3)
-    assert call(["list", "--root", str(root)]) == 0
-    said = capsys.readouterr()
+    said = cli("list", "--root", root)
     rows = [line.split() for line in said.out.splitlines()]
     assert [(*row[:3], *row[-2:]) for row in rows] == [
         ("CASE", "STEPS", "DONE", "TAGS", "FOLDER"),
@@ -51,35 +48,27 @@ def test_the_table_shows_state_and_place(root: Path, capsys: pytest.CaptureFixtu
     ]
 
 
-def test_runs_that_krown_made_are_shown_as_its_own(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_that_krown_made_are_shown_as_its_own(root: Path, cli: Cli) -> None:
     finish(root / "first" / "results", 2)
     theirs = root / "first" / "results" / "run_1"
     theirs.mkdir()
     (theirs / "metrics.csv").touch()
     (theirs / ".done").write_text("2024-01-01T10:00:00")
-    [first] = listed(capsys, "--root", root, "first")
+    [first] = listed(cli, "--root", root, "first")
     assert (first["runs_done"], first["runs_of_krown"]) == ([2], [1])
-    assert call(["list", "--root", str(root), "first"]) == 0
-    assert "  1 (KROWN's: 1)  " in capsys.readouterr().out
+    assert "  1 (KROWN's: 1)  " in cli("list", "--root", root, "first").out
 
 
-def test_defect_27_what_is_invalid_is_listed_with_its_reason(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["list", "--root", str(root)]) == 0
-    [reason, summary] = capsys.readouterr().err.splitlines()
+def test_defect_27_what_is_invalid_is_listed_with_its_reason(root: Path, cli: Cli) -> None:
+    [reason, summary] = cli("list", "--root", root).err.splitlines()
     assert reason.startswith(f"invalid: {root}/wrong/metadata.json: $.steps[0].resource: ")
     assert reason.endswith("did you mean 'Process'? (and 1 more)")
     assert summary == "3 cases, 1 invalid; benchyard validate shows all problems"
 
 
-def test_json_has_everything_and_stdout_nothing_else(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_has_everything_and_stdout_nothing_else(root: Path, cli: Cli) -> None:
     finish(root / "points" / "results" / "n=2", 1)
-    first, one, two, wrong = listed(capsys, "--root", root)
+    first, one, two, wrong = listed(cli, "--root", root)
     expected: dict[str, Any] = {
         "name": "first",
         "valid": True,
@@ -101,59 +90,47 @@ def test_json_has_everything_and_stdout_nothing_else(
     ]
 
 
-def test_results_may_lie_elsewhere(
-    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_may_lie_elsewhere(root: Path, tmp_path: Path, cli: Cli) -> None:
     finish(tmp_path / "out" / "first", 1)
-    [first] = listed(capsys, "--root", root, "--results", tmp_path / "out", "first")
+    [first] = listed(cli, "--root", root, "--results", tmp_path / "out", "first")
     assert (first["runs_done"], first["results"]) == ([1], str(tmp_path / "out" / "first"))
 
 
-def test_an_unreadable_run_is_shown_and_the_rest_is_listed(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unreadable_run_is_shown_and_the_rest_is_listed(root: Path, cli: Cli) -> None:
     for run in (1, 2):
         finish(root / "first" / "results", run)
     (root / "first" / "results" / "run_2" / "run.json").write_bytes(b"\x00\xff")
-    [first, *rest] = listed(capsys, "--root", root)
+    [first, *rest] = listed(cli, "--root", root)
     assert (first["runs_done"], first["runs_unreadable"]) == ([1], [2])
     assert rest
-    assert call(["list", "--root", str(root)]) == 0
-    assert "1 (unreadable: 1)" in capsys.readouterr().out
+    assert "1 (unreadable: 1)" in cli("list", "--root", root).out
 
 
-def test_cases_are_selected_by_tag_and_name(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert [c["name"] for c in listed(capsys, "--root", root, "--tag", "quick")] == ["first"]
-    assert [c["name"] for c in listed(capsys, "--root", root, "points[n=2]")] == ["points[n=2]"]
+def test_cases_are_selected_by_tag_and_name(root: Path, cli: Cli) -> None:
+    assert [c["name"] for c in listed(cli, "--root", root, "--tag", "quick")] == ["first"]
+    assert [c["name"] for c in listed(cli, "--root", root, "points[n=2]")] == ["points[n=2]"]
 
 
-def test_a_selection_of_nothing_is_wrong_input(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_selection_of_nothing_is_wrong_input(root: Path, cli: Cli) -> None:
     for arguments in (["frist"], ["--tag", "absent"], ["x" * 5_000], [""], ["--root", "/absent"]):
-        assert call(["list", "--root", str(root), *arguments]) == 2
-        said = capsys.readouterr()
+        said = cli("list", "--root", root, *arguments, code=2)
         assert said.out == ""
         assert said.err.startswith("benchyard: ")
         assert "Traceback" not in said.err
 
 
-def test_an_empty_root_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["list", "--root", str(tmp_path)]) == 0
-    assert capsys.readouterr().err == f"no cases below {tmp_path}\n"
-    assert listed(capsys, "--root", tmp_path) == []
+def test_an_empty_root_is_told(tmp_path: Path, cli: Cli) -> None:
+    assert cli("list", "--root", tmp_path).err == f"no cases below {tmp_path}\n"
+    assert listed(cli, "--root", tmp_path) == []
 
 
-def test_names_that_are_no_text_are_listed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_that_are_no_text_are_listed(tmp_path: Path, cli: Cli) -> None:
     folder = tmp_path / os.fsdecode(b"caf\xe9\n\x1b[31m")
     folder.mkdir()
     (folder / "metadata.json").write_text(json.dumps({"name": "fine", "steps": [STEP]}))
-    [entry] = listed(capsys, "--root", tmp_path)
+    [entry] = listed(cli, "--root", tmp_path)
     assert entry["file"] == str(folder / "metadata.json")
     (folder / "metadata.json").write_text('{"name": "bad\\u001b[31m\\n", "steps": []}')
-    assert call(["list", "--root", str(tmp_path)]) == 0
-    said = capsys.readouterr()
+    said = cli("list", "--root", tmp_path)
     assert "bad\\x1b[31m\\n" in said.out
     assert "\x1b" not in said.err

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchyard.cli import call
+from tests.benchyard.cli.conftest import Cli
 from tests.conftest import MakeCase, RunBenchyard, process
 
 
@@ -28,17 +29,16 @@ def test_run_is_drawn(case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_pa
     [
         ([], "there is no run in"),
         (["--run", "7"], "there is no run 7 in"),
-        (["--out", "x.png"], "a picture of curves ends in .svg"),
+        (["--out", "x.png"], "x.png: it must end in .svg"),
         (["--run", "1", "--out", "/nowhere/x.svg"], "there is no folder /nowhere"),
         (["--run", "0"], "range"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], more: list[str], said: str
+    case_folder: MakeCase, cli: Cli, more: list[str], said: str
 ) -> None:
     case = case_folder("words", process("fine", "true"))
-    assert call(["plot", str(case), *more]) == 2
-    assert said in capsys.readouterr().err
+    assert said in cli("plot", case, *more, code=2).err
 
 
 def test_run_without_curves_is_an_error_in_a_sentence(
@@ -50,7 +50,6 @@ def test_run_without_curves_is_an_error_in_a_sentence(
     assert "not a readable record" in capsys.readouterr().err
 
 
-def test_one_case_is_drawn(case_folder: MakeCase, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_case_is_drawn(case_folder: MakeCase, cli: Cli) -> None:
     case = case_folder("points", process("fine", "true"), matrix={"n": [1, 2]})
-    assert call(["plot", str(case)]) == 2
-    assert "means 2 cases" in capsys.readouterr().err
+    assert "means 2 cases" in cli("plot", case, code=2).err

@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
 from jsonschema import Draft202012Validator
 
-from benchyard.cli import call
+from tests.benchyard.cli.conftest import Cli
 
 BROKEN = """
 import a_module_that_nobody_has
@@ -17,9 +16,8 @@ class Gone(Resource[NoSettings]):
 """
 
 
-def test_classes_commands_and_parameters_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["resources"]) == 0
-    said = capsys.readouterr()
+def test_classes_commands_and_parameters_are_listed(cli: Cli) -> None:
+    said = cli("resources")
     lines = said.out.splitlines()
     assert "Process  Any program of this host, as a child process." in lines
     own = lines[lines.index("Process  Any program of this host, as a child process.") :]
@@ -28,9 +26,8 @@ def test_classes_commands_and_parameters_are_listed(capsys: pytest.CaptureFixtur
     assert said.err == ""
 
 
-def test_json_is_one_document_with_schemas(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["resources", "--json"]) == 0
-    said = capsys.readouterr()
+def test_json_is_one_document_with_schemas(cli: Cli) -> None:
+    said = cli("resources", "--json")
     document = json.loads(said.out)
     names = [resource["name"] for resource in document["resources"]]
     assert names == sorted(names)
@@ -44,47 +41,35 @@ def test_json_is_one_document_with_schemas(capsys: pytest.CaptureFixture[str]) -
     assert said.err == ""
 
 
-def test_one_class_may_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["resources", "--json", "Process"]) == 0
-    document = json.loads(capsys.readouterr().out)
+def test_one_class_may_be_asked_for(cli: Cli) -> None:
+    document = json.loads(cli("resources", "--json", "Process").out)
     assert [resource["name"] for resource in document["resources"]] == ["Process"]
 
 
-def test_an_unknown_class_is_wrong_input(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["resources", "Proces"]) == 2
-    said = capsys.readouterr()
+def test_an_unknown_class_is_wrong_input(cli: Cli) -> None:
+    said = cli("resources", "Proces", code=2)
     assert said.out == ""
     assert "unknown resource 'Proces'; did you mean 'Process'?" in said.err
 
 
-def test_defect_31_what_is_unavailable_is_listed_with_its_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_defect_31_what_is_unavailable_is_listed_with_its_reason(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "broken.py").write_text(BROKEN)
-    assert call(["resources", "--resources", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
+    out = cli("resources", "--resources", tmp_path).out
     reason = "ModuleNotFoundError: No module named 'a_module_that_nobody_has'"
     assert f"Gone: unavailable: {tmp_path}/broken.py: {reason}" in out
     assert "Process  Any program" in out
-    assert call(["resources", "--json", "--resources", str(tmp_path), "Gone"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(cli("resources", "--json", "--resources", tmp_path, "Gone").out)
     assert document["resources"] == []
     assert [gone["name"] for gone in document["unavailable"]] == ["Gone"]
 
 
-def test_a_folder_that_is_not_there_is_wrong_input(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["resources", "--resources", str(tmp_path / "absent")]) == 2
-    assert "there is no folder" in capsys.readouterr().err
+def test_a_folder_that_is_not_there_is_wrong_input(tmp_path: Path, cli: Cli) -> None:
+    assert "there is no folder" in cli("resources", "--resources", tmp_path / "absent", code=2).err
 
 
-def test_two_classes_of_one_name_are_wrong_input(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_classes_of_one_name_are_wrong_input(tmp_path: Path, cli: Cli) -> None:
     text = BROKEN.replace("import a_module_that_nobody_has", "").replace("Gone", "Process")
     (tmp_path / "mine.py").write_text(text.replace("pass", "def version(self): return '1'"))
-    assert call(["resources", "--resources", str(tmp_path)]) == 2
-    said = capsys.readouterr()
+    said = cli("resources", "--resources", tmp_path, code=2)
     assert said.out == ""
     assert "two resource classes are named 'Process'" in said.err

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from benchyard.cli import call
 from benchyard.core.model import Json, Outcome
 from benchyard.results.layout import run_folder
 from benchyard.results.metrics_csv import COLUMNS
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record
+from tests.benchyard.cli.conftest import Cli
 
 MakeCase = Callable[..., Path]
 SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "krown-samples"
@@ -77,10 +77,8 @@ def krown(folder: Path, run: int, *, steps: int = 2) -> Path:
     return place
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    capsys.readouterr()
-    assert call(["stats", *map(str, arguments)]) == 0
-    return capsys.readouterr().out
+def told(cli: Cli, *arguments: str | Path) -> str:
+    return cli("stats", *arguments).out
 
 
 def summary(folder: Path) -> Any:
@@ -92,15 +90,13 @@ def row(printed: str, name: str) -> list[str]:
     return line.split()
 
 
-def test_the_table_shows_figures_and_what_was_left_out(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_shows_figures_and_what_was_left_out(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
     for run, seconds in enumerate((1.0, 1.1, 1.2, 1.3, 1.4, 1.5), 1):
         record(folder, run, seconds)
     record(folder, 7, 9.0, ["steal of 3 %"])
     record(folder, 8, 1.0, done=False)
-    printed = told(capsys, folder)
+    printed = told(cli, folder)
     head, line = (text.split() for text in printed.splitlines()[2:4])
     assert head[:8] == ["STEP", "N", "MEDIAN", "±", "95", "%", "CV", "MIN"]
     assert head[-2:] == ["LEFT", "OUT"]
@@ -113,27 +109,25 @@ def test_the_table_shows_figures_and_what_was_left_out(
 
 
 def test_a_programs_own_time_stands_beside_a_step_that_it_is_not_nearly(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, cli: Cli
 ) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
     record(folder, 1, 2.0, values={"run_s": 1.985})
-    assert "OWN" not in told(capsys, folder)
+    assert "OWN" not in told(cli, folder)
     record(folder, 2, 2.0, values={"run_s": 1.9})
     record(folder, 3, 2.0, values={"run_s": 1.9})
-    head, line = told(capsys, folder).splitlines()[2:4]
+    head, line = told(cli, folder).splitlines()[2:4]
     assert head.split()[-2:] == ["OWN", "OUTCOMES"]
     assert line.split()[-4:] == ["1.90", "s", "3", "completed"]
 
 
-def test_suspect_executions_are_taken_in_on_demand(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_suspect_executions_are_taken_in_on_demand(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
     record(folder, 1, 1.0, ["swapped"])
-    without = told(capsys, folder)
+    without = told(cli, folder)
     assert "its only run is suspect (swapped), so nothing is described" in without
     assert row(without, "first")[2:4] == ["0", "-"]
-    included = told(capsys, folder, "--include-suspect")
+    included = told(cli, folder, "--include-suspect")
     assert "suspect executions are described too (--include-suspect)" in included
     assert row(included, "first")[2:5] == ["1", "1.00", "s"]
     assert "LEFT OUT" not in included
@@ -152,13 +146,11 @@ def test_advice_for_several_steps_is_one_line(capsys: pytest.CaptureFixture[str]
     ]
 
 
-def test_krowns_results_are_shown_and_written_like_ours(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_krowns_results_are_shown_and_written_like_ours(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", {**UNKNOWN, "name": "Load"}, {**UNKNOWN, "name": "Map"})
     for run in (1, 2):
         krown(folder, run)
-    printed = told(capsys, folder)
+    printed = told(cli, folder)
     assert row(printed, "Map")[2:5] == ["2", "200.0", "ms"]
     assert "warning: measured by KROWN: " in printed
     document = summary(folder)
@@ -171,61 +163,52 @@ def test_krowns_results_are_shown_and_written_like_ours(
 
 
 def test_defect_37_krowns_own_files_stay_and_more_runs_are_seen(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, cli: Cli
 ) -> None:
     folder = case_folder("case", UNKNOWN, UNKNOWN)
     krown(folder, 1)
     (folder / "results" / "aggregated.csv").write_text("KROWN's")
-    told(capsys, folder)
+    told(cli, folder)
     krown(folder, 2)
-    assert "aggregated.csv is not Benchyard's and stays as it is" in told(capsys, folder)
+    assert "aggregated.csv is not Benchyard's and stays as it is" in told(cli, folder)
     assert (folder / "results" / "aggregated.csv").read_text() == "KROWN's"
     assert summary(folder)["n_runs"] == 2
     with (folder / "results" / "stats.csv").open(newline="") as stream:
         assert next(csv.DictReader(stream))["duration_values"] == "[0.2, 0.2]"
 
 
-def test_krowns_runs_beside_ours_are_left_out_and_named(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_krowns_runs_beside_ours_are_left_out_and_named(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
     krown(folder, 1)
     record(folder, 2, 1.0)
-    assert "run 1 is made by KROWN and left out" in told(capsys, folder)
+    assert "run 1 is made by KROWN and left out" in told(cli, folder)
     assert [run["run"] for run in summary(folder)["runs"]] == [2]
 
 
 def test_invalid_cases_without_results_are_told_of_and_stop_nothing(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    case_folder: MakeCase, cli: Cli, tmp_path: Path
 ) -> None:
     krown(case_folder("with", UNKNOWN), 1)
     case_folder("without", UNKNOWN)
-    assert call(["stats", "--root", str(tmp_path / "cases")]) == 0
-    said = capsys.readouterr()
+    said = cli("stats", "--root", tmp_path / "cases")
     assert "with\n" in said.out
     assert said.err == ("1 invalid case without results left alone; benchyard validate says why\n")
-    assert call(["stats", str(tmp_path / "cases" / "without")]) == 2
-    assert "NoSuchEngine" in capsys.readouterr().err
+    assert "NoSuchEngine" in cli("stats", tmp_path / "cases" / "without", code=2).err
 
 
-def test_points_of_a_matrix_that_is_invalid_here_are_shown(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_points_of_a_matrix_that_is_invalid_here_are_shown(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", UNKNOWN, matrix={"n": [1, 2]})
     krown(folder, 1)
     (folder / "results" / "run_1").rename(folder / "kept")
     (folder / "results" / "n=1").mkdir()
     (folder / "kept").rename(folder / "results" / "n=1" / "run_1")
-    assert "\ncase[n=1]\n" in told(capsys, folder)
+    assert "\ncase[n=1]\n" in told(cli, folder)
 
 
-def test_a_damaged_metrics_file_is_one_sentence(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_metrics_file_is_one_sentence(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", UNKNOWN)
     (krown(folder, 1) / "metrics.csv").write_text("{}\n")
-    assert call(["stats", str(folder)]) == 1
-    said = capsys.readouterr()
+    said = cli("stats", folder, code=1)
     [line] = said.err.splitlines()
     assert line.startswith("benchyard: 1 finished run left out: not readable; ")
     assert "no finished run that can be read\n" in said.out
@@ -233,14 +216,12 @@ def test_a_damaged_metrics_file_is_one_sentence(
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="there are no samples of KROWN's here")
-def test_real_results_of_krown_are_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_real_results_of_krown_are_shown(tmp_path: Path, cli: Cli) -> None:
     shutil.copytree(SAMPLES, tmp_path / "cases", copy_function=shutil.copyfile)
     for folder in [tmp_path / "cases", *(tmp_path / "cases").rglob("*")]:
         if folder.is_dir():
             folder.chmod(0o755)
-    shown = json.loads(told(capsys, "--json", "--root", tmp_path / "cases"))
+    shown = json.loads(told(cli, "--json", "--root", tmp_path / "cases"))
     assert len(shown["cases"]) == 6
     assert {case["summary"]["made_by"] for case in shown["cases"]} == {"KROWN"}
     steps = [step for case in shown["cases"] for step in case["summary"]["steps"]]
@@ -248,11 +229,9 @@ def test_real_results_of_krown_are_shown(
     assert all(step["metrics"]["duration_s"]["values"][0] > 5 for step in steps)
 
 
-def failing(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+def failing(cli: Cli, *arguments: str | Path) -> str:
     """Return what ``stats`` prints where it cannot read every run."""
-    capsys.readouterr()
-    assert call(["stats", *map(str, arguments)]) == 1
-    said = capsys.readouterr()
+    said = cli("stats", *arguments, code=1)
     [line] = said.err.splitlines()
     assert "finished run" in line
     return said.out
@@ -260,13 +239,13 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "x", "version": 1}', "NaN", "\0"])
 def test_a_run_that_cannot_be_read_is_left_out_and_named(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], content: str
+    case_folder: MakeCase, cli: Cli, content: str
 ) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
     for run in (1, 2, 3):
         record(folder, run, float(run))
     (folder / "results" / "run_2" / "run.json").write_text(content)
-    printed = failing(capsys, folder)
+    printed = failing(cli, folder)
     assert row(printed, "first")[2:5] == ["2", "2.00", "s"]
     [warning] = [line for line in printed.splitlines() if line.startswith("warning: run 2 is left")]
     assert "run_2/run.json: " in warning
@@ -276,68 +255,65 @@ def test_a_run_that_cannot_be_read_is_left_out_and_named(
 
 
 def test_one_case_that_cannot_be_read_stops_no_other(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    case_folder: MakeCase, cli: Cli, tmp_path: Path
 ) -> None:
     for name in "ab":
         record(case_folder(name, {**STEP, "name": "first"}), 1, 1.0)
     (tmp_path / "cases" / "a" / "results" / "run_1" / "run.json").unlink()
     (tmp_path / "cases" / "a" / "results" / "run_1" / "run.json").mkdir()
-    printed = failing(capsys, "--root", tmp_path / "cases")
+    printed = failing(cli, "--root", tmp_path / "cases")
     assert "no finished run that can be read\nwarning: run 1 is left out: " in printed
     assert row(printed, "first")[2:4] == ["1", "1.00"]
-    assert json.loads(failing(capsys, "--json", "--root", tmp_path / "cases"))
+    assert json.loads(failing(cli, "--json", "--root", tmp_path / "cases"))
 
 
 def test_other_commands_do_not_fail_by_a_run_that_cannot_be_read(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, cli: Cli
 ) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
     for run in (1, 2):
         record(folder, run, 1.0)
     (folder / "results" / "run_1" / "run.json").write_text("{")
-    assert call(["list", str(folder)]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["case", "1", "1"]
+    assert cli("list", folder).out.splitlines()[1].split()[:3] == ["case", "1", "1"]
     again = ["run", "--direct", "--runs", "2", "--cooldown", "0", "--keep", str(folder)]
-    assert call(again) == 0
-    said = capsys.readouterr()
+    said = cli(*again)
     assert "case: run 1 is done again: " in said.err
     assert "run 2" not in said.err.partition("case: 1 run to do, 1 done before")[2]
-    assert call(again) == 0
-    said = capsys.readouterr().err
+    said = cli(*again).err
     assert "case: nothing to do: 1 of 2 done on " in said
     assert ", and 1 of something else (told apart)" in said
 
 
 def test_a_finished_run_of_ours_without_its_record_is_not_called_krowns(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, cli: Cli
 ) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
-    assert call(["run", "--direct", "--runs", "2", "--cooldown", "0", str(folder)]) == 0
+    cli("run", "--direct", "--runs", "2", "--cooldown", "0", folder)
     (folder / "results" / "run_1" / "run.json").unlink()
-    printed = failing(capsys, folder)
+    printed = failing(cli, folder)
     assert "warning: run 1 is left out: it has no record (run.json); the next" in printed
     assert "KROWN" not in printed
     (folder / "results" / "run_2" / "run.json").unlink()
-    printed = failing(capsys, folder)
+    printed = failing(cli, folder)
     assert "warning: run 2 is left out: it has no record" in printed
     assert "KROWN" not in printed
 
 
 def test_what_may_be_anybodys_is_only_said_to_lack_its_record(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, cli: Cli
 ) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
     record(folder, 3, 1.0)
     for run in (1, 2):
         (krown(folder, run) / ".done").write_text("")
-    printed = told(capsys, folder)
+    printed = told(cli, folder)
     assert "runs 1, 2 are without a record (run.json) and left out" in printed
     assert "KROWN" not in printed
 
 
 @pytest.mark.parametrize("kind", ["binary", "folder", "version"])
 def test_a_strange_metrics_file_is_left_out_and_the_others_are_shown(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str], kind: str
+    case_folder: MakeCase, cli: Cli, kind: str
 ) -> None:
     folder = case_folder("case", {**UNKNOWN, "name": "Load"}, {**UNKNOWN, "name": "Map"})
     for run in (1, 2):
@@ -349,25 +325,25 @@ def test_a_strange_metrics_file_is_left_out_and_the_others_are_shown(
         path.mkdir()
     else:
         path.write_text(path.read_text().replace(",3,7,", ",9,7,"))
-    printed = failing(capsys, folder)
+    printed = failing(cli, folder)
     assert "warning: run 2 is left out: " in printed
     assert "run_2/metrics.csv: not readable as KROWN's metrics.csv: " in printed
     assert row(printed, "Map")[2:5] == ["1", "200.0", "ms"]
 
 
 def test_a_case_that_is_no_json_is_told_with_krowns_results(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, cli: Cli
 ) -> None:
     folder = case_folder("case", UNKNOWN)
     krown(folder, 1)
     (folder / "metadata.json").write_text("{")
-    printed = told(capsys, folder)
+    printed = told(cli, folder)
     assert "metadata.json does not tell the steps, so they have no names" in printed
     assert row(printed, "step 2")[4:6] == ["200.0", "ms"]
 
 
 def test_names_do_not_steer_the_terminal_and_long_ones_are_shortened(
-    case_folder: MakeCase, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, cli: Cli
 ) -> None:
     names = ["a\u202eb\x1b[2J\nc", "n" * 5000]
     folder = case_folder("case", *({**UNKNOWN, "name": name} for name in names))
@@ -375,7 +351,7 @@ def test_names_do_not_steer_the_terminal_and_long_ones_are_shortened(
     metadata.write_text(metadata.read_text().replace('"name": "case"', '"name": "x\\u009by"'))
     (krown(folder, 1) / "metrics.csv").write_text("{}\n")
     krown(folder, 2)
-    printed = failing(capsys, folder)
+    printed = failing(cli, folder)
     assert all(line.isprintable() for line in printed.splitlines())
     assert "a\\u202eb\\x1b[2J\\nc" in printed
     assert "x\\x9by" in printed

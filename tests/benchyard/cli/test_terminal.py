@@ -148,10 +148,7 @@ def test_json_has_them_escaped_and_means_the_same(lab: Lab, name: str) -> None:
 def test_the_lock_holders_words_are_escaped(lab: Lab) -> None:
     holds = "import fcntl; f = open('lock', 'a'); fcntl.flock(f, 2); print(flush=True); input()"
     holding = subprocess.Popen(
-        [sys.executable, "-c", holds],
-        cwd=lab.root,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        [sys.executable, "-c", holds], cwd=lab.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     with holding:
         assert holding.stdout

@@ -8,31 +8,27 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from benchyard.cli import call
+from tests.benchyard.cli.conftest import Cli
 
 MakeCase = Callable[..., Path]
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
 
 
-def test_valid_cases_are_counted(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_valid_cases_are_counted(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
     case_folder("a", STEP)
     case_folder("b", STEP, matrix={"n": [1, 2]})
-    assert call(["validate", "--root", str(tmp_path)]) == 0
-    assert capsys.readouterr() == ("", "3 cases valid, 0 invalid\n")
+    assert cli("validate", "--root", tmp_path) == ("", "3 cases valid, 0 invalid\n")
 
 
 def test_defect_27_every_problem_of_every_case_at_once(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, tmp_path: Path, cli: Cli
 ) -> None:
     case_folder("a", {**STEP, "resource": "Proces"}, {"resource": "Process", "command": "execute"})
     case_folder("b", {**STEP, "paramters": {}})
     case_folder("c", STEP)
     (tmp_path / "cases" / "d").mkdir()
     (tmp_path / "cases" / "d" / "metadata.json").write_text("{")
-    assert call(["validate", "--root", str(tmp_path)]) == 2
-    said = capsys.readouterr()
+    said = cli("validate", "--root", tmp_path, code=2)
     assert [line.removeprefix(f"{tmp_path}/cases/") for line in said.out.splitlines()] == [
         "a/metadata.json: $.steps[0].resource: unknown resource 'Proces'; did you mean 'Process'?",
         "a/metadata.json: $.steps[1].parameters: Process.execute lacks 'arguments'",
@@ -44,9 +40,7 @@ def test_defect_27_every_problem_of_every_case_at_once(
     assert said.err == "1 case valid, 3 invalid\n"
 
 
-def test_run_tells_the_same_problems(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_run_tells_the_same_problems(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
     arguments = ["cat", "absent"]
     case_folder(
         "a",
@@ -55,19 +49,19 @@ def test_run_tells_the_same_problems(
         {**STEP, "parameters": {"arguments": arguments, "stdin_file": "../../../secret"}},
         tags="fast",
     )
-    assert call(["validate", "--root", str(tmp_path)]) == 2
-    told = capsys.readouterr().out.splitlines()
+    told = cli("validate", "--root", tmp_path, code=2).out.splitlines()
     assert len(told) == 7
-    assert call(["run", "--direct", "--root", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.removeprefix("benchyard: ").splitlines() == told
+    assert (
+        cli("run", "--direct", "--root", tmp_path, code=2)
+        .err.removeprefix("benchyard: ")
+        .splitlines()
+        == told
+    )
 
 
-def test_json_is_one_document(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_is_one_document(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
     folder = case_folder("a", {**STEP, "resource": "Zzz"})
-    assert call(["validate", "--json", "--root", str(tmp_path)]) == 2
-    said = capsys.readouterr()
+    said = cli("validate", "--json", "--root", tmp_path, code=2)
     assert said.err == ""
     document = json.loads(said.out)
     assert (document["valid"], document["invalid"]) == (0, 1)
@@ -77,25 +71,21 @@ def test_json_is_one_document(
     assert problem["message"].startswith("unknown resource 'Zzz'; known: ")
 
 
-def test_only_what_is_selected_is_checked(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_what_is_selected_is_checked(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
     case_folder("good", STEP)
     case_folder("bad", {**STEP, "resource": "Zzz"})
-    assert call(["validate", "--root", str(tmp_path), "good"]) == 0
-    assert call(["validate", "--root", str(tmp_path), "bad"]) == 2
-    capsys.readouterr()
+    cli("validate", "--root", tmp_path, "good")
+    cli("validate", "--root", tmp_path, "bad", code=2)
 
 
-def test_the_schema_is_printed_for_editors(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(["validate", "--schema"]) == 0
-    schema = json.loads(capsys.readouterr().out)
+def test_the_schema_is_printed_for_editors(cli: Cli) -> None:
+    schema = json.loads(cli("validate", "--schema").out)
     Draft202012Validator.check_schema(schema)
     assert schema["title"] == "Benchyard case"
 
 
 def test_further_resources_are_taken_into_account(
-    case_folder: MakeCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case_folder: MakeCase, tmp_path: Path, cli: Cli
 ) -> None:
     case_folder("a", {"resource": "Mine", "command": "play"})
     mine = tmp_path / "mine"
@@ -109,31 +99,26 @@ def test_further_resources_are_taken_into_account(
         "    def play(self) -> None: ...\n"
     )
     root = ["--root", str(tmp_path / "cases")]
-    assert call(["validate", *root]) == 2
-    assert call(["validate", *root, "--resources", str(mine)]) == 0
-    assert call(["validate", *root, "--resources", str(tmp_path / "absent")]) == 2
-    assert "there is no folder" in capsys.readouterr().err
+    cli("validate", *root, code=2)
+    cli("validate", *root, "--resources", mine)
+    assert (
+        "there is no folder"
+        in cli("validate", *root, "--resources", tmp_path / "absent", code=2).err
+    )
 
 
-def test_names_that_are_no_text_are_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_that_are_no_text_are_told(tmp_path: Path, cli: Cli) -> None:
     folder = tmp_path / os.fsdecode(b"\xff")
     folder.mkdir()
     (folder / "metadata.json").write_text("{")
-    assert call(["validate", "--root", str(tmp_path)]) == 2
-    [line] = capsys.readouterr().out.splitlines()
+    [line] = cli("validate", "--root", tmp_path, code=2).out.splitlines()
     assert line.startswith(f"{tmp_path}/\\udcff/metadata.json: $: not JSON")
-    assert call(["validate", "--json", "--root", str(tmp_path)]) == 2
-    [problem] = json.loads(capsys.readouterr().out)["problems"]
+    [problem] = json.loads(cli("validate", "--json", "--root", tmp_path, code=2).out)["problems"]
     assert problem["file"] == str(folder / "metadata.json")
 
 
 @pytest.mark.parametrize("arguments", [["--root"], ["--wrong"], ["--json=x"], ["--tag"]])
-def test_wrong_options_are_wrong_input(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["validate", *arguments]) == 2
-    said = capsys.readouterr()
+def test_wrong_options_are_wrong_input(arguments: list[str], cli: Cli) -> None:
+    said = cli("validate", *arguments, code=2)
     assert said.out == ""
     assert "Error: " in said.err

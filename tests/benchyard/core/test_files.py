@@ -189,7 +189,7 @@ def test_a_tree_is_synced_past_links_and_pipes(tmp_path: Path) -> None:
     sync_tree(tmp_path)
 
 
-def test_removing_follows_no_links(tmp_path: Path) -> None:
+def test_whatever_is_there_is_removed_and_no_link_followed(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "file").touch()
     (tmp_path / "link").symlink_to("kept")
@@ -197,7 +197,8 @@ def test_removing_follows_no_links(tmp_path: Path) -> None:
     (tmp_path / "tree" / "inner").symlink_to(tmp_path / "kept")
     (tmp_path / "file").touch()
     (tmp_path / "dangling").symlink_to("nowhere")
-    for name in ("link", "tree", "file", "dangling", "absent"):
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "tree", "file", "dangling", "pipe", "absent"):
         remove_tree(tmp_path / name)
     assert names(tmp_path) == ["kept"]
     assert names(tmp_path / "kept") == ["file"]
@@ -258,10 +259,3 @@ def test_what_blocks_or_never_ends_is_not_opened(tmp_path: Path) -> None:
     for name, what in (("pipe", "named pipe"), ("zero", "device")):
         with pytest.raises(OSError, match=f"{name} is a {what}, not a file"):
             content(tmp_path / name)
-
-
-def test_whatever_is_there_is_removed(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("pipe", "absent"):
-        remove_tree(tmp_path / name)
-        assert not (tmp_path / name).exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.model import Outcome
-from benchyard.results.reasons import reason, shortened, telling_line, why_failed
+from benchyard.results.reasons import reason, shorten_error, telling_line, why_failed
 from benchyard.results.record import ErrorRecord
 from tests.benchyard.analysis.comparison.conftest import failed, run, step
 from tests.conftest import MakeCase, RunBenchyard, process
@@ -59,8 +59,8 @@ def test_frames_and_advice_are_no_reasons(said: str, line: str) -> None:
 
 
 def test_a_long_text_keeps_both_ends() -> None:
-    assert shortened("short", 5) == "short"
-    cut = shortened("a" * 50 + "end", 20)
+    assert shorten_error("short", 5) == "short"
+    cut = shorten_error("a" * 50 + "end", 20)
     assert (len(cut), cut[:6], cut[-3:]) == (20, "aaaaaa", "end")
 
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from benchyard.core.errors import InputError
-from benchyard.show.plot import Format, check_picture, format_of, picture
+from benchyard.show.plot import Format, format_of, picture
 
 
 def figure() -> Any:
@@ -36,11 +35,3 @@ def test_a_text_stays_a_text() -> None:
 @pytest.mark.parametrize(("name", "kind"), [("a.svg", "svg"), ("a.SVG", "svg"), ("a.PNG", "png")])
 def test_the_ending_says_the_format(name: str, kind: Format) -> None:
     assert format_of(Path(name)) == kind
-
-
-def test_what_cannot_be_a_picture_is_refused(tmp_path: Path) -> None:
-    check_picture(tmp_path / "a.svg")
-    with pytest.raises(InputError, match=r"a\.txt: a picture ends in \.png or \.svg"):
-        check_picture(tmp_path / "a.txt")
-    with pytest.raises(InputError, match="there is no folder"):
-        check_picture(tmp_path / "b" / "a.png")

@@ -19,6 +19,7 @@ from benchyard.core.errors import (
     SinkUnavailableError,
     UnreachableError,
 )
+from benchyard.core.wording import shorten
 from benchyard.publish.sinks.datastore.entities import TYPES, Message
 from benchyard.publish.sinks.datastore.settings import Credentials, Settings, find_credentials
 from benchyard.publish.sinks.sending import READING, retried
@@ -292,4 +293,4 @@ def status(error: GoogleAPICallError) -> StatusCode:
 def shown(error: GoogleAPICallError) -> str:
     """Return code and text of an error in one line that is not too long."""
     text = " ".join(str(cast("object", error.message)).split())
-    return f"{status(error).name}: {text if len(text) <= 300 else text[:299] + '…'}"
+    return f"{status(error).name}: {shorten(text, 300)}"

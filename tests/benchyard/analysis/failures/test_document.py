@@ -75,8 +75,8 @@ def test_tables_have_one_shape_and_steer_no_terminal(make_try: MakeTry) -> None:
         executions_table(found),
         rates_table(rates(found, DAY), DAY),
     ):
-        assert len({len(row) for row in table}) == 1
-        assert all(cell.isprintable() for row in table for cell in row)
+        assert {len(row) for row in table.rows} == {len(table.heads)}
+        assert all(cell.isprintable() for row in table.rows for cell in row)
 
 
 def test_errors_are_told_on_one_line() -> None:
@@ -87,7 +87,7 @@ def test_errors_are_told_on_one_line() -> None:
 
 
 def test_equal_errors_are_not_told_twice(make_try: MakeTry) -> None:
-    row = executions_table(list(executions([make_try(step("load", "no", "no"))])))[1]
+    row = executions_table(list(executions([make_try(step("load", "no", "no"))]))).rows[0]
     assert row[-2:] == ("E: no", "the same")
 
 

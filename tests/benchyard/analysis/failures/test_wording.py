@@ -36,6 +36,6 @@ def test_one_error_and_the_same_error(make_try: MakeTry) -> None:
 
 def test_a_step_shows_both_ends_of_its_last_error(make_try: MakeTry) -> None:
     one = execution(make_try, f"{SH}{LONG}refused")
-    told = steps_table(by_fragility([one]))[1][-1]
+    told = steps_table(by_fragility([one])).rows[0][-1]
     assert told.startswith("exit 1: cannot")
     assert told.endswith(" as user ana: refused")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.show.pages import key_of
-from benchyard.show.pages.markdown import LONGEST, cell, embedded, link, table
+from benchyard.show.pages.markdown import LONGEST, cell, embedded, link
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -78,11 +78,6 @@ def test_link_needs_an_address() -> None:
     assert link("bold-bat", None) == "bold-bat"
     assert link("", "/runs") == ""
     assert link("a](x)[b", "/runs") == "[a\\](x)\\[b](/runs)"
-
-
-def test_table_has_a_row_for_each() -> None:
-    made = table(("A", "B"), [("1", cell("x|y"))], right=(0,))
-    assert made == "| A | B |\n| --: | --- |\n| 1 | x\\|y |\n"
 
 
 def test_picture_is_part_of_the_page() -> None:

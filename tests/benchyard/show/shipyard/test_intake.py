@@ -7,14 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.show.shipyard.events import Operation
-from tests.benchyard.show.shipyard.conftest import (
-    START,
-    graph_of,
-    only,
-    prepared,
-    pulled,
-    row,
-)
+from tests.benchyard.show.shipyard.conftest import START, graph_of, only, prepared, pulled, row
 
 GOOD = [*prepared("a"), *pulled("a", "i", START + 200)]
 PULL = Operation.PULL

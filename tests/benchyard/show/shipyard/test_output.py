@@ -138,19 +138,16 @@ def test_images_have_their_figures_over_all_nodes(torn: Graph) -> None:
         found["j", "pull"].finished,
         found["j", "pull"].unfinished,
         found["j", "pull"].mean_s,
-    ) == (
-        0,
-        1,
-        None,
-    )
+    ) == (0, 1, None)
 
 
 # -- tables
 
 
 def test_tables_say_what_is_unfinished(torn: Graph) -> None:
-    header, whole, pulling, young = node_table(torn.of(BarKind.NODE))
-    assert header[3:] == [
+    table = node_table(torn.of(BarKind.NODE))
+    whole, pulling, young = table.rows
+    assert table.heads[3:] == [
         "INSTALL",
         "CONTAINER",
         "RESOURCES",
@@ -159,9 +156,9 @@ def test_tables_say_what_is_unfinished(torn: Graph) -> None:
         "LOADS",
         "TORRENTS",
     ]
-    assert whole[1:3] == ["2016-11-18 19:35:23.2", "first"]
+    assert [*whole[1:3]] == ["2016-11-18 19:35:23.2", "first"]
     assert pulling[6] == "10.00 s, 1 unfinished"
-    assert young[2:6] == ["+20.00 s", "unfinished", "-", "-"]
+    assert [*young[2:6]] == ["+20.00 s", "unfinished", "-", "-"]
     assert summary(torn)[0] == "3 nodes, 2 unfinished"
     assert notes(torn)[0] == "events that are not shown: my:event (1)"
     assert "RowKey is x" in notes(torn)[2]
@@ -176,8 +173,8 @@ def test_tables_of_one_length_have_rows_of_one_length(whole_pool: list[Row]) -> 
         image_table(image_figures(nodes)),
         total_table(column_figures(nodes)),
     ):
-        assert {len(one) for one in table} == {len(table[0])}
-        assert all(cell.isprintable() for one in table for cell in one)
+        assert {len(one) for one in table.rows} == {len(table.heads)}
+        assert all(cell.isprintable() for one in table.rows for cell in one)
 
 
 # -- pictures

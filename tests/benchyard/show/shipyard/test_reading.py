@@ -100,13 +100,6 @@ def test_a_file_that_is_not_what_it_seems_is_refused_in_a_sentence(
         read(tmp_path / name)
 
 
-def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no such file or folder"):
-        read(tmp_path / "none")
-    with pytest.raises(InputError, match="there are no runs in it"):
-        read(tmp_path)
-
-
 def place_run(folder: Path, rows: list[dict[str, Any]]) -> None:
     folder.mkdir(parents=True)
     (folder / "events.jsonl").write_bytes(lines(rows))

@@ -1,10 +1,10 @@
-"""What ``--runs``, ``--until`` and options with a percentage take."""
+"""What ``--runs`` and ``--until`` take."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.cli.amounts import parse_percent, parse_runs
+from benchyard.cli.options import parse_runs
 from benchyard.core.errors import InputError
 from benchyard.run.adaptive import Adaptive
 
@@ -49,13 +49,6 @@ def test_what_cannot_be_is_said_in_a_sentence(text: str, until: str | None, sent
     with pytest.raises(InputError) as refused:
         parse_runs(text, until)
     assert sentence in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"), [("1%", 0.01), ("0.5 %", 0.005), (".5%", 0.005), (" 10% ", 0.1)]
-)
-def test_a_percentage_is_relative(text: str, value: float) -> None:
-    assert parse_percent(text) == pytest.approx(value)
 
 
 @given(st.text(), st.none() | st.text())

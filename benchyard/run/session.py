@@ -155,7 +155,8 @@ class Session:
         Raises:
             StepFailedError: If it failed.
         """
-        self._steps.attempt(step, self._context)
+        with self._steps.counted():
+            self._steps.attempt(step, self._context)
 
     def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
         """Decide how a step ended, after its last attempt or because it never began.

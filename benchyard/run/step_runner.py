@@ -149,7 +149,8 @@ class StepRunner:
             self._idle.wait_for(lambda: not self._busy, seconds)
 
     @contextlib.contextmanager
-    def _counted(self) -> Generator[None]:
+    def counted(self) -> Generator[None]:
+        """Count what is done as a step that is under way."""
         with self._idle:
             self._busy += 1
         try:
@@ -165,10 +166,6 @@ class StepRunner:
         Raises:
             StepFailedError: If it failed.
         """
-        with self._counted():
-            self._attempt(step, context)
-
-    def _attempt(self, step: Step, context: StepContext) -> None:
         number = len(self.book.attempts(step)) + 1
         # Waited for here and not by Prefect, which would not hear of a wish to stop.
         if number > 1 and self._stopping.wait(step.retry_delay):

@@ -3,7 +3,10 @@
 import gzip
 import io
 import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import StrEnum
+from typing import IO, cast
 
 from benchyard.core.errors import DocumentRejectedError
 
@@ -12,9 +15,6 @@ from benchyard.core.errors import DocumentRejectedError
 #: terabytes. What a service takes is less (Datastore 1 MiB in a property, Azure 64 KiB); sinks cut
 #: what is longer, and the archive has the whole.
 LARGEST = 64 * 1024**2
-#: Compressed bytes that are looked at in one go. A block of zstd has at most 128 KiB and at least
-#: four bytes, so this is at most 32 MiB. Source: RFC 8878, section 3.1.1.2.
-_GULP = 1024
 _CUT_OFF = "its compression is damaged: the end is missing"
 
 
@@ -47,9 +47,10 @@ def compress(content: bytes, how: Compression) -> bytes:
         case Compression.GZ:
             return gzip.compress(content, mtime=0)
         case Compression.ZST:
-            from zstandard import ZstdCompressor  # noqa: PLC0415 - only where it is wanted
+            from benchyard.core import zstandard  # noqa: PLC0415 - only where it is wanted
 
-            return ZstdCompressor(write_checksum=True).compress(content)
+            checked = {int(zstandard.CompressionParameter.checksum_flag): 1}
+            return zstandard.compress(content, options=checked)
 
 
 def decompress(content: bytes, how: Compression, largest: int = LARGEST) -> bytes:
@@ -58,16 +59,47 @@ def decompress(content: bytes, how: Compression, largest: int = LARGEST) -> byte
     Raises:
         DocumentRejectedError: If it is damaged, cut off, or more than ``largest`` bytes.
     """
-    match how:
-        case Compression.NONE:
-            plain = content
-        case Compression.GZ:
-            plain = _from_gz(content, largest)
-        case Compression.ZST:
-            plain = _from_zst(content, largest)
+    if how is not Compression.NONE and not content:
+        raise DocumentRejectedError(_CUT_OFF)
+    with reading(io.BytesIO(content), how) as stream:
+        plain = stream.read(largest + 1)
     if len(plain) > largest:
         raise too_large(largest)
     return plain
+
+
+@contextmanager
+def reading(stream: IO[bytes], how: Compression) -> Generator[IO[bytes]]:
+    """Read what is compressed in a stream.
+
+    Raises:
+        DocumentRejectedError: If it is damaged or cut off.
+    """
+    try:
+        match how:
+            case Compression.NONE:
+                yield stream
+            case Compression.GZ:
+                with gzip.GzipFile(fileobj=stream) as plain:
+                    yield cast("IO[bytes]", plain)
+            case Compression.ZST:
+                with _reading_zst(stream) as plain:
+                    yield plain
+    except EOFError:
+        raise DocumentRejectedError(_CUT_OFF) from None
+    except (OSError, zlib.error) as error:
+        raise DocumentRejectedError(f"its compression is damaged: {error}") from error
+
+
+@contextmanager
+def _reading_zst(stream: IO[bytes]) -> Generator[IO[bytes]]:
+    from benchyard.core import zstandard  # noqa: PLC0415 - only where such a file lies
+
+    try:
+        with zstandard.ZstdFile(stream) as plain:
+            yield cast("IO[bytes]", plain)
+    except zstandard.ZstdError as error:
+        raise DocumentRejectedError(f"its compression is damaged: {error}") from error
 
 
 def too_large(largest: int = LARGEST, size: int | None = None) -> DocumentRejectedError:
@@ -82,38 +114,3 @@ def too_large(largest: int = LARGEST, size: int | None = None) -> DocumentReject
         f"it is larger than {largest // 1024**2:,} MiB{has}, the most that is published of one "
         "document; make several of it"
     )
-
-
-def _from_gz(content: bytes, largest: int) -> bytes:
-    if not content:
-        raise DocumentRejectedError(_CUT_OFF)
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-            return stream.read(largest + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DocumentRejectedError(f"its compression is damaged: {error}") from error
-
-
-def _from_zst(content: bytes, largest: int) -> bytes:
-    from zstandard import ZstdError  # noqa: PLC0415 - only where such a file lies
-
-    try:
-        return _zst_frames(content, largest)
-    except ZstdError as error:
-        raise DocumentRejectedError(f"its compression is damaged: {error}") from error
-
-
-def _zst_frames(content: bytes, largest: int) -> bytes:
-    """Decompress frame by frame: zstandard's streams take what is cut off for its end."""
-    from zstandard import ZstdDecompressor  # noqa: PLC0415 - only where such a file lies
-
-    rest, plain = memoryview(content), bytearray()
-    while True:
-        frame = ZstdDecompressor().decompressobj()
-        while not frame.eof and rest and len(plain) <= largest:
-            plain += frame.decompress(rest[:_GULP])
-            rest = rest[min(_GULP, len(rest)) - len(frame.unused_data) :]
-        if len(plain) > largest or (frame.eof and not rest):
-            return bytes(plain)
-        if not frame.eof:
-            raise DocumentRejectedError(_CUT_OFF)

@@ -1,19 +1,21 @@
 """The spool: a folder in which finished documents wait to be published."""
 
-import gzip
 import os
 import re
 import stat
 import threading
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
 
-from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
+from benchyard.core.errors import (
+    BenchyardError,
+    DocumentRejectedError,
+    InputError,
+    SinkUnavailableError,
+)
 from benchyard.publish.archive import LocalArchive, key_of
-from benchyard.publish.compression import LARGEST, Compression, split_name
+from benchyard.publish.compression import LARGEST, Compression, reading, split_name
 from benchyard.publish.exclusive_write import (
     link_exclusively,
     make_folder,
@@ -193,27 +195,10 @@ def _is_document(waiting: WaitingFile) -> bool:
 
 def _beginning(waiting: WaitingFile, how: Compression) -> bytes:
     try:
-        with waiting.path.open("rb") as stream:
-            return _beginning_of(stream, how)
-    except (OSError, EOFError, zlib.error):
+        with waiting.path.open("rb") as stream, reading(stream, how) as plain:
+            return plain.read(_BEGINNING)
+    except (OSError, DocumentRejectedError):
         return b""
-
-
-def _beginning_of(stream: IO[bytes], how: Compression) -> bytes:
-    match how:
-        case Compression.NONE:
-            return stream.read(_BEGINNING)
-        case Compression.GZ:
-            with gzip.GzipFile(fileobj=stream) as plain:
-                return plain.read(_BEGINNING)
-        case Compression.ZST:
-            from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415 - only where needed
-
-            try:
-                with ZstdDecompressor().stream_reader(stream) as plain:
-                    return plain.read(_BEGINNING)
-            except ZstdError:
-                return b""
 
 
 def offer_again(spool: Path, only: Kind | None = None) -> tuple[Left, ...]:

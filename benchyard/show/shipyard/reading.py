@@ -16,11 +16,10 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
-from zstandard import ZstdDecompressor, ZstdError
-
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.json_text import decoded
+from benchyard.core.zstandard import ZstdError, ZstdFile
 from benchyard.results.campaigns import is_earlier
 from benchyard.results.events import dump, events_of
 from benchyard.results.folders import EVENTS_FILE, RUN_FILE
@@ -82,8 +81,7 @@ def _opened(path: Path) -> IO[bytes]:
     if path.suffix == ".gz":
         return cast("IO[bytes]", gzip.open(path))
     if path.suffix == ".zst":
-        reader = ZstdDecompressor().stream_reader(path.open("rb"))
-        return io.BufferedReader(cast("io.RawIOBase", reader))
+        return cast("IO[bytes]", ZstdFile(path))
     return path.open("rb")
 
 

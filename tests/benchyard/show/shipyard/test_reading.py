@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
+from benchyard.core.zstandard import compress
 from benchyard.results.record import RunRecord, write_record
 from benchyard.show.shipyard.events import Intake, Operation
 from benchyard.show.shipyard.nodes import Graph, assemble
@@ -53,7 +53,7 @@ CONTENTS = {
     "value.json": json.dumps({"odata.metadata": "x", "value": ROWS}, indent=1).encode(),
     "rows.csv": as_csv(ROWS),
     "lines.jsonl.gz": gzip.compress(lines(ROWS), mtime=0),
-    "lines.jsonl.zst": zstandard.compress(lines(ROWS)),
+    "lines.jsonl.zst": compress(lines(ROWS)),
 }
 
 

@@ -175,7 +175,12 @@ def _ensure_alert(
 ) -> None:
     told = "Made by benchyard up --alerts, for deployments tagged benchyard."
     trigger: dict[str, Any] = {"posture": "Reactive", "expect": list(expect), "within": 0}
-    _ensure(client, _automation(name, told, trigger, action))
+    found = client.read_automations_by_name(name)
+    wanted = _automation(name, told, trigger, action)
+    for one in found:
+        client.delete_automation(one.id)
+    enabled = all(one.enabled for one in found)
+    client.create_automation(wanted.model_copy(update={"enabled": enabled}))
 
 
 def _forget(client: SyncPrefectClient) -> None:
@@ -189,8 +194,21 @@ def _forget(client: SyncPrefectClient) -> None:
 
 
 def ensure_heartbeat_automation(client: SyncPrefectClient) -> None:
-    """Make the automation that ends the dead, or bring it up to date."""
-    _ensure(client, heartbeat_automation())
+    """Make the automation, or bring it up to date; one that somebody switched off stays off.
+
+    It is not replaced while it is right: that would forget whom it waits for.
+    """
+    wanted = heartbeat_automation()
+    found = client.read_automations_by_name(wanted.name)
+    if not found:
+        client.create_automation(wanted)
+        return
+    kept, *doubles = found
+    for double in doubles:
+        client.delete_automation(double.id)
+    if _essence(kept) != _essence(wanted):
+        enabled = all(one.enabled for one in found)
+        client.update_automation(kept.id, wanted.model_copy(update={"enabled": enabled}))
 
 
 def heartbeat_automation() -> AutomationCore:
@@ -231,23 +249,10 @@ def _automation(
     )
 
 
-def _ensure(client: SyncPrefectClient, wanted: AutomationCore) -> None:
-    """Make an automation, or bring it up to date; one that somebody switched off stays off."""
-    found = client.read_automations_by_name(wanted.name)
-    if not found:
-        client.create_automation(wanted)
-        return
-    kept, *doubles = found
-    for double in doubles:
-        client.delete_automation(double.id)
-    if _essence(kept) != _essence(wanted):
-        enabled = all(one.enabled for one in found)
-        client.update_automation(kept.id, wanted.model_copy(update={"enabled": enabled}))
-
-
-def _essence(automation: AutomationCore) -> dict[str, Any]:
-    """Return what an automation does; the server adds ids of its own."""
-    return {
-        "trigger": automation.trigger.model_dump(exclude={"id"}),
-        "actions": [action.model_dump(mode="json") for action in automation.actions],
-    }
+def _essence(automation: AutomationCore) -> tuple[Any, ...]:
+    """Return what an automation does; the server adds ids and defaults of its own."""
+    trigger = automation.trigger.model_dump(mode="json")
+    sets = [sorted(trigger.get(key) or ()) for key in ("after", "expect", "for_each")]
+    rest = [trigger.get(key) for key in ("match", "match_related", "posture", "within")]
+    actions = [action.model_dump(mode="json") for action in automation.actions]
+    return (sets, rest, [(one.get("state"), one.get("message")) for one in actions])

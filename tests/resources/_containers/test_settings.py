@@ -19,6 +19,10 @@ from resources._containers.settings import (
 from resources.container import AnyContainerSettings
 
 
+def test_letters_of_sizes_are_powers_of_1024() -> None:
+    assert ContainerSettings(memory="1.5 GiB").memory_bytes == 1536 * 2**20
+
+
 @given(st.text(max_size=12))
 def test_any_size_is_taken_or_refused(text: str) -> None:
     with suppress(InputError):

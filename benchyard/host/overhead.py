@@ -1,4 +1,4 @@
-"""What the lab itself burns: CPU time and memory of its own processes.
+"""What the lab itself uses: CPU time and memory of its own processes.
 
 CPU time is read from each process's own clock: a tenth of the cost of /proc, and its ticks of
 10 ms would hide most of what is to be shown.
@@ -46,7 +46,7 @@ class HarnessMeter:
             self.add(name, pid)
 
     def add(self, name: str, pid: int) -> None:
-        """Let one more process count."""
+        """Count one more process."""
         self._pids[name] = pid
         with contextlib.suppress(OSError):
             self._files[name] = os.open(f"/proc/{pid}/statm", os.O_RDONLY)
@@ -66,7 +66,7 @@ class HarnessMeter:
             return None
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         while self._files:
             os.close(self._files.popitem()[1])
 

@@ -1,4 +1,4 @@
-"""All checks of a host, made before it is measured on."""
+"""Whether this host can be measured on now: all checks, made before a run."""
 
 import os
 import tempfile
@@ -15,7 +15,7 @@ LOOK_SECONDS = 0.3
 #: The same for the engine's answer: one that is slower than this is worth a finding itself.
 _PATIENCE = 0.2
 
-#: In the order in which a person would look.
+#: All checks, in the order of the report.
 CHECKS: Checks = {
     **processor.CHECKS,
     **storage.MEMORY_CHECKS,

@@ -1,4 +1,4 @@
-"""What checks look at and what they say: the host's files, its counters for a moment, findings."""
+"""What checks work on and what they return: files, counters over a moment; findings."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -69,22 +69,22 @@ Judgement: TypeAlias = tuple[Status, str, str]
 
 
 def ok(finding: str) -> Judgement:
-    """Say that nothing speaks against measuring."""
+    """Judge that nothing speaks against measuring."""
     return Status.OK, finding, ""
 
 
 def warn(finding: str, advice: str) -> Judgement:
-    """Say that numbers would suffer."""
+    """Judge that numbers would be noisier or biased."""
     return Status.WARN, finding, advice
 
 
 def fail(finding: str, advice: str) -> Judgement:
-    """Say that numbers would be wrong."""
+    """Judge that numbers would be wrong, or the run would break."""
     return Status.FAIL, finding, advice
 
 
 def unknown(finding: str, advice: str = "") -> Judgement:
-    """Say that the host does not tell."""
+    """Judge that the host does not tell."""
     return Status.UNKNOWN, finding, advice
 
 

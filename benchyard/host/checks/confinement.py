@@ -1,4 +1,4 @@
-"""Checks of what the lab is shut in, and of what this user may measure."""
+"""Checks of power, virtualization, limits and kernel, and of what this user may measure."""
 
 import os
 

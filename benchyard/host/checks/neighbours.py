@@ -1,4 +1,4 @@
-"""Checks of who else is at work here: load, containers and their engine, other labs."""
+"""Checks of other load on the host: processes, containers and their engine, other labs."""
 
 import os
 import re

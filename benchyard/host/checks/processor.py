@@ -226,7 +226,6 @@ CHECKS: Checks = {
     "NUMA": memory_nodes,
     "CPU isolation": isolation,
 }
-#: Where a person would look last, but for what shuts the lab in.
 CLOCK_CHECKS: Checks = {
     "clock synchronization": clock_synchronization,
     "clocksource": source_of_time,

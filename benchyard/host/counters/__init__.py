@@ -1,4 +1,7 @@
-"""The counters of a run: read at boundaries as raw bytes, decoded when nothing is measured."""
+"""Counters of the kernel: read at boundaries as raw bytes, decoded when nothing is measured.
+
+Those of the host, and of what a resource owns.
+"""
 
 import threading
 import time

@@ -26,7 +26,7 @@ SUMS = (
     "resource_throttled_count",
     "resource_throttled_s",
 )
-#: What is so at the end, and no difference.
+#: Metrics that are a level at the end, not a difference.
 LEVELS = (
     "resource_memory_bytes",
     "resource_memory_anonymous_bytes",
@@ -50,7 +50,7 @@ SINGLE = (
 PROCESS_PEAK = "resource_process_peak_rss_bytes"
 #: Of process trees alone, and of nothing beside them.
 CPU_WAIT = "resource_cpu_wait_s"
-#: So many reasons of one metric are told in words: a reader wants to know the kinds, not each case.
+#: Most reasons listed for one metric: a reader wants to know the kinds, not each case.
 MOST_REASONS = 5
 
 
@@ -65,7 +65,7 @@ class MetricBook:
         """Note a metric.
 
         Args:
-            value: One below zero is not believed.
+            value: Negative values become None.
             why: The reason if the value is None.
         """
         if value is not None and value < 0:
@@ -98,7 +98,7 @@ def difference(before: float | None, after: float | None) -> float | None:
 
 
 def together(parts: Sequence[MetricBook]) -> MetricBook:
-    """Return what all parts of a resource used; a part that lacks a metric makes it unknown."""
+    """Add up what all parts of a resource used; a metric that one part lacks is unknown."""
     whole = MetricBook()
     if not parts:
         return whole
@@ -117,7 +117,7 @@ def together(parts: Sequence[MetricBook]) -> MetricBook:
 
 
 def in_turn(parts: Sequence[MetricBook]) -> MetricBook:
-    """Return what parts used that followed one another: the peak is the highest of theirs.
+    """Add up parts that followed one another; the peak is the highest of theirs.
 
     A level is that at the end of the last one.
     """

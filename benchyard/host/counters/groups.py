@@ -1,4 +1,4 @@
-"""The account of one control group, read as raw bytes at a boundary."""
+"""One control group, read as raw bytes at a boundary."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""A program from its begin to its end in a control group, seen by somebody who watches it.
+"""Watching one program in a control group, from its start to its end.
 
 A container's group vanishes soon after its last process, and what it counted with it. But a process
 that ended is told of (pidfd_open(2)) before anybody else can take it away, so whoever waits for
@@ -125,7 +125,7 @@ NEVER = LifeSpan(None, None)
 
 
 class Sight:
-    """Watches for one program: make it before the runtime is asked to begin, and close it.
+    """Watches one program. Make it before the runtime is asked to start it, and close it.
 
     Args:
         folder: Of the control group, in the hierarchy that counts CPU time; it may not be there
@@ -152,7 +152,7 @@ class Sight:
         self._thread.start()
 
     def hint(self, pid: int) -> None:
-        """Say which process it is, in case its begin was not seen."""
+        """Name the process, in case its start was not seen."""
         self._hint = pid
 
     def close(self) -> tuple[GroupLife, LifeSpan]:

@@ -1,4 +1,4 @@
-"""The account of process trees, and of children that ended and were waited for."""
+"""What process trees used, and children that ended and were waited for."""
 
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -179,7 +179,7 @@ def _usage_of(one: Ended) -> Usage:
 
 
 def _at_least_none(seconds: float) -> float:
-    """Give back what ticks cut off; more below zero than that is an error that must show."""
+    """Return 0 for what is negative only because ticks are rounded down; else the value itself."""
     return max(0.0, seconds) if seconds * TICKS_PER_S >= -TICKS_CUT_OFF else seconds
 
 

@@ -1,7 +1,4 @@
-"""The system: since when it runs, by which clock, and what this process is shut in.
-
-That is control groups with their limits, a container, a virtual machine.
-"""
+"""The system: boot, clock, limits of control groups, container, virtual machine."""
 
 import ctypes
 import os

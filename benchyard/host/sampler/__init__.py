@@ -1,4 +1,7 @@
-"""The parent's end of the sampling process: started, heard, told what to watch, ended."""
+"""How curves are drawn: a process samples, and what it wrote is decoded after the run.
+
+This module is the parent's end of that process: it starts it, tells it what to watch, ends it.
+"""
 
 import contextlib
 import json

@@ -230,4 +230,4 @@ class _Writing:
 
 
 def _ignore(content: bytes | None) -> None:
-    """Take no notice."""
+    """Ignore what belongs to no curve."""

@@ -216,10 +216,10 @@ _PARTS: Mapping[str, tuple[int, Callable[[bytes], Values]]] = {
 
 
 class _Growing:
-    """Counters of things that come and go; their sum never falls.
+    """Counters of devices that come and go; their sum never falls.
 
-    One that vanished keeps what it had, for what it did was done. If one of its name comes with
-    less than that, it is another one and begins anew.
+    A device that vanished keeps its last values in the sum. If a device of the same name comes
+    with smaller values, it is another one, and its values are added.
     """
 
     def __init__(self) -> None:

@@ -132,17 +132,9 @@ def test_a_laptop(tmp_path: Path) -> None:
     assert (cpu["isolated"], cpu["microcode"]) == ("none", "0xf4")
     assert found["memory_bytes"] == 16223612 * 1024
     assert found["swap_bytes"] == 8388604 * 1024
-    swap = part(found, "swap")
-    assert swap["swappiness"] == 60
-    assert swap["devices"] == [
-        {
-            "name": "/dev/zram0",
-            "kind": "partition",
-            "size_bytes": 8388604 * 1024,
-            "used_bytes": 388604 * 1024,
-            "priority": 100,
-        }
-    ]
+    zram = {"name": "/dev/zram0", "kind": "partition", "priority": 100}
+    sizes = {"size_bytes": 8388604 * 1024, "used_bytes": 388604 * 1024}
+    assert found["swap"] == {"swappiness": 60, "devices": [zram | sizes]}
     assert found["power"] == {"supply": "battery", "charge_percent": 57}
     assert found["huge_pages"] == {"enabled": "madvise", "defrag": "madvise"}
     assert found["address_randomization"] == 2
@@ -169,22 +161,15 @@ def test_governors_that_differ_are_all_told(tmp_path: Path) -> None:
 
 
 def test_limits_and_versions_of_cgroups(tmp_path: Path) -> None:
-    def cgroup(name: str) -> Any:
-        return environment_of(write_host(tmp_path / name, HOSTS[name]))["cgroup"]
+    def cgroup(name: str) -> list[Any]:
+        return list(
+            part(environment_of(write_host(tmp_path / name, HOSTS[name])), "cgroup").values()
+        )
 
-    limited = {"version": "2", "cpu_limit_cores": 2.0, "memory_limit_bytes": 512 * 1024 * 1024}
-    assert cgroup("container") == limited
-    assert cgroup("guest") == {
-        "version": "1",
-        "cpu_limit_cores": 1.5,
-        "memory_limit_bytes": 256 * 1024 * 1024,
-    }
-    assert cgroup("server") == {
-        "version": "2",
-        "cpu_limit_cores": None,
-        "memory_limit_bytes": None,
-    }
-    assert cgroup("nothing told")["version"] is None
+    assert cgroup("container") == ["2", 2.0, 512 * 1024 * 1024]
+    assert cgroup("guest") == ["1", 1.5, 256 * 1024 * 1024]
+    assert cgroup("server") == ["2", None, None]
+    assert cgroup("nothing told") == [None, None, None]
 
 
 def test_both_versions_side_by_side_are_hybrid(tmp_path: Path) -> None:
@@ -193,32 +178,33 @@ def test_both_versions_side_by_side_are_hybrid(tmp_path: Path) -> None:
     assert part(environment_of(host), "cgroup")["version"] == "hybrid"
 
 
-def test_machines_and_containers_are_told_apart(tmp_path: Path) -> None:
-    def virtualization(name: str, files: dict[str, str]) -> Any:
-        return environment_of(write_host(tmp_path / name, files))["virtualization"]
-
-    assert virtualization("guest", GUEST)["hypervisor"] is True
-    assert virtualization("nothing told", {})["hypervisor"] is None
-    assert virtualization("server", SERVER) == {
-        "hypervisor": False,
-        "product": None,
-        "container": None,
-    }
-    assert virtualization("container", CONTAINER)["container"] == "docker"
-    podman = {"run/.containerenv": 'engine="podman-4.9"'}
-    assert virtualization("podman", podman)["container"] == "podman"
-    said = {"proc/1/environ": "PATH=/bin\0container=lxc\0"}
-    assert virtualization("lxc", said)["container"] == "lxc"
+FIRST = {"pid": 4026531836, "uts": 4026531838, "ipc": 4026531839}
 
 
-def test_a_machine_made_from_an_image_is_no_container(tmp_path: Path) -> None:
-    first = {
-        "proc/self/ns/pid": "-> pid:[4026531836]",
-        "proc/self/ns/uts": "-> uts:[4026531838]",
-        "proc/self/ns/ipc": "-> ipc:[4026531839]",
-    }
-    host = write_host(tmp_path, {path: CONTAINER[path] for path in (".dockerenv",)} | first)
-    assert part(environment_of(host), "virtualization")["container"] is None
+@pytest.mark.parametrize(
+    ("files", "hypervisor", "container"),
+    [
+        (GUEST, True, None),
+        (SERVER, False, None),
+        (CONTAINER, False, "docker"),
+        ({}, None, None),
+        ({"run/.containerenv": 'engine="podman-4.9"'}, None, "podman"),
+        ({"proc/1/environ": "PATH=/bin\0container=lxc\0"}, None, "lxc"),
+        ({"run/systemd/container": "nspawn"}, None, "nspawn"),
+        # A machine made from an image has all of its files.
+        (
+            {"run/.containerenv": ""}
+            | {f"proc/self/ns/{kind}": f"-> {kind}:[{number}]" for kind, number in FIRST.items()},
+            None,
+            None,
+        ),
+    ],
+)
+def test_machines_and_containers_are_told_apart(
+    tmp_path: Path, files: dict[str, str], hypervisor: bool | None, container: str | None
+) -> None:
+    found = part(environment_of(write_host(tmp_path, files)), "virtualization")
+    assert (found["hypervisor"], found["container"]) == (hypervisor, container)
 
 
 def test_only_telling_words_of_the_command_line_are_kept(tmp_path: Path) -> None:

@@ -60,26 +60,6 @@ def test_defect_17_a_sample_belongs_to_the_command_under_way_and_outside_to_none
     assert Booking([execution(1, 100, 200), execution(2, 300, 400)]).step(at_ns) == step
 
 
-def test_what_lies_between_two_executions_of_a_step_is_no_steps() -> None:
-    booking = Booking([execution(1, 20, 30), execution(1, 0, 10)])
-    assert [booking.step(at_ns) for at_ns in (5, 15, 25)] == [1, None, 1]
-
-
-@pytest.mark.parametrize(("at_ns", "step"), [(0, 1), (10, 2), (15, 3), (21, 2), (99, 1)])
-def test_of_parallel_steps_it_is_the_latest_begun(at_ns: int, step: int) -> None:
-    found = Booking([execution(3, 12, 20), execution(1, 0, 100), execution(2, 10, 50)])
-    assert found.step(at_ns) == step
-
-
-def test_without_any_step_samples_are_booked_on_none() -> None:
-    assert Booking([]).step(5) is None
-
-
-def test_defect_09_a_failed_step_shifts_no_booking() -> None:
-    booking = Booking([execution(1, 0, 10), execution(2, 11, 20), execution(4, 21, 30)])
-    assert [booking.step(t) for t in (5, 15, 25)] == [1, 2, 4]
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=6),
     st.integers(-5, 100),
@@ -184,9 +164,7 @@ def test_this_host_tells_its_columns() -> None:
 
 
 def test_defect_25_what_is_not_there_is_unknown() -> None:
-    columns = HostColumns()
-    assert [len(part) for part in columns.parts] == list(LENGTHS)
-    assert {value for part in columns.parts for value in part} == {None}
+    assert {value for part in HostColumns().parts for value in part} == {None}
 
 
 def test_disks_are_added_up_and_one_that_was_taken_out_stays_in_the_sum() -> None:
@@ -228,6 +206,7 @@ def test_idle_interfaces_leave_the_same_object() -> None:
 def test_a_file_that_is_gone_is_unknown() -> None:
     columns = HostColumns()
     columns.update("stat", b"cpu  100 0 100 100 100 0 0 0\n")
+    assert None not in columns.parts[0]
     columns.update("stat", None)
     assert columns.parts[0] == (None,) * 4
 

@@ -5,7 +5,7 @@ import os
 import socket
 import uuid
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -84,11 +84,8 @@ class ContainerResource(Resource[ContainerSettingsT]):
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return which image the engine has under its name now; nothing if it has none."""
         name = str(settings.get("image") or cls._image)
-        client = connect()
-        try:
+        with closing(connect()) as client:
             return image_identity(client, name)
-        finally:
-            client.close()
 
     def facts(self) -> Mapping[str, Json]:
         """Return the image's identity, the engine, and the limits of the containers."""
@@ -140,10 +137,8 @@ class ContainerResource(Resource[ContainerSettingsT]):
             client = connect()
         except EngineError:
             return []
-        try:
+        with closing(client):
             return remove_leftovers(client)
-        finally:
-            client.close()
 
     def initialize(self) -> None:
         """Fetch the image unless it is here, and see that fixed ports are free."""

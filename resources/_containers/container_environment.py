@@ -9,7 +9,7 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -87,12 +87,8 @@ def addresses(labels: Mapping[str, str]) -> dict[str, str]:
         labels: Those of the run.
     """
     network = network_name(labels)
-    with suppress(EngineError):
-        client = connect()
-        try:
-            return _in_network(client.api, network)
-        finally:
-            client.close()
+    with suppress(EngineError), closing(connect()) as client:
+        return _in_network(client.api, network)
     return {}
 
 

@@ -1,79 +1,19 @@
 """Whether steps fit the resource classes and the files that are there."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any
 
 import pytest
 
 from benchyard.case.fitness import Fitness
 from benchyard.case.inputs import look
 from benchyard.case.needs import StepNeeds
-from benchyard.case.registry import Registry
 from benchyard.case.resource import (
-    InputFile,
-    OutputFile,
-    OutputFolder,
-    Resource,
-    ScratchFolder,
-    command,
     commands_of,
 )
 from benchyard.core.model import Json, JsonObject
-
-
-class Part(TypedDict):
-    file: InputFile
-    table: str
-
-
-@dataclass(frozen=True)
-class ToySettings:
-    threads: int = 1
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-class Toy(Resource[ToySettings]):
-    """A toy."""
-
-    Settings: ClassVar[type[Any]] = ToySettings
-
-    def version(self) -> str:
-        return "1"
-
-    @command
-    def play(
-        self,
-        reads: InputFile | None = None,
-        makes: OutputFile | None = None,
-        also_makes: OutputFile | None = None,
-        fills: OutputFolder | None = None,
-        scratch: ScratchFolder | None = None,
-    ) -> None:
-        """Read and make files."""
-
-    @command
-    def load(self, csv_file: InputFile, table: str, mode: Literal["csv", "tbl"] = "csv") -> None:
-        """Load a file."""
-
-    @command
-    def load_parts(self, parts: list[Part]) -> None:
-        """Load files."""
-
-    @command
-    def generate(self, folder: ScratchFolder = "made") -> None:
-        """Fill a folder."""
-
-    def helper(self) -> None:
-        """Not for cases."""
-
-    def _private(self) -> None:
-        """Not for cases either."""
-
-
-REGISTRY = Registry({"Toy": Toy}, {"Toy": "here"}, {"Gone": "gone.py: ImportError: no psycopg"})
+from tests.benchyard.case.toys import REGISTRY, Toy
 
 
 @pytest.fixture
@@ -120,7 +60,7 @@ def test_defect_31_an_unavailable_resource_says_why(shared: Path) -> None:
     [
         ("plai", "; did you mean 'play'?"),
         ("loadparts", "; did you mean 'load_parts'?"),
-        ("x", "; known: generate, load, load_parts, play"),
+        ("x", "; known: anything, generate, load, load_parts, play"),
     ],
 )
 def test_an_unknown_command_names_the_nearest(shared: Path, name: str, hint: str) -> None:
@@ -142,7 +82,7 @@ def test_defect_46_only_commands_can_be_called(shared: Path, name: str) -> None:
     [(place, message)] = found(shared, step(name))
     assert place == "steps.0.command"
     assert f"Toy has no command '{name}'" in message
-    assert list(commands_of(Toy)) == ["generate", "load", "load_parts", "play"]
+    assert list(commands_of(Toy)) == ["anything", "generate", "load", "load_parts", "play"]
 
 
 PARAMETERS: list[tuple[JsonObject, str, str]] = [

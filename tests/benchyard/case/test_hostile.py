@@ -3,71 +3,21 @@
 import copy
 import json
 import resource
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypedDict, cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchyard.case.loading import Loaded, load
-from benchyard.case.registry import Registry
-from benchyard.case.resource import (
-    InputFile,
-    OutputFile,
-    OutputFolder,
-    Resource,
-    ScratchFolder,
-    command,
-)
 from benchyard.cli import call
 from benchyard.core.model import Case
 from benchyard.results.layout import point_slug
-
-
-class Part(TypedDict):
-    file: InputFile
-    table: str
-
-
-@dataclass(frozen=True)
-class ToySettings:
-    threads: int | None = None
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-class Toy(Resource[ToySettings]):
-    """A toy with parameters of every kind."""
-
-    Settings: ClassVar[type[Any]] = ToySettings
-
-    def version(self) -> str:
-        return "1"
-
-    @command
-    def play(
-        self,
-        reads: InputFile | None = None,
-        makes: OutputFile | None = None,
-        *,
-        fills: OutputFolder | None = None,
-        scratch: ScratchFolder = "scratch",
-        parts: list[Part] | None = None,
-        mode: Literal["a", "b"] = "a",
-        count: int = 0,
-    ) -> None:
-        """Play."""
-
-    @command
-    def anything(self, **parameters: object) -> None:
-        """Take whatever comes."""
-
-
-REGISTRY = Registry({"Toy": Toy}, {}, {"Gone": "gone.py: ImportError: no such thing"})
+from tests.benchyard.case.toys import REGISTRY
 
 VALID: dict[str, Any] = {
     "@id": "urn:case",

@@ -2,51 +2,21 @@
 
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from benchyard.case.loading import METADATA, Loaded, find_metadata, load, load_all, raise_problems
 from benchyard.case.problems import Problem
-from benchyard.case.registry import Registry
-from benchyard.case.resource import InputFile, OutputFile, Resource, command
 from benchyard.core.errors import CaseError
 from benchyard.core.model import Case, Check, Step
 from benchyard.results.layout import point_slug
+from tests.benchyard.case.toys import REGISTRY
 
 KROWN_SAMPLES = Path(__file__).parents[3].parent / "shared" / "krown-samples"
 
 
-@dataclass(frozen=True)
-class ToySettings:
-    threads: int = 1
-
-
-class Toy(Resource[ToySettings]):
-    """A toy."""
-
-    Settings: ClassVar[type[Any]] = ToySettings
-
-    def version(self) -> str:
-        return "1"
-
-    @command
-    def play(
-        self,
-        reads: InputFile | None = None,
-        makes: OutputFile | None = None,
-        count: int = 0,
-        ratio: float = 0.0,
-        text: str = "",
-        fast: bool = False,
-        words: list[str] | None = None,
-    ) -> None:
-        """Play."""
-
-
-REGISTRY = Registry({"Toy": Toy})
 STEP = {"resource": "Toy", "command": "play"}
 
 

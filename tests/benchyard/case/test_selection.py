@@ -8,24 +8,9 @@ from typing import Any
 import pytest
 
 from benchyard.case.loading import Loaded
-from benchyard.case.registry import Registry
-from benchyard.case.resource import NoSettings, Resource, command
 from benchyard.case.selection import find_cases, likely_title, one_case
 from benchyard.core.errors import CaseError, InputError
-
-
-class Toy(Resource[NoSettings]):
-    """A toy."""
-
-    def version(self) -> str:
-        return "1"
-
-    @command
-    def play(self) -> None:
-        """Play."""
-
-
-REGISTRY = Registry({"Toy": Toy})
+from tests.benchyard.case.toys import REGISTRY
 
 
 def write(folder: Path, name: str, **keys: Any) -> None:

@@ -7,22 +7,14 @@ from pathlib import Path
 
 import click
 
-from benchyard.analysis.failures import (
-    Collected,
-    StepTry,
-    by_fragility,
-    collect,
-    executions,
-    rates,
-    troubled,
-)
-from benchyard.analysis.failures.document import Link, document
-from benchyard.analysis.failures.executions import results_below
-from benchyard.analysis.failures.rates import suiting
-from benchyard.analysis.failures.wording import (
+from benchyard.analysis.executions import Collected, StepTry, collect, executions, results_below
+from benchyard.analysis.failure_rates import by_fragility, rates, suiting, troubled
+from benchyard.analysis.failure_wording import (
     EXECUTION_FIGURES,
     RATE_FIGURES,
     STEP_FIGURES,
+    Link,
+    document,
     executions_table,
     rates_table,
     steps_table,

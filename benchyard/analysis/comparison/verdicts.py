@@ -12,7 +12,7 @@ from benchyard.analysis.comparison.run_sets import Pairs, RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
-from benchyard.results.summary import SMALLER, unit_and_direction
+from benchyard.results.summary_metrics import SMALLER, unit_and_direction
 from benchyard.statistics.comparison import (
     LEVEL,
     THRESHOLD,

@@ -16,8 +16,7 @@ from benchyard.publish.sinks.azure.rows import event_of, seconds
 from benchyard.publish.sinks.contract import Stored, Timing
 from benchyard.publish.sinks.retry import READING, retried
 from benchyard.publish.testresults.document import subject_of_text
-from benchyard.results.events import Event
-from benchyard.results.events.convert import MEASURED, SOURCE
+from benchyard.results.events import MEASURED, SOURCE, Event
 from benchyard.results.subject import Subject
 
 logger = logging.getLogger(__name__)

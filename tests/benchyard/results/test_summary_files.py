@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchyard.core.model import Outcome
-from benchyard.results.summary import median_run, summarize, write_summary
-from benchyard.results.summary.writing import rendered
+from benchyard.results.summary import median_run, summarize
+from benchyard.results.summary_files import rendered, write_summary
 
 FAILED = Outcome.FAILED
 

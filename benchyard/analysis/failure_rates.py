@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from math import sqrt
 
-from benchyard.analysis.failures.executions import WHOLE_RUN, StepTry
+from benchyard.analysis.executions import WHOLE_RUN, StepTry
 from benchyard.core.model import Outcome
 
 #: Two-sided 95 % of the normal distribution.

@@ -144,18 +144,11 @@ def _differing(records: Sequence[RunRecord]) -> str:
     """
     found: list[str] = []
     for what, path in _CAUSES:
-        told = [_inside(record.environment, path) for record in records]
+        told = [record.fact(*path) for record in records]
         values = list(dict.fromkeys(str(value) for value in told if value is not None))
         if 1 < len(values) < len(records):
             found.append(what if path == ("boot", "id") else f"{what} {' and '.join(values)}")
     return ", ".join(found)
-
-
-def _inside(facts: Mapping[str, Json], path: Sequence[str]) -> Json:
-    value: Json = dict(facts)
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
 
 
 def _unknown_use(records: Sequence[RunRecord]) -> list[str]:

@@ -122,11 +122,6 @@ def test_errors_are_told_on_one_line() -> None:
     assert len(said(ErrorRecord("E", "x" * 500))) == 60
 
 
-def test_equal_errors_are_not_told_twice(make_try: MakeTry) -> None:
-    row = executions_table(list(executions([make_try(step("load", "no", "no"))])))[1]
-    assert row[-2:] == ("E: no", "the same")
-
-
 def test_times_keep_the_offset_that_they_were_written_with() -> None:
     assert moment("2026-11-20T08:00:00.123456+03:00") == "2026-11-20 08:00:00+03:00"
 

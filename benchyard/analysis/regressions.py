@@ -1,7 +1,6 @@
 """Is a case worse than it was? Its finished runs against a baseline, as ``benchyard compare`` does.
 
-Nothing here judges in a way of its own: what is called a regression, and with which certainty, is
-the comparison's business, with its own default rule.
+The comparison's default rule decides what is a regression.
 """
 
 from collections.abc import Iterator
@@ -79,7 +78,7 @@ class Regression:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What came of a look at the baseline.
+    """The outcome of comparing a case with its baseline.
 
     Args:
         regressions: The worst first; empty is right.

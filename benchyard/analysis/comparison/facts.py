@@ -1,7 +1,6 @@
-"""What of a run is held against the other side's, and what a difference in it means.
+"""The facts of a run that are compared, and what a difference in each means.
 
-Not listed is what differs between any two runs, such as dates and free space, and what says the
-same as something listed.
+Facts that differ between any two runs (dates, free space) are not listed.
 """
 
 from collections.abc import Callable

@@ -29,7 +29,7 @@ ALL_METRICS = "all"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """By what is judged.
+    """What is compared, and what counts as a difference.
 
     Args:
         metrics: Names, or globs over names such as ``resource_*``; ``all`` for every one. They
@@ -102,7 +102,7 @@ class CasePair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that came of comparing.
+    """The result of a comparison.
 
     Args:
         rows: The worst first.

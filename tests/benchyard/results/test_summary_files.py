@@ -102,14 +102,6 @@ def test_defect_37_more_runs_replace_what_was_written(
     assert json.loads((tmp_path / "summary.json").read_text())["n_runs"] == 3
 
 
-def test_the_median_runs_curves_are_aggregated_whole(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
-    write_summary(tmp_path, "c", placed(make.run(6, make.took(1.0), make.took(1.0, index=2))))
-    curves = (tmp_path / "run_6" / "metrics.csv").read_text()
-    assert (tmp_path / "aggregated.csv").read_text() == curves
-
-
 def test_aggregated_is_a_second_name_of_the_median_runs_curves(
     make: Any, placed: Any, tmp_path: Path
 ) -> None:

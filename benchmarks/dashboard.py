@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.analysis.failures import collect
+from benchyard.analysis.executions import collect
 from benchyard.core.model import Json, Outcome
 from benchyard.results.attempts import note_began, note_ended
 from benchyard.results.metrics_csv import COLUMNS

@@ -21,9 +21,8 @@ from benchyard.statistics.advice import advise
 from benchyard.statistics.comparison import Difference, Verdict, compare_samples, judge
 from benchyard.statistics.diagnostics import outliers
 from benchyard.statistics.distributions import student_quantile, student_tail
-from benchyard.statistics.intervals import median_interval
+from benchyard.statistics.intervals import mean_interval, median_interval
 from benchyard.statistics.ranks import rank_test
-from benchyard.statistics.resampling import mean_interval
 from benchyard.statistics.sensitivity import smallest_change
 from benchyard.statistics.sequential import decide, looks, relative_half_width
 

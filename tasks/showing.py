@@ -12,7 +12,7 @@ from uuid import UUID
 
 from prefect.client.schemas.objects import ArtifactCollection
 
-from benchyard.analysis.failures import collect
+from benchyard.analysis.executions import collect
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content
 from benchyard.core.json_text import decoded

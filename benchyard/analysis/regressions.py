@@ -1,14 +1,13 @@
 """Is a case worse than it was? Its finished runs against a baseline, as ``benchyard compare`` does.
 
-Nothing here judges in a way of its own: what is called a regression, and with which certainty, is
-the comparison's business, with its own default rule.
+The comparison's default rule decides what is a regression.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from benchyard.analysis.comparison.document import markdown
 from benchyard.analysis.comparison.run_sets import (
@@ -30,7 +29,7 @@ from benchyard.analysis.comparison.wording import (
 )
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import JsonObject
 from benchyard.core.wording import printable
 from benchyard.results.folders import Results
 from benchyard.results.subject import differences, in_words, subject_of
@@ -54,8 +53,8 @@ class Regression:
         unit: Of the medians.
         baseline_median: In that unit, as is ``candidate_median``.
         ratio: Candidate by baseline; 1.02 is 2 % more.
-        interval: Of the ratio.
-        level: What the interval covers with, from 0 to 1.
+        ratio_interval: None if it is no number that is worse.
+        interval_level: What the interval covers with, from 0 to 1.
         runs: Number of values in the baseline and in the candidate.
     """
 
@@ -68,56 +67,18 @@ class Regression:
     baseline_median: float | None = None
     candidate_median: float | None = None
     ratio: float | None = None
-    interval: tuple[float | None, float | None] = (None, None)
-    level: float | None = None
-    runs: tuple[int, int] | None = None
+    ratio_interval: tuple[float | None, ...] | None = None
+    interval_level: float | None = None
+    runs: tuple[int, ...] | None = None
 
     def to_json(self) -> JsonObject:
         """Return it for an event."""
-        interval: Json = list(self.interval) if self.metric else None
-        return {
-            "case": self.case,
-            "step": self.step,
-            "name": self.name,
-            "metric": self.metric,
-            "unit": self.unit,
-            "baseline_median": self.baseline_median,
-            "candidate_median": self.candidate_median,
-            "ratio": self.ratio,
-            "ratio_interval": interval,
-            "interval_level": self.level,
-            "runs": list(self.runs) if self.runs else None,
-            "text": self.text,
-        }
-
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "Regression":
-        """Read what ``to_json`` wrote.
-
-        Raises:
-            KeyError: If a member is not there, as is raised of other types TypeError or ValueError.
-        """
-        low, high = told["ratio_interval"] or (None, None)
-        runs = cast("list[int] | None", told["runs"])
-        return cls(
-            case=told["case"],
-            step=told["step"],
-            name=told["name"],
-            text=str(told["text"]),
-            metric=told["metric"],
-            unit=told["unit"],
-            baseline_median=told["baseline_median"],
-            candidate_median=told["candidate_median"],
-            ratio=told["ratio"],
-            interval=(low, high),
-            level=told["interval_level"],
-            runs=(runs[0], runs[1]) if runs else None,
-        )
+        return cast("JsonObject", asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What came of a look at the baseline.
+    """The outcome of comparing a case with its baseline.
 
     Args:
         regressions: The worst first; empty is right.
@@ -259,7 +220,7 @@ def _of_row(row: Row, level: float) -> Regression:
         baseline_median=one.baseline_median,
         candidate_median=one.candidate_median,
         ratio=one.ratio,
-        interval=(low, high),
-        level=one.ratio_interval.level,
+        ratio_interval=(low, high),
+        interval_level=one.ratio_interval.level,
         runs=(one.baseline_n, one.candidate_n),
     )

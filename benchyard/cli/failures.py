@@ -7,19 +7,16 @@ from pathlib import Path
 
 import click
 
-from benchyard.analysis.failures import (
-    Collected,
-    StepTry,
-    by_fragility,
-    collect,
-    executions,
-    rates,
-    troubled,
+from benchyard.analysis.executions import Collected, StepTry, collect, executions, results_below
+from benchyard.analysis.failure_rates import by_fragility, rates, suiting, troubled
+from benchyard.analysis.failure_wording import (
+    Link,
+    document,
+    executions_table,
+    rates_table,
+    steps_table,
+    summary,
 )
-from benchyard.analysis.failures.document import Link, document
-from benchyard.analysis.failures.executions import results_below
-from benchyard.analysis.failures.rates import suiting
-from benchyard.analysis.failures.wording import executions_table, rates_table, steps_table, summary
 from benchyard.case.loading import Loaded
 from benchyard.cli.common import load_selected, results_of, results_option, selection
 from benchyard.cli.option_types import since_option

@@ -16,7 +16,7 @@ from benchyard.results.folders import Results, RunFolder
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import read_record
 from benchyard.results.subject import about
-from benchyard.results.summary import own_time
+from benchyard.results.summary_metrics import own_time
 from benchyard.statistics.figures import plural
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")

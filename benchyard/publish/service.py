@@ -17,8 +17,7 @@ from benchyard.publish.sinks.contract import Kind, Sink
 from benchyard.publish.sinks.sending import AFTER_A_CASE
 from benchyard.publish.spool import REJECTED, offer_again, put
 from benchyard.publish.testresults import file_name, parse, text_of
-from benchyard.results.events.convert import events_of
-from benchyard.results.events.lines import dump
+from benchyard.results.events import dump, events_of
 from benchyard.results.folders import REPLACED, RunFolder, run_number
 from benchyard.results.record import read_record
 

@@ -286,7 +286,7 @@ class Cleaned:
 
 
 def refuse_unremovable(paths: Iterable[Path]) -> None:
-    """Refuse to begin what could not be ended: all of it can be removed, as far as rights tell.
+    """Check, as far as permissions tell, that everything can be removed.
 
     Raises:
         InputError: If a folder cannot be written.

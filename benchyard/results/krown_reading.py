@@ -193,7 +193,7 @@ def _interval(found: Scan) -> float | None:
 
 
 def _declared(metadata: Path) -> list[_Declared]:
-    """Read the steps of a case that need not be valid here; none if they cannot be read."""
+    """Read the steps of a case, which may be invalid here; none if they cannot be read."""
     try:
         steps: list[dict[str, Any]] = json.loads(content(metadata))["steps"]
         return [_declared_step(number, step) for number, step in enumerate(steps, 1)]

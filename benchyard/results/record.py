@@ -197,6 +197,13 @@ class RunRecord:
             return datetime.min.replace(tzinfo=UTC)
         return datetime.fromisoformat(self.started_at)
 
+    def fact(self, *path: str) -> Json:
+        """Return what the environment tells at a path of names; None if it does not."""
+        value: Json = dict(self.environment)
+        for name in path:
+            value = value.get(name) if isinstance(value, dict) else None
+        return value
+
     @property
     def commit(self) -> tuple[str, str | None] | None:
         """Commit of what was measured, and the digest of what was not committed, if anything.

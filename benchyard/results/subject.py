@@ -96,7 +96,7 @@ def told_version(told: Json) -> JsonObject:
 
 
 def differences(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
-    """Tell in what two subjects differ; what one of them does not know is no difference."""
+    """Tell in what two subjects differ; an unknown value is no difference."""
     one, other = dict(_leaves(before)), dict(_leaves(after))
     return tuple(
         SubjectChange(_name(path), value, other[path])

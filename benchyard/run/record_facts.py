@@ -10,8 +10,7 @@ from benchyard.host.facts.krown import case_info
 from benchyard.host.overhead import lab_cpu_s
 from benchyard.process.children import told
 from benchyard.process.stops import Stop
-from benchyard.results.events.convert import events_of
-from benchyard.results.events.lines import dump
+from benchyard.results.events import dump, events_of
 from benchyard.results.folders import RunFolder
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record
 

@@ -14,8 +14,8 @@ from benchyard.results.krown import krown_runs, runs_without_record, surely_krow
 from benchyard.results.krown_reading import read_results
 from benchyard.results.record import RUN_FILE, RunRecord, read_record
 from benchyard.results.subject import Subject, differences, in_words, subject_of
-from benchyard.results.summary import Remarks, write_summary
 from benchyard.results.summary import summarize as describe
+from benchyard.results.summary_files import Remarks, write_summary
 from benchyard.run.adaptive import enough, rule_of, warnings_of
 
 #: What to do about a run whose record cannot be used.

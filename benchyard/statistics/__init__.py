@@ -5,7 +5,7 @@ Each formula names its source. What is named here is what is asked of one sample
 
 comparison: two samples and a verdict, corrected for many comparisons.
 ranks: the exact test and the shift that it stands on.
-intervals, resampling: of the median and of the mean. diagnostics: what is out of order.
+intervals: of the median and of the mean. diagnostics: what is out of order.
 sensitivity: how many runs a wanted change or precision takes. sequential: stopping early.
 advice: all this in words. measures, distributions: the formulas below.
 """

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from benchyard.statistics.diagnostics import fences, outliers
-from benchyard.statistics.intervals import LEVEL, Interval, median_interval_of_sorted
+from benchyard.statistics.intervals import (
+    LEVEL,
+    Interval,
+    mean_interval_of_sorted,
+    median_interval_of_sorted,
+)
 from benchyard.statistics.measures import (
     mad_around,
     mean_of_sorted,
@@ -13,7 +18,6 @@ from benchyard.statistics.measures import (
     quantile_of_sorted,
     stdev_of_sorted,
 )
-from benchyard.statistics.resampling import mean_interval_of_sorted
 from benchyard.statistics.sensitivity import smallest_change, spread_of_sorted
 
 _NO_INTERVAL = Interval()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from benchyard.analysis.regressions import Looked, Regression
 from benchyard.core.json_text import decoded
+from benchyard.results.typed import read_as
 
 #: More are in the comparison's page; the text is kept in the server's database.
 _MOST_REGRESSIONS = 100
@@ -43,7 +44,7 @@ def report_of(text: object) -> CaseReport | None:
     try:
         told = decoded(str(text).encode())
         runs = tuple(int(run) for run in told["runs"])
-        worse = tuple(Regression.from_json(one) for one in told["regressions"])
+        worse = tuple(read_as(Regression, one) for one in told["regressions"])
         summary = told["summary"]
         looked = None if summary is None else Looked(worse, str(summary), str(told["against"]))
     except (ValueError, KeyError, TypeError):

@@ -20,7 +20,7 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import ArtifactCollection
 
 import tasks.showing
-from benchyard.analysis.failures import collect, executions
+from benchyard.analysis.executions import collect, executions
 from benchyard.core.errors import RecordError
 from benchyard.run.progress import Event, StepEnded, StepStarted, listening
 from benchyard.show.pages import key_of

@@ -1,10 +1,9 @@
-"""What of a run is held against the other side's, and what a difference in it means.
+"""The facts of a run that are compared, and what a difference in each means.
 
-Not listed is what differs between any two runs, such as dates and free space, and what says the
-same as something listed.
+Facts that differ between any two runs (dates, free space) are not listed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -36,17 +35,6 @@ class Fact:
     because: str = ""
 
 
-def _environment(*path: str) -> Callable[[RunRecord], Json]:
-    return lambda record: _inside(record.environment, path)
-
-
-def _inside(facts: Mapping[str, Json], path: Sequence[str]) -> Json:
-    value: Json = dict(facts)
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
 def _point(record: RunRecord) -> Json:
     point = record.case.get("point")
     return point_suffix(point) if isinstance(point, dict) and point else None
@@ -72,8 +60,8 @@ _OF_RUNS = (
         "sampling disturbs what runs beside it",
     ),
     Fact(Weight.WARNING, "version of Benchyard", lambda record: record.benchyard_version or None),
-    Fact(Weight.CHANGE, "git commit", _environment("git", "commit")),
-    Fact(Weight.CHANGE, "uncommitted changes", _environment("git", "dirty")),
+    Fact(Weight.CHANGE, "git commit", lambda record: record.fact("git", "commit")),
+    Fact(Weight.CHANGE, "uncommitted changes", lambda record: record.fact("git", "dirty")),
 )
 
 #: Of the testbed: what, where in the record's environment, and why.
@@ -106,7 +94,10 @@ _OF_TESTBEDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 FACTS = (
     *_OF_RUNS,
-    *(Fact(Weight.WARNING, what, _environment(*at), why) for what, at, why in _OF_TESTBEDS),
+    *(
+        Fact(Weight.WARNING, what, lambda record, at=at: record.fact(*at), why)
+        for what, at, why in _OF_TESTBEDS
+    ),
 )
 
 

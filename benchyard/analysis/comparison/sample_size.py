@@ -24,7 +24,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
-from benchyard.results.summary import unit_and_direction
+from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.statistics import median
 from benchyard.statistics.figures import percent, plain
 from benchyard.statistics.ranks import fewest_values

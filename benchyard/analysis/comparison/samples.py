@@ -15,7 +15,7 @@ from benchyard.analysis.comparison.comparability import steps_by_id
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import Repetition, StepRecord
-from benchyard.results.summary.counting import counting, left_out
+from benchyard.results.summary_metrics import counting, left_out
 from benchyard.statistics import median
 
 #: Outcomes of a step that was tried and did not do what it should.

@@ -12,7 +12,7 @@ from benchyard.analysis.comparison.run_sets import Pairs, RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
-from benchyard.results.summary import SMALLER, unit_and_direction
+from benchyard.results.summary_metrics import SMALLER, unit_and_direction
 from benchyard.statistics.comparison import (
     LEVEL,
     THRESHOLD,
@@ -29,7 +29,7 @@ ALL_METRICS = "all"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """By what is judged.
+    """What is compared, and what counts as a difference.
 
     Args:
         metrics: Names, or globs over names such as ``resource_*``; ``all`` for every one. They
@@ -102,7 +102,7 @@ class CasePair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that came of comparing.
+    """The result of a comparison.
 
     Args:
         rows: The worst first.

@@ -10,7 +10,7 @@ from benchyard.core.wording import duration
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
-from benchyard.results.summary import own_time
+from benchyard.results.summary_metrics import own_time
 from benchyard.show.pages.markdown import cell, embedded, link
 from benchyard.show.pages.retries import place_of
 

@@ -15,10 +15,9 @@ from datetime import UTC, date, datetime, timedelta
 from operator import add
 from typing import Any, TypeVar, cast
 
-from benchyard.analysis.failures.document import Link
-from benchyard.analysis.failures.executions import WHOLE_RUN, Collected, StepTry, executions
-from benchyard.analysis.failures.rates import by_fragility, least_rate, troubled
-from benchyard.analysis.failures.wording import first_and_last, outcome_word, took
+from benchyard.analysis.executions import WHOLE_RUN, Collected, StepTry, executions
+from benchyard.analysis.failure_rates import by_fragility, least_rate, troubled
+from benchyard.analysis.failure_wording import Link, first_and_last, outcome_word, took
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
 from benchyard.core.table import Table

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 
 from benchyard.core.model import Json
 from benchyard.core.wording import printable, quote
-from benchyard.results.events.message import read, read_plain
+from benchyard.results.event_message import read, read_plain
 from benchyard.show.shipyard.matching import Edge
 
 Row: TypeAlias = Mapping[str, Any]

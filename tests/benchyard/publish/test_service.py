@@ -26,7 +26,7 @@ from benchyard.publish.sinks.contract import Kind, Sink
 from benchyard.publish.sinks.sending import Patience
 from benchyard.publish.spool import kind_of
 from benchyard.publish.testresults import parse
-from benchyard.results.events.lines import load
+from benchyard.results.events import load
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 from tests.benchyard.publish.runs import finished_run

@@ -1,11 +1,14 @@
-"""Files like those that KROWN writes."""
+"""Files like those that KROWN writes, and records to sum up."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchyard.results.metrics_csv import COLUMNS
+from benchyard.core.model import Json, Outcome
+from benchyard.results.metrics_csv import COLUMNS, Row, to_csv
+from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
 
 #: A row: step, timestamp, memory, and any other cells by name.
 Sample = tuple[int, float, int, Mapping[str, object]]
@@ -46,3 +49,85 @@ def write_metrics(tmp_path: Path) -> WriteMetrics:
         return path
 
     return write
+
+
+DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
+
+
+class Make:
+    """Makes records from the few things that a test is about."""
+
+    @staticmethod
+    def repetition(
+        duration_s: float,
+        kind: str = "measured",
+        used: Mapping[str, float | None] | None = None,
+        values: Mapping[str, Json] | None = None,
+        suspect: Sequence[str] = (),
+    ) -> Repetition:
+        return Repetition(
+            kind, 0.0, duration_s, DONE, used or {}, values or {}, suspect=tuple(suspect)
+        )
+
+    @staticmethod
+    def attempt(
+        repetitions: Sequence[Repetition], outcome: Outcome = DONE, start: float = 0.0
+    ) -> Attempt:
+        when = "2026-01-01T00:00:00+00:00"
+        return Attempt(1, when, start, start + 1, outcome, tuple(repetitions))
+
+    @staticmethod
+    def step(
+        *attempts: Attempt, index: int = 1, outcome: Outcome = DONE, measure: bool = True
+    ) -> StepRecord:
+        name = f"Step {index}"
+        sampled: dict[str, Json] = {
+            "samples": 2,
+            "levels": {"memory_ram": {"min": 4096, "max": 8192 * index}},
+        }
+        return StepRecord(
+            index, f"s{index}", name, "Fake", "go", {}, measure, outcome, attempts, sampled=sampled
+        )
+
+    def took(
+        self, *durations: float, index: int = 1, measure: bool = True, suspect: Sequence[str] = ()
+    ) -> StepRecord:
+        made = [self.repetition(d, suspect=suspect) for d in durations]
+        return self.step(self.attempt(made), index=index, measure=measure)
+
+    def ended(self, outcome: Outcome, index: int = 1) -> StepRecord:
+        return self.step(self.attempt([], FAILED), index=index, outcome=outcome)
+
+    @staticmethod
+    def run(number: int, *steps: StepRecord, **facts: Any) -> RunRecord:
+        when = "2026-01-01T00:00:00+00:00"
+        return RunRecord({"hash": "abc"} | facts, number, DONE, when, when, 9.0, steps)
+
+
+Placed = Callable[..., list[tuple[Path, RunRecord]]]
+
+
+@pytest.fixture
+def make() -> Make:
+    return Make()
+
+
+@pytest.fixture
+def placed(tmp_path: Path) -> Placed:
+    """Give each run a folder with a metrics.csv of two rows a step."""
+
+    def place(*records: RunRecord) -> list[tuple[Path, RunRecord]]:
+        made: list[tuple[Path, RunRecord]] = []
+        for record in records:
+            folder = tmp_path / f"run_{record.run}"
+            folder.mkdir(parents=True, exist_ok=True)
+            rows: list[Row] = [
+                {"name": "c", "run": record.run, "index": 1, "step": s.index, "timestamp": at}
+                for s in record.steps
+                for at in (0.25, 0.5)
+            ]
+            (folder / "metrics.csv").write_text(to_csv(COLUMNS, rows))
+            made.append((folder, record))
+        return made
+
+    return place

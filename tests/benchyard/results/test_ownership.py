@@ -18,7 +18,6 @@ from benchyard.results.layout import (
     restore_replaced,
 )
 from benchyard.results.ownership import (
-    clear_run,
     foreign_in,
     is_own_run,
     make_run,
@@ -204,16 +203,6 @@ def test_what_force_replaces_is_kept_if_something_in_it_is_foreign(tmp_path: Pat
     [kept] = tmp_path.glob("run_1.replaced.kept-*")
     assert traits(kept / "process" / "thesis.tex") == before
     assert len(said) == 1
-
-
-def test_clear_tells_where_a_run_lies_then(tmp_path: Path) -> None:
-    assert clear_run(execute(tmp_path, 1)) is None
-    folder = execute(tmp_path, 1)
-    foreign(folder / "x")
-    kept = clear_run(folder)
-    assert kept is not None
-    assert kept.is_dir()
-    assert not folder.exists()
 
 
 def test_clean_leaves_what_is_foreign_in_its_place(tmp_path: Path) -> None:

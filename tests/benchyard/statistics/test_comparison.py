@@ -17,7 +17,6 @@ from benchyard.statistics.comparison import (
     judge,
     needed_p,
 )
-from benchyard.statistics.ranks import pair_rank, rank_test
 
 #: Verdicts that say that something differs.
 CALLED = (Verdict.REGRESSION, Verdict.IMPROVEMENT, Verdict.CHANGE)
@@ -208,25 +207,6 @@ def test_alarms_of_two_comparisons_together_counted_out() -> None:
     assert sum(p for one, other, p in pairs if alarm(one) or alarm(other)) > 0.017
     # The same metric twice is the least that there can be.
     assert sum(p for one, p in every if alarm(one, one)) <= 0.01
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", ["normal", "lognormal", "tailed"])
-def test_alarms_between_equals_of_any_shape(shape: str) -> None:
-    """20,000 pairs of 10 runs have a deviation of 0.07 %; the rate is known exactly."""
-    random = Random(6)  # noqa: S311 - numbers, no secret
-    draw = {
-        "normal": lambda: random.gauss(100, 30),
-        "lognormal": lambda: random.lognormvariate(0, 1),
-        "tailed": lambda: 1 / (1 - random.random()),
-    }[shape]
-    exact, pairs = 1 - pair_rank(10, 10, 0.99)[1], 20_000
-    alarms = 0
-    for _ in range(pairs):
-        one, other = ([draw() for _ in range(10)] for _ in range(2))
-        alarms += rank_test(one, other).p_two_sided <= 0.01
-    assert 0.008 < exact <= 0.01
-    assert abs(alarms / pairs - exact) <= 4 * (exact / pairs) ** 0.5
 
 
 @pytest.mark.slow

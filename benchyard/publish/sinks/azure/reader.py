@@ -15,8 +15,7 @@ from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, s
 from benchyard.publish.sinks.contract import Stored, Timing, Window
 from benchyard.publish.sinks.sending import READING, retried
 from benchyard.publish.testresults.document import subject_of_text
-from benchyard.results.events import Event
-from benchyard.results.events.convert import MEASURED, SOURCE
+from benchyard.results.events import MEASURED, SOURCE, Event
 from benchyard.results.subject import Subject
 
 logger = logging.getLogger(__name__)

@@ -15,10 +15,8 @@ from typing import Any, TypeAlias
 
 from benchyard.core.model import Json
 from benchyard.publish.sinks.sending import batches
-from benchyard.results.events import Event
-from benchyard.results.events.convert import SOURCE
-from benchyard.results.events.lines import unstamp
-from benchyard.results.events.message import pairs, read, read_plain, write
+from benchyard.results.event_message import pairs, read, read_plain, write
+from benchyard.results.events import SOURCE, Event, unstamp
 
 Row: TypeAlias = dict[str, str]
 #: A text's largest length in characters of UTF-16: 64 KiB.

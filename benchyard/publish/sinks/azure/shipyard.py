@@ -34,8 +34,7 @@ from benchyard.core.model import Json, plain, slug
 from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.rows import Row, cut, is_ours, microseconds
 from benchyard.publish.sinks.azure.writer import RowWriter
-from benchyard.results.events import Event
-from benchyard.results.events.convert import MEASURED
+from benchyard.results.events import MEASURED, Event
 
 #: How often others may take what was free a moment before.
 _MOST_TRIES = 20

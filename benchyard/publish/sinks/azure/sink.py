@@ -15,9 +15,7 @@ from benchyard.publish.sinks.azure.writer import RowWriter
 from benchyard.publish.sinks.contract import Kind, Spooled
 from benchyard.publish.testresults import Document, parse
 from benchyard.publish.testresults.document import SUBJECT, subject_in, suspect_in
-from benchyard.results.events import Event, load
-from benchyard.results.events.convert import SOURCE
-from benchyard.results.events.lines import stamp
+from benchyard.results.events import SOURCE, Event, load, stamp
 from benchyard.results.subject import commit_of
 
 #: Chosen on the command line as ``azure-tables:shipyard``.

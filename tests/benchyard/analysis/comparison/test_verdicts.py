@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.analysis.comparison.document import document
-from benchyard.analysis.comparison.run_sets import Pairs
 from benchyard.analysis.comparison.verdicts import Rule, compare
 from benchyard.analysis.comparison.wording import notes, reason, summary, table, verdict_words
 from benchyard.core.errors import InputError
@@ -27,7 +26,6 @@ from tests.benchyard.analysis.comparison.conftest import (
     place,
     queries,
     run,
-    run_set,
     runs,
     scaled,
     select,
@@ -235,25 +233,6 @@ def test_several_cases_are_one_family(tmp_path: Path) -> None:
     assert [row.case for row in both.rows] == ["a", "b"]
     assert table(both).heads[0] == "CASE"
     assert both.rows[0].judgement.p_value > both.rows[0].difference.p_value
-
-
-def test_no_pair_at_all_is_nothing_to_compare() -> None:
-    with pytest.raises(InputError, match="nothing to compare"):
-        compare(Pairs(((run_set(runs(1.0)), run_set(runs(1.0, name="x"))),)), Rule())
-
-
-def test_a_baseline_of_zero_has_no_ratio_and_is_still_judged() -> None:
-    one, other = (
-        [run(n, step(1.0, used={"drop_count": drops})) for n in range(1, 9)] for drops in (0, 3)
-    )
-    [row] = compared(one, other, metrics=("drop_count",)).rows
-    assert (row.verdict, row.difference.ratio, row.difference.shift) == (
-        Verdict.REGRESSION,
-        None,
-        3,
-    )
-    [row] = compared(one, one, metrics=("drop_count",)).rows
-    assert row.verdict is Verdict.NO_CHANGE_SHOWN
 
 
 SAMPLES = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=8)

@@ -1,5 +1,5 @@
 """The tries that the pages are made from are those of the tests of failures."""
 
-from tests.benchyard.analysis.failures.conftest import make_try
+from tests.benchyard.analysis.conftest import make_try
 
 __all__ = ["make_try"]

@@ -6,11 +6,11 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from benchyard.analysis.failures import Collected
+from benchyard.analysis.executions import Collected
 from benchyard.core.model import Json, Outcome
 from benchyard.show.pages import Board, board_of, merged, retries_page
 from benchyard.show.pages.retries import HEAD, Counts, board_from, metadata_of, place_of, table_of
-from tests.benchyard.analysis.failures.conftest import START, MakeTry, step
+from tests.benchyard.analysis.conftest import START, MakeTry, step
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 FLOW_RUN: dict[str, Json] = {

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from benchyard.publish.sinks.azure.shipyard import rows_of
-from benchyard.results.events.lines import Event
+from benchyard.results.events import Event
 from benchyard.show.shipyard.events import Operation
 from benchyard.show.shipyard.nodes import BarKind
 from tests.benchyard.show.shipyard.conftest import START, graph_of, only, ours, run_rows

@@ -22,8 +22,8 @@ from benchyard.publish.sinks.azure.rows import (
     time_of,
     transactions,
 )
+from benchyard.results.event_message import read, write
 from benchyard.results.events import Event
-from benchyard.results.events.message import read, write
 
 AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
 LIMIT = 32_768

@@ -16,8 +16,7 @@ from benchyard.publish.sinks.azure.rows import Row
 from benchyard.publish.sinks.azure.shipyard import placed, rows_of
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
 from benchyard.publish.sinks.contract import Spooled
-from benchyard.results.events import Event, dump
-from benchyard.results.events.convert import MEASURED
+from benchyard.results.events import MEASURED, Event, dump
 from tests.benchyard.publish.sinks.azure.conftest import to_table
 from tests.benchyard.publish.sinks.azure.proxy import between
 from tests.benchyard.publish.sinks.azure.test_sink import DOCUMENT

@@ -1,6 +1,7 @@
-"""What was tried, step by step: one step in one try of a run.
+"""Executions: each is one step in one try of a run, with all its attempts.
 
-All tries of the cases in some results folders are collected; what is damaged is named and left out.
+They come from the logs of attempts, and from the records of runs that no log tells of. Damaged
+files and lines are named and left out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -136,7 +137,7 @@ def _of_run(one: RunAttempt) -> StepTry:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What was found.
+    """The tries of some cases.
 
     Args:
         tries: In the order of their beginnings.
@@ -169,7 +170,7 @@ def collect(folders: Iterable[Path]) -> Collected:
 def results_below(base: Path) -> list[Path]:
     """Return the results folders of a case: the one given, those of its matrix's points.
 
-    Those of earlier campaigns are among them: what failed then has failed all the same.
+    Earlier campaigns are included: their failures count as well.
     """
     points = [base, *_folders(base)]
     folders = [folder for point in points for folder in with_earlier(point)]
@@ -189,7 +190,7 @@ def _has_tries(folder: Path) -> bool:
 
 
 def _recorded(folder: Path, noted: set[int]) -> tuple[list[RunAttempt], list[str]]:
-    """Return the tries of runs that are not noted, and what is wrong with their records."""
+    """Return the tries that the log lacks, from the records, and what is wrong with these."""
     tries: list[RunAttempt] = []
     problems: list[str] = []
     for number, run in Results(folder).recorded().items():
@@ -208,6 +209,6 @@ def _recorded(folder: Path, noted: set[int]) -> tuple[list[RunAttempt], list[str
 
 
 def _without_end(noted: list[RunAttempt], recorded: list[RunAttempt]) -> list[RunAttempt]:
-    """Leave out beginnings whose end a record tells, where no note of it could be made."""
+    """Drop tries without an end in the log where a record tells the end."""
     known = {(one.run, one.started_at) for one in recorded}
     return [one for one in noted if one.outcome or (one.run, one.started_at) not in known]

@@ -6,10 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.analysis.failures import WHOLE_RUN, by_fragility, executions, rates, troubled
-from benchyard.analysis.failures.rates import DAY, WEEK, Bucket, least_rate, suiting
+from benchyard.analysis.executions import WHOLE_RUN, executions
+from benchyard.analysis.failure_rates import (
+    DAY,
+    WEEK,
+    Bucket,
+    by_fragility,
+    least_rate,
+    rates,
+    suiting,
+    troubled,
+)
 from benchyard.core.model import Outcome
-from tests.benchyard.analysis.failures.conftest import MakeTry, step
+from tests.benchyard.analysis.conftest import MakeTry, step
 
 
 def test_nine_of_ten_come_before_one_of_one(make_try: MakeTry) -> None:

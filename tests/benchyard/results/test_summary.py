@@ -8,7 +8,8 @@ import pytest
 
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import RunRecord
-from benchyard.results.summary import FORMAT, VERSION, median_run, summarize, unit_and_direction
+from benchyard.results.summary import FORMAT, VERSION, median_run, summarize
+from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.statistics.advice import advise
 
 FAILED = Outcome.FAILED

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchyard.core.model import Outcome
-from benchyard.results.summary import median_run, summarize, write_summary
-from benchyard.results.summary.writing import rendered
+from benchyard.results.summary import median_run, summarize
+from benchyard.results.summary_files import rendered, write_summary
 
 FAILED = Outcome.FAILED
 
@@ -100,14 +100,6 @@ def test_defect_37_more_runs_replace_what_was_written(
     assert read(tmp_path / "stats.csv")[0]["duration_values"] == "[1.0, 5.0, 5.0]"
     assert {row["run"] for row in read(tmp_path / "aggregated.csv")} == {"2"}
     assert json.loads((tmp_path / "summary.json").read_text())["n_runs"] == 3
-
-
-def test_the_median_runs_curves_are_aggregated_whole(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
-    write_summary(tmp_path, "c", placed(make.run(6, make.took(1.0), make.took(1.0, index=2))))
-    curves = (tmp_path / "run_6" / "metrics.csv").read_text()
-    assert (tmp_path / "aggregated.csv").read_text() == curves
 
 
 def test_aggregated_is_a_second_name_of_the_median_runs_curves(

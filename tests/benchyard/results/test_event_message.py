@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from benchyard.core.model import Json
-from benchyard.results.events.message import read, read_plain, write
+from benchyard.results.event_message import read, read_plain, write
 
 TEXTS = some.text(some.characters(), max_size=30)  # halves of characters too
 VALUES = (

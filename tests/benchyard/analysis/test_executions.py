@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.analysis.failures import WHOLE_RUN, collect, executions
-from benchyard.analysis.failures.executions import NO_END, results_below
+from benchyard.analysis.executions import NO_END, WHOLE_RUN, collect, executions, results_below
 from benchyard.core.model import Outcome
 from benchyard.process.labels import this_owner
 from benchyard.results.attempts import TriedStep, note_began, note_ended
 from benchyard.results.folders import TRIES_FILE
 from benchyard.results.record import ErrorRecord, RunRecord, write_record
-from tests.benchyard.analysis.failures.conftest import MakeTry, step
+from tests.benchyard.analysis.conftest import MakeTry, step
 
 BEGAN = "2026-11-20T08:00:00.000000+00:00"
 

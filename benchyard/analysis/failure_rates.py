@@ -1,4 +1,4 @@
-"""How much failed: step by step, the most fragile first, and over time."""
+"""Failure rates: of each step, the most fragile first, and of each day or week."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from math import sqrt
 
-from benchyard.analysis.failures.executions import WHOLE_RUN, StepTry
+from benchyard.analysis.executions import WHOLE_RUN, StepTry
 from benchyard.core.model import Outcome
 
 #: Two-sided 95 % of the normal distribution.
@@ -137,7 +137,7 @@ class Bucket:
 
 
 def suiting(found: Sequence[StepTry]) -> str:
-    """Return which length suits the time that executions span."""
+    """Return ``DAY``, or ``WEEK`` where executions span three weeks or more."""
     days = [_day(one) for one in found]
     return DAY if not days or (max(days) - min(days)).days < _MOST_DAYS else WEEK
 

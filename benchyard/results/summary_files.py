@@ -25,9 +25,8 @@ from benchyard.results.folders import (
 from benchyard.results.metrics_csv import COLUMNS, StepOfRun, stats_csv, summary_csv, to_csv
 from benchyard.results.ownership import is_summary
 from benchyard.results.record import Repetition, RunRecord
-from benchyard.results.summary.counting import counting, middle
-from benchyard.results.summary.document import duration_s, summarize
-from benchyard.results.summary.metrics import levels_of
+from benchyard.results.summary import duration_s, summarize
+from benchyard.results.summary_metrics import counting, levels_of, middle
 
 #: Document, steps, one step: what is inside of these stands on a line, but for metrics.
 _NESTING = 3

@@ -155,7 +155,7 @@ def _judge(
     if error is None:
         try:
             result = _result(step, answer.value)
-            if step.check is not None and timed.kind == "measured" and not step.expect_failure:
+            if timed.kind == "measured" and not step.expect_failure:
                 _check(step, resource, result, bench.checks)
         except Exception as raised:  # noqa: BLE001 - as in _execute_once
             error = raised

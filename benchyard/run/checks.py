@@ -122,15 +122,15 @@ class Checks:
     def _asked(self, check: Check, output: Path, shared: Path, timeout: float | None) -> str | None:
         seconds = None if timeout is None else max(timeout, LEAST_SECONDS)
         child = self._start(check, output, shared)
+        stream = pipe(child.stdout)
         try:
             deadline = Deadline(seconds, child.kill)
             with deadline.armed():
-                said = child.stdout.read() if child.stdout else b""
+                said = stream.read()
                 ended = child.wait()
         finally:
             child.kill()
-            if child.stdout:
-                child.stdout.close()
+            stream.close()
             with self._lock:
                 self._under_way.remove(child)
         if deadline.passed:

@@ -34,12 +34,6 @@ def life(script: Script, name: str = "Alpha") -> list[str]:
     return [method for owner, _, method in asked if owner == name and method != "version"]
 
 
-def test_the_life_of_a_resource(lab: Lab) -> None:
-    lab.one(step("a"))
-
-    assert life(lab.script) == ["initialize", "start", "wait_until_ready", "work", "stop"]
-
-
 def test_defect_15_two_steps_share_one_live_instance(lab: Lab) -> None:
     record = lab.one(step("a"), step("b"), step("c", repeat=3, warmup=1))
 
@@ -48,33 +42,22 @@ def test_defect_15_two_steps_share_one_live_instance(lab: Lab) -> None:
     assert [p.step for p in phases(record) if p.phase in ("start", "ready")] == [1, 1]
 
 
-def test_a_resource_starts_when_it_is_first_needed(lab: Lab) -> None:
+def test_all_are_initialized_first_and_each_starts_when_it_is_needed(lab: Lab) -> None:
     record = lab.one(step("a"), step("b", "Beta"), step("c"))
 
+    assert lab.script.keys[:2] == ["Alpha.initialize", "Beta.initialize"]
     assert [p.step for p in phases(record, "Beta")] == [None, 2, 2, None]
     assert lab.script.keys.index("Beta.start") > lab.script.keys.index("Alpha.work")
 
 
-def test_all_are_initialized_before_anything_is_measured(lab: Lab) -> None:
-    lab.one(step("a"), step("b", "Beta"))
-
-    assert lab.script.keys[:2] == ["Alpha.initialize", "Beta.initialize"]
-
-
-def test_resources_stop_in_reverse_order(lab: Lab) -> None:
-    lab.one(step("a", "Beta"), step("b"), step("c", "Crowd"))
-
-    stops = [key for key in lab.script.keys if key.endswith(".stop")]
-    assert stops == ["Crowd.stop", "Alpha.stop", "Beta.stop"]
-
-
-def test_stop_is_not_asked_of_what_never_started(lab: Lab) -> None:
+def test_what_never_started_is_not_stopped_and_may_know_its_version(lab: Lab) -> None:
     lab.script.on("Alpha.work", NO)
 
     record = lab.one(step("a"), step("b", "Beta"))
 
     assert life(lab.script, "Beta") == ["initialize"]
     assert named(record, "b").outcome is Outcome.SKIPPED
+    assert record.resources["Beta"] == {"version": "1.2.3", "settings": {}}
 
 
 def test_each_run_has_instances_of_its_own(lab: Lab) -> None:
@@ -103,6 +86,9 @@ def test_a_half_finished_start_is_stopped_too(lab: Lab, method: str) -> None:
     assert (broken.phase, broken.outcome) == (method[:5].replace("wait_", "ready"), FAILED)
     assert broken.error is not None
     assert broken.error.message == "the port is taken"
+    (attempt,) = record.steps[0].attempts
+    assert (attempt.outcome, attempt.repetitions) == (FAILED, ())
+    assert attempt.error == broken.error
 
 
 def test_a_retry_starts_a_new_instance_after_a_broken_start(lab: Lab) -> None:
@@ -118,16 +104,6 @@ def test_a_retry_starts_a_new_instance_after_a_broken_start(lab: Lab) -> None:
     first, second = (c.resource for c in lab.script.calls if c.key == "Alpha.start")
     assert first is not second
     assert first.workspace == second.workspace
-
-
-def test_a_broken_start_is_an_attempt_without_repetitions(lab: Lab) -> None:
-    lab.script.on("Alpha.start", NotReadyError("died"))
-
-    attempt = lab.one(step("a")).steps[0].attempts[0]
-
-    assert (attempt.outcome, attempt.repetitions) == (FAILED, ())
-    assert attempt.error is not None
-    assert attempt.error.type == "NotReadyError"
 
 
 @pytest.mark.parametrize("method", ["start", "wait_until_ready", "initialize"])
@@ -415,14 +391,6 @@ def test_a_version_that_cannot_be_told_is_null(lab: Lab) -> None:
 
     assert record.outcome is DONE
     assert record.resources["Alpha"] == {"version": None, "settings": {}}
-
-
-def test_a_resource_that_never_started_may_still_know_its_version(lab: Lab) -> None:
-    lab.script.on("Alpha.work", NO)
-
-    record = lab.one(step("a"), step("b", "Beta"))
-
-    assert record.resources["Beta"] == {"version": "1.2.3", "settings": {}}
 
 
 def facts_of(lab: Lab, *told: Any) -> Any:

@@ -173,3 +173,50 @@ def test_a_command_is_told_too_in_a_lab_that_never_had_a_webhook(
         assert (alert["case"], alert["flow_run"]) == ("broken", broken)
         assert alert["url"] == f"{lab.told['ui']}/runs/flow-run/{broken}"
         assert place.refused() == []
+
+
+def test_three_nights_of_one_lab(place: Place) -> None:
+    """A schedule each minute: a good night, one with a retried step, one that fails for good."""
+    lab, base = place.lab, place.shell.home.parent
+    script = (
+        f"[ ! -e {base}/broken ] || exit 5; [ ! -e {base}/flaky ] || {{ rm {base}/flaky; exit 4; }}"
+    )
+    add_case(place.shell.checkout, "nights", script, retries=1, retry_delay=0)
+    deployment = str(lab.deployment("execute-case/testbed")["id"])
+    each_minute = {
+        "active": True,
+        "parameters": wanted("nights") | {"runs": 2},
+        "schedule": {"interval": 60, "anchor_date": datetime.now(UTC).isoformat()},
+    }
+
+    def nights() -> list[dict[str, Any]]:
+        chosen: dict[str, Any] = {
+            "deployments": {"id": {"any_": [deployment]}},
+            "flow_runs": {"state": {"type": {"any_": [*FINAL]}}},
+            "sort": "START_TIME_ASC",
+            "limit": 200,
+        }
+        found = lab.ask("/flow_runs/filter", chosen)
+        return [one for one in found if one["parameters"]["case"] == "cases/nights"]
+
+    (one,) = lab.ask(f"/deployments/{deployment}/schedules", [each_minute])
+    assert eventually(lambda: len(nights()) >= 1, 300)
+    (base / "flaky").touch()
+    assert eventually(lambda: len(nights()) >= 2 and not (base / "flaky").exists(), 300)
+    (base / "broken").touch()
+    assert eventually(lambda: nights()[-1]["state"]["type"] == "FAILED", 300)
+    lab.ask(f"/deployments/{deployment}/schedules/{one['id']}", {"active": False}, method="PATCH")
+    failed = str(nights()[-1]["id"])
+    assert eventually(lambda: place.receiver.of("nights"), TOLD_SECONDS)
+    (base / "broken").unlink()
+    lab.retry(failed)
+    assert eventually(lambda: lab.flow_run(failed)["run_count"] == 2, 120)
+    assert lab.wait_for(failed, "COMPLETED", "CRASHED") == "COMPLETED"
+
+    messages = [str(night["state"]["message"]) for night in nights()]
+    print(*messages, sep="\n")  # noqa: T201 - to look at
+    assert messages[0].startswith("2 runs done; nothing to compare with")
+    assert all("2 runs done; against the campaign of" in text for text in messages[1:])
+    assert not [night for night in nights() if night["state"]["type"] == "CRASHED"]
+    assert len(place.receiver.of("nights")) == 1
+    assert place.refused() == []

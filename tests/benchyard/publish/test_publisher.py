@@ -140,7 +140,7 @@ def test_a_sink_that_cannot_be_told_of_archiving_is_a_warning(
 ) -> None:
     fill("a.json")
     sink = NotingSink(to.folder.parent / "sink", deaf=True)
-    outcome = publish(spool, sink, to)
+    outcome = publish(spool, sink, to, Manner(HASTY))
     assert outcome.published[0].warning == "the table is away"
     assert outcome.is_clean
     assert names(spool) == []

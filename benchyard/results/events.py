@@ -19,7 +19,7 @@ from benchyard.statistics.measures import median
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened on a node.
+    """One event of a node, as Batch Shipyard stores them.
 
     Args:
         at: When, with a time zone.

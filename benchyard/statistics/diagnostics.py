@@ -113,7 +113,7 @@ def _orders(n: int) -> tuple[int, ...]:
 
 
 def first_p(values: Sequence[float]) -> float:
-    """Return the one-sided p-value of the first value being above what the others predict.
+    """Test whether the first value exceeds what the others predict; return the one-sided p-value.
 
     Args:
         values: Shape (n,), in the order of their making.

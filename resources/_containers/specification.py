@@ -230,7 +230,7 @@ def _between(start: str, end: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """How a program ended that was executed in a container.
+    """The end of a program in a container.
 
     Args:
         code: Exit code; 128 + number for a signal.

@@ -1,4 +1,4 @@
-"""Kernel files: read again and again through a descriptor, or once; and peaks that begin anew.
+"""Readers of kernel files: once, or repeatedly through one descriptor; and peaks a window.
 
 At each boundary the peak since the last one is noted, and the kernel's mark is set back to what is
 in use now. Windows may overlap: the peak of one is the largest of the segments inside it. What

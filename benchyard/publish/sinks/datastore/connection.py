@@ -285,7 +285,7 @@ def _meaning(place: str, error: GoogleAPICallError) -> BenchyardError:
 
 
 def status(error: GoogleAPICallError) -> StatusCode:
-    """Return the code of an error; UNKNOWN if it has none."""
+    """Return the status code of an error, UNKNOWN without one."""
     code = cast("object", error.grpc_status_code)  # pyright: ignore[reportUnknownMemberType] # not typed
     return code if isinstance(code, StatusCode) else StatusCode.UNKNOWN
 

@@ -73,21 +73,23 @@ class Publication:
                 tell(self._setting.listener, Notice(text))
 
 
-INITIALIZE = Stage[Session]("initialize", Session.initialize)
-START_COLLECTOR = Stage[Session]("start-collector", Session.start_collector)
+INITIALIZE = Stage[Session]("initialize", lambda session: session.initialize())
+START_COLLECTOR = Stage[Session]("start-collector", lambda session: session.start_collector())
 #: One attempt; it is repeated as often as the step may be.
-STEP = Stage[Session, Step]("step", Session.attempt, "run{0.run}/{1.label}")
-STOP = Stage[Session]("stop", Session.stop_resources)
-STOP_COLLECTOR = Stage[Session]("stop-collector", Session.stop_collector)
-KEEP_OUTPUTS = Stage[Session]("keep-outputs", Session.keep_outputs)
-RECORD = Stage[Session]("record", Session.write_record)
-CHECKPOINT = Stage[Session]("checkpoint", Session.checkpoint)
-COOLDOWN = Stage[Session, float]("cooldown", Session.rest)
+STEP = Stage[Session, Step](
+    "step", lambda session, step: session.attempt(step), "run{0.run}/{1.label}"
+)
+STOP = Stage[Session]("stop", lambda session: session.stop_resources())
+STOP_COLLECTOR = Stage[Session]("stop-collector", lambda session: session.stop_collector())
+KEEP_OUTPUTS = Stage[Session]("keep-outputs", lambda session: session.keep_outputs())
+RECORD = Stage[Session]("record", lambda session: session.write_record())
+CHECKPOINT = Stage[Session]("checkpoint", lambda session: session.checkpoint())
+COOLDOWN = Stage[Session, float]("cooldown", lambda session, seconds: session.rest(seconds))
 SUMMARIZE = Stage[RunContext](
     "summarize", lambda setting: summarize(setting.case.title, setting.results), "{stage}"
 )
-UPLOAD = Stage[Publication]("upload", Publication.upload, "{stage}")
-ARCHIVE = Stage[Publication]("archive", Publication.archive, "{stage}")
+UPLOAD = Stage[Publication]("upload", lambda publication: publication.upload(), "{stage}")
+ARCHIVE = Stage[Publication]("archive", lambda publication: publication.archive(), "{stage}")
 
 
 class Stages(Protocol):

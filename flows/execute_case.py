@@ -18,7 +18,7 @@ from tasks.flow_run import (
 )
 from tasks.opening import open_case
 from tasks.orphans import close_task_runs
-from tasks.parameters import takes
+from tasks.parameters import parameters_of
 from tasks.reach import refuse_beyond_reach
 from tasks.server import processes_of_lab, secret_block
 from tasks.showing import shown_stages
@@ -33,7 +33,7 @@ from tasks.showing import shown_stages
     on_crashed=[announce_end, close_task_runs, announce_crash],
     on_cancellation=[announce_end, close_task_runs],
 )
-@takes(Request)
+@parameters_of(Request)
 def execute_case(case: str, **options: Any) -> State[Any]:
     """Execute the runs of a case that are not done."""
     asked = Request(case, **options)

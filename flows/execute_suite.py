@@ -10,7 +10,7 @@ from flows.execute_case import execute_case
 from tasks.choices import reference
 from tasks.events import announce_end
 from tasks.flow_run import baseline_of_flow_run, campaign_of_flow_run
-from tasks.parameters import takes
+from tasks.parameters import parameters_of
 from tasks.reach import refuse_beyond_reach
 from tasks.suite import conduct_suite
 from tasks.suite_children import close_children
@@ -26,7 +26,7 @@ from tasks.suite_there import conduct_there
     on_crashed=[announce_end, close_children],
     on_cancellation=[announce_end, close_children],
 )
-@takes(SuiteRequest)
+@parameters_of(SuiteRequest)
 def execute_suite(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     """Execute the runs of many cases that are not done, or not done lately."""
     asked = SuiteRequest(cases, **options)

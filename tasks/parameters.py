@@ -10,7 +10,7 @@ from benchyard.run.request import ExecutionOptions, descriptions
 FlowT = TypeVar("FlowT", bound=Callable[..., Any])
 
 
-def takes(kind: type[ExecutionOptions]) -> Callable[[FlowT], FlowT]:
+def parameters_of(kind: type[ExecutionOptions]) -> Callable[[FlowT], FlowT]:
     """Say that a flow takes the fields of a request by name, the first also by its place.
 
     Prefect makes the form, and what a deployment may give, of a function's signature and docstring.

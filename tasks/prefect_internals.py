@@ -47,7 +47,7 @@ def repeat_soon(client: SyncPrefectClient) -> None:
 
 
 def soon_again(response: httpx.Response) -> None:
-    """Have the client repeat a request soon that met another writer; a hook of responses.
+    """Repeat a request that met another writer; a response hook of the client.
 
     On SQLite a transaction that reads and then writes is refused at once when another one wrote
     between; the creation of a child flow run is one. The client waits for as long as a server asks

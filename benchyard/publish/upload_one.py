@@ -72,7 +72,7 @@ class StopSignal:
         return self.is_asked or self._given_up.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait so long, or until publishing is to stop; tell whether it is."""
+        """Wait for some seconds or for a wish to stop; return whether there is one."""
         end = time.monotonic() + seconds
         while not self:
             left = end - time.monotonic()

@@ -237,7 +237,7 @@ class _Scanner:
 
 
 def _widen(part: StepRows, name: str, texts: Collection[bytes]) -> None:
-    """Take cells into the extremes of a level; empty ones, and what is below zero, are none."""
+    """Widen a level's extremes by cells; empty and negative ones are ignored."""
     try:
         values: Sequence[int | float] = list(map(int, texts))
     except ValueError:

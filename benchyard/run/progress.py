@@ -229,7 +229,7 @@ class Reporter:
         tell(self._listener, event)
 
     def end(self, event: RunEnded) -> None:
-        """Tell how the run ended, once, and end writing."""
+        """Write how the run ended, unless that is done, and close the log."""
         if not self._ended:
             self._ended = True
             self.tell(event)

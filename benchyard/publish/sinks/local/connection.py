@@ -161,7 +161,7 @@ def _prepare(connection: sqlite3.Connection) -> str | None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Turn the write-ahead log on; wait for others that do so at this moment.
+    """Turn the write-ahead log on; wait while another process does.
 
     SQLite does not wait here by itself (sqlite3_busy_handler: it may return SQLITE_BUSY at once
     where waiting could lead to a deadlock).

@@ -30,11 +30,13 @@ from tasks.suite_there import conduct_there
 def execute_suite(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     """Execute the runs of many cases that are not done, or not done lately."""
     asked = SuiteRequest(cases, **options)
-    wish = replace(
+    request = replace(
         asked,
         campaign=campaign_of_flow_run(asked.campaign, filtered=asked.is_filtered),
         baseline=baseline_of_flow_run(asked.baseline),
     )
-    refuse_beyond_reach(cases=cases, root=wish.root, results=wish.results, resources=wish.resources)
-    conduct = conduct_there(reference) if wish.pool else conduct_here(execute_case)
-    return conduct_suite(wish, conduct)
+    refuse_beyond_reach(
+        cases=cases, root=request.root, results=request.results, resources=request.resources
+    )
+    conduct = conduct_there(reference) if request.pool else conduct_here(execute_case)
+    return conduct_suite(request, conduct)

@@ -26,7 +26,7 @@ from benchyard.results.reasons import why_failed
 from benchyard.results.record import Attempt, RunRecord, StepRecord
 from benchyard.suite.report import CaseReport, report_of
 from tasks.artifacts import Showcase
-from tasks.flow_run import this_flow_run
+from tasks.flow_run import flow_run_id
 
 logger = logging.getLogger(__name__)
 
@@ -122,10 +122,10 @@ def tag_resource(tag: str) -> dict[str, str]:
 
 def tell_suite(report: CaseReport) -> None:
     """Keep a report as a label of the flow run under way; a server that is away is no failure."""
-    flow_run = this_flow_run().get("id")
-    if flow_run is not None:
+    flow_run = flow_run_id()
+    if flow_run:
         labels: dict[str, bool | int | float | str] = {_REPORT: report.to_text()}
-        Showcase().ask(lambda api: api.update_flow_run_labels(UUID(str(flow_run)), labels))
+        Showcase().ask(lambda api: api.update_flow_run_labels(UUID(flow_run), labels))
 
 
 def report_in(flow_run: FlowRun) -> CaseReport | None:

@@ -13,7 +13,7 @@ from benchyard.case.selection import likely_title
 from benchyard.core.errors import RunInterruptedError
 from benchyard.results.campaigns import read_campaign
 from benchyard.run.engine import Executed
-from benchyard.run.interrupts import insist
+from benchyard.run.interrupts import reraise_interrupt
 from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
@@ -45,7 +45,7 @@ def concluding(request: Request) -> Generator[None]:
         remember_end(Cancelled(message=str(error)))
         raise
     except Exception as error:
-        insist(error)
+        reraise_interrupt(error)
         remember_end(Failed(message=str(error), data=error))
         title = likely_title(Path(request.root), request.case)
         announce_failure(title, str(error) or type(error).__name__)

@@ -77,6 +77,11 @@ def this_flow_run() -> dict[str, Json]:
     return {"id": str(run.id), "name": run.name, "attempt": run.run_count}
 
 
+def flow_run_id() -> str | None:
+    """Return the id of the flow run under way; None outside of one."""
+    return str(this_flow_run().get("id") or "") or None
+
+
 def final_state(executed: Executed, title: str) -> State[Any]:
     """Return Completed, Failed or Cancelled, with a sentence that says what failed and why.
 

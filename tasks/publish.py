@@ -6,7 +6,7 @@ from prefect import State, get_run_logger, task
 from prefect.states import Completed, Failed
 
 from benchyard.core.errors import SinkError
-from benchyard.publish import Manner, Patience, PublishResult, Route, publish_all
+from benchyard.publish import Manner, PublishResult, RetryPolicy, Route, publish_all
 from benchyard.publish.outcome import problems, summary
 from tasks.policy import UNCACHED
 
@@ -14,7 +14,7 @@ from tasks.policy import UNCACHED
 @task(name="publish", task_run_name="publish/{line.sink}", **UNCACHED)
 def publish(line: Route, retries: int, *, again: bool) -> tuple[PublishResult, ...]:
     """Publish what waits on a route; what went wrong is logged."""
-    outcomes = publish_all([line], Manner(Patience(retries)), again=again)
+    outcomes = publish_all([line], Manner(RetryPolicy(retries)), again=again)
     logger = get_run_logger()
     for outcome in outcomes:
         for problem in problems(outcome):

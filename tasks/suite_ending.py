@@ -1,5 +1,6 @@
-"""How a suite ends: its summary in a file, in the UI and in the log, and its state."""
+"""How a suite ends: what became worse, its summary in a file and in the UI, and its state."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from prefect import State, get_run_logger, task
@@ -9,8 +10,10 @@ from prefect.states import Cancelled, Completed, Failed
 from benchyard.core.errors import CaseFailedError
 from benchyard.core.files import shown
 from benchyard.show.pages import cell, suite_table
+from benchyard.suite.plan import ChosenCase
 from benchyard.suite.request import SuiteRequest
-from benchyard.suite.summary import HEAD, Summary, write_summary
+from benchyard.suite.summary import HEAD, Summary, with_comparisons, write_summary
+from tasks.events import announce_regression
 from tasks.flow_run import this_flow_run
 from tasks.policy import UNCACHED
 
@@ -21,15 +24,30 @@ _MOST_ROWS = 1000
 _NAMED = 5
 
 
+@task(name="compare-suite", **UNCACHED)
+def compare_suite(summary: Summary, entries: Sequence[ChosenCase], baseline: str) -> Summary:
+    """Compare what was done with the baseline, and tell of each regression as an event."""
+    compared = with_comparisons(summary, entries, baseline, this_flow_run())
+    logger = get_run_logger()
+    for line, entry in zip(compared.lines, entries, strict=True):
+        if entry.results is None or not line.compared:
+            continue
+        logger.info("%s against %s: %s", line.title, baseline, line.compared)
+        for found in line.regressions:
+            logger.warning("regression: %s", found.text)
+            announce_regression(found, entry.results, baseline)
+    return compared
+
+
 @task(name="summarize-suite", **UNCACHED)
-def summarize_suite(summary: Summary, wish: SuiteRequest) -> str:
+def summarize_suite(summary: Summary, request: SuiteRequest) -> str:
     """Keep the summary in a file, show it in the UI, and return where the file is.
 
     A full disk, or a server that is away, is told and ends no suite.
     """
     flow_run = this_flow_run()
     try:
-        file = shown(write_summary(summary, wish, str(flow_run.get("id", "suite")), flow_run))
+        file = shown(write_summary(summary, request, str(flow_run.get("id", "suite")), flow_run))
     except OSError as error:
         get_run_logger().warning("the suite's summary could not be written: %s", error)
         file = "nowhere, it could not be written"

@@ -16,13 +16,13 @@ from prefect.deployments import run_deployment
 
 from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case
-from benchyard.run.interrupts import graceful
+from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.suite.course import Course, End, Taken, known_places
 from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
 from benchyard.suite.request import SuiteRequest
 from tasks.events import report_in
-from tasks.flow_run import this_flow_run
+from tasks.flow_run import flow_run_id, this_flow_run
 from tasks.shared_client import our_client
 from tasks.suite_children import cancel, cancel_waiting, is_waiting
 from tasks.suite_testbeds import Testbeds, deployment_of, offer, takes, testbeds_of
@@ -44,11 +44,11 @@ Reference = Callable[[Case, Path], str]
 
 
 def conduct_there(reference: Reference) -> Callable[[SuiteRequest, Course], str]:
-    """Return what executes a course on the testbeds of the wish's pool."""
+    """Return what executes a course on the testbeds of the request's pool."""
 
-    def conduct(wish: SuiteRequest, course: Course) -> str:
+    def conduct(request: SuiteRequest, course: Course) -> str:
         with our_client() as client:
-            return _Dispatcher(client, wish, course, reference).work()
+            return _Dispatcher(client, request, course, reference).work()
 
     return conduct
 
@@ -57,10 +57,10 @@ class _Dispatcher:
     """Gives turns to testbeds, two to each at most, and hears how they end."""
 
     def __init__(
-        self, client: SyncPrefectClient, wish: SuiteRequest, course: Course, reference: Reference
+        self, client: SyncPrefectClient, request: SuiteRequest, course: Course, reference: Reference
     ) -> None:
-        self._client, self._wish, self._course = client, wish, course
-        self._pool = wish.pool or ""
+        self._client, self._request, self._course = client, request, course
+        self._pool = request.pool or ""
         self._suite = this_flow_run()
         self._deployment = deployment_of(client, self._pool)
         here = Path.cwd()
@@ -83,7 +83,7 @@ class _Dispatcher:
         self._cancel_waiting("a retry of its suite begins anew")
         self._offer()
         try:
-            with graceful(self._ask):
+            with two_stage_ctrl_c(self._ask):
                 while not self._asked and (self._course.left or self._course.under_way):
                     self._try_step()
                     if self._course.left or self._course.under_way:
@@ -169,20 +169,20 @@ class _Dispatcher:
         entry = self._course.entries[taken.turn.case]
         name = self._names[taken.turn.case]
         rest = taken.place.host in self._used
-        request = replace(
-            self._wish.request_of_case(suite=str(self._suite.get("id") or "") or None),
+        child = replace(
+            self._request.request_of_case(suite=flow_run_id()),
             case=name,
             only=taken.turn.runs,
             force=entry.again,
             rest_first=rest,
             campaign=entry.campaign,
             # A turn is not yet a case: the last one compares all of them.
-            baseline=self._wish.baseline if self._course.ends_case(taken) else None,
+            baseline=self._request.baseline if self._course.ends_case(taken) else None,
         )
         self._tries += 1
         made = run_deployment(  # pyright: ignore[reportUnknownVariableType] - two ways in one
             self._deployment.id,
-            parameters=takes(self._deployment, asdict(request)),
+            parameters=takes(self._deployment, asdict(child)),
             flow_run_name=entry.title,
             timeout=0,
             as_subflow=True,

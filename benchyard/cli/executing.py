@@ -10,7 +10,7 @@ from benchyard.lab import server
 from benchyard.run.beginning import Campaigning
 from benchyard.run.direct import DirectStages
 from benchyard.run.engine import execute_case
-from benchyard.run.interrupts import hearing
+from benchyard.run.interrupts import at_first_ctrl_c
 from benchyard.run.progress import listening
 from benchyard.run.request import Request
 from benchyard.suite.course import Course, End, SuiteLimits
@@ -38,7 +38,7 @@ def execute(
     # Whether this host will do was asked when the cases were chosen.
     course = Course(plan.entries, plan.turns, limits, ignore_requirements=True)
     stop = Event()
-    with display, listening(display.hear), hearing(stop.set):
+    with display, listening(display.hear), at_first_ctrl_c(stop.set):
         act = _directly if direct else _through_prefect()
         stopped = execute_turns(course, Place("", NOWHERE), base, act, stop)
     if stopped:

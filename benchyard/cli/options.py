@@ -8,15 +8,16 @@ from typing import Any, TypeVar
 import click
 
 from benchyard.cli.option_types import Seconds
-from benchyard.cli.sinks import parse_sinks
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
 from benchyard.core.wording import shorten
+from benchyard.publish.sinks import NAMES
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order
 from benchyard.run.request import COOLDOWN, INTERVAL, ExecutionOptions, descriptions
 
+_NOWHERE = "none"
 _RUNS = re.compile(r"([0-9]+)(?:\.\.([0-9]+))?")
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 _SAYS = descriptions(ExecutionOptions)
@@ -157,3 +158,20 @@ def _parse_until(text: str) -> float:
     if not 0 < until < 1:
         raise InputError(f"--until {text!r}: the precision lies between 0% and 100%")
     return until
+
+
+def parse_sinks(text: str) -> tuple[str, ...]:
+    """Read ``--publish local,datastore``; ``none`` is no sink.
+
+    Raises:
+        InputError: If one is named twice, or there is nothing between two commas.
+    """
+    names = [name.strip() for name in text.split(",")]
+    if names == [_NOWHERE]:
+        return ()
+    if "" in names or _NOWHERE in names or len(set(names)) < len(names):
+        raise InputError(
+            f"--publish {text!r}: name each sink once, with commas between them "
+            f"({', '.join(NAMES)}), or write {_NOWHERE}"
+        )
+    return tuple(names)

@@ -3,20 +3,21 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, shown
 from benchyard.core.model import Case, Json
-from benchyard.core.wording import duration, printable, quote
+from benchyard.core.wording import printable, quote
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import Results, RunFolder
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import read_record
 from benchyard.results.subject import about
-from benchyard.results.summary_metrics import own_time
+from benchyard.show.steps_table import steps_table
 from benchyard.statistics.figures import plural
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -157,44 +158,6 @@ def _failure(run: RunFolder) -> str:
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:
-    head = ("", "STEP", "N", "MEDIAN", "± 95 %", "CV", "MIN", "MAX", "OWN", "OUTCOMES", "LEFT OUT")
-    # Columns that have something to say in some cases only.
-    rows = list(zip(*(_row(step) for step in steps), strict=True))
-    seldom = {"OWN", "LEFT OUT"}
-    columns = [(n, *c) for n, c in zip(head, rows, strict=True) if n not in seldom or any(c)]
-    right = [at for at, (name, *_) in enumerate(columns) if name in head[2:9]]
-    print_columns(list(zip(*columns, strict=True)), right=right)
-
-
-def _row(step: dict[str, Any]) -> tuple[str, ...]:
-    metrics: dict[str, Any] = step.get("metrics") or {}
-    described: dict[str, Any] = metrics.get("duration_s", {}).get("statistics", {})
-    median, least, most = (_figure(described.get(name)) for name in ("median", "min", "max"))
-    count = str(described.get("n", 0)) if step["measured"] else "-"
-    figures = (count, median, _half_width(described), _variation(described), least, most)
-    own = own_time(metrics)
-    counts = (_counts(step["outcomes"]), _counts(step.get("left_out") or {}))
-    shown_own = "" if own is None else duration(own)
-    return (str(step["index"]), quote(step["name"]), *figures, shown_own, *counts)
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None else duration(value)
-
-
-def _half_width(described: dict[str, Any]) -> str:
-    """Say how far the farther end of the median's interval is from it; it is seldom symmetric."""
-    interval: dict[str, Any] = described.get("median_interval") or {}
-    low, high, median = interval.get("low"), interval.get("high"), described.get("median")
-    if low is None or high is None or median is None:
-        return "-"
-    return duration(max(median - low, high - median))
-
-
-def _variation(described: dict[str, Any]) -> str:
-    stdev, mean = described.get("stdev"), described.get("mean")
-    return "-" if stdev is None or not mean else f"{stdev / mean:.1%}"
-
-
-def _counts(numbers: dict[str, int]) -> str:
-    return ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in numbers.items() if n)
+    table = steps_table(steps, quote)
+    heads, figures = (list(map(str.upper, names)) for names in (table.heads, table.figures))
+    print_table(replace(table, heads=heads, figures=figures))

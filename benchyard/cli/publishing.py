@@ -15,7 +15,7 @@ from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
-from benchyard.publish import Compression, Manner, Patience, PublishResult, publish_all
+from benchyard.publish import Compression, Manner, PublishResult, RetryPolicy, publish_all
 from benchyard.publish.outcome import (
     Begun,
     Confirmed,
@@ -32,7 +32,7 @@ from benchyard.publish.outcome import (
 from benchyard.publish.routes import Backlog, backlog, routes
 from benchyard.publish.service import finished_below
 from benchyard.publish.sinks import NAMES
-from benchyard.run.interrupts import graceful
+from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.statistics.figures import plural
 
 
@@ -73,7 +73,7 @@ from benchyard.statistics.figures import plural
 @click.option(
     "--retries",
     type=click.IntRange(min=0),
-    default=Patience().retries,
+    default=RetryPolicy().retries,
     show_default=True,
     help="How often a sink that does not answer is asked again.",
 )
@@ -115,10 +115,10 @@ def command(
         _print_backlog([backlog(one) for one in wanted], as_json=as_json)
         return ExitCode.DONE
     asked = threading.Event()
-    with _display() as listener, graceful(asked.set):
+    with _display() as listener, two_stage_ctrl_c(asked.set):
         runs = [run for folder in folders for run in finished_below(folder)]
         outcomes = publish_all(
-            wanted, Manner(Patience(retries), listener, asked), runs, again=again
+            wanted, Manner(RetryPolicy(retries), listener, asked), runs, again=again
         )
     if as_json:
         print_json({"sinks": [outcome.to_json() for outcome in outcomes]})

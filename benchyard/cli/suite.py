@@ -19,11 +19,12 @@ from benchyard.cli.options import (
     schedule,
     verbose_option,
 )
-from benchyard.cli.terminal import print_columns, print_json, say
+from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.amounts import parse_length
 from benchyard.core.errors import BenchyardError, InputError, RegressionError, RunInterruptedError
 from benchyard.core.files import shown
 from benchyard.core.model import Json
+from benchyard.core.table import Table
 from benchyard.core.wording import duration, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
@@ -74,20 +75,22 @@ def command(
     point of a matrix; all below --root if left out. Cases that are not valid, that fail, or that
     no testbed is fit for are told at the end; the others are executed all the same.
     """
-    wish = SuiteRequest(
+    request = SuiteRequest(
         budget=None if budget is None else _hours("--budget", budget),
         stale=None if stale is None else _hours("--stale", stale) / 24,
         **asked_for(**given, elsewhere=given["pool"] is not None),
     )
-    wish.check()
-    check_sinks(wish.publish)
-    if not wish.pool:  # else it lies where the suite is executed
-        check_baseline(wish.baseline)
+    request.check()
+    check_sinks(request.publish)
+    if not request.pool:  # else it lies where the suite is executed
+        check_baseline(request.baseline)
     if dry_run:
-        plan = make_suite_plan(wish, resources.find(given["resource_folders"]), datetime.now(UTC))
+        plan = make_suite_plan(
+            request, resources.find(given["resource_folders"]), datetime.now(UTC)
+        )
         _print_plan(plan, as_json=as_json)
         return
-    _execute(wish, as_json=as_json, verbose=verbose)
+    _execute(request, as_json=as_json, verbose=verbose)
 
 
 def _hours(option: str, text: str) -> float:
@@ -100,19 +103,19 @@ def _hours(option: str, text: str) -> float:
 # -- executing
 
 
-def _execute(wish: SuiteRequest, *, as_json: bool, verbose: bool) -> None:
-    if wish.pool is not None and server.address() is None:
+def _execute(request: SuiteRequest, *, as_json: bool, verbose: bool) -> None:
+    if request.pool is not None and server.address() is None:
         raise InputError(
-            f"--pool {wish.pool} needs the server of a lab: set PREFECT_API_URL, or start a lab "
+            f"--pool {request.pool} needs the server of a lab: set PREFECT_API_URL, or start a lab "
             "with benchyard up"
         )
     answering = server.connect()
     from benchyard.lab import through_prefect  # noqa: PLC0415 - after the server began to start
 
     answering.wait_until_ready()
-    display = make_display(runs=0, cooldown=wish.cooldown, verbose=verbose, terminal=False)
+    display = make_display(runs=0, cooldown=request.cooldown, verbose=verbose, terminal=False)
     with display, listening(display.hear):
-        state, file = through_prefect.execute_many(wish, answering)
+        state, file = through_prefect.execute_many(request, answering)
     worse = _print_summary(file, as_json=as_json)
     if state.is_cancelled():
         raise RunInterruptedError(f"{state.message}; the same command goes on where it ended")
@@ -133,7 +136,8 @@ def _print_summary(file: Path, *, as_json: bool) -> list[str]:
     if as_json:
         print_json(document)
         return worse
-    print_columns([("CASE", "DONE", "FAILED", "LEFT OUT", "TIME", "WHY"), *_rows(document)])
+    heads = ("CASE", "DONE", "FAILED", "LEFT OUT", "TIME", "WHY")
+    print_table(Table(heads, _rows(document)))
     seed = "" if document["seed"] is None else f", in random order with seed {document['seed']}"
     say(f"\n{document['sentence']}{seed}\nall of it: {shown(file)}")
     return worse
@@ -158,18 +162,18 @@ def _print_plan(plan: SuitePlan, *, as_json: bool) -> None:
     if as_json:
         print_json(_plan(plan))
         return
-    rows = [("", "CASE", "RUNS", "ABOUT")]
+    rows = list[tuple[str, ...]]()
     for number, turn in enumerate(plan.turns, 1):
         entry = plan.entries[turn.case]
         about = "-" if entry.seconds is None else duration(entry.seconds * len(turn.runs))
         rows.append((str(number), printable(entry.title), _runs(turn.runs), about))
-    print_columns(rows, right=(0,))
+    print_table(Table(("", "CASE", "RUNS", "ABOUT"), rows, figures=("",)))
     say()
     reasons = [
         (printable(e.title), "execute" if e.runs else "leave out", printable(e.why))
         for e in plan.entries
     ]
-    print_columns([("CASE", "DECISION", "WHY"), *reasons])
+    print_table(Table(("CASE", "DECISION", "WHY"), reasons))
     if plan.seed is not None:
         say(f"\nrandom order with seed {plan.seed}")
 

@@ -10,7 +10,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -94,16 +94,6 @@ def print_json(value: Json, *, compact: bool = False) -> None:
 
 def _escaped(odd: re.Match[str]) -> str:
     return odd[0] if odd[0].isprintable() else json.dumps(odd[0])[1:-1]
-
-
-def print_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> None:
-    """Print rows in aligned columns; the first row is the header.
-
-    Args:
-        right: Positions of columns that are aligned to the right.
-    """
-    heads, *below = rows
-    print_table(Table(heads, below, [heads[place] for place in right]))
 
 
 def print_table(table: Table, colours: Sequence[str | None] = ()) -> None:

@@ -74,7 +74,7 @@ def command(
     """
     from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
-    wishes = up.LabOptions(
+    options = up.LabOptions(
         host_name=host_name,
         port=port,
         database_url=database_url,
@@ -90,13 +90,13 @@ def command(
         measures=not no_testbed,
         grace=grace,
     )
-    _refuse_together(wishes.own_server, given={"--port": port, "--database-url": database_url})
+    _refuse_together(options.own_server, given={"--port": port, "--database-url": database_url})
 
     def ready(told: dict[str, Json]) -> None:
         if as_json:
             print_json(told)
 
-    if not up.up(wishes, lambda text: say(text, err=True), ready):
+    if not up.up(options, lambda text: say(text, err=True), ready):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")
 
 

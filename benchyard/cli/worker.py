@@ -42,6 +42,6 @@ def command(
     """
     from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
-    wishes = up.JoinOptions(name, queue, tags, checkout, allowed, grace)
-    if not up.join(wishes, lambda text: say(text, err=True)):
+    options = up.JoinOptions(name, queue, tags, checkout, allowed, grace)
+    if not up.join(options, lambda text: say(text, err=True)):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")

@@ -61,7 +61,7 @@ def execute_one(request: Request, server: Server, caller: Caller) -> TurnEnd:
     return turn_end(state)
 
 
-def execute_many(wish: SuiteRequest, server: Server) -> tuple[State[Any], Path]:
+def execute_many(request: SuiteRequest, server: Server) -> tuple[State[Any], Path]:
     """Execute a suite as a flow run of this process; return its state and its summary's file.
 
     The heartbeat is off: an automation that acts on heartbeats looks after deployments, which
@@ -71,5 +71,5 @@ def execute_many(wish: SuiteRequest, server: Server) -> tuple[State[Any], Path]:
 
     caller = caller_of(server)
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
-        state = caller.told(execute_suite(**asdict(wish), return_state=True))
+        state = caller.told(execute_suite(**asdict(request), return_state=True))
     return state, places.home() / "suites" / f"{state.state_details.flow_run_id}.json"

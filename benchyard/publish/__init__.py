@@ -11,7 +11,7 @@ from benchyard.publish.service import (
     publish_all,
     upload_runs,
 )
-from benchyard.publish.sinks.sending import AFTER_A_CASE, Patience
+from benchyard.publish.sinks.sending import AFTER_A_CASE, RetryPolicy
 
 __all__ = [
     "AFTER_A_CASE",
@@ -19,8 +19,8 @@ __all__ = [
     "Happening",
     "Listener",
     "Manner",
-    "Patience",
     "PublishResult",
+    "RetryPolicy",
     "Route",
     "Uploaded",
     "archive_uploaded",

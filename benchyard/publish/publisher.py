@@ -28,7 +28,7 @@ from benchyard.publish.outcome import (
     silent,
 )
 from benchyard.publish.sinks.contract import Kind, Sink
-from benchyard.publish.sinks.sending import PATIENT, Patience
+from benchyard.publish.sinks.sending import HALF_A_MINUTE, RetryPolicy
 from benchyard.publish.spool import Listing, WaitingFile, documents_of, listing
 from benchyard.publish.upload_one import StopSignal, Uploader
 
@@ -42,12 +42,12 @@ class Manner:
     """How to publish.
 
     Args:
-        patience: How long to try a sink that does not answer.
+        policy: How long to try a sink that does not answer.
         listener: Called for each event, in the thread that publishes.
         asked: Is set to stop: files that are under way are finished, the others stay.
     """
 
-    patience: Patience = PATIENT
+    policy: RetryPolicy = HALF_A_MINUTE
     listener: Listener = silent
     asked: threading.Event | None = None
 
@@ -143,7 +143,7 @@ def _uploaded(
 ) -> PublishResult:
     stop = StopSignal(manner.asked)
     heard: queue.Queue[_Heard] = queue.Queue()
-    uploader = Uploader(sink, to, manner.patience, stop, heard.put)
+    uploader = Uploader(sink, to, manner.policy, stop, heard.put)
     manner.listener(Begun(sink.name, len(found.waiting), sum(one.size for one in found.waiting)))
     if found.waiting:
         _prepare(to, stop)

@@ -29,7 +29,7 @@ from benchyard.publish.outcome import (
 )
 from benchyard.publish.redact import scrubbed
 from benchyard.publish.sinks.contract import NotesArchiving, Sink, Spooled
-from benchyard.publish.sinks.sending import Patience, Wait, retried
+from benchyard.publish.sinks.sending import RetryPolicy, Wait, retried
 from benchyard.publish.spool import WaitingFile, reject
 
 #: After so many seconds without a change, a document that cannot be read will not become readable.
@@ -72,7 +72,7 @@ class StopSignal:
         return self.is_asked or self._given_up.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for some seconds or for a wish to stop; return whether there is one."""
+        """Wait for some seconds or for a request to stop; tell whether there is one."""
         end = time.monotonic() + seconds
         while not self:
             left = end - time.monotonic()
@@ -121,14 +121,14 @@ class Uploader:
     Args:
         sink: Where files are stored.
         archive: Where they go afterwards.
-        patience: How long to try a sink that does not answer.
+        policy: How long to try a sink that does not answer.
         stop: Whether to go on.
         tell: Called before each retry, by the thread that will wait.
     """
 
     sink: Sink
     archive: Archive
-    patience: Patience
+    policy: RetryPolicy
     stop: StopSignal
     tell: Listener
     _troubles: int = field(default=0, init=False)
@@ -196,7 +196,7 @@ class Uploader:
 
     def _store(self, held: ClaimedFile, spooled: Spooled) -> Ending:
         try:
-            retried(lambda: self._call(spooled), self.patience, self._waiting(held.name))
+            retried(lambda: self._call(spooled), self.policy, self._waiting(held.name))
         except SinkUnavailableError as error:
             if not self.stop:
                 self.stop.give_up(str(error))
@@ -247,7 +247,7 @@ class Uploader:
         try:
             retried(
                 lambda: sink.note_archived(spooled, began, ended),
-                self.patience,
+                self.policy,
                 self._waiting(spooled.name),
             )
         except BenchyardError as error:  # also of settings: the file is archived all the same

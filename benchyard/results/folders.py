@@ -1,7 +1,7 @@
 """What lies in a results folder: the name of every file, and which runs are there in which state.
 
-Nobody else knows a name: ``Results`` is the folder with the runs of one case, ``RunFolder`` that of
-one run.
+``Results`` is the folder with the runs of one case, ``RunFolder`` that of one run. What earlier
+campaigns left beside them is named in ``benchyard.results.campaigns``.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 RUN_FILE = "run.json"
 #: Without this file, which is written last of all, a run did not happen.
 DONE = ".done"
-#: Says of a run's folder that the lab made it, and which folders in it are those of resources.
+#: Says of a run's folder that Benchyard made it, and which folders in it are those of resources.
 MARK = ".benchyard"
 EVENTS_FILE = "events.jsonl"
 LOG_FILE = "log.txt"
@@ -25,7 +25,7 @@ RESOURCES_FILE = "resources.csv"
 RAW_FILE = "samples.raw"
 #: Where the programs of a run work while it goes on.
 WORK = ".work"
-#: Files that the lab writes in the folder of a run.
+#: Files that Benchyard writes in the folder of a run.
 RUN_FILES = (
     *(MARK, DONE, RUN_FILE, EVENTS_FILE, CASE_INFO, LOG_FILE),
     *(METRICS_FILE, RESOURCES_FILE, RAW_FILE),
@@ -40,7 +40,7 @@ SUMMARY_TABLE = "summary.csv"
 STATS_FILE = "stats.csv"
 AGGREGATED_FILE = "aggregated.csv"
 TRIES_FILE = "tries.jsonl"
-#: Files that the lab writes beside the runs of a case.
+#: Files that Benchyard writes beside the runs of a case.
 SUMMARY_FILES = (SUMMARY_FILE, SUMMARY_TABLE, STATS_FILE, AGGREGATED_FILE, TRIES_FILE)
 #: Held while anything in the folder is made, moved or removed; see ``testbed.hold_results``.
 RESULTS_LOCK = ".benchyard.lock"

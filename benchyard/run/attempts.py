@@ -33,7 +33,7 @@ class AttemptKit:
     """What an execution is measured with.
 
     Args:
-        timeline: The time of the run.
+        timeline: The run's monotonic clock.
         collector: Reads the counters.
         describe: Makes the record of an error, secrets removed.
         leftovers: Ends what programs leave running.
@@ -87,6 +87,7 @@ def _execute_once(
     bench: AttemptKit,
     abort: Callable[[], None],
 ) -> Repetition:
+    """Time one execution: counters, monotonic clock, command, monotonic clock, counters."""
     deadline = Deadline(step.timeout, abort)
     _forget_outputs(step, resource)
     error: Exception | None = None

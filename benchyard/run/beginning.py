@@ -41,7 +41,7 @@ def campaigning(text: str) -> Campaigning:
 
 
 @dataclass(frozen=True, slots=True)
-class WishedCampaign:
+class CampaignRequest:
     """Which campaign is wished for.
 
     Args:
@@ -197,7 +197,7 @@ class OpenCampaign:
 def open_campaign(
     case: Case,
     campaign: Campaign,
-    plan: WishedCampaign,
+    plan: CampaignRequest,
     subject: Subject,
     say: Say,
 ) -> OpenCampaign:

@@ -19,14 +19,14 @@ from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import (
     Campaigning,
+    CampaignRequest,
     OpenCampaign,
-    WishedCampaign,
     missing,
     nothing_to_do,
     open_campaign,
     settled_campaign,
 )
-from benchyard.run.interrupts import graceful, insist
+from benchyard.run.interrupts import reraise_interrupt, two_stage_ctrl_c
 from benchyard.run.precision import Precision
 from benchyard.run.progress import CaseStarted, Listener, Notice, Waiting, tell
 from benchyard.run.request import Request
@@ -98,7 +98,7 @@ def execute_case(setting: RunContext, request: Request, stages: Stages) -> Execu
         KeyboardInterrupt: At the second Ctrl-C, after everything was stopped.
     """
     stop = _Stop(setting.listener)
-    with graceful(stop.ask), _testbed(setting, request, stop):
+    with two_stage_ctrl_c(stop.ask), _testbed(setting, request, stop):
         runs = _Runs(setting, request, stop)
         last: Handles = []
         for session in runs:
@@ -154,7 +154,7 @@ def _failed_if_broken(session: Session) -> Generator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever it is, the run failed of it
-        insist(error)
+        reraise_interrupt(error)
         session.fail(error)
 
 
@@ -228,7 +228,7 @@ def _open(setting: RunContext, request: Request) -> tuple[OpenCampaign, tuple[in
     opened = open_campaign(
         setting.case,
         there,
-        WishedCampaign(Campaigning(request.campaign), setting.flow_run),
+        CampaignRequest(Campaigning(request.campaign), setting.flow_run),
         subject,
         say,
     )

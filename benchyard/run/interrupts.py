@@ -11,11 +11,11 @@ from benchyard.process import stops
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Seconds after the signal that began the end in which further ones mean the same.
-_SAME_WISH_SECONDS = 10.0
+_ONE_END_SECONDS = 10.0
 #: When the end began, on the monotonic clock.
 _ending_since: float | None = None
 #: What the first Ctrl-C calls, the innermost last. Python tells signals to the main thread alone.
-_wishes: list[Callable[[], None]] = []
+_first_calls: list[Callable[[], None]] = []
 
 
 @contextmanager
@@ -39,20 +39,20 @@ def ending() -> Generator[None]:
 
 
 @contextmanager
-def hearing(first: Callable[[], None]) -> Generator[None]:
-    """Call ``first``, too, at the first Ctrl-C that a ``graceful`` block inside receives.
+def at_first_ctrl_c(first: Callable[[], None]) -> Generator[None]:
+    """Call ``first``, too, at the first Ctrl-C that a ``two_stage_ctrl_c`` block inside receives.
 
     A suite needs this: its case may end before it can stop, and then no other may begin.
     """
-    _wishes.append(first)
+    _first_calls.append(first)
     try:
         yield
     finally:
-        _wishes.pop()
+        _first_calls.pop()
 
 
 @contextmanager
-def graceful(first: Callable[[], None]) -> Generator[None]:
+def two_stage_ctrl_c(first: Callable[[], None]) -> Generator[None]:
     """Call ``first`` at the first Ctrl-C inside; raise ``KeyboardInterrupt`` at the second.
 
     The blocks around it are called at the first one too. SIGTERM and SIGHUP count as the second
@@ -69,28 +69,28 @@ def graceful(first: Callable[[], None]) -> Generator[None]:
         nonlocal asked
         if asked < 2:
             asked = asked + 1 if number == signal.SIGINT else 2
-            _wish() if asked == 1 else _end()
+            _call_first() if asked == 1 else _end()
 
     # Whoever handles these already (Prefect does, in a flow) knows better what they mean.
     free = (signal.SIG_DFL, _end_once)
     numbers = (signal.SIGINT, *(n for n in ENDS[1:] if signal.getsignal(n) in free))
     before = {number: signal.signal(number, heard) for number in numbers}
     try:
-        with stops.hear(), hearing(first):
+        with stops.hear(), at_first_ctrl_c(first):
             yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def _wish() -> None:
-    for wish in tuple(_wishes):
-        wish()
+def _call_first() -> None:
+    for first in tuple(_first_calls):
+        first()
 
 
 def _end_once(_number: int, _frame: FrameType | None) -> None:
     """Handle a signal: end the program, once; a second one would interrupt the clean-up."""
-    if _ending_since is None or time.monotonic() - _ending_since > _SAME_WISH_SECONDS:
+    if _ending_since is None or time.monotonic() - _ending_since > _ONE_END_SECONDS:
         _end()
 
 
@@ -100,7 +100,7 @@ def _end() -> None:
     raise KeyboardInterrupt
 
 
-def insist(error: Exception) -> None:
+def reraise_interrupt(error: Exception) -> None:
     """Re-raise the interrupt that ``error`` masks, if there is one.
 
     A signal raises an exception at whatever line is executed; where the clean-up there fails in

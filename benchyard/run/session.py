@@ -284,7 +284,7 @@ class Session:
         self._say_end(self.written)
 
     def rest(self, seconds: float) -> None:
-        """Let the host come to rest; a wish to stop ends it early."""
+        """Let the host come to rest; a request to stop ends it early."""
         self.stopping.wait(seconds)
 
     # -- what is told

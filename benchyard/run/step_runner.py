@@ -167,7 +167,7 @@ class StepRunner:
             StepFailedError: If it failed.
         """
         number = len(self.book.attempts(step)) + 1
-        # Waited for here and not by Prefect, which would not hear of a wish to stop.
+        # Waited for here and not by Prefect, which would not hear of a request to stop.
         if number > 1 and self._stopping.wait(step.retry_delay):
             raise StepFailedError(f"{step.name}: not tried again, the run is being stopped")
         timeline = context.bench.timeline

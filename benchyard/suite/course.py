@@ -44,10 +44,10 @@ class SuiteLimits:
     fail_fast: bool = False
 
 
-def limits_of(wish: SuiteRequest) -> SuiteLimits:
+def limits_of(request: SuiteRequest) -> SuiteLimits:
     """Return when a suite that is wished for begins nothing more."""
-    budget = None if wish.budget is None else wish.budget * 3600
-    return SuiteLimits(budget, wish.cooldown, wish.fail_fast)
+    budget = None if request.budget is None else request.budget * 3600
+    return SuiteLimits(budget, request.cooldown, request.fail_fast)
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""From a wish to a plan: which runs of which cases are executed, in which order, and why."""
+"""From a request to a plan: which runs of which cases are executed, in which order, and why."""
 
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -125,7 +125,7 @@ class Chooser:
         know: What is known of the runs in a folder.
     """
 
-    wish: SuiteRequest
+    request: SuiteRequest
     began: datetime
     subject_now: Callable[[Case], Subject]
     know: Callable[[Path], Known] = field(default=known_of)
@@ -150,10 +150,10 @@ class Chooser:
 
     def _entry(self, case: Case, results: Path) -> ChosenCase:
         known = self.know(results)
-        wanted = range(1, self.wish.runs + 1)
-        if self.wish.pool and self.wish.campaign == Campaigning.NEW:
+        wanted = range(1, self.request.runs + 1)
+        if self.request.pool and self.request.campaign == Campaigning.NEW:
             # Its testbed knows what of it this suite has done; results here may be of another one.
-            seconds, campaign = known.seconds(), self.wish.campaign
+            seconds, campaign = known.seconds(), self.request.campaign
             return ChosenCase(
                 case.title,
                 "a new campaign",
@@ -174,7 +174,7 @@ class Chooser:
         runs = tuple(sorted({*missing, *decided.runs}))
         why = "; ".join(reasons) if runs else self._why_not(known, changes)
         again = bool(decided.runs) and not (decided.begins or decided.asks)
-        campaign = Campaigning.NEW.value if decided.begins else self.wish.campaign
+        campaign = Campaigning.NEW.value if decided.begins else self.request.campaign
         seconds = known.seconds() if runs else None
         return ChosenCase(case.title, why, case, results, runs, again, campaign, seconds)
 
@@ -183,9 +183,9 @@ class Chooser:
 
         Of testbeds elsewhere they alone know.
         """
-        wish = self.wish
-        before = known.subject() if known.ended and not wish.pool else None
-        if before is None or wish.campaign == Campaigning.KEEP:
+        request = self.request
+        before = known.subject() if known.ended and not request.pool else None
+        if before is None or request.campaign == Campaigning.KEEP:
             return ""
         return in_words(differences(before, self.subject_now(case)))
 
@@ -198,26 +198,27 @@ class Chooser:
         if not candidates:
             return _Again()
         begun = len(before) < len(known.ended)
-        if self.wish.campaign == Campaigning.NEW and not begun:
+        if self.request.campaign == Campaigning.NEW and not begun:
             return _Again(wanted, "a new campaign", begins=True)
-        if self.wish.force:
+        if self.request.force:
             return _Again(candidates, "all are done again")
         if begun:
             return _Again()
         newest = max(before.values())
-        if self.wish.pool and self.wish.changed:
+        if self.request.pool and self.request.changed:
             return _Again(wanted, "its testbed tells whether it has changed", asks=True)
-        if self.wish.stale is not None and newest < self.began - timedelta(days=self.wish.stale):
+        stale = self.request.stale
+        if stale is not None and newest < self.began - timedelta(days=stale):
             days = (self.began - newest).total_seconds() / 86_400
             return _Again(wanted, f"the last run is {plain(days)} days old", begins=True)
-        if changes and (self.wish.changed or missing):
+        if changes and (self.request.changed or missing):
             return _Again(wanted, f"changed since the runs were done: {changes}", begins=True)
         return _Again()
 
     def _why_not(self, known: Known, changes: str) -> str:
         newest = max(known.ended.values())
-        filters = ["not changed"] * self.wish.changed
-        filters += ["not stale"] * (self.wish.stale is not None)
+        filters = ["not changed"] * self.request.changed
+        filters += ["not stale"] * (self.request.stale is not None)
         what = " and ".join(filters) or "all runs are done"
         but = f", but of something else ({changes}): --changed measures anew" if changes else ""
         return f"{what}; the last run is of {newest:%Y-%m-%d %H:%M}{but}"
@@ -278,7 +279,7 @@ class SuitePlan:
 
 
 def make_suite_plan(
-    wish: SuiteRequest,
+    request: SuiteRequest,
     registry: Registry,
     began: datetime,
     chance: Callable[[], int] | None = None,
@@ -288,24 +289,24 @@ def make_suite_plan(
     Args:
         registry: The resource classes that there are.
         began: When the suite began at first.
-        chance: Gives a seed where the wish has none.
+        chance: Gives a seed where the request has none.
 
     Raises:
-        InputError: If the wish selects nothing, or cannot be meant.
+        InputError: If the request selects nothing, or cannot be meant.
     """
-    wish.check()
-    root = Path(wish.root)
-    elsewhere = Path(wish.results).resolve() if wish.results else None
+    request.check()
+    root = Path(request.root)
+    elsewhere = Path(request.results).resolve() if request.results else None
 
     def folder_of(case: Case) -> Path:
         return results_folder(case, root, elsewhere)
 
-    loaded = find_cases(root, wish.cases, wish.tags, registry)
-    chooser = Chooser(wish, began, lambda case: current_subject(case, registry, folder_of(case)))
+    loaded = find_cases(root, request.cases, request.tags, registry)
+    chooser = Chooser(request, began, lambda case: current_subject(case, registry, folder_of(case)))
     entries = chooser.choose(loaded, folder_of)
     if not entries:
         raise InputError(f"no cases below {root.resolve()}")
-    return in_order(entries, Order(wish.order), wish.seed, chance or _by_chance)
+    return in_order(entries, Order(request.order), request.seed, chance or _by_chance)
 
 
 def _by_chance() -> int:

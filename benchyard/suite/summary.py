@@ -222,7 +222,7 @@ def _line(entry: ChosenCase, turns: Sequence[Taken]) -> CaseResult:
 
 
 def write_summary(
-    summary: Summary, wish: SuiteRequest, name: str, flow_run: Mapping[str, Json]
+    summary: Summary, request: SuiteRequest, name: str, flow_run: Mapping[str, Json]
 ) -> Path:
     """Keep a suite's summary among the lab's own files, and return where.
 
@@ -234,14 +234,14 @@ def write_summary(
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}.json"
     given: JsonObject = {
-        "order": wish.order,
-        "runs": wish.runs,
-        "budget_h": wish.budget,
-        "changed": wish.changed,
-        "stale_d": wish.stale,
-        "force": wish.force,
-        "pool": wish.pool,
-        "baseline": wish.baseline,
+        "order": request.order,
+        "runs": request.runs,
+        "budget_h": request.budget,
+        "changed": request.changed,
+        "stale_d": request.stale,
+        "force": request.force,
+        "pool": request.pool,
+        "baseline": request.baseline,
     }
     head: JsonObject = {"ended_at": now(), "flow_run": dict(flow_run), "wish": given}
     write_json(file, {**summary.to_json(), **head})

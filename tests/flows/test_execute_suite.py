@@ -305,19 +305,19 @@ def test_a_signal_while_prefect_makes_a_task_run_ends_the_suite_too(
 
 
 @pytest.mark.parametrize(
-    ("wish", "sentence"),
+    ("options", "sentence"),
     [
         ({"cases": ("nothing-like-it",)}, "no case is 'nothing-like-it'"),
         ({"force": True, "changed": True}, "leave out changed and stale, or force"),
         ({"pool": "no-such-pool"}, "the work pool 'no-such-pool' has no deployment of"),
     ],
 )
-def test_a_wish_that_cannot_be_granted_is_a_sentence(
-    case_folder: MakeCase, root: Path, wish: Mapping[str, Any], sentence: str
+def test_options_that_make_no_sense_are_refused_in_a_sentence(
+    case_folder: MakeCase, root: Path, options: Mapping[str, Any], sentence: str
 ) -> None:
     case_folder("a", process("s", "true"))
     with pytest.raises(InputError, match=sentence):
-        run(root, **wish).result()
+        run(root, **options).result()
 
 
 def test_the_ui_shows_the_summary(case_folder: MakeCase, root: Path) -> None:

@@ -143,7 +143,7 @@ def _waited(used: Mapping[str, float | None]) -> tuple[str, float | None]:
     if own is not None:
         return "it", own
     if group is not None:
-        # What its own quota made wait is the case's wish.
+        # What its own quota made wait is what the case asked for.
         return "it", group - _more(used, "resource_throttled_s")
     return "somebody on this host", used.get("host_psi_cpu_some_s")
 

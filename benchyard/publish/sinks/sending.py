@@ -18,7 +18,7 @@ Wait = Callable[[SinkUnavailableError, float], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How often, and how long, to try a sink that does not answer.
 
     Args:
@@ -43,16 +43,16 @@ class Patience:
             yield full * random.uniform(0.75, 1.0)  # noqa: S311 - guards no secret
 
 
-#: Half a minute in all.
-PATIENT = Patience()
+#: For ``benchyard publish``: 31 seconds in all.
+HALF_A_MINUTE = RetryPolicy()
 
 
 #: After a case nobody likes to wait: what is not taken now waits for ``benchyard publish``.
-AFTER_A_CASE = Patience(retries=2)
+AFTER_A_CASE = RetryPolicy(retries=2)
 
 
 #: Somebody sits there and wants to see what was published.
-READING = Patience(retries=2)
+READING = RetryPolicy(retries=2)
 
 
 def sleeping(error: SinkUnavailableError, seconds: float) -> bool:
@@ -63,18 +63,18 @@ def sleeping(error: SinkUnavailableError, seconds: float) -> bool:
     return True
 
 
-def retried(attempt: Callable[[], T], patience: Patience, wait: Wait = sleeping) -> T:
+def retried(attempt: Callable[[], T], policy: RetryPolicy, wait: Wait = sleeping) -> T:
     """Return what ``attempt`` returns once it succeeds.
 
     Args:
         attempt: What is to succeed.
-        patience: How often, and how long, to try.
+        policy: How often, and how long, to try.
         wait: Waits before a retry; a server that says when to come back is obeyed.
 
     Raises:
         SinkUnavailableError: If it did not succeed.
     """
-    for delay in patience.delays():
+    for delay in policy.delays():
         try:
             return attempt()
         except SinkUnavailableError as error:

@@ -2,24 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchyard.core.model import Json
-from benchyard.core.table import Table
-from benchyard.core.wording import duration
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
-from benchyard.results.summary_metrics import own_time
 from benchyard.show.pages.markdown import cell, embedded, link
 from benchyard.show.pages.retries import place_of
+from benchyard.show.steps_table import Document, steps_table
 
 #: So many steps a page lists; summary.json has all.
 _MOST_STEPS = 200
 _MOST_WARNINGS = 20
 _MOST_FAILURES = 20
-_HEAD = ("", "Step", "N", "Median", "± 95 %", "CV", "Min", "Max", "Own", "Outcomes", "Left out")
-Document = Mapping[str, Any]
 
 
 def result_page(
@@ -45,7 +40,7 @@ def result_page(
     if broken:
         parts.append("")
     if steps:
-        parts.append(_table([_row(step) for step in steps[:_MOST_STEPS]]).markdown())
+        parts.append(steps_table(steps[:_MOST_STEPS], cell).markdown())
     if len(steps) > _MOST_STEPS:
         parts.append(f"{len(steps) - _MOST_STEPS} more steps are in summary.json.\n")
     parts += [f"- {line}" for line in _remarks(summary)]
@@ -68,12 +63,6 @@ def _failure(record: RunRecord) -> str:
     return f"{', '.join(where)}: {cell(why_failed(record))}"
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> Table:
-    """Return the table; the column of programs' own times only if there is one."""
-    says = any(row[_HEAD.index("Own")] for row in rows)
-    return Table(_HEAD, rows, _HEAD[2:9]).without(() if says else ("Own",))
-
-
 def state_of(summary: Document, failed: Sequence[int]) -> str:
     """Say how many runs are done, and which failed."""
     count = int(summary.get("n_runs") or 0)
@@ -90,49 +79,6 @@ def _remarks(summary: Document) -> Iterator[str]:
     precision: Document = summary.get("adaptive") or {}
     if precision.get("why"):
         yield f"precision: {cell(precision['why'])}"
-
-
-def _row(step: Document) -> tuple[str, ...]:
-    metrics: Document = step.get("metrics") or {}
-    length: Document = metrics.get("duration_s") or {}
-    described: Document = length.get("statistics") or {}
-    own = own_time(metrics)
-    median, least, most = (_figure(described.get(name)) for name in ("median", "min", "max"))
-    return (
-        str(step["index"]),
-        cell(step["name"]),
-        str(described.get("n", 0)) if step.get("measured") else "-",
-        median,
-        _half_width(described),
-        _variation(described),
-        least,
-        most,
-        "" if own is None else duration(own),
-        _counts(step.get("outcomes") or {}),
-        _counts(step.get("left_out") or {}),
-    )
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None else duration(value)
-
-
-def _half_width(described: Document) -> str:
-    """Return the larger distance from the median to an end of its interval."""
-    interval: Document = described.get("median_interval") or {}
-    low, high, median = interval.get("low"), interval.get("high"), described.get("median")
-    if low is None or high is None or median is None:
-        return "-"
-    return duration(max(median - low, high - median))
-
-
-def _variation(described: Document) -> str:
-    stdev, mean = described.get("stdev"), described.get("mean")
-    return "-" if stdev is None or not mean else f"{stdev / mean:.1%}"
-
-
-def _counts(numbers: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} {cell(word.replace('_', ' '))}" for word, n in numbers.items() if n)
 
 
 def suite_table(rows: Iterable[Mapping[str, object]]) -> list[Json]:

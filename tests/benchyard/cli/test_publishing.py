@@ -20,7 +20,7 @@ from benchyard.publish import service, upload_one
 from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Sink
 from benchyard.publish.spool import put
-from benchyard.run.interrupts import hearing
+from benchyard.run.interrupts import at_first_ctrl_c
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink
 from tests.conftest import RunBenchyard
@@ -175,7 +175,7 @@ def test_ctrl_c_finishes_what_is_under_way(
         assert heard.wait(60)
 
     sink.before = press
-    with hearing(heard.set):
+    with at_first_ctrl_c(heard.set):
         code, out, _ = publish("--datadir", folder, "--archivedir", tmp_path / "old")
     assert code == 130
     assert out == "local: 1 published, 2 waiting; interrupted\n"

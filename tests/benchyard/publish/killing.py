@@ -20,7 +20,7 @@ from benchyard.publish.compression import Compression
 from benchyard.publish.publisher import Manner, publish
 from benchyard.publish.sinks import open_sink
 from benchyard.publish.sinks.contract import Sink
-from benchyard.publish.sinks.sending import Patience
+from benchyard.publish.sinks.sending import RetryPolicy
 from tests.benchyard.publish.fake_sinks import FolderSink
 
 #: What changes the disk, or gives a lock back.
@@ -111,7 +111,7 @@ def publisher(folder: Path) -> None:
     """Publish until nothing waits any more."""
     sink = Journalling(open_sink("local"), folder / "journal")
     archive = LocalArchive(folder / "archive", Compression.ZST)
-    publish(folder / "spool", sink, archive, Manner(Patience(retries=20, first_s=0.05)))
+    publish(folder / "spool", sink, archive, Manner(RetryPolicy(retries=20, first_s=0.05)))
 
 
 def at_random(folder: Path, seed: int) -> dict[str, Any]:

@@ -18,12 +18,12 @@ from benchyard.publish.file_lock import claimed
 from benchyard.publish.outcome import Begun, Happening, Left, Published, PublishResult, Retrying
 from benchyard.publish.publisher import Manner, archive, publish, upload
 from benchyard.publish.sinks.contract import Kind, Spooled
-from benchyard.publish.sinks.sending import Patience
+from benchyard.publish.sinks.sending import RetryPolicy
 from benchyard.publish.upload_one import StopSignal
 from tests.benchyard.publish.conftest import Fill, names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 
-HASTY = Patience(retries=2, first_s=0.001)
+HASTY = RetryPolicy(retries=2, first_s=0.001)
 DOWN = SinkUnavailableError("the sink is down; start it")
 
 Publish = Callable[..., PublishResult]
@@ -311,7 +311,7 @@ def test_without_retries_a_sink_is_asked_once(
     fill(*(f"{number}.json" for number in range(9)))
     sink.before, sink.parallel = (failing := Failing(DOWN)), parallel
     told: list[Happening] = []
-    outcome = run(patience=Patience(retries=0), listener=told.append)
+    outcome = run(policy=RetryPolicy(retries=0), listener=told.append)
     assert failing.calls == 1
     assert [one for one in told if isinstance(one, Retrying)] == []
     assert len(outcome.waiting) == 9
@@ -322,7 +322,7 @@ def test_a_sink_that_was_never_reached_is_not_waited_for(
 ) -> None:
     fill("a.json", "b.json")
     sink.before = failing = Failing(UnreachableError("nobody is there"))
-    outcome = run(patience=Patience(5, first_s=1000, longest_s=1000))
+    outcome = run(policy=RetryPolicy(5, first_s=1000, longest_s=1000))
     assert failing.calls == 1
     assert outcome.error == "nobody is there"
     assert len(outcome.waiting) == 2
@@ -344,7 +344,7 @@ def test_a_sink_that_says_when_to_come_back_is_obeyed(
     fill("a.json")
     sink.before = Failing(SinkUnavailableError("busy", 0.002), times=1)
     told: list[Happening] = []
-    assert run(patience=Patience(1, first_s=1000), listener=told.append).is_clean
+    assert run(policy=RetryPolicy(1, first_s=1000), listener=told.append).is_clean
     assert [one.seconds for one in told if isinstance(one, Retrying)] == [0.002]
 
 
@@ -601,7 +601,7 @@ def test_waiting_for_a_retry_ends_when_it_is_to_stop(
         if isinstance(happening, Retrying):
             asked.set()
 
-    outcome = run(asked=asked, patience=Patience(5, first_s=1000, longest_s=1000), listener=stop)
+    outcome = run(asked=asked, policy=RetryPolicy(5, first_s=1000, longest_s=1000), listener=stop)
     assert outcome.interrupted
     assert outcome.waiting == (Left("a.json", str(DOWN)), Left("b.json"))
 

@@ -23,7 +23,7 @@ from benchyard.publish.routes import backlog, folder_name, routes, with_backlog
 from benchyard.publish.service import document_of_run, spool_run
 from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Kind, Sink
-from benchyard.publish.sinks.sending import Patience
+from benchyard.publish.sinks.sending import RetryPolicy
 from benchyard.publish.spool import kind_of
 from benchyard.publish.testresults import parse
 from benchyard.results.events import load
@@ -31,7 +31,7 @@ from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 from tests.benchyard.publish.runs import finished_run
 
-HASTY = Patience(retries=1, first_s=0.001)
+HASTY = RetryPolicy(retries=1, first_s=0.001)
 Spool = Callable[[Path], str | None]
 
 

@@ -15,7 +15,7 @@ import pytest
 from benchyard.core.model import Outcome
 from benchyard.process.labels import OWNER, labelled
 from benchyard.results.record import read_record
-from benchyard.run.interrupts import graceful, insist
+from benchyard.run.interrupts import reraise_interrupt, two_stage_ctrl_c
 from tests.benchyard.run.conftest import MakeCase
 from tests.conftest import eventually
 
@@ -24,7 +24,7 @@ def test_the_first_is_a_wish_and_the_second_a_command() -> None:
     heard: list[str] = []
     before = signal.getsignal(signal.SIGINT)
 
-    with graceful(lambda: heard.append("wish")):
+    with two_stage_ctrl_c(lambda: heard.append("wish")):
         signal.raise_signal(signal.SIGINT)
         heard.append("went on")
         with pytest.raises(KeyboardInterrupt):
@@ -38,7 +38,7 @@ def test_each_use_counts_anew() -> None:
     heard: list[int] = []
 
     for _ in range(2):
-        with graceful(lambda: heard.append(1)):
+        with two_stage_ctrl_c(lambda: heard.append(1)):
             signal.raise_signal(signal.SIGINT)
 
     assert heard == [1, 1]
@@ -47,10 +47,10 @@ def test_each_use_counts_anew() -> None:
 def test_what_is_around_hears_the_first_one_too() -> None:
     heard: list[str] = []
 
-    with graceful(lambda: heard.append("suite")):
-        with graceful(lambda: heard.append("case")):
+    with two_stage_ctrl_c(lambda: heard.append("suite")):
+        with two_stage_ctrl_c(lambda: heard.append("case")):
             signal.raise_signal(signal.SIGINT)
-        with graceful(lambda: heard.append("next")):
+        with two_stage_ctrl_c(lambda: heard.append("next")):
             pass
 
     assert heard == ["suite", "case"]
@@ -66,19 +66,19 @@ def came_up_behind(end: BaseException) -> ValueError:
 def test_what_fails_while_the_process_is_to_end_does_not_keep_it_from_ending() -> None:
     end = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt) as raised:
-        insist(came_up_behind(end))
+        reraise_interrupt(came_up_behind(end))
     assert raised.value is end
 
 
 @pytest.mark.parametrize("ordinary", [SystemExit(2), OSError(), asyncio.CancelledError()])
 def test_an_ordinary_failure_stays_one(ordinary: BaseException) -> None:
-    insist(came_up_behind(ordinary))
+    reraise_interrupt(came_up_behind(ordinary))
 
 
 def test_what_is_raised_from_an_end_is_meant_so() -> None:
     error = came_up_behind(KeyboardInterrupt())
     error.__cause__ = None  # as ``from None`` does
-    insist(error)
+    reraise_interrupt(error)
 
 
 def test_outside_of_the_main_thread_nothing_changes() -> None:
@@ -86,7 +86,7 @@ def test_outside_of_the_main_thread_nothing_changes() -> None:
     before = signal.getsignal(signal.SIGINT)
 
     def work() -> None:
-        with graceful(lambda: None):
+        with two_stage_ctrl_c(lambda: None):
             seen.append(signal.getsignal(signal.SIGINT) is before)
 
     thread = threading.Thread(target=work)

@@ -37,16 +37,16 @@ def finish(
     (folder / DONE).write_text(when + "\n")
 
 
-def choose(results: Path, version: str = "old", began: datetime = NOW, **wish: Any) -> ChosenCase:
-    chooser = Chooser(SuiteRequest(**wish), began, lambda _: {"case": {"hash": version}})
+def choose(results: Path, version: str = "old", began: datetime = NOW, **given: Any) -> ChosenCase:
+    chooser = Chooser(SuiteRequest(**given), began, lambda _: {"case": {"hash": version}})
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: results)
     return entry
 
 
 def test_a_case_without_runs_is_executed_whatever_is_asked_for(tmp_path: Path) -> None:
-    wishes: list[dict[str, Any]] = [{}, {"changed": True}, {"stale": 7.0}, {"force": True}]
-    for wish in wishes:
-        entry = choose(tmp_path, **wish)
+    many: list[dict[str, Any]] = [{}, {"changed": True}, {"stale": 7.0}, {"force": True}]
+    for options in many:
+        entry = choose(tmp_path, **options)
         assert (entry.runs, entry.again, entry.why) == ((1, 2, 3), False, "no finished run")
 
 
@@ -162,13 +162,13 @@ def test_a_retry_of_the_suite_does_not_repeat_what_it_has_done(tmp_path: Path) -
     assert (entry.runs, entry.again, entry.campaign) == ((2, 3), True, "auto")
 
 
-@pytest.mark.parametrize("wish", [{"stale": 7.0}, {"changed": True}, {"campaign": "new"}])
+@pytest.mark.parametrize("options", [{"stale": 7.0}, {"changed": True}, {"campaign": "new"}])
 def test_a_retry_of_the_suite_begins_no_second_campaign(
-    tmp_path: Path, wish: Mapping[str, Any]
+    tmp_path: Path, options: Mapping[str, Any]
 ) -> None:
     finish(tmp_path, 1, days=-0.01, version="new")
-    entry = choose(tmp_path, "new", **wish)
-    assert (entry.runs, entry.campaign) == ((2, 3), wish.get("campaign", "auto"))
+    entry = choose(tmp_path, "new", **options)
+    assert (entry.runs, entry.campaign) == ((2, 3), options.get("campaign", "auto"))
 
 
 def test_an_invalid_case_is_told_and_hides_no_other(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_what_was_done_since_a_moment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "sentence"),
+    ("options", "sentence"),
     [
         ({"runs": 0}, "runs 0: write 1 to"),
         ({"budget": 0.0}, "budget 0.0: write hours"),
@@ -226,9 +226,9 @@ def test_what_was_done_since_a_moment(tmp_path: Path) -> None:
         ({"force": True, "stale": 1.0}, "leave out changed and stale, or force"),
     ],
 )
-def test_what_nobody_can_mean_is_refused(wish: Mapping[str, Any], sentence: str) -> None:
+def test_what_nobody_can_mean_is_refused(options: Mapping[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        SuiteRequest(**wish).check()
+        SuiteRequest(**options).check()
 
 
 def test_all_that_is_wrong_with_a_wish_is_one_sentence() -> None:
@@ -264,8 +264,8 @@ def write_cases(root: Path, *names: str) -> None:
         (folder / "metadata.json").write_text(json.dumps({"name": name, "steps": []}))
 
 
-def plan(root: Path, **wish: Any) -> Any:
-    return make_suite_plan(SuiteRequest(root=str(root), **wish), Registry({}), NOW, lambda: 42)
+def plan(root: Path, **options: Any) -> Any:
+    return make_suite_plan(SuiteRequest(root=str(root), **options), Registry({}), NOW, lambda: 42)
 
 
 def test_a_plan_names_invalid_cases_too(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.publish.sinks.sending import Patience, batches
+from benchyard.publish.sinks.sending import RetryPolicy, batches
 
 
 @given(st.lists(st.integers(0, 120)), st.integers(1, 9), st.integers(1, 200))
@@ -30,12 +30,12 @@ def test_of_nothing_there_is_none() -> None:
 
 
 def test_delays_grow_to_a_bound_and_differ() -> None:
-    patience = Patience(retries=8, first_s=1, longest_s=30)
-    for number, delay in enumerate(patience.delays()):
+    policy = RetryPolicy(retries=8, first_s=1, longest_s=30)
+    for number, delay in enumerate(policy.delays()):
         full = min(2.0**number, 30)
         assert 0.75 * full <= delay <= full
-    assert len(list(patience.delays())) == 8
-    assert list(Patience(retries=0).delays()) == []
-    assert max(Patience(retries=2000).delays()) <= 30
-    firsts = [next(patience.delays()) for _ in range(50)]
+    assert len(list(policy.delays())) == 8
+    assert list(RetryPolicy(retries=0).delays()) == []
+    assert max(RetryPolicy(retries=2000).delays()) <= 30
+    firsts = [next(policy.delays()) for _ in range(50)]
     assert any(one != other for one, other in pairwise(firsts))

@@ -15,7 +15,7 @@ from benchyard.publish.sinks.datastore.connection import INDEX_FILE, Connection
 from benchyard.publish.sinks.datastore.reader import DatastoreReader
 from benchyard.publish.sinks.datastore.settings import Settings
 from benchyard.publish.sinks.datastore.sink import DatastoreSink
-from benchyard.publish.sinks.sending import Patience, retried
+from benchyard.publish.sinks.sending import RetryPolicy, retried
 from tests.benchyard.publish.sinks.datastore.conftest import Connect, MakeSpooled
 from tests.emulators.datastore.faults import When
 from tests.emulators.datastore.fixture import Emulator, running
@@ -23,7 +23,7 @@ from tests.ports import free_port
 
 pytestmark = pytest.mark.slow
 
-QUICK = Patience(retries=20, first_s=0.01, longest_s=0.05)
+QUICK = RetryPolicy(retries=20, first_s=0.01, longest_s=0.05)
 
 
 def insist(sink: DatastoreSink, one: Spooled) -> None:
@@ -199,7 +199,7 @@ def test_a_server_that_starts_again_is_found(
         sink.store(spooled())
         emulator.kill()
         threading.Timer(0.5, emulator.restart).start()
-        patient = Patience(retries=600, first_s=0.1, longest_s=0.1)
+        patient = RetryPolicy(retries=600, first_s=0.1, longest_s=0.1)
         retried(lambda: sink.store(spooled(start=5)), patient, wait_anyhow)
         assert stored(emulator) == (2, 6)
 

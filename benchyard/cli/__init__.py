@@ -9,8 +9,7 @@ import click
 from benchyard.cli.group import cli
 from benchyard.cli.terminal import say
 from benchyard.core.errors import BenchyardError, ExitCode
-from benchyard.lab.trouble import leave, trouble_with_server
-from benchyard.run.interrupts import ending
+from benchyard.run.interrupts import ending, leave
 
 #: Set to show tracebacks of internal errors.
 DEBUG = "BENCHYARD_DEBUG"
@@ -64,6 +63,8 @@ def call(arguments: list[str]) -> int:
 def _told(error: Exception) -> tuple[ExitCode, str]:
     if isinstance(error, click.Abort):
         return ExitCode.INTERRUPTED, _INTERRUPTED
+    from benchyard.lab.trouble import trouble_with_server  # noqa: PLC0415 - guards Prefect: 4 ms
+
     trouble = trouble_with_server(error)
     if trouble is not None:
         return ExitCode.CASE_FAILED, trouble

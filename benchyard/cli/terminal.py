@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchyard.core.model import Json
-from benchyard.core.table import Table
 from benchyard.core.wording import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from benchyard.core.model import Json
+    from benchyard.core.table import Table
 
 #: What may stand in a text of several lines.
 _LAYOUT = "\n\t"
@@ -81,7 +82,7 @@ def has_unicode() -> bool:
     return codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
 
 
-def print_json(value: Json, *, compact: bool = False) -> None:
+def print_json(value: "Json", *, compact: bool = False) -> None:
     """Print one JSON document; what stdout cannot encode or would obey is escaped.
 
     Args:
@@ -96,7 +97,7 @@ def _escaped(odd: re.Match[str]) -> str:
     return odd[0] if odd[0].isprintable() else json.dumps(odd[0])[1:-1]
 
 
-def print_table(table: Table, colours: Sequence[str | None] = ()) -> None:
+def print_table(table: "Table", colours: Sequence[str | None] = ()) -> None:
     """Print a table.
 
     Args:

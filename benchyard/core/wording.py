@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
 
@@ -84,6 +83,8 @@ def _listed(names: Iterable[str], number: int) -> str:
 def _nearest(word: str, known: frozenset[str], similarity: float) -> str | None:
     if len(word) > _LONGEST_WORD:
         return None
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a slip of the pen
+
     short = sorted(name for name in known if len(name) <= _LONGEST_WORD)
     lower = {name.lower(): name for name in short}
     found = get_close_matches(word.lower(), list(lower), n=1, cutoff=similarity)

@@ -13,7 +13,7 @@ from benchyard.core import places
 from benchyard.core.errors import CaseFailedError, InputError
 from benchyard.core.wording import printable
 from benchyard.lab.server import Server
-from benchyard.lab.trouble import leave_at_once
+from benchyard.run.interrupts import leave_at_once
 from benchyard.run.request import Request
 from benchyard.suite.driver import TurnEnd
 from benchyard.suite.request import SuiteRequest

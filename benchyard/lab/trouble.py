@@ -1,10 +1,9 @@
 """Say in a sentence that a Prefect server wants a password, or has trouble."""
 
 import base64
-import os
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 from benchyard.core.errors import BenchyardError
@@ -89,26 +88,3 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
-
-
-_instead: list[Callable[[], None]] = []
-
-
-def leave_at_once(clean_up: Callable[[], None]) -> None:
-    """Have ``leave`` skip Prefect's exit handlers: each event that they hold takes seconds.
-
-    Args:
-        clean_up: What is to be done instead of all exit handlers.
-    """
-    _instead.append(clean_up)
-
-
-def leave(code: int) -> NoReturn:
-    """End this process."""
-    if not _instead:
-        sys.exit(code)
-    for clean_up in _instead:
-        clean_up()
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(code)

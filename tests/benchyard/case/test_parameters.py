@@ -8,7 +8,7 @@ import pytest
 
 from benchyard.case.parameters import NamedFile, schema_of, settings_of, signature_of, type_name
 from benchyard.case.resource import FileRole, InputFile, OutputFile, OutputFolder, ScratchFolder
-from benchyard.case.schema_check import findings, validator
+from benchyard.case.schema_findings import findings, validator
 from benchyard.core.model import Json, JsonObject
 
 STRING: JsonObject = {"type": "string"}

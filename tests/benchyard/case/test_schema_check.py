@@ -12,7 +12,8 @@ from jsonschema import Draft202012Validator
 from benchyard import schemas
 from benchyard.case.parameters import signature_of
 from benchyard.case.resource import InputFile, OutputFile
-from benchyard.case.schema_check import Checker, findings, validator
+from benchyard.case.schema_check import Checker
+from benchyard.case.schema_findings import findings, validator
 from benchyard.case.shape import shape_findings
 from benchyard.core.model import Json, JsonObject
 

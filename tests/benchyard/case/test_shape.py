@@ -6,7 +6,7 @@ import pytest
 
 from benchyard import schemas
 from benchyard.case.needs import StepNeeds
-from benchyard.case.schema_check import Finding
+from benchyard.case.problems import Finding
 from benchyard.case.shape import check_findings, near_misses, shape_findings
 from benchyard.case.shape import matrix_findings as matrix_findings_of
 from benchyard.case.templates import MAX_POINTS

@@ -1,0 +1,114 @@
+"""jsonschema's findings in words for people."""
+
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from typing import Any, cast
+
+from jsonschema import Draft202012Validator, ValidationError, validators
+
+from benchyard.case.problems import Finding, JsonPath
+from benchyard.case.reading import kind_of
+from benchyard.case.schema_check import compiled_pattern, has_twins, inlined
+from benchyard.core.model import Json, JsonObject
+from benchyard.core.wording import hint, quote
+
+#: So many errors of one document are looked at: each costs a kilobyte, a file may have millions.
+_MOST_ERRORS = 1_000
+_ARTICLES = {"integer": "an integer", "object": "an object", "array": "an array", "null": "null"}
+
+
+def _pattern(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, str) and not compiled_pattern(wanted).search(instance):
+        yield ValidationError(f"{instance!r} does not match {wanted!r}")
+
+
+def _unique_items(_: Any, wanted: Any, instance: Any, __: Any) -> Iterator[ValidationError]:
+    """Compare scalars by their hashes: jsonschema takes hours for a long list of mixed types."""
+    if wanted and isinstance(instance, list) and has_twins(cast("list[Any]", instance)):
+        yield ValidationError(f"{instance!r} has non-unique elements")
+
+
+def _any_of(compiled: Any, branches: Any, instance: Any, _: Any) -> Iterator[ValidationError]:
+    """Look at a few errors of each branch: jsonschema keeps one for each item of a long list."""
+    found: list[ValidationError] = []
+    for index, branch in enumerate(branches):
+        errors = [*islice(compiled.descend(instance, branch, schema_path=index), _MOST_ERRORS)]
+        if not errors:
+            return
+        found.extend(errors)
+    yield ValidationError("is not valid under any of the given schemas", context=found)
+
+
+_KEYWORDS = {"pattern": _pattern, "uniqueItems": _unique_items, "anyOf": _any_of}
+_Validator: type[Draft202012Validator] = cast("Any", validators).extend(
+    Draft202012Validator, _KEYWORDS
+)
+
+
+def validator(schema: Json) -> Draft202012Validator:
+    """Return a compiled validator."""
+    named: Json = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+    return _Validator(cast("Any", inlined(schema, cast("JsonObject", named))))
+
+
+def findings(compiled: Draft202012Validator, value: Json) -> Iterator[Finding]:
+    """Yield path and message of everything that is wrong with ``value``."""
+    errors = islice(cast("Any", compiled).iter_errors(value), _MOST_ERRORS)
+    yield from islice(chain.from_iterable(map(_explain, errors)), _MOST_ERRORS)
+
+
+def _explain(error: ValidationError) -> Iterator[Finding]:
+    path = tuple(cast("Iterator[str | int]", error.absolute_path))
+    instance, wanted = cast("Any", error.instance), cast("Any", error.validator_value)
+    if error.validator == "anyOf":
+        yield from _closest(error, path)
+    elif error.validator == "additionalProperties":
+        known = cast("dict[str, object]", cast("Any", error.schema).get("properties", {}))
+        for name in sorted(set(instance) - set(known)):
+            yield (*path, name), f"is unknown here{hint(name, known)}"
+    else:
+        say = _MESSAGES.get(str(error.validator), lambda _i, _w: error.message)
+        yield path, say(instance, wanted)
+
+
+def _closest(error: ValidationError, path: JsonPath) -> Iterator[Finding]:
+    """Explain an ``anyOf`` by the types it allows, or by the branch whose type fits."""
+    branches = error.context or []
+    fitting = [b for b in branches if b.validator != "type" and len(b.absolute_path) == len(path)]
+    numeric = [b for b in fitting if not isinstance(cast("Any", b.instance), str)]
+    deeper = [b for b in branches if len(b.absolute_path) > len(path)]
+    if numeric or deeper:
+        yield from _explain((numeric or deeper)[0])
+        return
+    types = dict.fromkeys(
+        _article(str(b.validator_value)) for b in branches if b.validator == "type"
+    )
+    yield path, f"must be {' or '.join(types)}, not {kind_of(cast('Any', error.instance))}"
+
+
+def _article(name: str) -> str:
+    return _ARTICLES.get(name, f"a {name}")
+
+
+def _types(wanted: str | list[str]) -> str:
+    return " or ".join(_article(w) for w in ([wanted] if isinstance(wanted, str) else wanted))
+
+
+def _missing(instance: dict[str, object], wanted: list[str]) -> str:
+    absent = [name for name in wanted if name not in instance]
+    return "lacks " + " and ".join(f"'{name}'" for name in absent)
+
+
+_MESSAGES: dict[str, Callable[[Any, Any], str]] = {
+    "type": lambda i, w: f"must be {_types(w)}, not {kind_of(i)}",
+    "required": _missing,
+    "enum": lambda i, w: f"must be one of {', '.join(map(str, w))}, not '{quote(i)}'",
+    "minLength": lambda _i, _w: "must not be empty",
+    "minItems": lambda i, w: f"needs at least {w} element{'s' * (w != 1)}, has {len(i)}",
+    "maxItems": lambda i, w: f"takes at most {w} elements, has {len(i)}",
+    "minimum": lambda i, w: f"must be at least {w}, not {quote(i)}",
+    "maximum": lambda i, w: f"must be at most {w}, not {quote(i)}",
+    "exclusiveMinimum": lambda i, w: f"must be greater than {w}, not {quote(i)}",
+    "uniqueItems": lambda _i, _w: "has an element twice",
+    "pattern": lambda i, w: f"'{quote(i)}' does not have the form {w}",
+}

@@ -114,19 +114,19 @@ def again(shell: Shell, prefect_server: str) -> Again:
     """
     file, mine = shell.checkout / "prefect.yaml", shell.home.parent / "mine" / "one"
     mine.mkdir(parents=True)
-    first = shell.checkout / "cases" / "examples" / "first" / "metadata.json"
-    document = json.loads(first.read_text())
+    example = shell.checkout / "cases" / "examples" / "first" / "metadata.json"
+    document = json.loads(example.read_text())
     step = {"@id": "a", "name": "a", "resource": "Process", "command": "execute"}
     document["steps"] = [{**step, "parameters": {"arguments": ["true"]}}]
     (mine / "metadata.json").write_text(json.dumps(document))
-    roots = (mine.parent, shell.checkout / "cases" / "examples")
-    given = [deploy(file, root) for root in roots]
+    first = deploy(file, mine.parent)
+    second = deploy(file, shell.checkout / "cases" / "examples")
     with our_client() as client:
         set_by_a_user(client)
         file.write_text(newer(file))
         last = shell.run("deploy", PREFECT_API_URL=prefect_server)
         found = {name: client.read_deployment_by_name(name) for name in DEPLOYMENTS}
-    return Again(mine, *given, last, found)
+    return Again(mine, first, second, last, found)
 
 
 def test_another_root_is_what_the_forms_and_the_flow_runs_have(again: Again) -> None:

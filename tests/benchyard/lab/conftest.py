@@ -5,9 +5,33 @@ from collections.abc import Generator
 
 import pytest
 
+from tests.benchyard.lab.labs import RunningLab, Shell, add_case, make_checkout
+
 
 @pytest.fixture
 def collected() -> Generator[None]:
     """Collect what a test leaves behind while its own warnings count."""
     yield
     gc.collect()
+
+
+@pytest.fixture(scope="session")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """Give the shell of a lab that several files use, with the cases ``quick`` and ``shaky``.
+
+    The latter fails until there is a file ``mended`` beside the home.
+    """
+    base = tmp_path_factory.mktemp("shared")
+    checkout = make_checkout(base / "checkout")
+    add_case(checkout, "quick", "true")
+    flag = base / "mended"
+    add_case(checkout, "shaky", f"test -e {flag} || {{ echo no route to host >&2; exit 3; }}")
+    (base / "home").mkdir()
+    return Shell(base / "home", checkout, {"PREFECT_WORKER_QUERY_SECONDS": "0.5"})
+
+
+@pytest.fixture(scope="session")
+def lab(shell: Shell) -> Generator[RunningLab]:
+    """Bring up a lab that several files use; it may have seen flow runs of other tests."""
+    with shell.up("--name", "bench", "--allow", str(shell.home.parent / "allowed")) as lab:
+        yield lab

@@ -1,22 +1,27 @@
 """What a fresh clone brings to a server, by Prefect's own command and by ours."""
 
 import json
+import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate
+from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule
 
+from benchyard.core.errors import BenchyardError
 from benchyard.lab import api
+from benchyard.lab.deploying import Offered, deploy
 from tasks.shared_client import our_client
 from tests.benchyard.lab.labs import Shell, make_checkout
 from tests.ports import free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.lab]
+pytestmark = pytest.mark.slow
 
 DEPLOYMENTS = {
     "execute-case/testbed",
@@ -60,39 +65,16 @@ def test_a_fresh_clone_is_deployed_by_prefect_s_own_command(
     assert all(name in said for name in DEPLOYMENTS)
 
 
-def test_another_root_is_what_the_forms_and_the_flow_runs_have(
-    shell: Shell, prefect_server: str, tmp_path: Path
-) -> None:
-    folder = tmp_path / "mine" / "one"
-    folder.mkdir(parents=True)
-    first = shell.checkout / "cases" / "examples" / "first" / "metadata.json"
-    document = json.loads(first.read_text())
-    step = {"@id": "a", "name": "a", "resource": "Process", "command": "execute"}
-    document["steps"] = [{**step, "parameters": {"arguments": ["true"]}}]
-    (folder / "metadata.json").write_text(json.dumps(document))
-
-    ended = shell.run(
-        "deploy", "--json", "--root", tmp_path / "mine", PREFECT_API_URL=prefect_server
-    )
-
-    assert ended.returncode == 0, ended.stderr
-    told = json.loads(ended.stdout)
-    assert {one["name"] for one in told["deployments"]} == DEPLOYMENTS
-    assert all(one["page"].startswith("http://") for one in told["deployments"])
-    assert told["cases"] == [str(folder)]
-
-
-def test_a_flow_that_is_not_there_is_one_sentence(
-    shell: Shell, prefect_server: str, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("prefect_server")
+def test_a_flow_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     file = tmp_path / "prefect.yaml"
     file.write_text("deployments: [{name: x, entrypoint: 'flows/nothing.py:x'}]")
 
-    ended = shell.run("deploy", "--prefect-yaml", file, PREFECT_API_URL=prefect_server)
+    with pytest.raises(BenchyardError) as caught:
+        deploy(file)
 
-    assert ended.returncode == 1
-    assert len(ended.stderr.splitlines()) == 1
-    assert f"Prefect could not deploy {file}" in ended.stderr
+    assert len(str(caught.value).splitlines()) == 1
+    assert f"Prefect could not deploy {file}" in str(caught.value)
 
 
 def test_a_server_that_does_not_answer_is_one_sentence(shell: Shell) -> None:
@@ -105,48 +87,81 @@ def test_a_server_that_does_not_answer_is_one_sentence(shell: Shell) -> None:
     assert ended.stderr == f"benchyard: {why}\n"
 
 
-def test_what_somebody_set_in_the_ui_survives_a_deploy_and_the_rest_is_as_the_file_says(
-    prefect_server: str, tmp_path: Path
-) -> None:
-    (tmp_path / "home").mkdir()
-    shell = Shell(tmp_path / "home", make_checkout(tmp_path / "checkout"))
-    here = {"PREFECT_API_URL": prefect_server}
-    shell.run("deploy", "--root", "cases", **here)
-    file = shell.checkout / "prefect.yaml"
+@dataclass
+class Again:
+    """What three deploys told, and what was there afterwards.
+
+    Args:
+        mine: The folder of the only case below the first one's root.
+        first: The first one.
+        second: The second one, with another root.
+        last: The last one, a command without a root.
+        found: The deployments after it.
+    """
+
+    mine: Path
+    first: Offered
+    second: Offered
+    last: "subprocess.CompletedProcess[str]"
+    found: dict[str, DeploymentResponse]
+
+
+@pytest.fixture(scope="module")
+def again(shell: Shell, prefect_server: str) -> Again:
+    """Deploy with one root, with another, and, after a user and with a newer file, without.
+
+    Only the last one is a process of its own: to import Prefect takes seconds.
+    """
+    file, mine = shell.checkout / "prefect.yaml", shell.home.parent / "mine" / "one"
+    mine.mkdir(parents=True)
+    example = shell.checkout / "cases" / "examples" / "first" / "metadata.json"
+    document = json.loads(example.read_text())
+    step = {"@id": "a", "name": "a", "resource": "Process", "command": "execute"}
+    document["steps"] = [{**step, "parameters": {"arguments": ["true"]}}]
+    (mine / "metadata.json").write_text(json.dumps(document))
+    first = deploy(file, mine.parent)
+    second = deploy(file, shell.checkout / "cases" / "examples")
     with our_client() as client:
         set_by_a_user(client)
         file.write_text(newer(file))
-
-        ended = shell.run("deploy", **here)
-
-        assert ended.returncode == 0, ended.stderr
-        assert "kept as it was set: " in ended.stderr
-        nightly = client.read_deployment_by_name("execute-suite/nightly")
-        expected = {"root": "cases", "pool": "testbeds", "runs": 7, "cooldown": 2}
-        assert nightly.parameters == expected
-        assert set(nightly.tags) == {"benchyard", "mine"}
-        told = {one.slug: (one.schedule, one.active, one.parameters) for one in nightly.schedules}
-        assert told == {"nightly": (OFTEN, True, {"tags": ["fast"]}), None: (MONTHLY, False, {})}
-        weekly = client.read_deployment_by_name("housekeeping/weekly")
-        assert (weekly.schedules, weekly.description) == ([], "ours")
-        testbed = client.read_deployment_by_name("execute-case/testbed")
-        assert testbed.description == "From the newer file."
-        assert [(one.slug, one.active) for one in testbed.schedules] == [("mine", True)]
+        last = shell.run("deploy", PREFECT_API_URL=prefect_server)
+        found = {name: client.read_deployment_by_name(name) for name in DEPLOYMENTS}
+    return Again(mine, first, second, last, found)
 
 
-def test_a_root_that_is_given_wins_and_stays(prefect_server: str, tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    shell = Shell(tmp_path / "home", make_checkout(tmp_path / "checkout"))
-    here = {"PREFECT_API_URL": prefect_server}
-    for root in ("cases/tpch", "cases/examples"):
-        told = json.loads(shell.run("deploy", "--json", "--root", root, **here).stdout)
-        assert all(name.startswith(root) for name in told["cases"])
+def test_another_root_is_what_the_forms_and_the_flow_runs_have(again: Again) -> None:
+    told = again.first
+    assert {one.name for one in told.deployments} == DEPLOYMENTS
+    assert all(one.page.startswith("http://") for one in told.deployments)
+    assert told.cases == [str(again.mine)]
 
-    told = json.loads(shell.run("deploy", "--json", **here).stdout)
 
-    assert told["cases"] == ["cases/examples/first"]
-    (testbed,) = [one for one in told["deployments"] if one["name"] == "execute-case/testbed"]
-    assert "parameter root" in testbed["kept"]
+def test_what_somebody_set_in_the_ui_survives_a_deploy_and_the_rest_is_as_the_file_says(
+    again: Again,
+) -> None:
+    assert again.last.returncode == 0, again.last.stderr
+    assert "kept as it was set: " in again.last.stderr
+    nightly = again.found["execute-suite/nightly"]
+    expected = {"root": "cases/examples", "pool": "testbeds", "runs": 7, "cooldown": 2}
+    assert nightly.parameters == expected
+    assert set(nightly.tags) == {"benchyard", "mine"}
+    told = {one.slug: (one.schedule, one.active, one.parameters) for one in nightly.schedules}
+    assert told == {"nightly": (OFTEN, True, {"tags": ["fast"]}), None: (MONTHLY, False, {})}
+    weekly = again.found["housekeeping/weekly"]
+    assert (weekly.schedules, weekly.description) == ([], "ours")
+    testbed = again.found["execute-case/testbed"]
+    assert testbed.description == "From the newer file."
+    assert [(one.slug, one.active) for one in testbed.schedules] == [("mine", True)]
+
+
+def test_a_root_that_is_given_wins_and_stays(again: Again) -> None:
+    assert again.second.cases == ["cases/examples/first"]
+    testbed = again.found["execute-case/testbed"]
+    offered = (testbed.parameter_openapi_schema or {})["properties"]["case"]["enum"]
+    assert offered == again.second.cases
+    assert testbed.parameters["root"] == "cases/examples"
+    (kept,) = re.findall(r"execute-case/testbed \((.*?)\)", again.last.stderr)
+    assert "parameter root" in kept
 
 
 def set_by_a_user(client: SyncPrefectClient) -> None:

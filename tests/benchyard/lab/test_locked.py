@@ -5,10 +5,6 @@ import os
 import stat
 import subprocess
 import sys
-import urllib.error
-import urllib.request
-from base64 import b64encode
-from collections.abc import Generator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -17,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.answering import Quiet, serving
-from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
+from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, status
 from tests.browsing import Browser
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab]
@@ -72,36 +68,8 @@ const socket = () => new Promise((done) => {
 </script>"""
 
 
-@pytest.fixture(scope="module")
-def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    base = tmp_path_factory.mktemp("locked")
-    checkout = make_checkout(base / "checkout")
-    add_case(checkout, "quick", "true")
-    (base / "home").mkdir()
-    return Shell(base / "home", checkout)
-
-
-@pytest.fixture(scope="module")
-def lab(shell: Shell) -> Generator[RunningLab]:
-    with shell.up("--name", "locked", "--allow", str(shell.home.parent / "allowed")) as lab:
-        yield lab
-
-
 def flow_runs(lab: RunningLab) -> int:
     return int(lab.ask("/flow_runs/count", {}))
-
-
-def status(url: str, password: str | None = None, **headers: str) -> int:
-    if password is not None:
-        headers["authorization"] = f"Basic {b64encode(password.encode()).decode()}"
-    request = urllib.request.Request(  # noqa: S310 - our own server
-        f"{url}/flow_runs/count", b"{}", {"content-type": "application/json", **headers}
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        return error.code
 
 
 def test_the_password_is_its_user_s_alone(lab: RunningLab, shell: Shell) -> None:
@@ -179,11 +147,13 @@ def test_a_page_of_another_origin_starts_and_hears_nothing(lab: RunningLab, shel
 
 
 def test_our_own_commands_show_the_password_by_themselves(lab: RunningLab, shell: Shell) -> None:
-    ended = shell.run("deploy", "--json")
+    before = flow_runs(lab)
+    ended = shell.run("deploy", "--json", "--root", "cases")
     assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["cases"] == lab.told["cases"]
     ended = shell.run("run", "cases/quick", "--runs", "1", "--cooldown", "0")
     assert ended.returncode == 0, ended.stderr
-    assert flow_runs(lab) == 1
+    assert flow_runs(lab) == before + 1
 
 
 def create(lab: RunningLab, **body: Any) -> str:
@@ -203,16 +173,16 @@ def test_the_worker_takes_no_command_from_a_flow_run(lab: RunningLab, shell: She
     assert not touched.exists()
 
 
-@pytest.mark.parametrize("name", ["root", "results"])
-def test_folders_that_the_testbed_does_not_allow(
-    lab: RunningLab, tmp_path: Path, name: str
-) -> None:
-    flow_run = lab.start("cases/quick", **{name: str(tmp_path)})
+def test_folders_that_the_testbed_does_not_allow(lab: RunningLab, tmp_path: Path) -> None:
+    root, results = tmp_path / "root", tmp_path / "results"
+    root.mkdir()
+    flow_run = lab.start("cases/quick", root=str(root), results=str(results))
     assert lab.wait_for(flow_run, *FINAL) == "FAILED"
     message = lab.flow_run(flow_run)["state"]["message"]
-    assert f"{name} '{tmp_path}'" in message
+    assert f"root '{root}'" in message
+    assert f"results '{results}'" in message
     assert "--allow FOLDER" in message
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.rglob("*")) == [root]
 
 
 def test_folders_that_it_allows(lab: RunningLab, shell: Shell) -> None:
@@ -220,19 +190,3 @@ def test_folders_that_it_allows(lab: RunningLab, shell: Shell) -> None:
     flow_run = lab.start("cases/quick", results=str(allowed / "results"))
     assert lab.wait_for(flow_run, *FINAL) == "COMPLETED"
     assert list(allowed.rglob("run.json"))
-
-
-def test_a_lab_without_a_password_says_so_and_measures_nothing_if_asked(tmp_path: Path) -> None:
-    checkout = make_checkout(tmp_path / "checkout")
-    (tmp_path / "home").mkdir()
-    shell = Shell(tmp_path / "home", checkout)
-    with shell.up("--no-auth", "--no-testbed") as lab:
-        assert status(lab.url) == 200
-        assert status(lab.url, origin="http://evil.example") == 403
-        assert lab.told["password_file"] is None
-        assert "no password: whoever reaches" in lab.said
-        assert "this host measures nothing" in lab.said
-        assert lab.ask("/work_pools/testbeds/workers/filter", {}) == []
-    contradicting = shell.run("up", "--no-auth", PREFECT_SERVER_API_AUTH_STRING="a:b")
-    assert contradicting.returncode == 2
-    assert "--no-auth" in contradicting.stderr

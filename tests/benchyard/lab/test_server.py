@@ -213,17 +213,16 @@ class Held:
 
 
 @contextmanager
-def held(case_folder: MakeCase, tmp_path: Path) -> Generator[Held]:
-    up, go = tmp_path / "up", tmp_path / "go"
-    waits = f"echo > {up}; while [ ! -e {go} ]; do sleep 0.05; done"
-    folder = case_folder("held", process("hold", waits), process("next", "true"))
+def held(folder: Path, cwd: Path) -> Generator[Held]:
+    """Execute a case of two runs from ``cwd`` until its first step is under way."""
+    up, go = cwd / "up", cwd / "go"
     program = Path(sys.executable).with_name("benchyard")
     with subprocess.Popen(
-        [program, "run", "held", "--runs", "2", "--cooldown", "0"],
+        [program, "run", folder.name, "--runs", "2", "--cooldown", "0"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        cwd=tmp_path,
+        cwd=cwd,
         start_new_session=True,
     ) as lab:
         try:
@@ -234,26 +233,31 @@ def held(case_folder: MakeCase, tmp_path: Path) -> Generator[Held]:
             lab.kill()
 
 
+@pytest.fixture
+def case(case_folder: MakeCase, tmp_path: Path) -> Path:
+    """Make the case whose first step waits to be let go."""
+    up, go = tmp_path / "up", tmp_path / "go"
+    waits = f"echo > {up}; while [ ! -e {go} ]; do sleep 0.05; done; echo $MARK"
+    return case_folder("held", process("hold", waits), process("next", "true"))
+
+
 def left_of(lab: "subprocess.Popen[str]") -> list[int]:
     return [pid for pid, owner in labelled(OWNER) if owner.startswith(f"{lab.pid}:")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
-)
-def test_the_temporary_server_dies_with_the_lab(
-    case_folder: MakeCase, tmp_path: Path, number: signal.Signals
+@pytest.mark.long  # as with SIGKILL, which is looked at below
+def test_the_temporary_server_dies_with_a_lab_that_is_terminated(
+    case: Path, tmp_path: Path
 ) -> None:
-    with held(case_folder, tmp_path) as it:
-        assert len(left_of(it.lab)) >= 3, "server, sampler and step"
-        it.lab.send_signal(number)
+    with held(case, tmp_path) as it:
+        it.lab.terminate()
         assert eventually(lambda: not left_of(it.lab), 10)
 
 
 @pytest.mark.slow
-def test_two_ctrl_c_end_lab_step_and_server(case_folder: MakeCase, tmp_path: Path) -> None:
-    with held(case_folder, tmp_path) as it:
+def test_two_ctrl_c_end_lab_step_and_server(case: Path, tmp_path: Path) -> None:
+    with held(case, tmp_path) as it:
         lab = it.lab
         assert lab.stderr is not None
         os.killpg(lab.pid, signal.SIGINT)
@@ -268,27 +272,6 @@ def test_two_ctrl_c_end_lab_step_and_server(case_folder: MakeCase, tmp_path: Pat
         assert read_record(it.folder / "results/run_1").outcome.value == "cancelled"
 
 
-@pytest.mark.slow
-def test_a_lab_that_ends_well_leaves_no_server_and_prints_json_alone(
-    case_folder: MakeCase, run_benchyard: RunBenchyard, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mark = "ENDS_WELL"  # which all that this lab starts inherits
-    monkeypatch.setenv(mark, "yes")
-    folder = case_folder("fine", process("work", f"echo ${mark}"))
-
-    ended = run_benchyard("run", "fine", "--runs", "1", "--json")
-
-    assert ended.returncode == 0, ended.stderr
-    document = json.loads(ended.stdout)
-    assert document["cases"][0]["case"] == "fine"
-    assert document["cases"][0]["summary"]["n_runs"] == 1
-    assert read_record(folder / "results/run_1").flow_run["name"]
-    assert "Traceback" not in ended.stderr
-    assert "prefect" not in ended.stderr.lower()
-    assert "yes" in next(folder.glob("results/run_1/process/*stdout*")).read_text()
-    assert eventually(lambda: not dict(labelled(mark)), 10)
-
-
 # -- a temporary one that is killed in the middle
 
 
@@ -299,10 +282,8 @@ def states(home: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_temporary_server_that_was_killed_is_started_again(
-    case_folder: MakeCase, tmp_path: Path
-) -> None:
-    with held(case_folder, tmp_path) as it:
+def test_a_temporary_server_that_was_killed_is_started_again(case: Path, tmp_path: Path) -> None:
+    with held(case, tmp_path) as it:
         it.kill_server()
         said = it.let_go()
 
@@ -317,9 +298,9 @@ def test_a_temporary_server_that_was_killed_is_started_again(
 
 @pytest.mark.slow
 def test_a_temporary_server_that_cannot_come_back_costs_one_sentence(
-    case_folder: MakeCase, tmp_path: Path
+    case: Path, tmp_path: Path
 ) -> None:
-    with held(case_folder, tmp_path) as it:
+    with held(case, tmp_path) as it:
         it.kill_server()
         for file in (tmp_path / "home").glob("prefect.db*"):
             file.unlink()
@@ -336,21 +317,37 @@ def test_a_temporary_server_that_cannot_come_back_costs_one_sentence(
 
 
 @pytest.mark.slow
-def test_the_flow_run_of_a_killed_lab_does_not_stay_running(
-    case_folder: MakeCase, tmp_path: Path, run_benchyard: RunBenchyard
+def test_a_killed_lab_and_the_next_one_leave_nothing_behind(
+    case: Path, tmp_path: Path, run_benchyard: RunBenchyard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with held(case_folder, tmp_path) as it:
+    """Neither a process, nor a flow run that seems to go on; the next one ends well."""
+    with held(case, tmp_path) as it:
+        assert len(left_of(it.lab)) >= 3, "server, sampler and step"
         it.lab.kill()
-        it.lab.wait()
+        assert eventually(lambda: not left_of(it.lab), 10)
     it.go.touch()
     assert states(tmp_path / "home") == ["RUNNING"]
 
-    ended = run_benchyard("run", "held", "--runs", "1", "--cooldown", "0", timeout=300)
+    mark = "MARK"  # which all that this lab starts inherits
+    monkeypatch.setenv(mark, "yes")
+    ended = run_benchyard("run", "held", "--runs", "1", "--cooldown", "0", "--json", timeout=300)
 
     assert ended.returncode == 0, ended.stderr
     assert sorted(states(tmp_path / "home")) == ["COMPLETED", "CRASHED"]
     assert open_task_runs(tmp_path / "home") == []
     assert list((tmp_path / "lab" / "flow-runs").iterdir()) == []
+    assert_nothing_but_json(ended)
+    assert read_record(case / "results/run_1").flow_run["name"]
+    assert "yes" in next(case.glob("results/run_1/process/*stdout*")).read_text()
+    assert eventually(lambda: not dict(labelled(mark)), 10)
+
+
+def assert_nothing_but_json(ended: "subprocess.CompletedProcess[str]") -> None:
+    document = json.loads(ended.stdout)
+    assert document["cases"][0]["case"] == "held"
+    assert document["cases"][0]["summary"]["n_runs"] == 1
+    assert "Traceback" not in ended.stderr
+    assert "prefect" not in ended.stderr.lower()
 
 
 def open_task_runs(home: Path) -> list[str]:

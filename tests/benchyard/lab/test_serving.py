@@ -1,4 +1,4 @@
-"""The lab's server beside others who write to its database."""
+"""A lab with a server that wants no password, and this server beside others who write."""
 
 import sqlite3
 import threading
@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.benchyard.lab.labs import RunningLab, Shell, make_checkout
+from tests.benchyard.lab.labs import RunningLab, Shell, make_checkout, status
 from tests.conftest import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab]
@@ -65,23 +65,53 @@ def times_triggered(lab: RunningLab, automation: str) -> int:
     return int(lab.ask("/events/filter", {"filter": wanted, "limit": 1})["total"])
 
 
-def test_an_automation_acts_once_for_each_event_beside_other_writers(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+@pytest.fixture(scope="module")
+def open_shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     base = tmp_path_factory.mktemp("serving")
     (base / "home").mkdir()
-    shell = Shell(base / "home", make_checkout(base / "checkout"))
-    with shell.up("--no-testbed") as lab:
-        automation = automate(lab, "alerts", posture="Reactive", threshold=1, within=0)
-        # As the heartbeat's: for it the server reads first and then writes.
-        beats: dict[str, Any] = {"posture": "Proactive", "threshold": 1, "within": 600}
-        automate(lab, "heartbeats", after=["test.begin"], **beats)
-        time.sleep(2)  # the triggers learn of a new automation by a message
-        with writing(shell.home / "lab" / "prefect.db"):
-            for number in range(EVENTS):
-                tell(lab, f"test.{number}", "test.begin")
-                tell(lab, f"test.{number}", "test.end")
-            assert eventually(lambda: times_triggered(lab, automation) >= EVENTS, 120)
-        time.sleep(5)  # one that fails is repeated after a second or two
-        assert times_triggered(lab, automation) == EVENTS
-        assert "database is locked" not in (shell.home / "lab/logs/server.log").read_text()
+    return Shell(base / "home", make_checkout(base / "checkout"))
+
+
+@pytest.fixture(scope="module")
+def open_lab(open_shell: Shell) -> Generator[RunningLab]:
+    with open_shell.up("--no-auth", "--no-testbed") as lab:
+        yield lab
+
+
+def test_a_lab_without_a_password_says_so_and_measures_nothing_if_asked(
+    open_lab: RunningLab,
+) -> None:
+    lab = open_lab
+    assert status(lab.url) == 200
+    assert status(lab.url, origin="http://evil.example") == 403
+    assert lab.told["password_file"] is None
+    assert "no password: whoever reaches" in lab.said
+    assert "this host measures nothing" in lab.said
+    assert lab.ask("/work_pools/testbeds/workers/filter", {}) == []
+
+
+def test_an_automation_acts_once_for_each_event_beside_other_writers(
+    open_lab: RunningLab, open_shell: Shell
+) -> None:
+    lab, home = open_lab, open_shell.home / "lab"
+    # As the heartbeat's: for it the server reads first and then writes.
+    beats: dict[str, Any] = {"posture": "Proactive", "threshold": 1, "within": 600}
+    automate(lab, "heartbeats", after=["test.begin"], **beats)
+    at_once: dict[str, Any] = {"posture": "Reactive", "threshold": 1, "within": 0}
+    automation = automate(lab, "alerts", **at_once)
+    sentinel = automate(lab, "sentinel", **at_once, expect=["test.last"])
+
+    def acts() -> bool:
+        tell(lab, f"test.{uuid4()}", "test.last")
+        return bool(times_triggered(lab, sentinel))
+
+    # The triggers learn of automations by messages, of the last one last.
+    assert eventually(acts, 60)
+    with writing(home / "prefect.db"):
+        for number in range(EVENTS):
+            tell(lab, f"test.{number}", "test.begin")
+            tell(lab, f"test.{number}", "test.end")
+        assert eventually(lambda: times_triggered(lab, automation) >= EVENTS, 120)
+    time.sleep(5)  # one that fails is repeated after a second or two
+    assert times_triggered(lab, automation) == EVENTS
+    assert "database is locked" not in (home / "logs/server.log").read_text()

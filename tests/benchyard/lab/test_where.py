@@ -13,7 +13,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.lab import where
-from benchyard.lab.where import choose, is_surely_sqlite, own_server, reachable
+from benchyard.lab.where import choose, is_surely_sqlite, own_server, protect, reachable
 from tasks.shared_client import our_client
 from tests.answering import Quiet, serving
 from tests.ports import free_port
@@ -191,3 +191,10 @@ def test_a_server_that_does_not_say_so_is_not_taken_for_sqlite(
         our_client() as client,
     ):
         assert is_surely_sqlite(client) is expected
+
+
+def test_a_password_and_none_contradict_each_other(configure: Configure) -> None:
+    configure("PREFECT_SERVER_API_AUTH_STRING", "a:b")
+
+    with pytest.raises(InputError, match="--no-auth, and PREFECT_SERVER_API_AUTH_STRING sets"):
+        protect(own_server(None, 4200), auth=False)

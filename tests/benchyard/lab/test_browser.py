@@ -53,9 +53,9 @@ def press_until(done: Callable[[], object], browser: Browser, text: str, **place
     With three other labs on two processors, one press in some twenty led to nothing; the form still
     stood there, and a user would press again.
     """
-    for _ in range(6):
+    for _ in range(3):
         browser.press(text, **place)
-        if eventually(done, PATIENCE_SECONDS / 6):
+        if eventually(done, PATIENCE_SECONDS / 3):
             return
     pytest.fail(f"{text} led to nothing: {browser.text}")
 

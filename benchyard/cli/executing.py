@@ -5,7 +5,8 @@ from functools import partial
 from threading import Event
 
 from benchyard.cli.display import Display
-from benchyard.core.errors import CaseFailedError, RunInterruptedError
+from benchyard.core.errors import CaseFailedError, InputError, RunInterruptedError
+from benchyard.core.wording import printable
 from benchyard.lab import server
 from benchyard.run.beginning import Campaigning
 from benchyard.run.direct import DirectStages
@@ -39,7 +40,7 @@ def execute(
     course = Course(plan.entries, plan.turns, limits, ignore_requirements=True)
     stop = Event()
     with display, listening(display.hear), at_first_ctrl_c(stop.set):
-        act = _directly if direct else _through_prefect()
+        act = _directly if direct else _through_prefect(plan, base)
         stopped = execute_turns(course, Place("", NOWHERE), base, act, stop)
     if stopped:
         new = " (without --new)" if base.campaign == Campaigning.NEW else ""
@@ -59,11 +60,24 @@ def _directly(request: Request) -> TurnEnd:
     return TurnEnd(End.FAILED if executed.failed else End.DONE)
 
 
-def _through_prefect() -> Callable[[Request], TurnEnd]:
+def _through_prefect(plan: SuitePlan, base: Request) -> Callable[[Request], TurnEnd]:
     """Connect to Prefect; the import of Prefect goes on while a temporary server starts."""
+    _refuse_what_is_no_unicode(plan, base)
     answering = server.connect()
     from benchyard.lab import through_prefect  # noqa: PLC0415 - after the server began to start
 
     answering.wait_until_ready()
     caller = through_prefect.caller_of(answering)
     return partial(through_prefect.execute_one, server=answering, caller=caller)
+
+
+def _refuse_what_is_no_unicode(plan: SuitePlan, base: Request) -> None:
+    """Refuse names of folders that Prefect, which keeps parameters as JSON, cannot take."""
+    cases = [plan.entries[turn.case].case for turn in plan.turns]
+    folders = [str(case.folder) for case in cases if case is not None]
+    for path in (*folders, base.root, base.results or "", *base.resources):
+        if any("\ud800" <= letter <= "\udfff" for letter in path):
+            raise InputError(
+                f"{printable(path)}: Prefect takes no name that is not UTF-8; rename the folder, "
+                "or use --direct"
+            )

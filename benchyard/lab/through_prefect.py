@@ -10,8 +10,7 @@ from prefect import State
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
 from benchyard.core import places
-from benchyard.core.errors import CaseFailedError, InputError
-from benchyard.core.wording import printable
+from benchyard.core.errors import CaseFailedError
 from benchyard.lab.server import Server
 from benchyard.run.interrupts import leave_at_once
 from benchyard.run.request import Request
@@ -37,14 +36,7 @@ def execute_one(request: Request, server: Server, caller: Caller) -> TurnEnd:
 
     Raises:
         BenchyardError: If the case could not be executed at all.
-        InputError: If a folder's name is no Unicode: Prefect keeps parameters as JSON.
     """
-    for path in (request.case, request.root, request.results or "", *request.resources):
-        if not path.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in path):
-            raise InputError(
-                f"{printable(path)}: Prefect takes no name that is not UTF-8; rename the folder, "
-                "or use --direct"
-            )
     server.bring_back()
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
         try:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
 
 from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.azure.credentials import access
 from benchyard.publish.sinks.azure.reader import events
 from benchyard.publish.sinks.datastore.connection import INDEX_FILE
 from tests.conftest import MakeCase, RunBenchyard, process
-from tests.databases import put_database
 from tests.emulators.azurite.server import Azurite
 from tests.emulators.azurite.server import running as azurite_running
 from tests.emulators.datastore.fixture import Emulator
@@ -40,12 +40,15 @@ def azurite(tmp_path: Path) -> Generator[Azurite]:
 
 @pytest.fixture
 def lab(
-    tmp_path: Path, datastore: Emulator, azurite: Azurite, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    datastore: Emulator,
+    azurite: Azurite,
+    prefect_server: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
     """Give a lab's home, and all that the sinks need, in the environment."""
     monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "lab"))
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect"))
-    put_database(tmp_path / "prefect" / "prefect.db")
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
     monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", azurite.connection_string)
     monkeypatch.setenv("SECRET_WORD", WORD)
     for name, value in datastore.environment.items():
@@ -111,7 +114,9 @@ def test_no_secret_gets_anywhere(
     down = run_benchyard("publish", "--sink", "azure-tables", *places, "--retries", "0")
     assert down.returncode == 1, down.stderr
 
-    written = files(lab, case / "results", tmp_path / "prefect", tmp_path / "azurite")
+    database = Path(PREFECT_API_DATABASE_CONNECTION_URL.value().partition(":///")[2])
+    assert database.is_file()
+    written = files(lab, case / "results", database.parent, tmp_path / "azurite")
     written[tmp_path / "datastore.data"] = (tmp_path / "datastore.data").read_bytes()
     assert len(written) > 10
     texts = [ended.stdout, ended.stderr, down.stdout, down.stderr]

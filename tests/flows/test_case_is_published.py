@@ -9,7 +9,8 @@ import pytest
 from benchyard.core.places import archive_of, spool_of
 from benchyard.publish.sinks import open_reader
 from flows.execute_case import execute_case
-from tests.conftest import MakeCase, RunBenchyard, process
+from tests.conftest import MakeCase, process
+from tests.here import RunHere, runner
 
 pytestmark = pytest.mark.slow
 
@@ -19,6 +20,13 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give this lab a home of its own."""
     monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "lab"))
     return tmp_path / "lab"
+
+
+@pytest.fixture
+def run_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> RunHere:
+    return runner(capsys, monkeypatch, tmp_path)
 
 
 def published(test: str) -> list[float]:
@@ -46,44 +54,44 @@ def test_a_flow_run_publishes_what_is_done(case_folder: MakeCase, tmp_path: Path
 
 
 def test_none_publishes_nothing_and_a_later_command_all(
-    case_folder: MakeCase, run_benchyard: RunBenchyard, lab: Path
+    case_folder: MakeCase, run_here: RunHere, lab: Path
 ) -> None:
     case = case_folder("later", process("work", "true"))
     command = ("run", case, "--runs", "2", "--cooldown", "0", "--direct")
 
-    assert run_benchyard(*command, "--publish", "none").returncode == 0
+    assert run_here(*command, "--publish", "none").returncode == 0
     assert not lab.exists()
 
-    assert run_benchyard(*command).returncode == 0
+    assert run_here(*command).returncode == 0
     assert len(published("later")) == len(archived()) == 2
 
 
 def test_a_sink_that_lacks_something_is_told_before_measuring(
-    case_folder: MakeCase, run_benchyard: RunBenchyard
+    case_folder: MakeCase, run_here: RunHere
 ) -> None:
     case = case_folder("early", process("work", "true"))
     for sinks in ("nowhere", "local,local", "local,", "azure-tables"):
-        ended = run_benchyard("run", case, "--direct", "--publish", sinks)
+        ended = run_here("run", case, "--direct", "--publish", sinks)
         assert ended.returncode == 2, (sinks, ended.stderr)
         assert "Traceback" not in ended.stderr
         assert not (case / "results").exists()
 
 
 def test_trouble_with_a_sink_is_told_and_fails_no_case(
-    case_folder: MakeCase, run_benchyard: RunBenchyard, lab: Path
+    case_folder: MakeCase, run_here: RunHere, lab: Path
 ) -> None:
     spoil = f"mkdir -p '{lab}' && yes this is no database | head -c 9999 > '{lab}/results.sqlite'"
     case = case_folder("trouble", process("work", spoil))
 
-    ended = run_benchyard("run", case, "--runs", "1", "--cooldown", "0", "--direct")
+    ended = run_here("run", case, "--runs", "1", "--cooldown", "0", "--direct")
 
     assert ended.returncode == 0, ended.stderr
     assert "results.sqlite" in ended.stderr
     assert len(list(spool_of("local").glob("*.json"))) == 1
 
 
-def measure(run_benchyard: RunBenchyard, case: Path, *more: str) -> None:
-    ended = run_benchyard("run", case, "--runs", "2", "--cooldown", "0", "--direct", *more)
+def measure(run_here: RunHere, case: Path, *more: str) -> None:
+    ended = run_here("run", case, "--runs", "2", "--cooldown", "0", "--direct", *more)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -95,55 +103,53 @@ def edit(case: Path, text: str) -> None:
 
 
 def test_campaigns_with_runs_of_the_same_numbers_are_all_published_and_once(
-    case_folder: MakeCase, run_benchyard: RunBenchyard
+    case_folder: MakeCase, run_here: RunHere
 ) -> None:
     case = case_folder("campaigns", process("work", "true"))
     for text in ("first", "second", "third"):
         edit(case, text)
-        measure(run_benchyard, case)
-        measure(run_benchyard, case)  # nothing to do, and nothing new to publish
+        measure(run_here, case)
+        measure(run_here, case)  # nothing to do, and nothing new to publish
     assert len(list((case / "results" / "earlier").iterdir())) == 2
     assert len(published("campaigns")) == len(archived()) == 6
 
-    ended = run_benchyard("history", "campaigns", "work", "--json")
+    ended = run_here("history", "campaigns", "work", "--json")
     [entry] = json.loads(ended.stdout)["entries"]
     assert (entry["n"], len({one["subject"] for one in entry["timings"]})) == (6, 3)
     assert [one["text"] for one in entry["changes"]] == ["files of the case"] * 2
 
-    assert run_benchyard("publish", case).stdout == "local: nothing waits\n"
+    assert run_here("publish", case).stdout == "local: nothing waits\n"
     assert len(published("campaigns")) == len(archived()) == 6
 
 
 def test_an_earlier_campaign_is_published_later(
-    case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path
+    case_folder: MakeCase, run_here: RunHere, tmp_path: Path
 ) -> None:
     case = case_folder("late", process("work", "true"))
     for text in ("first", "second", "third"):
         edit(case, text)
-        measure(run_benchyard, case, "--publish", "none")
+        measure(run_here, case, "--publish", "none")
     (case / "results" / "run_7").mkdir()  # of KROWN's, and unfinished ones, nothing is taken
     (case / "results" / "run_7" / ".done").touch()
     (case / "results" / "run_8").mkdir()
 
-    measure(run_benchyard, case)  # nothing is left to do: the newest two are published
+    measure(run_here, case)  # nothing is left to do: the newest two are published
     assert len(published("late")) == 4
 
-    ended = run_benchyard("publish", tmp_path)
+    ended = run_here("publish", tmp_path)
     assert (ended.returncode, ended.stdout) == (0, "local: 2 published\n")
     assert len(published("late")) == len(archived()) == 6
 
 
-def test_a_folder_goes_with_the_labs_own_spools(
-    run_benchyard: RunBenchyard, tmp_path: Path
-) -> None:
+def test_a_folder_goes_with_the_labs_own_spools(run_here: RunHere, tmp_path: Path) -> None:
     for option in (["--dry-run"], ["--datadir", tmp_path]):
-        ended = run_benchyard("publish", tmp_path, *option)
+        ended = run_here("publish", tmp_path, *option)
         assert ended.returncode == 2
         assert "a FOLDER goes to the lab's own spools" in ended.stderr
     damaged = tmp_path / "results" / "run_1"
     damaged.mkdir(parents=True)
     (damaged / ".done").touch()
     (damaged / "run.json").write_text("{")
-    ended = run_benchyard("publish", tmp_path)
+    ended = run_here("publish", tmp_path)
     assert ended.returncode == 1
     assert "not a readable record" in ended.stderr

@@ -16,6 +16,7 @@ from prefect.client.schemas.filters import (
     LogFilterFlowRunId,
 )
 from prefect.client.schemas.objects import FlowRun, TaskRun
+from prefect.logging.handlers import APILogHandler
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
 
 from benchyard.core.model import Outcome
@@ -86,6 +87,7 @@ def ended_tasks(run: FlowRun) -> dict[str, TaskRun]:
 
 
 def logs(run: FlowRun) -> list[str]:
+    APILogHandler().flush()  # which else waits for two seconds whether there is more
     chosen = LogFilter(flow_run_id=LogFilterFlowRunId(any_=[run.id]))
     with get_client(sync_client=True) as client:
         return [log.message for log in client.read_logs(log_filter=chosen, limit=200)]

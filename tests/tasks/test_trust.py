@@ -55,17 +55,24 @@ def set_traps(folder: Path, trap: Path) -> None:
     ],
 )
 def test_nothing_of_the_current_folder_is_executed(
-    case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path, command: str
+    request: pytest.FixtureRequest,
+    case_folder: MakeCase,
+    run_benchyard: RunBenchyard,
+    tmp_path: Path,
+    command: str,
 ) -> None:
+    """The first one brings up a server there, the suite asks one that is there."""
     case_folder("trapped", process("a", "true"))
     home, trap = tmp_path / "home", tmp_path / "traps" / "sprung"
     trap.parent.mkdir()
     put_database(home / "prefect.db")
     set_traps(tmp_path, trap)
 
-    ended = run_benchyard(
-        *command.split(), env=os.environ | {"PREFECT_HOME": str(home)}, timeout=600
-    )
+    environment = os.environ | {"PREFECT_HOME": str(home)}
+    if command.startswith("suite"):
+        environment["PREFECT_API_URL"] = request.getfixturevalue("prefect_server")
+
+    ended = run_benchyard(*command.split(), env=environment, timeout=600)
 
     assert list(trap.parent.iterdir()) == [], ended.stderr
     assert "Traceback" not in ended.stderr

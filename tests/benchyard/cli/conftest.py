@@ -1,10 +1,12 @@
 """The command line, called in this process."""
 
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pytest
 
 from benchyard.cli import call
+from tests.here import RunHere, runner
 
 
 class Said(NamedTuple):
@@ -29,3 +31,10 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
         return Said(printed.out, printed.err)
 
     return called
+
+
+@pytest.fixture
+def run_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> RunHere:
+    return runner(capsys, monkeypatch, tmp_path)

@@ -77,7 +77,7 @@ def test_a_step_ends_with_its_daemons_and_the_record_names_them(
 
 
 @pytest.mark.parametrize(
-    ("then", "keys"), [("exit 3", {}), ("sleep 300", {"timeout": 8}), ("kill -9 $$", {})]
+    ("then", "keys"), [("exit 3", {}), ("sleep 300", {"timeout": 4}), ("kill -9 $$", {})]
 )
 def test_a_step_that_fails_ends_with_its_daemons(
     run: Run, case_folder: MakeCase, tmp_path: Path, then: str, keys: Mapping[str, Any]

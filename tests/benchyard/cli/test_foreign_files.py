@@ -1,4 +1,4 @@
-"""What somebody else put into results, and two labs on one folder: real commands, real files."""
+"""What somebody else put into results, and two labs on one folder: on real files."""
 
 import os
 import subprocess
@@ -11,7 +11,8 @@ import pytest
 
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
-from tests.conftest import RunBenchyard, eventually
+from tests.conftest import eventually
+from tests.here import RunHere
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +52,7 @@ def found(results: Path) -> dict[int, tuple[int, bytes]]:
 
 
 def test_nothing_foreign_in_and_around_results_is_touched(
-    case_folder: MakeCase, run_benchyard: RunBenchyard
+    case_folder: MakeCase, run_here: RunHere
 ) -> None:
     case = case_folder("mine", shell("echo yes > made.txt"))
     results = case / "results"
@@ -64,7 +65,7 @@ def test_nothing_foreign_in_and_around_results_is_touched(
     before = {path: traits(path) for path in around}
 
     def execute(*options: str) -> "subprocess.CompletedProcess[str]":
-        ended = run_benchyard("run", *common, "--runs", "2", *options)
+        ended = run_here("run", *common, "--runs", "2", *options)
         assert ended.returncode == 0, ended.stderr
         return ended
 
@@ -80,7 +81,7 @@ def test_nothing_foreign_in_and_around_results_is_touched(
     whose[later] = traits(later)
     ended = execute("--force")
     assert "holds what Benchyard did not make, and is kept as it was" in ended.stderr
-    assert run_benchyard("clean", "--yes", "--root", case).returncode == 0
+    assert run_here("clean", "--yes", "--root", case).returncode == 0
 
     assert {path: traits(path) for path in around} == before
     there = found(results)
@@ -94,39 +95,37 @@ def test_nothing_foreign_in_and_around_results_is_touched(
 )
 @pytest.mark.parametrize("how", [(), ("--force",), ("--new",)])
 def test_what_has_the_place_of_results_is_refused_before_anything_is_done(
-    case_folder: MakeCase, run_benchyard: RunBenchyard, name: str, how: tuple[str, ...]
+    case_folder: MakeCase, run_here: RunHere, name: str, how: tuple[str, ...]
 ) -> None:
     case = case_folder("mine", shell("echo yes > made.txt"))
     file = foreign(case / "results" / name)
     before = traits(file)
 
-    ended = run_benchyard("run", "--direct", "--root", case, "--runs", "2", *how)
+    ended = run_here("run", "--direct", "--root", case, "--runs", "2", *how)
 
     assert ended.returncode == 2, ended.stderr
     assert len(ended.stderr.splitlines()) == 1
     assert "was not made by Benchyard, and would be replaced: move it away" in ended.stderr
     assert traits(file) == before
-    assert run_benchyard("clean", "--yes", "--root", case).stdout == "removed 0 results\n"
+    assert run_here("clean", "--yes", "--root", case).stdout == "removed 0 results\n"
     assert [path for path in case.rglob("results/**/*") if path.is_file()] == [file]
 
 
-def test_stats_writes_over_nobody_s_file(
-    case_folder: MakeCase, run_benchyard: RunBenchyard
-) -> None:
+def test_stats_writes_over_nobody_s_file(case_folder: MakeCase, run_here: RunHere) -> None:
     case = case_folder("mine", shell("echo yes > made.txt"))
     options = ("--direct", "--cooldown", "0", "--publish", "none", "--runs", "1")
-    assert run_benchyard("run", "--root", case, *options).returncode == 0
+    assert run_here("run", "--root", case, *options).returncode == 0
     file = case / "results" / "stats.csv"
     file.unlink()
     before = traits(foreign(file))
-    ended = run_benchyard("stats", "--root", case)
+    ended = run_here("stats", "--root", case)
     assert ended.returncode == 0, ended.stderr
     assert "stats.csv is not Benchyard's and stays as it is" in ended.stdout + ended.stderr
     assert traits(file) == before
     summary = case / "results" / "summary.json"
     summary.unlink()
     before = traits(foreign(summary))
-    ended = run_benchyard("stats", "--root", case)
+    ended = run_here("stats", "--root", case)
     assert ended.returncode == 2
     assert "summary.json was not made by Benchyard" in ended.stderr
     assert traits(summary) == before
@@ -150,11 +149,11 @@ def test_stats_writes_over_nobody_s_file(
     ],
 )
 def test_an_empty_text_is_no_folder(
-    case_folder: MakeCase, run_benchyard: RunBenchyard, arguments: tuple[str, ...]
+    case_folder: MakeCase, run_here: RunHere, arguments: tuple[str, ...]
 ) -> None:
     case = case_folder("mine", shell("echo yes > made.txt"))
     before = found(case.parent)
-    ended = run_benchyard(*arguments, cwd=case.parent)
+    ended = run_here(*arguments, cwd=case.parent)
     assert ended.returncode == 2, ended.stderr
     assert "an empty text names nothing" in ended.stderr
     assert found(case.parent) == before
@@ -162,7 +161,7 @@ def test_an_empty_text_is_no_folder(
 
 @pytest.mark.requires("mount")
 def test_clean_of_a_folder_for_reading_only_removes_nothing(
-    case_folder: MakeCase, run_benchyard: RunBenchyard
+    case_folder: MakeCase, run_here: RunHere
 ) -> None:
     case = case_folder("mine", shell("echo yes > made.txt"))
     results = case / "results"
@@ -172,7 +171,7 @@ def test_clean_of_a_folder_for_reading_only_removes_nothing(
         foreign(results / "run_1" / ".done").write_text("")
         subprocess.run(["/bin/mount", "-o", "remount,ro", results], check=True)
         before = found(results)
-        ended = run_benchyard("clean", "--yes", "--root", case)
+        ended = run_here("clean", "--yes", "--root", case)
         assert ended.returncode == 2
         assert "cannot be written: nothing was removed" in ended.stderr
         assert len(ended.stderr.splitlines()) == 1
@@ -214,7 +213,7 @@ def assert_sound(results: Path, runs: list[int]) -> None:
 
 
 def test_two_labs_with_different_locks_take_turns_on_one_results_folder(
-    case_folder: MakeCase, tmp_path: Path, run_benchyard: RunBenchyard
+    case_folder: MakeCase, tmp_path: Path, run_here: RunHere
 ) -> None:
     turns, go = tmp_path / "turns", tmp_path / "go"
     case = case_folder("shared", taking_turns(turns, f"until [ -e {go} ]; do sleep 0.1; done"))
@@ -226,7 +225,7 @@ def test_two_labs_with_different_locks_take_turns_on_one_results_folder(
         assert refused.returncode == 1
         (case / "results" / "run_7").mkdir()
         (case / "results" / "run_7" / ".done").touch()
-        cleaned = run_benchyard("clean", "--yes", "--root", case)
+        cleaned = run_here("clean", "--yes", "--root", case)
         assert (cleaned.returncode, busy in cleaned.stderr) == (1, True)
         with lab(case, turns, "three", "--runs", "2", "--force") as three:
             assert three.stderr is not None

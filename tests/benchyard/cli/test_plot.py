@@ -7,20 +7,21 @@ import pytest
 
 from benchyard.cli import call
 from tests.benchyard.cli.conftest import Cli
-from tests.conftest import MakeCase, RunBenchyard, process
+from tests.conftest import MakeCase, process
+from tests.here import RunHere
 
 
 @pytest.mark.slow
-def test_run_is_drawn(case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path) -> None:
+def test_run_is_drawn(case_folder: MakeCase, run_here: RunHere, tmp_path: Path) -> None:
     case = case_folder("words", process("sleep", "sleep 0.6"))
     run = ("run", case, "--direct", "--runs", "1", "--cooldown", "0", "--interval", "0.05")
-    assert run_benchyard(*run).returncode == 0
-    ended = run_benchyard("plot", case)
+    assert run_here(*run).returncode == 0
+    ended = run_here("plot", case)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == "run 1: curves-run-1.svg\n"
     root = ET.parse(tmp_path / "curves-run-1.svg").getroot()  # noqa: S314 - our own
     assert "1 sleep" in [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert run_benchyard("plot", case, "--run", "1", "--out", "other.svg").returncode == 0
+    assert run_here("plot", case, "--run", "1", "--out", "other.svg").returncode == 0
     assert (tmp_path / "other.svg").read_bytes() == (tmp_path / "curves-run-1.svg").read_bytes()
 
 

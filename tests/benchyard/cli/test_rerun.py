@@ -9,6 +9,7 @@ from benchyard.cli import call
 from benchyard.results.folders import Results
 from tests.conftest import MakeCase, RunBenchyard, process, tree
 from tests.databases import put_database
+from tests.here import RunHere
 
 
 def done(case: Path, *runs: int) -> None:
@@ -72,6 +73,7 @@ def test_a_run_is_a_number_from_1(
 def test_without_a_lab_it_goes_on_here(
     case_folder: MakeCase,
     run_benchyard: RunBenchyard,
+    run_here: RunHere,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -80,7 +82,7 @@ def test_without_a_lab_it_goes_on_here(
     put_database(tmp_path / "prefect" / "prefect.db")
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     case = case_folder("here", process("work", f"[ -e {tmp_path / 'fixed'} ] || exit 3"))
-    first = run_benchyard("run", case, "--runs", "2", "--direct", "--cooldown", "0")
+    first = run_here("run", case, "--runs", "2", "--direct", "--cooldown", "0")
     assert first.returncode == 1
     (tmp_path / "fixed").touch()
     before = tree(case / "results" / "run_1")

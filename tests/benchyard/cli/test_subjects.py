@@ -130,22 +130,32 @@ CHANGES: list[tuple[Callable[[Project], None], str]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("change", "words"), CHANGES)
-def test_every_command_tells_what_changed(
-    project: Project, change: Callable[[Project], None], words: str
-) -> None:
+def test_every_command_tells_what_changed(project: Project) -> None:
     project.run()
     again = project.run()
     assert f"mine: nothing to do: 2 of 2 done on {platform.node()}, 20" in again.stderr
     before = project.document("stats", "cases/mine", "--resources", "classes")
+    change, words = CHANGES[0]
     change(project)
+    assert_begins_anew(project, words)
+    assert_told_apart(project, before, words)
 
+
+@pytest.mark.slow
+def test_each_change_begins_anew(project: Project) -> None:
+    project.run()
+    for number, (change, words) in enumerate(CHANGES[1:], 1):
+        change(project)
+        assert_begins_anew(project, words)
+        assert len(earlier_campaigns(project.results)) == number
+
+
+def assert_begins_anew(project: Project, words: str) -> None:
     plan = project.document("suite", "--changed", "--dry-run", "--resources", "classes")
     assert f"changed since the runs were done: {words}" in plan["cases"][0]["why"]
-    ended = project.run()
-    assert "mine has changed since runs 1, 2 were done on " in ended.stderr
-    assert f": {words}" in ended.stderr
-    assert_told_apart(project, before, words)
+    said = project.run().stderr
+    assert "mine has changed since runs 1, 2 were done on " in said
+    assert f": {words}" in said
 
 
 def assert_told_apart(project: Project, before: Any, words: str) -> None:

@@ -9,7 +9,6 @@ import pytest
 from benchyard.cli.suite import command as suite
 from benchyard.core.errors import InputError
 from tests.conftest import MakeCase, RunBenchyard, process
-from tests.databases import put_database
 
 
 def dry_run(root: Path, capsys: pytest.CaptureFixture[str], *options: str) -> Any:
@@ -65,11 +64,10 @@ def test_a_pool_needs_a_server(
 def test_a_suite_from_the_shell(
     case_folder: MakeCase,
     run_benchyard: RunBenchyard,
-    tmp_path: Path,
+    prefect_server: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect"))
-    put_database(tmp_path / "prefect" / "prefect.db")
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
     case_folder("good", process("s", "true"))
     case_folder("bad", process("s", "exit 3"))
     options = ["--runs", "1", "--cooldown", "0", "--publish", "none"]

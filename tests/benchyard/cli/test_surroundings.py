@@ -13,6 +13,8 @@ from threading import Thread
 import pytest
 
 from tests.conftest import MakeCase, RunBenchyard, eventually, process
+from tests.databases import put_database
+from tests.here import RunHere
 
 PROGRAM = Path(sys.executable).with_name("benchyard")
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -50,7 +52,7 @@ def test_a_locale_without_our_characters_is_no_error(
 
 @pytest.mark.slow
 def test_a_folder_that_is_no_unicode_is_no_error(
-    case_folder: MakeCase, run_benchyard: RunBenchyard
+    case_folder: MakeCase, run_benchyard: RunBenchyard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = case_folder(os.fsdecode(b"bytes\xff"), process("a", "true"))
     (case / "metadata.json").write_text(
@@ -58,6 +60,8 @@ def test_a_folder_that_is_no_unicode_is_no_error(
     )
     ended = run_benchyard("run", "--runs", "1", "--direct", cwd=case.parent)
     assert ended.returncode == 0, ended.stderr
+    # Before anything is started or asked: nobody listens there.
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
     ended = run_benchyard("run", "--runs", "2", cwd=case.parent)
     assert ended.returncode == 2, ended.stderr
     assert "rename the folder, or use --direct" in ended.stderr
@@ -65,14 +69,14 @@ def test_a_folder_that_is_no_unicode_is_no_error(
 
 @pytest.mark.slow
 def test_a_summary_full_of_brackets_is_a_sentence_or_written_anew(
-    case: Path, run_benchyard: RunBenchyard
+    case: Path, run_here: RunHere
 ) -> None:
-    assert run_benchyard("run", case, "--direct", "--runs", "1").returncode == 0
+    assert run_here("run", case, "--direct", "--runs", "1").returncode == 0
     for name in ("summary.json", "run_1/run.json", "tries.jsonl", "run_1/events.jsonl"):
         (case / "results" / name).write_text(DEEP)
         for command in ("run", "stats", "failures"):
             options = ["--direct", "--runs", "1"] if command == "run" else []
-            ended = run_benchyard(command, case, *options)
+            ended = run_here(command, case, *options)
             assert ended.returncode in {0, 1, 2}, (name, command, ended.stderr)
 
 
@@ -123,6 +127,7 @@ def in_a_terminal(case: Path, up: Path) -> Generator[tuple["subprocess.Popen[byt
 def test_signals_under_prefect_end_with_130_and_a_cursor(
     case_folder: MakeCase, tmp_path: Path, signals: list[signal.Signals]
 ) -> None:
+    put_database(Path(os.environ["PREFECT_HOME"], "prefect.db"))
     case = case_folder("long", process("wait", f"echo > {tmp_path / 'up'}; sleep 300"))
     with in_a_terminal(case, tmp_path / "up") as (lab, said):
         for number in signals:

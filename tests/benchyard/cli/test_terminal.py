@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchyard.cli import call
 from benchyard.cli.terminal import print_json, print_table, safe, say, styled
 from benchyard.core.table import Table
 from tests.benchyard.show.shipyard.conftest import START, prepared, row
@@ -51,6 +52,18 @@ class Lab:
             check=False,
             timeout=300,
         )
+
+    def here(self, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
+        """Run the command line in this process, with streams as strict as those of one."""
+        streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.root)
+            for name, value in self.env.items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "stdout", streams[0])
+            patch.setattr(sys, "stderr", streams[1])
+            code = call(list(arguments))
+        return subprocess.CompletedProcess(arguments, code, *map(_written, streams))
 
     @property
     def store(self) -> str:
@@ -124,7 +137,7 @@ SAYS_NONE = ("clean", "doctor")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(COMMANDS))
 def test_no_command_passes_an_escape_on(lab: Lab, name: str) -> None:
-    ended = lab.call(*(word.replace("STORE", lab.store) for word in COMMANDS[name]))
+    ended = lab.here(*(word.replace("STORE", lab.store) for word in COMMANDS[name]))
     assert ended.returncode != 4, ended.stderr
     assert hostile(ended.stdout) == hostile(ended.stderr) == ""
     told = ended.stdout + ended.stderr
@@ -138,7 +151,7 @@ JSON = ("list", "validate", "plan", "suite", "stats", "compare", "waiting", "his
 @pytest.mark.parametrize("name", JSON)
 def test_json_has_them_escaped_and_means_the_same(lab: Lab, name: str) -> None:
     words = (word.replace("STORE", lab.store) for word in COMMANDS[name])
-    ended = lab.call(*words, "--json")
+    ended = lab.here(*words, "--json")
     assert hostile(ended.stdout) == hostile(ended.stderr) == ""
     read = repr(json.loads(ended.stdout))
     # Sentences have them escaped already, and not whole.
@@ -212,10 +225,14 @@ def _printed(patch: pytest.MonkeyPatch, act: Callable[[], None]) -> str:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     patch.setattr(sys, "stdout", stream)
     act()
+    return _written(stream).decode()
+
+
+def _written(stream: io.TextIOWrapper) -> bytes:
     stream.flush()
     written = stream.buffer
     assert isinstance(written, io.BytesIO)
-    return written.getvalue().decode()
+    return written.getvalue()
 
 
 def test_our_own_colours_stay_and_others_do_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from tests.benchyard.run.conftest import MakeCase
 from tests.conftest import RunBenchyard, eventually, tree
+from tests.here import RunHere, runner
 
 pytestmark = pytest.mark.slow
 
@@ -143,6 +144,13 @@ def small_disk(tmp_path: Path) -> Generator[Path]:
     subprocess.run(["/bin/umount", str(folder)], check=True)
 
 
+@pytest.fixture
+def run_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> RunHere:
+    return runner(capsys, monkeypatch, tmp_path)
+
+
 def filling(megabytes: float) -> str:
     return f"head -c {int(megabytes * 2**20)} /dev/zero"
 
@@ -184,11 +192,11 @@ def verdict(where: Path) -> list[str]:
 @pytest.mark.requires("mount")
 @pytest.mark.parametrize("free", [0, 4, 8, 16, 24, 32])
 def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
-    case_folder: MakeCase, small_disk: Path, run_benchyard: RunBenchyard, free: int
+    case_folder: MakeCase, small_disk: Path, run_here: RunHere, free: int
 ) -> None:
     """With a few KiB left the lab itself fails, sooner or later."""
     folder = case_folder("full", process_step("work", "true"))
-    first = run_benchyard(
+    first = run_here(
         *("run", folder, "--direct", "--runs", "1", "--cooldown", "0"), "--results", small_disk
     )
     assert first.returncode == 0, first.stderr
@@ -200,7 +208,7 @@ def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
             pass
     os.truncate(ballast, ballast.stat().st_size - free * 1024)
 
-    ended = run_benchyard(
+    ended = run_here(
         *("run", folder, "--direct", "--runs", "2", "--cooldown", "0"), "--results", small_disk
     )
 
@@ -219,7 +227,7 @@ def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
         assert free >= 16, "there was no room for a record"
         assert [*Results(where).done()] == [1, 2]
     ballast.unlink()
-    again = run_benchyard(
+    again = run_here(
         *("run", folder, "--direct", "--runs", "2", "--cooldown", "0"), "--results", small_disk
     )
     assert again.returncode == 0, again.stderr

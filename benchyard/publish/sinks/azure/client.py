@@ -112,7 +112,7 @@ def service(found: Access) -> Tables:
     return cast("Tables", client)
 
 
-def refuse_silent(found: Access, seconds: float = _CONNECT_SECONDS) -> None:
+def refuse_silent(found: Access) -> None:
     """Refuse a server that accepts connections and does not answer.
 
     The request needs no rights and no table, so a server that is only slow to write passes.
@@ -123,9 +123,9 @@ def refuse_silent(found: Access, seconds: float = _CONNECT_SECONDS) -> None:
     import requests  # noqa: PLC0415 - takes 0.2 s
 
     try:
-        requests.head(found.url, timeout=seconds, allow_redirects=False).close()
+        requests.head(found.url, timeout=_CONNECT_SECONDS, allow_redirects=False).close()
     except requests.exceptions.Timeout:
-        late = TimeoutError(errno.ETIMEDOUT, f"nothing within {seconds:g} s")
+        late = TimeoutError(errno.ETIMEDOUT, f"nothing within {_CONNECT_SECONDS:g} s")
         raise ServiceRequestError(str(late), error=late) from None
     except requests.RequestException:
         pass  # what is wrong, the first real request tells

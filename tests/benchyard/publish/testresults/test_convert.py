@@ -17,7 +17,7 @@ from benchyard.publish.testresults import document_of, file_name, parse, text_of
 from benchyard.publish.testresults.convert import machine_of
 from benchyard.results.record import RunRecord, StepRecord, read_record, write_record
 from tests.benchyard.publish.testresults.conftest import Make, Schema
-from tests.conftest import RunBenchyard
+from tests.here import runner
 
 CHECKOUT = Path(__file__).resolve().parents[4]
 
@@ -291,15 +291,15 @@ def test_files_sort_by_time() -> None:
 @pytest.mark.parametrize("name", ["failures", "graph", "matrix", "measuring", "secrets"])
 def test_real_runs_are_published_well(
     name: str,
-    run_benchyard: RunBenchyard,
     schema: Schema,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("BENCHYARD_EXAMPLE_PASSWORD", "hunter2-hunter2")
     case = CHECKOUT / "cases" / "examples" / name
     options = ["--direct", "--runs", "1", "--cooldown", "0", "--results", str(tmp_path / "r")]
-    ended = run_benchyard("run", case, *options)
+    ended = runner(capsys, monkeypatch, tmp_path)("run", case, *options)
     assert ended.returncode == 0, ended.stderr
     folders = [path.parent for path in (tmp_path / "r").rglob("run.json")]
     assert folders

@@ -83,8 +83,8 @@ def test_more_rows_of_one_instant_than_a_transaction_takes(
 
 
 def test_more_than_a_page_is_read(found: Access, impatient: RowWriter) -> None:
-    impatient.upsert(rows_of(some_events(2300, apart_s=0.001), found.partition))
-    assert sum(1 for _ in events(found)) == 2300
+    impatient.upsert(rows_of(some_events(1100, apart_s=0.001), found.partition))
+    assert sum(1 for _ in events(found)) == 1100
 
 
 @pytest.mark.parametrize("text", ["x" * 32_000, "é" * 30_000, "😀" * 15_000], ids="xé😀")
@@ -272,18 +272,20 @@ def write_some(found: Access) -> None:
 def test_a_port_that_takes_connections_and_never_answers(
     ask: Callable[[Access], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(client, "_CONNECT_SECONDS", 1)
     monkeypatch.setattr(client, "_READ_SECONDS", 1000)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/{ACCOUNT}"
         found = to_table(f"AccountName={ACCOUNT};AccountKey=a2V5;TableEndpoint={url}")
-        with pytest.raises(UnreachableError, match=r"does not answer \(nothing within 4 s\)"):
+        with pytest.raises(UnreachableError, match=r"does not answer \(nothing within 1 s\)"):
             ask(found)
 
 
 def test_one_that_is_slow_to_write_is_waited_for(
-    through: Access, proxy: Proxy, writer: RowWriter
+    through: Access, proxy: Proxy, writer: RowWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proxy.faults = [Waits(6)]
+    monkeypatch.setattr(client, "_CONNECT_SECONDS", 2)
+    proxy.faults = [Waits(3)]
     write(writer, through)
     assert len(list(rows(through))) == 3
 

@@ -173,7 +173,8 @@ class ContainerSet:
         if containers:
             # An engine that hangs keeps each of them waiting: side by side, for as long as one.
             with ThreadPoolExecutor(len(containers)) as pool:
-                list(pool.map(lambda one: one.kill(), containers))
+                for container in containers:
+                    pool.submit(container.kill)
 
     def _kill_processes(self) -> None:
         """Kill what runs in containers on this host, the engine's help aside."""

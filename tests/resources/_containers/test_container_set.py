@@ -35,6 +35,10 @@ def test_an_engine_that_did_not_answer_is_not_waited_for_again(
 ) -> None:
     said = [True, False, True]
     monkeypatch.setattr(container_environment, "connect", lambda: type("Client", (), {"api": 0}))
-    monkeypatch.setattr(container_environment, "answers", lambda _: said.pop(0))
+
+    def answer(_: object) -> bool:
+        return said.pop(0)
+
+    monkeypatch.setattr(container_environment, "answers", answer)
     environment = ContainerEnvironment({})
     assert [environment.engine_answers() for _ in range(3)] == [True, False, False]

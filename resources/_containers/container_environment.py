@@ -162,6 +162,7 @@ class ContainerEnvironment:
     def __init__(self, labels: Mapping[str, str]) -> None:
         self._labels = labels
         self._groups: dict[str, Cgroup] = {}
+        self._is_engine_gone = False
         self.network: str | None = None
         #: Name to where it is mounted.
         self.volumes: dict[str, str] = {}
@@ -179,6 +180,11 @@ class ContainerEnvironment:
     def engine_facts(self) -> JsonObject:
         """What the engine says of itself."""
         return facts(self.engine)
+
+    def engine_answers(self) -> bool:
+        """Tell whether the engine answers; one that did not is not waited for again."""
+        self._is_engine_gone = self._is_engine_gone or not answers(self.engine.api)
+        return not self._is_engine_gone
 
     def lay(self) -> None:
         """Make the network.
@@ -213,7 +219,7 @@ class ContainerEnvironment:
                 self.engine.close()
 
     def _remove_from_engine(self) -> None:
-        if not answers(self.engine.api):
+        if not self.engine_answers():
             leave_network(self._labels)
             raise EngineError(
                 "the Docker engine does not answer; what the run made there is removed at the "

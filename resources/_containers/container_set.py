@@ -3,6 +3,7 @@
 import threading
 import uuid
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from benchyard.process.labels import CHILD, kill_labelled
 from benchyard.process.usage import Life
 from resources._containers.container import LiveContainer, ProgramCall
 from resources._containers.container_environment import ContainerEnvironment
-from resources._containers.engine import EngineError, answers
+from resources._containers.engine import EngineError
 from resources._containers.specification import Exit, ProgramRun, Specification
 from resources._containers.streams import Follower
 
@@ -169,8 +170,11 @@ class ContainerSet:
             self.aborted = True
             containers = list(self._containers)
         self._kill_processes()
-        for container in containers:
-            container.kill()
+        if containers:
+            # An engine that hangs keeps each of them waiting: side by side, for as long as one.
+            with ThreadPoolExecutor(len(containers)) as pool:
+                for container in containers:
+                    pool.submit(container.kill)
 
     def _kill_processes(self) -> None:
         """Kill what runs in containers on this host, the engine's help aside."""
@@ -197,7 +201,7 @@ class ContainerSet:
         """
         with self._lock:
             containers, self._containers = self._containers, []
-        if containers and not answers(self._environment.engine.api):
+        if containers and not self._environment.engine_answers():
             self._kill_processes()
             raise EngineError("the Docker engine does not answer; the next run removes containers")
         wrong: list[EngineError] = []

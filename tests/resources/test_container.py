@@ -14,10 +14,17 @@ from typing import Any
 import pytest
 
 from benchyard.case.resource import CommandResult, Workspace, step_context
-from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
+from benchyard.core.errors import (
+    CommandFailedError,
+    NotReadyError,
+    ProgramFailedError,
+    ResourceError,
+)
 from benchyard.process.labels import CHILD, labelled
 from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
+from resources._containers.readiness import wait_until_ready
+from resources._containers.settings import readiness
 from resources.container import AnyContainerSettings, Container
 from tests.conftest import eventually, is_gone
 from tests.ports import free_port
@@ -29,11 +36,14 @@ from tests.resources._containers.conftest import (
     fail,
     inspected,
     ours,
+    run_of,
     said,
     shell,
     workspace_in,
 )
-from tests.resources._containers.conftest import space as space  # noqa: PLC0414 - a fixture
+from tests.resources._containers.conftest import plain as plain  # noqa: PLC0414 - a fixture
+from tests.resources._containers.conftest import run_of_all as run_of_all  # noqa: PLC0414
+from tests.resources._containers.conftest import space as space  # noqa: PLC0414
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 
@@ -94,6 +104,7 @@ def test_a_container_that_runs_out_of_memory_is_told_apart_from_a_failure(space:
             error = fail(partial(call, eats))
             assert "out of memory" in str(error), call
             assert error.exit_status == 137
+            assert not isinstance(error, ProgramFailedError)
 
 
 def test_out_of_memory_in_a_child_fails_though_the_program_ends_well(space: Workspace) -> None:
@@ -102,23 +113,21 @@ def test_out_of_memory_in_a_child_fails_though_the_program_ends_well(space: Work
         assert "out of memory" in str(fail(lambda: made.run_to_end(eats)))
 
 
-def test_signals_are_told(space: Workspace) -> None:
-    with container_in(space) as made:
-        kills = shell("sleep 300 & kill -SEGV $!; wait $!")
-        assert "signal 11" in str(fail(lambda: made.run_to_end(kills)))
-        error = fail(lambda: made.execute(shell("kill -TERM $$")))
-        assert error.exit_status == 143
-        assert "out of memory" not in str(error)
-        assert "signal 15" in str(error)
+def test_signals_are_told(plain: Container) -> None:
+    kills = shell("sleep 300 & kill -SEGV $!; wait $!")
+    assert "signal 11" in str(fail(lambda: plain.run_to_end(kills)))
+    error = fail(lambda: plain.execute(shell("kill -TERM $$")))
+    assert error.exit_status == 143
+    assert "out of memory" not in str(error)
+    assert "signal 15" in str(error)
 
 
-def test_a_program_that_is_not_there_is_told(space: Workspace) -> None:
-    with container_in(space) as made:
-        with pytest.raises(EngineError, match=r"no-such-program.*not found"):
-            made.run_to_end(["no-such-program"])
-        error = fail(lambda: made.execute(["no-such-program"]))
-        assert "no-such-program" in str(error)
-        assert error.exit_status in {126, 127}
+def test_a_program_that_is_not_there_is_told(plain: Container) -> None:
+    with pytest.raises(EngineError, match=r"no-such-program.*not found"):
+        plain.run_to_end(["no-such-program"])
+    error = fail(lambda: plain.execute(["no-such-program"]))
+    assert "no-such-program" in str(error)
+    assert error.exit_status in {126, 127}
 
 
 # -- in the container that runs
@@ -144,71 +153,68 @@ def test_a_program_is_executed_in_the_container_that_runs(space: Workspace) -> N
         assert "'runs'" in str(fail(lambda: made.execute(["true"])))
 
 
-def test_files_go_where_the_step_says(space: Workspace) -> None:
+def test_files_go_where_the_step_says(plain: Container) -> None:
+    space = plain.workspace
     (space.inputs / "words.txt").write_text("b\na\n")
     (space.shared / "words.txt").symlink_to(space.inputs / "words.txt")
-    with container_in(space) as made:
-        sort = ["sort", "/data/shared/words.txt"]
-        assert said(made.execute(sort, stdout_file="sorted.txt")) == "a\nb\n"
-        assert space.file("sorted.txt").read_text() == "a\nb\n"
-        into = [*sort, "-o", "/data/shared/out/two.txt"]
-        space.new_file("out/two.txt")
-        made.run_to_end(into, output_file="out/two.txt")
-        assert space.file("out/two.txt").read_text() == "a\nb\n"
-        for call in (made.run_to_end, made.execute):
-            error = fail(partial(call, ["true"], output_file="none.txt"))
-            assert "'none.txt'" in str(error)
-        with pytest.raises(CommandFailedError, match="exit code"):
-            made.execute(shell("echo x > /data/shared/words.txt"))
+    sort = ["sort", "/data/shared/words.txt"]
+    assert said(plain.execute(sort, stdout_file="sorted.txt")) == "a\nb\n"
+    assert space.file("sorted.txt").read_text() == "a\nb\n"
+    into = [*sort, "-o", "/data/shared/out/two.txt"]
+    space.new_file("out/two.txt")
+    plain.run_to_end(into, output_file="out/two.txt")
+    assert space.file("out/two.txt").read_text() == "a\nb\n"
+    for call in (plain.run_to_end, plain.execute):
+        error = fail(partial(call, ["true"], output_file="none.txt"))
+        assert "'none.txt'" in str(error)
+    with pytest.raises(CommandFailedError, match="exit code"):
+        plain.execute(shell("echo x > /data/shared/words.txt"))
     assert (space.inputs / "words.txt").read_text() == "b\na\n"
 
 
-def test_defect_40_no_shell_of_the_lab_reads_anything(space: Workspace) -> None:
-    with container_in(space) as made:
-        words = ["$HOME", "`id`", ";", "*", "a b"]
-        for call in (made.run_to_end, made.execute):
-            assert said(call(["echo", *words])) == "$HOME `id` ; * a b\n"
+def test_defect_40_no_shell_of_the_lab_reads_anything(plain: Container) -> None:
+    words = ["$HOME", "`id`", ";", "*", "a b"]
+    for call in (plain.run_to_end, plain.execute):
+        assert said(call(["echo", *words])) == "$HOME `id` ; * a b\n"
 
 
-def test_output_is_there_while_the_program_runs(space: Workspace) -> None:
-    with container_in(space) as made:
-        for number, call in enumerate((made.run_to_end, made.execute)):
-            label = f"0{number}-say"
-            go = space.shared / f"go{number}"
-            waits = f"echo now; while ! test -e /data/shared/{go.name}; do sleep 0.01; done"
+def test_output_is_there_while_the_program_runs(plain: Container) -> None:
+    for number, call in enumerate((plain.run_to_end, plain.execute)):
+        label = f"0{number}-say"
+        go = plain.workspace.shared / f"go{number}"
+        waits = f"echo now; while ! test -e /data/shared/{go.name}; do sleep 0.01; done"
 
-            def work(call: Any = call, label: str = label, waits: str = waits) -> None:
-                with step_context(label):
-                    call(shell(waits))
+        def work(call: Any = call, label: str = label, waits: str = waits) -> None:
+            with step_context(label):
+                call(shell(waits))
 
-            thread = threading.Thread(target=work)
-            thread.start()
-            file = space.kept / f"{label}.stdout.txt"
-            assert eventually(lambda file=file: file.exists() and file.read_text() == "now\n")
-            go.touch()
-            thread.join(10)
-            assert not thread.is_alive()
+        thread = threading.Thread(target=work)
+        thread.start()
+        file = plain.workspace.kept / f"{label}.stdout.txt"
+        assert eventually(lambda file=file: file.exists() and file.read_text() == "now\n")
+        go.touch()
+        thread.join(10)
+        assert not thread.is_alive()
 
 
-def test_much_output_comes_whole(space: Workspace) -> None:
+def test_much_output_comes_whole(plain: Container) -> None:
     counts = perl("print STDOUT 'x' x 1023, qq(\\n) for 1..20000; print STDERR 'y' x 5e6")
-    with container_in(space) as made:
-        for call in (made.run_to_end, made.execute):
-            result = call(counts)
-            assert result.output is not None
-            assert result.output.stat().st_size == 20_000 * 1024
-            assert (space.kept / "step.stderr.txt").stat().st_size == 5_000_000
+    for call in (plain.run_to_end, plain.execute):
+        result = call(counts)
+        assert result.output is not None
+        assert result.output.stat().st_size == 20_000 * 1024
+        assert (plain.workspace.kept / "step.stderr.txt").stat().st_size == 5_000_000
 
 
 def test_a_program_that_is_silent_for_longer_than_questions_may_take(
     space: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Long enough for any question on a busy machine; both are silent side by side.
+    # Long enough for any question on a busy machine; both are silent side by side, for longer.
     monkeypatch.setattr("resources._containers.engine.TIMEOUT", 5)
 
     def ask(number: int, call: Callable[..., CommandResult]) -> str:
         with step_context(f"0{number}-silent"):
-            return said(call(shell("sleep 6.5; echo done")))
+            return said(call(shell("sleep 5.2; echo done")))
 
     with container_in(space) as made, ThreadPoolExecutor(2) as pool:
         assert list(pool.map(ask, (1, 2), (made.run_to_end, made.execute))) == ["done\n"] * 2
@@ -346,14 +352,20 @@ def test_defect_21_one_that_dies_while_it_starts_is_an_error_at_once(
         raise AssertionError
 
 
-@pytest.mark.parametrize("ready", WAYS, ids=["log", "tcp", "http", "command"])
-def test_defect_21_the_deadline_of_readiness_holds(space: Workspace, ready: Any) -> None:
+def test_defect_21_the_deadline_of_readiness_holds(space: Workspace) -> None:
     says = shell('echo waiting; trap "exit 0" TERM; sleep 300 & wait $!')
     with (
-        pytest.raises(NotReadyError, match=r"(?s)not ready after 2 s.*waiting"),
-        container_in(space, command=says, ready=ready, ready_seconds=2),
+        pytest.raises(NotReadyError, match=r"(?s)not ready after 1 s.*waiting"),
+        container_in(space, command=says, ready=WAYS[0], ready_seconds=1),
     ):
         raise AssertionError
+
+
+@pytest.mark.parametrize("ready", WAYS[1:], ids=["tcp", "http", "command"])
+def test_defect_21_the_deadline_of_each_question_holds(plain: Container, ready: Any) -> None:
+    ways = readiness(ready)
+    with pytest.raises(NotReadyError, match=r"not ready after 0\.2 s"):
+        wait_until_ready(server(plain), ways, 0.2)
 
 
 def test_an_unhealthy_one_is_told_with_what_its_check_said(space: Workspace) -> None:
@@ -445,25 +457,26 @@ def test_a_taken_fixed_port_is_an_error_before_anything_starts(space: Workspace)
         assert server(made).port(80) == port
 
 
-def test_volumes_begin_empty_and_go_away(space: Workspace, tmp_path: Path) -> None:
-    for _ in range(2):
-        with container_in(space, volumes=["/store"]) as made:
-            made.run_to_end(shell('test -z "$(ls /store)" && touch /store/x'))
-            made.execute(["test", "-e", "/store/x"])
-            assert len(ours(tmp_path)["volumes"]) == 1
+def test_volumes_begin_empty_and_go_away(space: Workspace) -> None:
+    with container_in(space, volumes=["/store"]) as made:
+        made.run_to_end(shell('test -z "$(ls /store)" && touch /store/x'))
+        made.execute(["test", "-e", "/store/x"])
+        assert len(ours(run_of(space))["volumes"]) == 1
+    with container_in(space, volumes=["/store"]) as made:
+        made.execute(shell('test -z "$(ls /store)"'))
 
 
-def test_everything_that_is_made_carries_the_labels(space: Workspace, tmp_path: Path) -> None:
+def test_everything_that_is_made_carries_the_labels(space: Workspace) -> None:
     with container_in(space, volumes=["/store"]) as made:
         made.run_to_end(["true"])
-        found = ours(tmp_path)
+        found = ours(run_of(space))
         assert [len(found[kind]) for kind in ("containers", "networks", "volumes")] == [2, 1, 1]
         name = inspected(id_of(made))["Name"]
         assert re.fullmatch(r"/benchyard-container-[0-9a-f]{12}", name)
         for one in found["containers"]:
             assert space.labels.items() <= inspected(one)["Config"]["Labels"].items()
         made.begin("02-next")
-        assert len(ours(tmp_path)["containers"]) == 1
+        assert len(ours(run_of(space))["containers"]) == 1
 
 
 def test_a_variable_s_value_is_in_no_error_and_in_no_fact(space: Workspace) -> None:
@@ -488,10 +501,7 @@ def test_defect_41_an_image_that_is_not_to_be_had_is_named(space: Workspace) -> 
         raise AssertionError
 
 
-def test_no_engine_is_one_sentence(
-    space: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del space
+def test_no_engine_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     made = Container(AnyContainerSettings(image=BASE), workspace_in(tmp_path))
     for call in (made.initialize, made.start):
@@ -500,7 +510,6 @@ def test_no_engine_is_one_sentence(
     made.stop()
     made.abort()
     assert made.cgroups() == []
-    monkeypatch.undo()
 
 
 def test_defect_48_facts_tell_image_engine_and_limits(space: Workspace) -> None:
@@ -523,10 +532,10 @@ def test_a_second_stop_and_a_stop_without_a_start_do_nothing(space: Workspace) -
     made.stop()
 
 
-def test_defect_35_a_start_that_fails_leaves_nothing(space: Workspace, tmp_path: Path) -> None:
+def test_defect_35_a_start_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with (
         pytest.raises(EngineError, match="no-such-program"),
-        container_in(space, command=["no-such-program"], volumes=["/x"]),
+        container_in(workspace_in(tmp_path), command=["no-such-program"], volumes=["/x"]),
     ):
         raise AssertionError
     assert ours(tmp_path) == NOTHING

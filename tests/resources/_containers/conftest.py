@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from benchyard.case.resource import CommandResult, Workspace, step_context
 from benchyard.core.errors import CommandFailedError
 from benchyard.process.labels import this_owner
+from resources._containers.container_environment import ensure_network, leave_network
+from resources._containers.engine import connect
 from resources.container import AnyContainerSettings, Container
 
 #: Debian with perl and a shell, and nothing that runs.
@@ -38,14 +41,18 @@ def inspected(name: str) -> Any:
     return json.loads(docker("inspect", name))[0]
 
 
-def ours(folder: Path) -> dict[str, list[str]]:
-    """Return what is left at the engine of the run whose workspace is in ``folder``."""
-    label = f"label=benchyard.run={folder}"
+def ours(run: Path | str) -> dict[str, list[str]]:
+    """Return what is left at the engine of a run: its label is the folder of its workspace."""
+    label = f"label=benchyard.run={run}"
     return {
         "containers": docker("ps", "-aq", "--filter", label).split(),
         "networks": docker("network", "ls", "-q", "--filter", label).split(),
         "volumes": docker("volume", "ls", "-q", "--filter", label).split(),
     }
+
+
+def run_of(workspace: Workspace) -> str:
+    return workspace.labels["benchyard.run"]
 
 
 NOTHING: Mapping[str, list[str]] = {"containers": [], "networks": [], "volumes": []}
@@ -93,11 +100,33 @@ def folder_of(user: int) -> Generator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="module")
+def run_of_all(tmp_path_factory: pytest.TempPathFactory) -> Generator[Workspace]:
+    """Give the run that all tests of a module are of.
+
+    It keeps its network: to make and to remove one takes longer than most tests.
+    """
+    run = workspace_in(tmp_path_factory.mktemp("run"))
+    with closing(connect()) as client:
+        ensure_network(client, run.labels)
+        yield run
+        leave_network(run.labels, client)
+    assert ours(run_of(run)) == NOTHING
+
+
 @pytest.fixture
-def space(tmp_path: Path) -> Iterator[Workspace]:
-    """Give a workspace, and see that nothing of its run stays at the engine."""
-    yield workspace_in(tmp_path)
-    assert ours(tmp_path) == NOTHING
+def space(run_of_all: Workspace, tmp_path: Path) -> Iterator[Workspace]:
+    """Give a workspace, and see that no container and no volume stays at the engine."""
+    yield replace(workspace_in(tmp_path), labels=run_of_all.labels)
+    left = ours(run_of(run_of_all))
+    assert left == {**NOTHING, "networks": left["networks"]}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Generator[Container]:
+    """Give a container that waits, for all tests of a module that leave it as it is."""
+    with container_in(workspace_in(tmp_path_factory.mktemp("plain"))) as made:
+        yield made
 
 
 def said(result: CommandResult) -> str:

@@ -1,20 +1,21 @@
 """An engine that dies, stops or hangs in the middle of a step: an engine of the tests' own."""
 
-import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchyard.process.labels import OWNER, labelled
-from tests.conftest import MakeCase, RunBenchyard, eventually
+from tests.conftest import MakeCase, eventually
 from tests.resources._containers.conftest import BASE, DOCKER, WAITS, shell
 
 pytestmark = [
@@ -25,6 +26,12 @@ pytestmark = [
     pytest.mark.requires("unshare"),
     pytest.mark.requires("mount"),
 ]
+
+
+#: No more than the shell of the base and what it waits with: the whole would take seconds to bring.
+IMAGE = "benchyard-test/shell"
+_TAR = "tar -ch /bin/sh /bin/sleep $(ldd /bin/sh | grep -o '/[^ ]* ')"
+PACKS = [DOCKER, "run", "--rm", "--network", "none", BASE, *shell(_TAR)]
 
 
 class OwnEngine:
@@ -105,9 +112,9 @@ def whole_engine() -> Generator[OwnEngine]:
     try:
         assert eventually((folder / "c.sock").exists, 30)
         engine.start()
-        with subprocess.Popen([DOCKER, "save", BASE], stdout=subprocess.PIPE) as saved:
-            load = [DOCKER, "--host", engine.place, "load"]
-            subprocess.run(load, stdin=saved.stdout, check=True, stdout=subprocess.DEVNULL)
+        with subprocess.Popen(PACKS, stdout=subprocess.PIPE) as packed:
+            fetch = [DOCKER, "--host", engine.place, "import", "-", IMAGE]
+            subprocess.run(fetch, stdin=packed.stdout, check=True, stdout=subprocess.DEVNULL)
         yield engine
     finally:
         engine.end_all()
@@ -123,44 +130,53 @@ def engine(whole_engine: OwnEngine, monkeypatch: pytest.MonkeyPatch) -> OwnEngin
     return whole_engine
 
 
-def case_of(make: MakeCase, command: str, **more: Any) -> Path:
-    step = {
-        "@id": "waits",
-        "name": "waits",
-        "resource": "Container",
-        "command": command,
-        "parameters": {"arguments": shell("test -e /data/shared/quick || sleep 300")},
-        **more,
-    }
-    return make(
-        "gone", step, resources={"Container": {"image": BASE, "command": WAITS, "volumes": ["/x"]}}
-    )
+def cases_of(make: MakeCase, **more: Any) -> list[Path]:
+    """Make a case for each way to execute a program."""
+
+    def case_of(command: str) -> Path:
+        step = {
+            "@id": "waits",
+            "name": "waits",
+            "resource": "Container",
+            "command": command,
+            "parameters": {"arguments": shell("test -e /data/shared/quick || sleep 300")},
+            **more,
+        }
+        settings = {"image": IMAGE, "command": WAITS, "volumes": ["/x"]}
+        return make(command, step, resources={"Container": settings})
+
+    return [case_of(command) for command in ("run_to_end", "execute")]
 
 
-def start(folder: Path, tmp_path: Path) -> "subprocess.Popen[str]":
-    """Start a run, and wait until its step is under way."""
+def run(folder: Path) -> "subprocess.Popen[str]":
     program = str(Path(sys.executable).with_name("benchyard"))
-    run = [program, "run", str(folder), "--direct", "--runs", "1", "--cooldown", "0"]
-    lab = subprocess.Popen(run, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    arguments = [program, "run", str(folder), "--direct", "--runs", "1", "--cooldown", "0"]
+    # Each has a testbed of its own: they run side by side.
+    own = {**os.environ, "BENCHYARD_LOCK": f"{folder}.lock"}
+    return subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=own)
 
-    def is_under_way() -> bool:
-        return any("sleep\0300" in command_of(pid) for pid in processes_of(lab.pid))
 
-    assert eventually(is_under_way, 60)
-    return lab
+def start(folders: Sequence[Path], stack: ExitStack) -> "list[subprocess.Popen[str]]":
+    """Start runs, and wait until the step of each is under way."""
+    labs = [stack.enter_context(run(folder)) for folder in folders]
+
+    def are_under_way() -> bool:
+        return all(any(map(is_of_the_step, processes_of(lab.pid))) for lab in labs)
+
+    assert eventually(are_under_way, 60)
+    return labs
 
 
 def processes_of(owner: int) -> list[int]:
     return [pid for pid, value in labelled(OWNER) if value.startswith(f"{owner}:")]
 
 
-def command_of(pid: int) -> str:
+def is_of_the_step(pid: int) -> bool:
+    """Tell whether a process is the step's shell; a server waits in one of its own."""
     try:
-        # A server waits with a sleep of its own; that of the step is below another shell.
-        text = Path(f"/proc/{pid}/cmdline").read_text()
+        return "quick" in Path(f"/proc/{pid}/cmdline").read_text()
     except OSError:
-        return ""
-    return "sleep\0300" if "quick" in text else ""
+        return False
 
 
 def ended(lab: "subprocess.Popen[str]", within: float) -> str:
@@ -173,64 +189,52 @@ def ended(lab: "subprocess.Popen[str]", within: float) -> str:
     return said
 
 
-def goes_on(engine: OwnEngine, folder: Path, run_benchyard: RunBenchyard) -> None:
-    """The next start works, and cleans."""
-    assert not list(folder.glob("results/run_*/.done"))
-    (folder / "data/shared/quick").touch()
-    again = run_benchyard("run", folder, "--direct", "--runs", "1", "--cooldown", "0")
-    assert again.returncode == 0, again.stderr + engine.log()
+def go_on(engine: OwnEngine, folders: Sequence[Path]) -> None:
+    """See that the next start of each works, and cleans."""
+    for folder in folders:
+        assert not list(folder.glob("results/run_*/.done"))
+        (folder / "data/shared/quick").touch()
+    for again in [run(folder) for folder in folders]:
+        _, said = again.communicate(timeout=120)
+        assert again.returncode == 0, said + engine.log()
     assert engine.left() == ""
 
 
-def outcome(folder: Path) -> Any:
-    return json.loads((folder / "results/run_1/run.json").read_text())["steps"][0]
-
-
-@pytest.mark.parametrize("command", ["run_to_end", "execute"])
 def test_an_engine_that_is_killed_fails_the_step_at_once(
-    engine: OwnEngine,
-    case_folder: MakeCase,
-    tmp_path: Path,
-    run_benchyard: RunBenchyard,
-    command: str,
+    engine: OwnEngine, case_folder: MakeCase
 ) -> None:
-    folder = case_of(case_folder, command)
-    with start(folder, tmp_path) as lab:
+    folders = cases_of(case_folder)
+    with ExitStack() as stack:
+        labs = start(folders, stack)
         engine.send(signal.SIGKILL)
         assert engine.process is not None
         engine.process.wait(10)
-        said = ended(lab, 30)
-    assert "does not answer" in said
+        assert all("does not answer" in ended(lab, 30) for lab in labs)
     engine.start()
-    goes_on(engine, folder, run_benchyard)
+    go_on(engine, folders)
 
 
-@pytest.mark.parametrize("command", ["run_to_end", pytest.param("execute", marks=pytest.mark.long)])
 def test_an_engine_that_hangs_is_outlived_by_the_timeout(
-    engine: OwnEngine,
-    case_folder: MakeCase,
-    tmp_path: Path,
-    run_benchyard: RunBenchyard,
-    command: str,
+    engine: OwnEngine, case_folder: MakeCase
 ) -> None:
-    folder = case_of(case_folder, command, timeout=4)
-    with start(folder, tmp_path) as lab:
+    folders = cases_of(case_folder, timeout=4)
+    with ExitStack() as stack:
+        labs = start(folders, stack)
         engine.send(signal.SIGSTOP)
         try:
-            said = ended(lab, 60)
+            assert all("stopped after 4" in ended(lab, 60) for lab in labs)
         finally:
             engine.send(signal.SIGCONT)
-    assert "stopped after 4" in said
-    goes_on(engine, folder, run_benchyard)
+    go_on(engine, folders)
 
 
 @pytest.mark.long
-def test_an_engine_that_is_stopped_fails_the_step(
-    engine: OwnEngine, case_folder: MakeCase, tmp_path: Path, run_benchyard: RunBenchyard
-) -> None:
-    folder = case_of(case_folder, "run_to_end")
-    with start(folder, tmp_path) as lab:
+def test_an_engine_that_is_stopped_fails_the_step(engine: OwnEngine, case_folder: MakeCase) -> None:
+    folders = cases_of(case_folder)
+    with ExitStack() as stack:
+        labs = start(folders, stack)
         engine.end()
-        ended(lab, 30)
+        for lab in labs:
+            ended(lab, 30)
     engine.start()
-    goes_on(engine, folder, run_benchyard)
+    go_on(engine, folders)

@@ -4,41 +4,16 @@ A campaign has thousands of cases, jsonschema takes most of a millisecond for ea
 imported. A test is made of each schema that takes a fraction of that.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from benchyard.case.problems import Finding
 from benchyard.core.model import Json, JsonObject
+from benchyard.schemas import compiled_pattern, has_twins, inlined
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
-
-
-@cache
-def compiled_pattern(pattern: str) -> re.Pattern[str]:
-    """Take ``$`` for the very end, as JSON Schema does; Python's is before a last newline too."""
-    return re.compile(re.sub(r"\$$", r"\\Z", pattern))
-
-
-def has_twins(items: list[Any]) -> bool:
-    """Tell whether a scalar is there twice; 1 is not true, and it is 1.0."""
-    scalars = [(isinstance(i, bool), i) for i in items if isinstance(i, str | int | float)]
-    return len(set(scalars)) != len(scalars)
-
-
-def inlined(schema: Json, definitions: JsonObject) -> Json:
-    """Put what references name in their place: looking them up costs more than half of a check."""
-    if isinstance(schema, list):
-        return [inlined(item, definitions) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    reference = schema.get("$ref")
-    if isinstance(reference, str):
-        return inlined(definitions[reference.removeprefix("#/$defs/")], definitions)
-    keep = {name: item for name, item in schema.items() if name not in ("$defs", "$id", "$schema")}
-    return {name: inlined(item, definitions) for name, item in keep.items()}
 
 
 Test = Callable[[Any], bool]

@@ -8,9 +8,9 @@ from jsonschema import Draft202012Validator, ValidationError, validators
 
 from benchyard.case.problems import Finding, JsonPath
 from benchyard.case.reading import kind_of
-from benchyard.case.schema_check import compiled_pattern, has_twins, inlined
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import hint, quote
+from benchyard.schemas import compiled_pattern, has_twins, inlined
 
 #: So many errors of one document are looked at: each costs a kilobyte, a file may have millions.
 _MOST_ERRORS = 1_000

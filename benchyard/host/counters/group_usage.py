@@ -23,16 +23,14 @@ from benchyard.host.counters.processes import (
     Lives,
     ProcessLife,
     ProcessReading,
-    Traffic,
     UnknownUsageError,
     Usage,
-    carried,
     grown,
     lives,
     used_by,
     vanished,
-    why_unknown,
 )
+from benchyard.host.counters.traffic import Traffic, carried, why_unknown
 
 _PRESSURE = {
     f"psi_{kind}": (f"resource_psi_{kind}_some_s", f"resource_psi_{kind}_full_s")

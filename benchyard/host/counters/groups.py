@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from benchyard.host.counters.kernel import KernelFile, PeakBook, PeakFile, PeakOf, read_once
-from benchyard.host.counters.processes import (
-    ProcessReading,
-    Traffic,
-    lives,
-    read_network,
-    read_process,
-)
+from benchyard.host.counters.processes import ProcessReading, lives, read_process
+from benchyard.host.counters.traffic import Traffic, read_network
 from benchyard.process.cgroups import UNIFIED, Cgroup
 
 #: Controller and name of a file, in the order of preference.

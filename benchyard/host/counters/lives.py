@@ -28,7 +28,7 @@ from benchyard.host.counters.group_parsing import group_cpu
 from benchyard.host.counters.group_usage import CPU, tell_cpu, used_by_group
 from benchyard.host.counters.groups import FILES, Group, GroupReading
 from benchyard.host.counters.kernel import KernelFile, read_once
-from benchyard.host.counters.processes import Traffic, carried, read_network, why_unknown
+from benchyard.host.counters.traffic import Traffic, carried, read_network, why_unknown
 from benchyard.process.cgroups import Cgroup, cgroup_of
 
 #: What a runtime's own process is called, until it executes the program.

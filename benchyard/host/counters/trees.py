@@ -20,19 +20,16 @@ from benchyard.host.counters.processes import (
     Key,
     ProcessLife,
     ProcessReading,
-    Traffic,
     UnknownUsageError,
     Usage,
-    carried,
     grown,
     lives,
-    read_network,
     read_trees,
     total,
     used_by,
     vanished,
-    why_unknown,
 )
+from benchyard.host.counters.traffic import Traffic, carried, read_network, why_unknown
 from benchyard.process.usage import Ended, Owned
 
 _MIXED = "resident sets of several processes share pages and do not add up"

@@ -1,6 +1,5 @@
 """Processes and their trees, read from /proc: real ones, and accounts that do not add up."""
 
-import errno
 import os
 import threading
 import time
@@ -11,17 +10,13 @@ import pytest
 from benchyard.host.counters import processes
 from benchyard.host.counters.processes import (
     ProcessLife,
-    Traffic,
     UnknownUsageError,
     Usage,
     boot_ticks,
-    carried,
     lives,
-    read_network,
     read_process,
     read_trees,
     used_by,
-    why_unknown,
 )
 from tests.benchyard.host.counters.conftest import MIB, Worker
 from tests.conftest import eventually
@@ -223,43 +218,3 @@ def test_disks_are_unknown_if_one_process_hides_them() -> None:
     used = used_by({}, by_key(life(7, is_root=True), hidden), 0)
     assert used.read_bytes is None
     assert used.write_bytes == 0
-
-
-# -- network namespaces
-
-LINE = b"eth0: %d 1 0 0 0 0 0 0 %d 1 0 0 0 0 0 0\nlo: 99 1 0 0 0 0 0 0 99 1 0 0 0 0 0 0\n"
-
-
-def test_the_labs_own_namespace_is_nobodys_else() -> None:
-    assert read_network(os.getpid()) == Traffic()
-    assert read_network(None) == Traffic()
-    assert why_unknown(Traffic(), Traffic()) == "it has no network namespace of its own"
-
-
-def test_a_namespace_that_may_not_be_read_is_not_taken_for_the_labs_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def refuse(_: object) -> str:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(processes, "_namespace", refuse)
-    traffic = read_network(1)
-    assert not traffic.name
-    assert "may not be read" in why_unknown(Traffic(), traffic)
-
-
-def test_a_process_that_ended_has_no_namespace_any_more() -> None:
-    pid = os.posix_spawn("/bin/true", ["true"], {})
-    os.waitpid(pid, 0)
-    assert "has ended" in why_unknown(Traffic(), read_network(pid))
-
-
-def test_loopback_is_left_out_and_what_changed_is_not_known() -> None:
-    start, end = Traffic("net:1", LINE % (10, 20)), Traffic("net:1", LINE % (15, 27))
-    assert carried(start, end, began_inside=False) == (5, 7)
-    assert carried(Traffic(), end, began_inside=True) == (15, 27)
-    assert carried(Traffic(), end, began_inside=False) is None
-    assert carried(end, start, began_inside=False) is None
-    assert carried(start, Traffic(), began_inside=True) is None
-    assert carried(start, end._replace(name="net:2"), began_inside=True) is None
-    assert "changed" in why_unknown(Traffic(), end)

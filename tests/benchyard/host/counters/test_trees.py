@@ -10,7 +10,8 @@ import pytest
 
 from benchyard.host.counters import kernel
 from benchyard.host.counters.account import CPU_WAIT, MetricBook
-from benchyard.host.counters.processes import Traffic, boot_ticks
+from benchyard.host.counters.processes import boot_ticks
+from benchyard.host.counters.traffic import Traffic
 from benchyard.host.counters.trees import TreeBook, TreesReading, used_by_trees
 from benchyard.process.children import spawn
 from benchyard.process.usage import Ended, Owned

@@ -23,8 +23,8 @@ from benchmarks.lab import benchyard, wall_seconds
 from benchmarks.table import Figure, Size, run_program
 from benchyard import schemas
 
-HELP_SECONDS = 0.3
-LIST_SECONDS = 0.5
+HELP_SECONDS = 0.06
+LIST_SECONDS = 0.45
 VALIDATE_SECONDS = 5.0
 
 SHAPES: dict[str, Shape] = {

@@ -118,11 +118,12 @@ def inspect(
     read, misspelt = as_meant(document)
     wrong = shape_findings(read)
     sound, removed = _sound(read, wrong)
-    matrix = matrix_findings(sound, read)
+    matrix = [*islice(matrix_findings(sound, read), MOST_PROBLEMS + 1)]
     cases: list[Case] = []
 
     def keep(filled: JsonObject, point: JsonObject) -> None:
-        if not wrong:  # of what lacks a name or steps no case can be made
+        # Of what lacks a name or steps, or holds what no matrix fills, no case can be made.
+        if not (wrong or matrix):
             cases.append(build_case(folder, filled, point))
 
     at_points = _at_points(sound, removed, _Looking(sound, folder, registry), keep)

@@ -236,6 +236,12 @@ def test_an_undefined_matrix_name_is_a_problem(tmp_path: Path) -> None:
     assert message == "'${matrix.scal}' is not defined; the case has no matrix"
 
 
+@pytest.mark.parametrize("key", ["repeat", "warmup", "timeout"])
+def test_an_undefined_matrix_name_for_a_number_is_a_problem(tmp_path: Path, key: str) -> None:
+    [problem] = load_case(tmp_path, {**STEP, key: "${matrix.scal}"}).problems
+    assert "'${matrix.scal}' is not defined" in str(problem)
+
+
 def test_a_reference_without_an_end_is_a_name_like_any_other(tmp_path: Path) -> None:
     loaded = load_case(tmp_path, {**STEP, "resource": "${matrix.n"}, matrix={"n": [1]})
     assert problems(loaded) == [

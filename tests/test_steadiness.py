@@ -26,28 +26,20 @@ SCOPE = ("-p", "xdist", "-n", "2", "--dist", "loadscope")
 Verdict = Callable[..., tuple[int, list[str]]]
 
 
-def python(*arguments: str, folder: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
-    inherited = {key: os.environ[key] for key in os.environ if not key.startswith("PYTEST_")}
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={
-            **inherited,
-            "PYTHONPATH": str(ROOT),
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-
-
 @pytest.fixture
-def verdict(tmp_path: Path) -> Verdict:
-    """Execute tests given by their bodies as `.ci/run` does; return exit code and last lines."""
+def verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Verdict:
+    """Execute tests given by their bodies as `.ci/run` does; return exit code and last lines.
+
+    The verdict is given in this process: another one would only import pytest once more.
+    """
+    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        if name != "PYTEST_CURRENT_TEST":  # which pytest itself takes away
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.chdir(tmp_path)
 
     def judge(*options: str, before: str = "", **bodies: str) -> tuple[int, list[str]]:
         (tmp_path / "pytest.ini").write_text("[pytest]\n")
@@ -55,13 +47,17 @@ def verdict(tmp_path: Path) -> Verdict:
         text = "\n".join(["import os, pathlib, signal, pytest", before, *tests])
         (tmp_path / "test_it.py").write_text(text)
         ledger = tmp_path / "ledger.json"
-        plugin = ("-p", "tests.steadiness")
-        first = python("-m", "pytest", *plugin, *options, folder=tmp_path, **{LEDGER: str(ledger)})
-        ended = python(
-            "-m", "tests.steadiness", str(ledger), str(first.returncode), folder=tmp_path
+        first = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "tests.steadiness", *options],
+            env={**os.environ, LEDGER: str(ledger)},
+            timeout=300,
+            check=False,
         )
-        assert ended.stderr == ""
-        return ended.returncode, ended.stdout.splitlines()
+        capfd.readouterr()
+        code = main([str(ledger), str(first.returncode)])
+        said = capfd.readouterr()
+        assert said.err == ""
+        return code, said.out.splitlines()
 
     return judge
 

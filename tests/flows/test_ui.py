@@ -1,5 +1,10 @@
-"""What people see: the flow run in Prefect's UI, in a real browser against a real server."""
+"""What people see in Prefect's UI, in a real browser against a real server.
 
+The flow run, and the dashboards: what is to be seen, and nothing active.
+"""
+
+import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,11 +16,16 @@ from typing import Any, cast
 import pytest
 
 from benchyard.lab.server import SPARING
+from benchyard.show.pages import key_of
 from tests.browsing import Browser
+from tests.conftest import MakeCase, process
 from tests.servers import PrefectServer
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.requires("chromium", "chromedriver")]
+
+#: Would be an element, a link of a dangerous scheme, and a picture from somewhere else.
+EVIL = "<img src=x onerror=alert(1)> [go](javascript:alert(2)) ![p](https://evil.example/p.png)"
 
 
 @dataclass
@@ -49,31 +59,83 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
         yield Ui(server, browser)
 
 
-def look_at(ui: Ui, picture: str, *texts: str) -> None:
-    """Look for texts among the task runs of the newest flow run, and take a picture of it."""
-    page = f"/runs/flow-run/{ui.newest_flow_run()['id']}"
+@pytest.fixture(scope="module")
+def tolerated(ui: Ui, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Execute a case whose failures are tolerated; give the place of its flow run."""
+    results = tmp_path_factory.mktemp("results")
+    ui.execute("failures", "--root", "cases/examples", "--runs", "2", "--results", str(results))
+    return newest_flow_run(ui, "example-failures")
+
+
+def newest_flow_run(ui: Ui, name: str) -> str:
+    """Return the place of the newest flow run, of the name expected and completed."""
+    found = ui.newest_flow_run()
+    assert (found["name"], found["state_type"]) == (name, "COMPLETED")
+    return f"/runs/flow-run/{found['id']}"
+
+
+def newest(ui: Ui, key: str) -> str:
+    """Return the place of the newest artifact of a key."""
+    wanted = {"artifacts": {"key": {"any_": [key]}}, "sort": "CREATED_DESC", "limit": 1}
+    (found,) = cast("list[dict[str, Any]]", ui.server.ask("/artifacts/filter", wanted))
+    return f"/artifacts/artifact/{found['id']}"
+
+
+def look_at(ui: Ui, page: str, picture: str, *texts: str) -> None:
+    """Look for texts among the task runs of a flow run, and take a picture of its graph."""
     ui.browser.page(page, *texts, tab="task-runs")
     ui.browser.open(page)
     ui.browser.find(lambda: ui.browser.first("canvas"))
     ui.browser.keep_picture(picture)
 
 
+def test_flow_run_shows_its_graph_and_a_tolerated_failure_as_failed(ui: Ui, tolerated: str) -> None:
+    texts = ("run1/01-Tolerated\nFailed", "run2/01-Tolerated\nFailed", "summarize")
+    look_at(ui, tolerated, "failures.png", *texts)
+
+
+@pytest.mark.long  # as above, of the case that the docs show
 def test_flow_run_shows_the_graph_of_the_case(ui: Ui, tmp_path: Path) -> None:
     ui.execute("graph", "--root", "cases/examples", "--runs", "1", "--results", str(tmp_path))
-    assert ui.newest_flow_run()["name"] == "example-graph"
     steps = ("run1/01-Begin", "run1/02-Left", "run1/03-Right", "run1/04-End")
-    look_at(ui, "graph.png", *steps, "summarize")
-
-
-@pytest.mark.long
-def test_tolerated_failure_is_seen_as_failed(ui: Ui, tmp_path: Path) -> None:
-    ui.execute("failures", "--root", "cases/examples", "--runs", "1", "--results", str(tmp_path))
-    assert ui.newest_flow_run()["state_type"] == "COMPLETED"
-    look_at(ui, "failures.png", "run1/01-Tolerated\nFailed")
+    look_at(ui, newest_flow_run(ui, "example-graph"), "graph.png", *steps, "summarize")
 
 
 @pytest.mark.long  # of 25 steps each
 def test_runs_follow_each_other(ui: Ui, tmp_path: Path) -> None:
     case = "tpch/sqlite[scale=0.01]"
     ui.execute(case, "--root", "cases", "--runs", "2", "--results", str(tmp_path))
-    look_at(ui, "tpch.png", "run1/03-q01\nCompleted", "run2/03-q01\nCompleted")
+    page = f"/runs/flow-run/{ui.newest_flow_run()['id']}"
+    look_at(ui, page, "tpch.png", "run1/03-q01\nCompleted", "run2/03-q01\nCompleted")
+
+
+# -- the dashboards
+
+
+def test_retries_are_found_and_hostile_texts_stay_texts(ui: Ui, case_folder: MakeCase) -> None:
+    script = f"cat >&2 <<'END'\n{EVIL}\nEND\nexit 3"
+    bad = {**process("bad", script, may_fail=True, retries=1), "name": f"Bad {EVIL}"}
+    case = case_folder("evil", bad, process("fine", "true"))
+    title = f"evil {EVIL}"
+    metadata = json.loads((case / "metadata.json").read_text())
+    (case / "metadata.json").write_text(json.dumps(metadata | {"name": title}))
+    ui.execute(str(case), "--runs", "1")
+
+    keys = [key_of(kind, title) for kind in ("retries", "retry-table", "result")]
+    for key in (*keys, "retries", "retry-table"):
+        page = ui.browser.page(newest(ui, key), "onerror=alert(1)")
+        assert not re.search(r"<img[^>]*(?:onerror|evil|src=.?x\b)", page), key
+        assert not re.search(r"href=.?javascript", page), key
+    assert "data:image/svg+xml" not in ui.browser.page(newest(ui, keys[0]), "2 of 2")
+
+
+@pytest.mark.usefixtures("tolerated")
+def test_result_shows_numbers_and_curves(ui: Ui) -> None:
+    page = ui.browser.page(newest(ui, "result-example-failures"), "2 tolerated")
+    assert re.search(r'<img[^>]*src="data:image/svg\+xml;base64,', page)
+    ui.browser.keep_picture("result.png")
+    retries = newest(ui, "retries-example-failures")
+    page = ui.browser.page(retries, "01-Tolerated", "recovered", "2 of 2", "100 %")
+    assert re.search(r'href="/runs/flow-run/[0-9a-f-]{36}"', page)
+    ui.browser.keep_picture("retries.png")
+    ui.browser.page("/artifacts", "retries-example-failures")

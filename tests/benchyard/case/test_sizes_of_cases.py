@@ -1,7 +1,7 @@
 """No small file takes minutes or gigabytes, whatever it holds.
 
 Each is read by a process of its own under limits of the kernel, far above what it takes: what is
-not linear misses them by a factor.
+not linear misses them by a factor. All of them are forked from one, which has imported all.
 """
 
 import json
@@ -16,7 +16,26 @@ import pytest
 #: CPU seconds and bytes of address space of one command; it takes 1 to 5 s and 0.2 to 0.5 GB.
 CPU, SPACE = 30, 2 * 10**9
 MEGABYTE = 1_000_000
-PROGRAM = "import sys; from benchyard.cli import call; sys.exit(call(sys.argv[1:]))"
+#: Calls a command for each folder, and keeps there what it said and how it ended.
+PROGRAM = """
+import json, os, resource, sys
+from benchyard.cli import call
+from contextlib import redirect_stderr, redirect_stdout
+limits, command, small, *folders = json.loads(sys.argv[1])
+call([*command, "--root", small])
+sys.stdout.flush()
+for folder in folders:
+    child = os.fork()
+    if not child:
+        for number, most in limits:
+            resource.setrlimit(number, (most, most))
+        with open(folder + "/said", "w") as said, redirect_stdout(said), redirect_stderr(said):
+            code = call([*command, "--root", folder])
+        os._exit(code)
+    with open(folder + "/code", "w") as code:
+        code.write(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+"""
+LIMITS = ((resource.RLIMIT_CPU, CPU), (resource.RLIMIT_AS, SPACE))
 
 
 def step(**keys: Any) -> dict[str, Any]:
@@ -92,38 +111,43 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def limits() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
-    resource.setrlimit(resource.RLIMIT_AS, (SPACE, SPACE))
-
-
-def read(folder: Path, name: str, command: list[str]) -> None:
-    document, wanted = CASES[name]
-    text = json.dumps({"name": "large", **document}, separators=(",", ":"))
-    assert len(text) <= MEGABYTE
-    (folder / "metadata.json").write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *command, "--root", str(folder)],
-        preexec_fn=limits,
-        capture_output=True,
-        text=True,
-        check=False,
+def read(base: Path, *command: str) -> dict[str, Path]:
+    """Let a command read each document; give for each what holds how it ended."""
+    small = base / "small"
+    folders = {name: base / str(number) for number, name in enumerate(CASES)}
+    documents = {folder: CASES[name][0] for name, folder in folders.items()}
+    for folder, document in {small: {"steps": [step()]}, **documents}.items():
+        text = json.dumps({"name": "large", **document}, separators=(",", ":"))
+        assert len(text) <= MEGABYTE
+        folder.mkdir()
+        (folder / "metadata.json").write_text(text)
+    wanted = (LIMITS, command, str(small), *map(str, folders.values()))
+    subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(wanted)], check=True, capture_output=True
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == (2 if wanted and command != ["list"] else 0), said[-2_000:]
-    assert command == ["list"] or wanted in said
+    return folders
+
+
+@pytest.fixture(scope="module")
+def validated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return read(tmp_path_factory.mktemp("validated"), "validate")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_a_small_file_is_checked_within_limits(tmp_path: Path, name: str) -> None:
-    read(tmp_path, name, ["validate"])
+def test_a_small_file_is_checked_within_limits(validated: dict[str, Path], name: str) -> None:
+    wanted, said = CASES[name][1], (validated[name] / "said").read_text()
+    assert (validated[name] / "code").read_text() == ("2" if wanted else "0"), said[-2_000:]
+    assert wanted in said
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("command", [["list"], ["run", "--dry-run", "--direct"]])
-def test_a_small_file_is_listed_and_planned_within_limits(
-    tmp_path: Path, name: str, command: list[str]
+@pytest.mark.parametrize("command", [("list",), ("run", "--dry-run", "--direct")])
+def test_small_files_are_listed_and_planned_within_limits(
+    tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    read(tmp_path, name, command)
+    for name, folder in read(tmp_path, *command).items():
+        wanted, said = CASES[name][1], (folder / "said").read_text()
+        expected = "2" if wanted and command != ("list",) else "0"
+        assert (folder / "code").read_text() == expected, (name, said[-2_000:])
+        assert command == ("list",) or wanted in said, name

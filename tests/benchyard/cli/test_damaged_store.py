@@ -17,7 +17,7 @@ from tests.benchyard.publish.sinks.local.conftest import document, spooled
 from tests.conftest import MakeCase, process
 
 #: Damages of each file at even distances, and by chance.
-EVENLY, BY_CHANCE = 100, 30
+EVENLY, BY_CHANCE = 50, 15
 #: Files that SQLite looks for beside the store.
 BESIDE = ("", "-wal", "-shm", "-journal")
 ENTRIES = {f"step {number}": 0.5 + number / 8 for number in range(6)}

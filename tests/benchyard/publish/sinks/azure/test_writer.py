@@ -284,8 +284,8 @@ def test_a_port_that_takes_connections_and_never_answers(
 def test_one_that_is_slow_to_write_is_waited_for(
     through: Access, proxy: Proxy, writer: RowWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "_CONNECT_SECONDS", 2)
-    proxy.faults = [Waits(3)]
+    monkeypatch.setattr(client, "_CONNECT_SECONDS", 0.5)
+    proxy.faults = [Waits(1)]
     write(writer, through)
     assert len(list(rows(through))) == 3
 

@@ -9,11 +9,10 @@ from typing import Any, cast
 import pytest
 
 import resources
-from benchyard import schemas
+from benchyard import cli, schemas
 from benchyard.case.loading import find_metadata, load
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Case
-from benchyard import cli
 
 CASES = Path(__file__).parents[2] / "cases"
 EXAMPLES = sorted(path.parent for path in (CASES / "examples").glob("*/metadata.json"))

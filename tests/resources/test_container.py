@@ -99,10 +99,10 @@ EATS = "perl -e 'my @a; push @a, \"x\" x 1e6 while 1'"
 def test_a_container_that_runs_out_of_memory_is_told_apart_from_a_failure(space: Workspace) -> None:
     # The engine hears of it beside the program's end, and only once it listens.
     eats = shell(f"sleep 0.5; {EATS}; code=$?; sleep 0.5; exit $code")
-    with container_in(space, memory="64MB") as made:
-        for call in (made.run_to_end, made.execute):
-            error = fail(partial(call, eats))
-            assert "out of memory" in str(error), call
+    with container_in(space, memory="64MB") as made, ThreadPoolExecutor(2) as pool:
+        calls = [partial(call, eats) for call in (made.run_to_end, made.execute)]
+        for error in pool.map(fail, calls, ("01-alone", "02-beside")):
+            assert "out of memory" in str(error)
             assert error.exit_status == 137
             assert not isinstance(error, ProgramFailedError)
 

@@ -144,9 +144,9 @@ def test_throttling_that_the_group_around_does_not_see_is_never_told_as_zero(
 ) -> None:
     folder = case_folder(
         "slowed",
-        step("burn", "run_to_end", "1 while (times)[0] < 0.1"),
+        step("burn", "run_to_end", "1 while (times)[0] < 0.05"),
         # Less than what a busy host gives it: who gets no more than its limit is not throttled.
-        resources={"Container": {"image": BASE, "runs": False, "cpus": 0.05}},
+        resources={"Container": {"image": BASE, "runs": False, "cpus": 0.1}},
     )
     assert used(record(folder), 0)["resource_throttled_s"] != 0
 

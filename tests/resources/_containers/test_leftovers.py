@@ -1,7 +1,6 @@
 """What dead labs left goes away at the next start; what is not theirs, never."""
 
 import contextlib
-import json
 import random
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from benchyard.process.labels import OWNER, labelled, this_owner
+from resources._containers.container_environment import OWNER_LABEL
 from resources.container import Container
 from tests.conftest import MakeCase, RunBenchyard, eventually
 from tests.resources._containers.conftest import BASE, WAITS, docker, shell
@@ -26,17 +26,15 @@ MOMENTS = 20
 
 def owned_by(pid: int) -> list[str]:
     """Return what is left of a lab: at the engine, among processes."""
-    left: list[str] = []
-    for kind in ("container", "network", "volume"):
+    left = [(f"process {one}", by) for one, by in labelled(OWNER)]
+    for kind, name in (("container", "ID"), ("network", "ID"), ("volume", "Name")):
         every = ["-a"] if kind == "container" else []
-        listed = docker(kind, "ls", *every, "--filter", "label=benchyard.owner", "-q").split()
-        for one in listed:
-            with contextlib.suppress(subprocess.CalledProcessError):  # somebody else's, and gone
-                told: Any = json.loads(docker(kind, "inspect", one))[0]
-                labels = (told.get("Config") or told)["Labels"]
-                if labels["benchyard.owner"].startswith(f"{pid}:"):
-                    left.append(f"{kind} {one}")
-    return left + [f"process {one}" for one, by in labelled(OWNER) if by.startswith(f"{pid}:")]
+        columns = f'{{{{.{name}}}}} {{{{.Label "{OWNER_LABEL}"}}}}'
+        options = ["--filter", f"label={OWNER_LABEL}", "--format", columns]
+        for line in docker(kind, "ls", *every, *options).splitlines():
+            one, by = line.split()
+            left.append((f"{kind} {one}", by))
+    return [one for one, by in left if by.startswith(f"{pid}:")]
 
 
 @pytest.fixture
@@ -47,19 +45,20 @@ def strangers() -> Generator[None]:
     alike = ["--label", "benchyard.ownerx=1:1:1", "--label", "benchyard.case=x"]
     lives = ["--label", f"benchyard.owner={this_owner()}"]
     elsewhere = ["--label", "benchyard.owner=1:1:4026539999"]
-    made: list[tuple[str, str]] = []
+    kinds = ("container", "volume", "network")
+    made: list[str] = []
     for number, labels in enumerate((alike, lives, elsewhere)):
-        docker("create", "--name", f"{name}{number}", *labels, BASE, "true")
-        docker("volume", "create", *labels, f"{name}{number}")
-        docker("network", "create", *labels, f"{name}{number}")
-        made += [(kind, f"{name}{number}") for kind in ("container", "volume", "network")]
+        made.append(f"{name}{number}")
+        docker("create", "--name", made[-1], *labels, BASE, "true")
+        docker("volume", "create", *labels, made[-1])
+        docker("network", "create", *labels, made[-1])
     try:
         yield
-        for kind, one in made:
-            docker(kind, "inspect", one)
+        for kind in kinds:
+            docker(kind, "inspect", *made)
     finally:
-        for kind, one in made:
-            docker(kind, "rm", one)
+        for kind in kinds:
+            docker(kind, "rm", *made)
 
 
 def container_case(make: MakeCase, name: str = "killed") -> Path:

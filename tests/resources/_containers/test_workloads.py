@@ -78,7 +78,7 @@ def check(told: list[Told], user: int) -> None:
     assert "resource_memory_peak_bytes" in (sure if user == ROOT else known)
 
 
-@pytest.mark.parametrize("user", [ROOT, NOBODY])
+@pytest.mark.parametrize("user", [ROOT, pytest.param(NOBODY, marks=pytest.mark.long)])
 def test_what_programs_use_is_what_they_count(user: int) -> None:
     assert SOCKET.exists()
     told = executed(user, 0.5)

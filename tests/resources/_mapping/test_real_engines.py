@@ -8,6 +8,7 @@ import pytest
 from pyoxigraph import RdfFormat, parse
 
 from benchyard.core.errors import CommandFailedError
+from tests.resources._databases.conftest import IMAGES, QUICK
 
 pytestmark = [pytest.mark.requires("docker"), pytest.mark.slow]
 
@@ -19,7 +20,6 @@ postgresql = pytest.mark.requires("image:postgresql")
 
 MORPH = {"image": "benchyard-test/morph-kgc"}
 SDM = {"image": "benchyard-test/sdm-rdfizer"}
-POSTGRESQL = {"image": "benchyard-test/postgresql"}
 DATABASE = {
     "rdb_username": "root",
     "rdb_password": "root",
@@ -68,8 +68,15 @@ def put(resource: Any, name: str, content: str) -> str:
 
 
 @morph_kgc
-@pytest.mark.parametrize("several", [False, True])
-@pytest.mark.parametrize("serialization", ["ntriples", "nquads"])
+@pytest.mark.parametrize(
+    ("serialization", "several"),
+    [
+        ("ntriples", False),
+        ("nquads", True),
+        pytest.param("ntriples", True, marks=pytest.mark.long),
+        pytest.param("nquads", False, marks=pytest.mark.long),
+    ],
+)
 def test_morph_kgc_on_files(started: Callable[..., Any], serialization: str, several: bool) -> None:
     engine = started("MorphKGC", **MORPH)
     mapping = put(engine, "files.ttl", RML)
@@ -112,8 +119,7 @@ def test_sdm_rdfizer_on_files(started: Callable[..., Any]) -> None:
 def test_a_database(
     started: Callable[..., Any], name: str, settings: dict[str, str], kind: str, port: int
 ) -> None:
-    image = f"benchyard-test/{kind.lower()}"
-    started(kind, image=image).load("data.csv", "data")
+    started(kind, image=IMAGES[kind], **QUICK[kind]).load("data.csv", "data")
     engine = started(name, **settings)
     access = DATABASE | {"rdb_type": kind, "rdb_host": kind, "rdb_port": port}
     result = engine.execute_mapping("mapping.ttl", "out.nt", "ntriples", **access)
@@ -126,7 +132,10 @@ def test_a_database(
 @morph_kgc
 def test_a_wrong_password_is_told_without_itself(started: Callable[..., Any]) -> None:
     environment = {"POSTGRES_PASSWORD": "the right one"}
-    started("PostgreSQL", **POSTGRESQL, environment=environment).load("data.csv", "data")
+    database = started(
+        "PostgreSQL", image=IMAGES["PostgreSQL"], **QUICK["PostgreSQL"], environment=environment
+    )
+    database.load("data.csv", "data")
     engine = started("MorphKGC", **MORPH)
     access = DATABASE | {"rdb_password": "s3cr$t/pw"}
     with pytest.raises(CommandFailedError, match="exit code 1") as failed:
@@ -139,7 +148,7 @@ def test_a_wrong_password_is_told_without_itself(started: Callable[..., Any]) ->
 
 @yarrrml
 @morph_kgc
-@pytest.mark.parametrize("pretty", [True, False])
+@pytest.mark.parametrize("pretty", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_yarrrml_becomes_a_mapping_that_an_engine_takes(
     started: Callable[..., Any], pretty: bool
 ) -> None:

@@ -102,7 +102,14 @@ def test_yarrrml(recorded: Callable[..., Any]) -> None:
     assert said(engine)["arguments"] == files
 
 
-@pytest.mark.parametrize("name", ["RMLMapper", "RMLStreamer", "MorphKGC", "SDMRDFizer", "Souffle"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        # One is run as it is, one writes files that are joined, one takes two containers.
+        *("RMLMapper", "MorphKGC", "Souffle"),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("RMLStreamer", "SDMRDFizer")),
+    ],
+)
 def test_defect_01_an_exit_code_is_a_failure(recorded: Callable[..., Any], name: str) -> None:
     engine = recorded(name, EXIT=3, ERROR="no such column", OUTPUT="/data/shared/out.nt")
     with pytest.raises(CommandFailedError, match=r"exit code 3.*no such column") as failed:

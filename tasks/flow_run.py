@@ -37,7 +37,7 @@ def is_first_attempt() -> bool:
     return int(str(this_flow_run().get("attempt", 1))) <= 1
 
 
-def campaign_of_flow_run(wished: str, *, filtered: bool = False) -> str:
+def campaign_of_flow_run(asked: str, *, filtered: bool = False) -> str:
     """Return which campaign the runs of this flow run belong to.
 
     What a schedule starts begins one, whoever set the schedule up.
@@ -45,14 +45,14 @@ def campaign_of_flow_run(wished: str, *, filtered: bool = False) -> str:
     Args:
         filtered: Whether only cases that changed, or are stale, are wanted: these begin one anyway.
     """
-    if is_scheduled() and wished == Campaigning.AUTO and not filtered:
+    if is_scheduled() and asked == Campaigning.AUTO and not filtered:
         return Campaigning.NEW.value
-    return wished
+    return asked
 
 
-def baseline_of_flow_run(wished: str | None) -> str | None:
+def baseline_of_flow_run(asked: str | None) -> str | None:
     """Return what this flow run compares with: by a schedule, with the campaign before."""
-    return PREVIOUS if wished is None and is_scheduled() else wished
+    return PREVIOUS if asked is None and is_scheduled() else asked
 
 
 def is_scheduled() -> bool:

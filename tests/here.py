@@ -1,4 +1,4 @@
-"""The command line in this very process, for tests that look only at its exit code and words."""
+"""The command line called in the test's process, where only its exit code and words matter."""
 
 import subprocess
 from collections.abc import Callable
@@ -14,7 +14,7 @@ RunHere = Callable[..., "subprocess.CompletedProcess[str]"]
 def runner(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> RunHere:
-    """Return what calls ``benchyard`` as the fixture ``run_benchyard`` does, without a process.
+    """Return a function that calls ``benchyard`` as ``run_benchyard`` does, without a process.
 
     Args:
         folder: In which it is called unless the call says another.

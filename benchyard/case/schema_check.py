@@ -13,8 +13,7 @@ from benchyard.core.model import Json, JsonObject
 from benchyard.schemas import compiled_pattern, has_twins, inlined
 
 if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
-
+    from benchyard.case.schema_findings import Explainer
 
 Test = Callable[[Any], bool]
 
@@ -73,25 +72,21 @@ class Checker:
     def __init__(self, schema: JsonObject) -> None:
         flat = inlined(schema, cast("JsonObject", schema.get("$defs", {})))
         self._is_valid = _test(flat)
-        self._validator = _compiled_when_asked(flat)
+        self._explainer = _explainer_when_asked(flat)
 
     def findings(self, value: Json) -> list[Finding]:
         """Return path and message of everything that is wrong with ``value``."""
-        if self._is_valid(value):
-            return []
-        from benchyard.case.schema_findings import findings  # noqa: PLC0415 - imports jsonschema
-
-        return list(findings(self._validator(), value))
+        return [] if self._is_valid(value) else self._explainer().findings(value)
 
 
-def _compiled_when_asked(schema: Json) -> "Callable[[], Draft202012Validator]":
+def _explainer_when_asked(schema: Json) -> "Callable[[], Explainer]":
     @cache
-    def compiled() -> "Draft202012Validator":
-        from benchyard.case.schema_findings import validator  # noqa: PLC0415 - imports jsonschema
+    def made() -> "Explainer":
+        from benchyard.case.schema_findings import Explainer  # noqa: PLC0415 - imports jsonschema
 
-        return validator(schema)
+        return Explainer(schema)
 
-    return compiled
+    return made
 
 
 def _test(schema: Any) -> Test:
@@ -99,8 +94,8 @@ def _test(schema: Any) -> Test:
     fields = cast("dict[str, Any]", schema if isinstance(schema, dict) else {"not": True})
     listed = any(isinstance(value, dict | list) for value in fields.get("enum", ()))
     if listed or not fields.keys() <= _FLAT.keys() | _DEEP | _SILENT:
-        compiled = _compiled_when_asked(cast("Json", schema))
-        return lambda value: cast("Any", compiled()).is_valid(value)
+        explainer = _explainer_when_asked(cast("Json", schema))
+        return lambda value: explainer().is_valid(value)
     flat = [(about, make(fields[word])) for word, (about, make) in _FLAT.items() if word in fields]
     tests = [test if about is None else _only(about, test) for about, test in flat]
     if "anyOf" in fields:

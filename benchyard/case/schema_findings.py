@@ -45,16 +45,26 @@ _Validator: type[Draft202012Validator] = cast("Any", validators).extend(
 )
 
 
-def validator(schema: Json) -> Draft202012Validator:
-    """Return a compiled validator."""
-    named: Json = schema.get("$defs", {}) if isinstance(schema, dict) else {}
-    return _Validator(cast("Any", inlined(schema, cast("JsonObject", named))))
+class Explainer:
+    """Says what is wrong with documents.
 
+    Args:
+        schema: What documents must be.
+    """
 
-def findings(compiled: Draft202012Validator, value: Json) -> Iterator[Finding]:
-    """Yield path and message of everything that is wrong with ``value``."""
-    errors = islice(cast("Any", compiled).iter_errors(value), _MOST_ERRORS)
-    yield from islice(chain.from_iterable(map(_explain, errors)), _MOST_ERRORS)
+    def __init__(self, schema: Json) -> None:
+        named: Json = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+        flat = inlined(schema, cast("JsonObject", named))
+        self._validator: Any = _Validator(cast("Any", flat))
+
+    def is_valid(self, value: Json) -> bool:
+        """Tell whether nothing is wrong with ``value``."""
+        return bool(self._validator.is_valid(value))
+
+    def findings(self, value: Json) -> list[Finding]:
+        """Return path and message of everything that is wrong with ``value``."""
+        errors = islice(self._validator.iter_errors(value), _MOST_ERRORS)
+        return list(islice(chain.from_iterable(map(_explain, errors)), _MOST_ERRORS))
 
 
 def _explain(error: ValidationError) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """A plan through the engine: with Prefect's stages, or by plain calls."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from threading import Event
@@ -19,6 +20,9 @@ from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.places import NOWHERE, Place
 from benchyard.suite.plan import SuitePlan
 from tasks.opening import open_case
+
+#: What Python makes of a byte that is not UTF-8.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def execute(
@@ -62,7 +66,7 @@ def _directly(request: Request) -> TurnEnd:
 
 def _through_prefect(plan: SuitePlan, base: Request) -> Callable[[Request], TurnEnd]:
     """Connect to Prefect; the import of Prefect goes on while a temporary server starts."""
-    _refuse_what_is_no_unicode(plan, base)
+    _refuse_undecodable_names(plan, base)
     answering = server.connect()
     from benchyard.lab import through_prefect  # noqa: PLC0415 - after the server began to start
 
@@ -71,12 +75,13 @@ def _through_prefect(plan: SuitePlan, base: Request) -> Callable[[Request], Turn
     return partial(through_prefect.execute_one, server=answering, caller=caller)
 
 
-def _refuse_what_is_no_unicode(plan: SuitePlan, base: Request) -> None:
+def _refuse_undecodable_names(plan: SuitePlan, base: Request) -> None:
     """Refuse names of folders that Prefect, which keeps parameters as JSON, cannot take."""
-    cases = [plan.entries[turn.case].case for turn in plan.turns]
+    names = dict.fromkeys(turn.case for turn in plan.turns)
+    cases = (plan.entries[name].case for name in names)
     folders = [str(case.folder) for case in cases if case is not None]
     for path in (*folders, base.root, base.results or "", *base.resources):
-        if any("\ud800" <= letter <= "\udfff" for letter in path):
+        if _SURROGATE.search(path):
             raise InputError(
                 f"{printable(path)}: Prefect takes no name that is not UTF-8; rename the folder, "
                 "or use --direct"

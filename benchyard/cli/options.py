@@ -84,7 +84,7 @@ keep_option = click.option(
 )
 
 
-def wished_campaign(*, begins: bool, keeps: bool) -> Campaigning:
+def asked_campaign(*, begins: bool, keeps: bool) -> Campaigning:
     """Return which campaign ``--new`` and ``--keep`` ask for."""
     if begins and keeps:
         raise click.UsageError("--new and --keep exclude each other")

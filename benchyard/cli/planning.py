@@ -25,7 +25,7 @@ def make_plan(
     seed: int | None = None,
     *,
     force: bool,
-    wished: Campaigning,
+    asked: Campaigning,
     registry: Registry,
 ) -> SuitePlan:
     """Order the wanted runs of all cases.
@@ -35,20 +35,20 @@ def make_plan(
         wanted: Numbers of the runs that there shall be.
         seed: Of the random order; None takes one by chance.
         force: Finished runs too.
-        wished: Which campaign the runs belong to.
+        asked: Which campaign the runs belong to.
         registry: The resource classes, for what would be measured now.
     """
 
     def choose(case: Case, folder: Path) -> ChosenCase:
         there = read_campaign(folder)
         subject: Subject = current_subject(case, registry, folder) if there.records else {}
-        decision = decide(case, there, wished, subject)
+        decision = decide(case, there, asked, subject)
         anew = force or decision.begins
         runs = tuple(wanted) if anew else missing(wanted, tuple(there.records))
         said = (*decision.said, *([] if runs else [nothing_to_do(case.title, there, len(wanted))]))
         campaign = (
-            wished
-            if wished is Campaigning.KEEP
+            asked
+            if asked is Campaigning.KEEP
             else Campaigning.NEW
             if decision.begins
             else Campaigning.AUTO

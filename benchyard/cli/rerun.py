@@ -94,7 +94,7 @@ def command(
     plan = make_plan(
         *([found], [folder], request.whole),
         force=force,
-        wished=Campaigning.AUTO,
+        asked=Campaigning.AUTO,
         registry=registry,
     )
     _execute(plan, only, request, as_json=as_json)

@@ -14,6 +14,7 @@ from benchyard.cli import executing
 from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
+    asked_campaign,
     asked_for,
     baseline_option,
     keep_option,
@@ -23,7 +24,6 @@ from benchyard.cli.options import (
     publish_option,
     schedule,
     verbose_option,
-    wished_campaign,
 )
 from benchyard.cli.outcome import print_outcome, read_summary
 from benchyard.cli.planning import make_plan, print_plan
@@ -128,13 +128,13 @@ def command(
     chosen = cases_of(loaded)
     if not chosen:
         raise InputError(f"no cases below {root.resolve()}")
-    wished = wished_campaign(begins=begins, keeps=keeps)
+    asked = asked_campaign(begins=begins, keeps=keeps)
     request = Request(
         case="",
         runs=rule.minimum if rule else most,
         most_runs=most if rule else None,
         until=rule.until if rule else None,
-        campaign=wished.value,
+        campaign=asked.value,
         **asked_for(**given),
     )
     folders = [results_of(case, root, results) for case in chosen]
@@ -142,7 +142,7 @@ def command(
     plan = make_plan(
         *(chosen, folders, wanted, Order(order), seed),
         force=request.force,
-        wished=wished,
+        asked=asked,
         registry=registry,
     )
     if dry_run:

@@ -72,7 +72,7 @@ class StopSignal:
         return self.is_asked or self._given_up.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for some seconds or for a request to stop; tell whether there is one."""
+        """Wait until publishing is to stop, at most so many seconds; tell whether it is."""
         end = time.monotonic() + seconds
         while not self:
             left = end - time.monotonic()

@@ -88,13 +88,7 @@ def write_summary(
     made = _csv_files(title, runs, document) if runs else {}
     kept = _not_ours(results, made, listed=foreign)
     notes = [f"{results / name} is not Benchyard's and stays as it is" for name in kept]
-    document["unreadable"] = list[Json](remarks.unreadable)
-    own = cast("list[Json]", document["warnings"])
-    document["warnings"] = [*own, *remarks.warnings, *notes]
-    if remarks.adaptive is not None:
-        document["adaptive"] = remarks.adaptive
-    document["subject"] = dict(remarks.subject)
-    document["other_subjects"] = list[Json](remarks.others)
+    _add_remarks(document, remarks, notes)
     results.mkdir(parents=True, exist_ok=True)
     ours = [name for name in made if name not in kept]
     for name in ours:
@@ -104,6 +98,16 @@ def write_summary(
     text = rendered(document) + "\n"
     # Names of files may be no Unicode: such bytes become escapes that JSON reads back.
     write_atomically(results / SUMMARY_FILE, text.encode(errors="backslashreplace"))
+
+
+def _add_remarks(document: JsonObject, remarks: Remarks, notes: Sequence[str]) -> None:
+    document["unreadable"] = list[Json](remarks.unreadable)
+    own = cast("list[Json]", document["warnings"])
+    document["warnings"] = [*own, *remarks.warnings, *notes]
+    if remarks.adaptive is not None:
+        document["adaptive"] = remarks.adaptive
+    document["subject"] = dict(remarks.subject)
+    document["other_subjects"] = list[Json](remarks.others)
 
 
 def _csv_files(

@@ -18,7 +18,7 @@ from benchyard.results.subject import Subject, commit_of, differences, in_words,
 
 
 class Campaigning(StrEnum):
-    """Which campaign is wished for."""
+    """Which campaign is asked for."""
 
     #: Go on with the one that is there, unless something else would be measured now.
     AUTO = "auto"
@@ -29,7 +29,7 @@ class Campaigning(StrEnum):
 
 
 def campaigning(text: str) -> Campaigning:
-    """Read which campaign is wished for.
+    """Read which campaign is asked for.
 
     Raises:
         InputError: If it is none of them.
@@ -42,7 +42,7 @@ def campaigning(text: str) -> Campaigning:
 
 @dataclass(frozen=True, slots=True)
 class CampaignRequest:
-    """Which campaign is wished for.
+    """Which campaign is asked for, and by which flow run.
 
     Args:
         campaign: Whether to go on with the one that is there.
@@ -71,7 +71,7 @@ class CampaignChoice:
 def decide(
     case: Case,
     campaign: Campaign,
-    wished: Campaigning,
+    asked: Campaigning,
     subject: Subject,
     flow_run: Mapping[str, Json] | None = None,
 ) -> CampaignChoice:
@@ -80,32 +80,32 @@ def decide(
     Args:
         case: The case.
         campaign: What is in the case's results folder.
-        wished: Which one is wished for.
+        asked: Which one is asked for.
         subject: What would be measured now.
         flow_run: The flow run that asks for a new one; if it made a run that is there, it has
             begun its campaign already, and goes on with it.
     """
     title = case.title
     there = done_where(campaign)
-    if wished is Campaigning.NEW and campaign.runs_of(flow_run or {}):
-        wished = Campaigning.AUTO
+    if asked is Campaigning.NEW and campaign.runs_of(flow_run or {}):
+        asked = Campaigning.AUTO
     damaged = tuple(
         f"{title}: run {run} is done again: {why}" for run, why in campaign.unreadable.items()
     )
     if not campaign.records:
         return CampaignChoice(begins=False, said=damaged)
     changes = in_words(campaign.changes(subject))
-    if wished is Campaigning.NEW and not changes:
+    if asked is Campaigning.NEW and not changes:
         return CampaignChoice(
             begins=True, said=(f"{title}: a new campaign begins; before it: {there}",)
         )
     if not changes:
         return CampaignChoice(begins=False, said=(*damaged, *_of_repository(case, campaign)))
-    if wished is Campaigning.KEEP:
+    if asked is Campaigning.KEEP:
         said = f"{title} goes on with runs of something else ({there}): {changes}"
         return CampaignChoice(begins=False, said=(said, *damaged))
     said = f"{title} has changed since {there}: {changes}; a new campaign begins (--keep goes on)"
-    return CampaignChoice(begins=True, changed=wished is Campaigning.AUTO, said=(said,))
+    return CampaignChoice(begins=True, changed=asked is Campaigning.AUTO, said=(said,))
 
 
 def _of_repository(case: Case, campaign: Campaign) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ _at_exit: list[Callable[[], None]] = []
 
 
 def leave_at_once(clean_up: Callable[[], None]) -> None:
-    """Have ``leave`` skip Prefect's exit handlers: each event that they hold takes seconds.
+    """Have ``leave`` skip Prefect's exit handlers: sending the events they hold takes seconds.
 
     Args:
         clean_up: What is to be done instead of all exit handlers.

@@ -29,7 +29,7 @@ def has_twins(items: list[Any]) -> bool:
 
 
 def inlined(schema: Json, definitions: JsonObject) -> Json:
-    """Put what references name in their place: looking them up costs more than half of a check."""
+    """Replace each reference by what it names: looking it up costs more than half of a check."""
     if isinstance(schema, list):
         return [inlined(item, definitions) for item in schema]
     if not isinstance(schema, dict):

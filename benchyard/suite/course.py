@@ -45,7 +45,7 @@ class SuiteLimits:
 
 
 def limits_of(request: SuiteRequest) -> SuiteLimits:
-    """Return when a suite that is wished for begins nothing more."""
+    """Return when a suite that is asked for begins nothing more."""
     budget = None if request.budget is None else request.budget * 3600
     return SuiteLimits(budget, request.cooldown, request.fail_fast)
 

@@ -1,7 +1,9 @@
-"""A workspace as the lab makes one, and both embedded databases on it."""
+"""A workspace as the lab makes one, embedded databases and containers on it."""
 
 import csv
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -9,7 +11,11 @@ import pytest
 
 import resources
 from benchyard.case.resource import Workspace
+from resources._containers.container_environment import ensure_network, leave_network
+from resources._containers.engine import connect
+from resources.container import Container
 from resources.embedded import EmbeddedDatabase
+from tests.resources.containers import NOTHING, container_in, left_of, run_of, workspace_in
 
 Database: TypeAlias = EmbeddedDatabase[Any]
 
@@ -73,3 +79,32 @@ def query(
             return list(csv.reader(stream))
 
     return ask
+
+
+@pytest.fixture(scope="module")
+def run_of_all(tmp_path_factory: pytest.TempPathFactory) -> Generator[Workspace]:
+    """Give the run that all tests of a module are of.
+
+    It keeps its network: to make and to remove one takes longer than most tests.
+    """
+    run = workspace_in(tmp_path_factory.mktemp("run"))
+    with closing(connect()) as client:
+        ensure_network(client, run.labels)
+        yield run
+        leave_network(run.labels, client)
+    assert left_of(run_of(run)) == NOTHING
+
+
+@pytest.fixture
+def space(run_of_all: Workspace, tmp_path: Path) -> Iterator[Workspace]:
+    """Give a workspace, and see that no container and no volume stays at the engine."""
+    yield replace(workspace_in(tmp_path), labels=run_of_all.labels)
+    left = left_of(run_of(run_of_all))
+    assert left == {**NOTHING, "networks": left["networks"]}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Generator[Container]:
+    """Give a container that waits, for all tests of a module that leave it as it is."""
+    with container_in(workspace_in(tmp_path_factory.mktemp("plain"))) as made:
+        yield made

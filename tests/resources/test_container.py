@@ -28,22 +28,19 @@ from resources._containers.settings import readiness
 from resources.container import AnyContainerSettings, Container
 from tests.conftest import eventually, is_gone
 from tests.ports import free_port
-from tests.resources._containers.conftest import (
+from tests.resources.containers import (
     BASE,
     NOTHING,
     WAITS,
     container_in,
     fail,
     inspected,
-    ours,
+    left_of,
     run_of,
     said,
     shell,
     workspace_in,
 )
-from tests.resources._containers.conftest import plain as plain  # noqa: PLC0414 - a fixture
-from tests.resources._containers.conftest import run_of_all as run_of_all  # noqa: PLC0414
-from tests.resources._containers.conftest import space as space  # noqa: PLC0414
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 
@@ -461,7 +458,7 @@ def test_volumes_begin_empty_and_go_away(space: Workspace) -> None:
     with container_in(space, volumes=["/store"]) as made:
         made.run_to_end(shell('test -z "$(ls /store)" && touch /store/x'))
         made.execute(["test", "-e", "/store/x"])
-        assert len(ours(run_of(space))["volumes"]) == 1
+        assert len(left_of(run_of(space))["volumes"]) == 1
     with container_in(space, volumes=["/store"]) as made:
         made.execute(shell('test -z "$(ls /store)"'))
 
@@ -469,14 +466,14 @@ def test_volumes_begin_empty_and_go_away(space: Workspace) -> None:
 def test_everything_that_is_made_carries_the_labels(space: Workspace) -> None:
     with container_in(space, volumes=["/store"]) as made:
         made.run_to_end(["true"])
-        found = ours(run_of(space))
+        found = left_of(run_of(space))
         assert [len(found[kind]) for kind in ("containers", "networks", "volumes")] == [2, 1, 1]
         name = inspected(id_of(made))["Name"]
         assert re.fullmatch(r"/benchyard-container-[0-9a-f]{12}", name)
         for one in found["containers"]:
             assert space.labels.items() <= inspected(one)["Config"]["Labels"].items()
         made.begin("02-next")
-        assert len(ours(run_of(space))["containers"]) == 1
+        assert len(left_of(run_of(space))["containers"]) == 1
 
 
 def test_a_variable_s_value_is_in_no_error_and_in_no_fact(space: Workspace) -> None:
@@ -538,4 +535,4 @@ def test_defect_35_a_start_that_fails_leaves_nothing(tmp_path: Path) -> None:
         container_in(workspace_in(tmp_path), command=["no-such-program"], volumes=["/x"]),
     ):
         raise AssertionError
-    assert ours(tmp_path) == NOTHING
+    assert left_of(tmp_path) == NOTHING

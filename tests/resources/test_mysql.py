@@ -9,8 +9,8 @@ import pytest
 from benchyard.core.errors import InputError
 from resources._databases import mysql_client
 from resources.mysql import MySQLSettings
-from tests.resources._containers.conftest import workspace_in
 from tests.resources._databases.conftest import Database, fail, made, put, query, running
+from tests.resources.containers import workspace_in
 
 real = pytest.mark.requires("docker", "image:mysql")
 

@@ -9,8 +9,8 @@ import pytest
 from benchyard.case.resource import step_context
 from benchyard.core.errors import CommandFailedError, InputError
 from resources.redis import Load, RedisSettings, values
-from tests.resources._containers.conftest import workspace_in
 from tests.resources._databases.conftest import Database, fail, made, running
+from tests.resources.containers import workspace_in
 
 real = pytest.mark.requires("docker", "image:redis")
 

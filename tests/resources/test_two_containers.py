@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.cli import call
-from tests.resources._containers.conftest import BASE, WAITS
+from tests.resources.containers import BASE, WAITS
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 

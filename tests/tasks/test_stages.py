@@ -344,7 +344,7 @@ def test_what_a_schedule_starts_begins_a_campaign(
         assert campaign_of_flow_run("auto", filtered=True) == "auto"
         assert baseline_of_flow_run("old") == "old"
         assert baseline_of_flow_run(None) == ("previous" if scheduled else None)
-        return [campaign_of_flow_run(wished) for wished in ("auto", "new", "keep")]
+        return [campaign_of_flow_run(asked) for asked in ("auto", "new", "keep")]
 
     assert in_flow(act) == ["new" if scheduled else "auto", "new", "keep"]
 

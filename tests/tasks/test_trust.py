@@ -61,7 +61,7 @@ def test_nothing_of_the_current_folder_is_executed(
     tmp_path: Path,
     command: str,
 ) -> None:
-    """The first one brings up a server there, the suite asks one that is there."""
+    """Of ``run`` a temporary server there takes its settings, too; ``suite`` uses a shared one."""
     case_folder("trapped", process("a", "true"))
     home, trap = tmp_path / "home", tmp_path / "traps" / "sprung"
     trap.parent.mkdir()

@@ -23,7 +23,7 @@ class Traffic(NamedTuple):
 
 
 def read_network(pid: int | None) -> Traffic:
-    """Read the namespace that a process is in.
+    """Return what the network namespace of a process carried so far.
 
     No file is kept open: an open one keeps a namespace alive whose processes have ended.
     """
@@ -76,7 +76,7 @@ def _bytes_of(net_dev: bytes) -> tuple[int, int]:
 
 
 def _namespace(pid: int | str) -> str:
-    """Return what tells namespaces apart: each has a file of its own, which everybody may look at.
+    """Return the inode of a process's net/dev: each namespace has its own, everybody may read it.
 
     Where the link ``ns/net`` leads to, only root and the process's own user may see.
     """

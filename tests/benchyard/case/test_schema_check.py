@@ -13,7 +13,7 @@ from benchyard import schemas
 from benchyard.case.parameters import signature_of
 from benchyard.case.resource import InputFile, OutputFile
 from benchyard.case.schema_check import Checker
-from benchyard.case.schema_findings import findings, validator
+from benchyard.case.schema_findings import Explainer
 from benchyard.case.shape import shape_findings
 from benchyard.core.model import Json, JsonObject
 
@@ -22,7 +22,7 @@ STEP: dict[str, Json] = {"resource": "Toy", "command": "play"}
 
 def found(schema: Json, value: Json) -> list[tuple[tuple[str | int, ...], str]]:
     assert isinstance(schema, dict)
-    return list(findings(validator(schema), value))
+    return Explainer(schema).findings(value)
 
 
 def in_case(**changes: Json) -> list[tuple[tuple[str | int, ...], str]]:
@@ -220,7 +220,7 @@ METHODS = [
 ]
 SCHEMAS = [signature_of(method).schema() for method in METHODS]
 CHECKERS = [Checker(schema) for schema in SCHEMAS]
-FRESH = [validator(schema) for schema in SCHEMAS]
+FRESH = [Explainer(schema) for schema in SCHEMAS]
 
 NAMES = st.sampled_from(
     [name for method in METHODS for name in signature_of(method).annotations]
@@ -251,7 +251,7 @@ def test_what_commands_remember_changes_no_verdict(documents: list[JsonObject]) 
     for schema, checker, fresh in zip(SCHEMAS, CHECKERS, FRESH, strict=True):
         for document in documents:
             said = checker.findings(document)
-            assert said == list(findings(fresh, document))
+            assert said == fresh.findings(document)
             assert bool(said) != plainly_valid(schema, document)
 
 
@@ -295,9 +295,9 @@ CASES: st.SearchStrategy[Any] = st.fixed_dictionaries(
 @settings(deadline=None)
 @given(documents=st.lists(CASES, min_size=1, max_size=4))
 def test_what_cases_remember_changes_no_verdict(documents: list[JsonObject]) -> None:
-    fresh = validator(schemas.load("case"))
+    fresh = Explainer(schemas.load("case"))
     for document in documents:
-        expected = list(findings(fresh, document))
+        expected = fresh.findings(document)
         said = list(shape_findings(document))
         assert said[: len(expected)] == expected
         assert all("unknown key" in message for _, message in said[len(expected) :])

@@ -112,7 +112,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def read(base: Path, *command: str) -> dict[str, Path]:
-    """Let a command read each document; give for each what holds how it ended."""
+    """Let a command read each document; return the folder with each one's exit code and words."""
     small = base / "small"
     folders = {name: base / str(number) for number, name in enumerate(CASES)}
     documents = {folder: CASES[name][0] for name, folder in folders.items()}

@@ -15,6 +15,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 from benchyard.process.labels import labelled, start_time
@@ -202,14 +203,7 @@ class RunningLab:
 
     def ask(self, path: str, body: object = None, method: str = "") -> Any:
         data = None if body is None else json.dumps(body).encode()
-        headers = {
-            "content-type": "application/json",
-            "authorization": f"Basic {b64encode(self.password.encode()).decode()}",
-        }
-        kind = method or ("GET" if data is None else "POST")
-        request = urllib.request.Request(  # noqa: S310 - our own server
-            f"{self.url}{path}", data, headers, method=kind
-        )
+        request = _request(f"{self.url}{path}", data, self.password, method=method)
         while True:
             try:
                 with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
@@ -263,13 +257,23 @@ class RunningLab:
 
 def status(url: str, password: str | None = None, **headers: str) -> int:
     """Return how a lab's server answers a question of somebody who shows a password, or none."""
-    if password is not None:
-        headers["authorization"] = f"Basic {b64encode(password.encode()).decode()}"
-    request = urllib.request.Request(  # noqa: S310 - our own server
-        f"{url}/flow_runs/count", b"{}", {"content-type": "application/json", **headers}
-    )
+    request = _request(f"{url}/flow_runs/count", b"{}", password, headers)
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
+
+
+def _request(
+    url: str,
+    data: bytes | None,
+    password: str | None,
+    more: Mapping[str, str] = MappingProxyType({}),
+    method: str = "",
+) -> urllib.request.Request:
+    headers = {"content-type": "application/json", **more}
+    if password is not None:
+        headers["authorization"] = f"Basic {b64encode(password.encode()).decode()}"
+    kind = method or ("GET" if data is None else "POST")
+    return urllib.request.Request(url, data, headers, method=kind)  # noqa: S310 - our own server

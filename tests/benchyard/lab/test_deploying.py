@@ -89,7 +89,7 @@ def test_a_server_that_does_not_answer_is_one_sentence(shell: Shell) -> None:
 
 @dataclass
 class Again:
-    """What three deploys told, and what was there afterwards.
+    """What three deploys said, and the deployments after them.
 
     Args:
         mine: The folder of the only case below the first one's root.

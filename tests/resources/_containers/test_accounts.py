@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import MakeCase, RunBenchyard
-from tests.resources._containers.conftest import BASE, WAITS
+from tests.resources.containers import BASE, WAITS
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 

@@ -16,7 +16,7 @@ import pytest
 
 from benchyard.process.labels import OWNER, labelled
 from tests.conftest import MakeCase, eventually
-from tests.resources._containers.conftest import BASE, DOCKER, WAITS, shell
+from tests.resources.containers import BASE, DOCKER, WAITS, shell
 
 pytestmark = [
     pytest.mark.slow,

@@ -5,7 +5,7 @@ import pytest
 from benchyard.case.resource import Workspace
 from benchyard.core.errors import ProgramFailedError, ResourceError
 from resources.container import Container
-from tests.resources._containers.conftest import container_in, shell
+from tests.resources.containers import container_in, shell
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 

@@ -17,7 +17,7 @@ from benchyard.process.labels import OWNER, labelled, this_owner
 from resources._containers.container_environment import OWNER_LABEL
 from resources.container import Container
 from tests.conftest import MakeCase, RunBenchyard, eventually
-from tests.resources._containers.conftest import BASE, WAITS, docker, shell
+from tests.resources.containers import BASE, WAITS, docker, shell
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 

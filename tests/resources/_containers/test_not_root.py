@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.resources._containers.conftest import NOTHING, folder_of, ours
+from tests.resources.containers import NOTHING, folder_of, left_of
 
 pytestmark = [
     pytest.mark.slow,
@@ -22,7 +22,7 @@ SCRIPT = """
 import os, sys
 from pathlib import Path
 import docker, requests, urllib3
-from tests.resources._containers.conftest import container_in, shell, workspace_in
+from tests.resources.containers import container_in, shell, workspace_in
 os.setgroups([os.stat("/var/run/docker.sock").st_gid])
 os.setgid(65534)
 os.setuid(65534)
@@ -54,4 +54,4 @@ def test_files_that_containers_made_as_root_are_given_back(how: str) -> None:
         assert ended.returncode == 0, ended.stderr
         # That of the container may be read.
         assert ended.stdout == f"1\nx {NOBODY}\n"
-        assert ours(folder) == NOTHING
+        assert left_of(folder) == NOTHING

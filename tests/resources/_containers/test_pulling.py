@@ -17,7 +17,7 @@ import pytest
 
 from benchyard.case.resource import Workspace
 from resources.container import AnyContainerSettings, Container
-from tests.resources._containers.conftest import DOCKER, docker
+from tests.resources.containers import DOCKER, docker
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker", "docker-registry")]
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import MakeCase
 from tests.ports import free_port
-from tests.resources._containers.conftest import BASE, WAITS, docker, shell
+from tests.resources.containers import BASE, WAITS, docker, shell
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 

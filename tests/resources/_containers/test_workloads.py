@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.resources._containers.conftest import folder_of
 from tests.resources._containers.workloads import SOCKET
+from tests.resources.containers import folder_of
 
 pytestmark = [
     pytest.mark.slow,

@@ -23,7 +23,7 @@ from benchyard.case.resource import CommandResult, step_context
 from benchyard.host.counters import Counters
 from benchyard.run.running_resources import owned_by
 from resources.container import Container
-from tests.resources._containers.conftest import container_in, said, workspace_in
+from tests.resources.containers import container_in, said, workspace_in
 
 #: What is imported late is not found by another user, to whom these folders may be closed.
 EARLY = (docker, requests, urllib3)

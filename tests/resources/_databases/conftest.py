@@ -11,7 +11,7 @@ import pytest
 import resources
 from benchyard.case.resource import Workspace
 from benchyard.core.errors import CommandFailedError
-from tests.resources._containers.conftest import NOTHING, ours, workspace_in
+from tests.resources.containers import NOTHING, left_of, workspace_in
 
 #: Class to the image that stands in for its own.
 IMAGES = {
@@ -54,7 +54,7 @@ def running(name: str, folder: Path, **settings: Any) -> Generator[Database]:
         yield database
     finally:
         database.stop()
-    assert name not in IMAGES or ours(folder) == NOTHING
+    assert name not in IMAGES or left_of(folder) == NOTHING
 
 
 def put(database: Database, name: str, text: str | bytes) -> str:

@@ -10,8 +10,8 @@ import pytest
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from resources._databases.dialog import Dialog, DialogEndedError
 from tests.conftest import eventually
-from tests.resources._containers.conftest import docker, inspected
 from tests.resources._databases.conftest import SERVERS, Database, fail, put, query, running
+from tests.resources.containers import docker, inspected
 
 #: For tests that need a server of their own, to see what is the work of neither's class.
 ONE_OF_BOTH = [SERVERS[0], pytest.param("MySQL", marks=[*SERVERS[1].marks, pytest.mark.long])]

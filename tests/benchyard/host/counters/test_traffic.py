@@ -1,4 +1,4 @@
-"""What network namespaces carried: real ones, and readings that do not belong together."""
+"""Traffic of network namespaces: of real ones, and between readings of two of them."""
 
 import errno
 import os

@@ -1,13 +1,12 @@
-"""A real engine, what the tests leave there, and containers of the plain base image."""
+"""Containers of the plain base image at a real engine, and what tests leave there."""
 
 import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ import pytest
 from benchyard.case.resource import CommandResult, Workspace, step_context
 from benchyard.core.errors import CommandFailedError
 from benchyard.process.labels import this_owner
-from resources._containers.container_environment import ensure_network, leave_network
-from resources._containers.engine import connect
 from resources.container import AnyContainerSettings, Container
 
 #: Debian with perl and a shell, and nothing that runs.
@@ -41,8 +38,8 @@ def inspected(name: str) -> Any:
     return json.loads(docker("inspect", name))[0]
 
 
-def ours(run: Path | str) -> dict[str, list[str]]:
-    """Return what is left at the engine of a run: its label is the folder of its workspace."""
+def left_of(run: Path | str) -> dict[str, list[str]]:
+    """Return what is left of a run at the engine: its label is the folder of its workspace."""
     label = f"label=benchyard.run={run}"
     return {
         "containers": docker("ps", "-aq", "--filter", label).split(),
@@ -98,35 +95,6 @@ def folder_of(user: int) -> Generator[Path]:
     os.chown(own, user, user)
     yield own
     shutil.rmtree(folder)
-
-
-@pytest.fixture(scope="module")
-def run_of_all(tmp_path_factory: pytest.TempPathFactory) -> Generator[Workspace]:
-    """Give the run that all tests of a module are of.
-
-    It keeps its network: to make and to remove one takes longer than most tests.
-    """
-    run = workspace_in(tmp_path_factory.mktemp("run"))
-    with closing(connect()) as client:
-        ensure_network(client, run.labels)
-        yield run
-        leave_network(run.labels, client)
-    assert ours(run_of(run)) == NOTHING
-
-
-@pytest.fixture
-def space(run_of_all: Workspace, tmp_path: Path) -> Iterator[Workspace]:
-    """Give a workspace, and see that no container and no volume stays at the engine."""
-    yield replace(workspace_in(tmp_path), labels=run_of_all.labels)
-    left = ours(run_of(run_of_all))
-    assert left == {**NOTHING, "networks": left["networks"]}
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Generator[Container]:
-    """Give a container that waits, for all tests of a module that leave it as it is."""
-    with container_in(workspace_in(tmp_path_factory.mktemp("plain"))) as made:
-        yield made
 
 
 def said(result: CommandResult) -> str:

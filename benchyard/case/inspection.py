@@ -185,9 +185,10 @@ def _at_points(
     matrix = cast("dict[str, list[Json]]", document.get("matrix", {}))
     # Of a case with too many points the first one stands for all, unless it is too large itself.
     first: dict[str, Json] = {name: values[:1] for name, values in matrix.items()}
-    if size_finding({**document, "matrix": first}):
+    too_large = size_finding(document)
+    if too_large and size_finding({**document, "matrix": first}):
         return
-    for point in islice(points(matrix), 1 if size_finding(document) else None):
+    for point in islice(points(matrix), 1 if too_large else None):
         filled = look.template.at(point)
         right = True
         for path, message in look.findings(filled):

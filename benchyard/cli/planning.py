@@ -63,18 +63,19 @@ def make_plan(
 def print_plan(plan: SuitePlan, *, as_json: bool) -> None:
     """Print what would be executed."""
     notes = [text for entry in plan.entries for text in entry.said]
+    cases = plan.cases
     if as_json:
-        runs: list[Json] = [_run(*plan.cases[place], run) for place, run in plan.runs]
+        runs: list[Json] = [_run(*cases[place], run) for place, run in plan.runs]
         print_json({"seed": plan.seed, "runs": runs, "notes": list[Json](notes)})
         return
     for text in notes:
         say(printable(text), err=True)
     rows = list[tuple[str, ...]]()
     for number, (place, run) in enumerate(plan.runs, 1):
-        case, folder = plan.cases[place]
+        case, folder = cases[place]
         rows.append((str(number), case.title, str(run), str(len(case.steps)), shown(folder)))
     print_table(Table(("", "CASE", "RUN", "STEPS", "RESULTS"), rows, ("", "RUN", "STEPS")))
-    for case, _ in plan.cases:
+    for case, _ in cases:
         _print_steps(case)
     if plan.seed is not None:
         say(f"\nrandom order with seed {plan.seed}")

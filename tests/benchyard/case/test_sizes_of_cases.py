@@ -8,6 +8,7 @@ import json
 import resource
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +112,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def read(base: Path, *command: str) -> dict[str, Path]:
+def read(base: Path, *command: str, names: Iterable[str] = CASES) -> dict[str, Path]:
     """Let a command read each document; return the folder with each one's exit code and words."""
     small = base / "small"
-    folders = {name: base / str(number) for number, name in enumerate(CASES)}
+    folders = {name: base / str(number) for number, name in enumerate(names)}
     documents = {folder: CASES[name][0] for name, folder in folders.items()}
     for folder, document in {small: {"steps": [step()]}, **documents}.items():
         text = json.dumps({"name": "large", **document}, separators=(",", ":"))
@@ -126,6 +127,9 @@ def read(base: Path, *command: str) -> dict[str, Path]:
         [sys.executable, "-c", PROGRAM, json.dumps(wanted)], check=True, capture_output=True
     )
     return folders
+
+
+PLANNED = ("run", "--dry-run", "--direct")
 
 
 @pytest.fixture(scope="module")
@@ -141,8 +145,14 @@ def test_a_small_file_is_checked_within_limits(validated: dict[str, Path], name:
     assert wanted in said
 
 
+@pytest.mark.slow
+def test_many_points_are_planned_within_limits(tmp_path: Path) -> None:
+    (folder,) = read(tmp_path, *PLANNED, names=["10,000 points beside a long text"]).values()
+    assert (folder / "code").read_text() == "0", (folder / "said").read_text()[-2_000:]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("command", [("list",), ("run", "--dry-run", "--direct")])
+@pytest.mark.parametrize("command", [("list",), PLANNED])
 def test_small_files_are_listed_and_planned_within_limits(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:

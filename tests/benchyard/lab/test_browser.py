@@ -1,9 +1,10 @@
 """What a person does in Prefect's UI: start a case from the form, retry it, read the dashboard."""
 
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
@@ -54,7 +55,8 @@ def press_until(done: Callable[[], object], browser: Browser, text: str, **place
     stood there, and a user would press again.
     """
     for _ in range(3):
-        browser.press(text, **place)
+        with suppress(TimeoutException):  # a press that took effect late took the button away
+            browser.press(text, **place)
         if eventually(done, PATIENCE_SECONDS / 3):
             return
     pytest.fail(f"{text} led to nothing: {browser.text}")

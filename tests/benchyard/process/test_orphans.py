@@ -41,6 +41,8 @@ def test_a_daemon_ends_whatever_it_made_of_itself(way: str, tmp_path: Path) -> N
     there = pids(tmp_path)
     assert not any(map(is_gone, there))
     assert all(label_of(pid, CHILD) is None for pid in there)
+    # On a busy host what made the daemon may still be about to end.
+    assert eventually(lambda: orphans() <= set(there))
 
     ending = end_orphans(everyone, grace=0)
 

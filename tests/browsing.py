@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
 from selenium import webdriver
 from selenium.common.exceptions import (
     ElementClickInterceptedException,
@@ -23,6 +24,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.conftest import eventually
+
 OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -33,6 +36,7 @@ OPTIONS = (
 _DRAWN_ANEW = (StaleElementReferenceException, ElementClickInterceptedException)
 PATIENCE_SECONDS = 120.0
 _LOADS = 4
+_PRESSES = 3
 #: A picture of a page on which nothing is drawn is smaller.
 _EMPTY_BYTES = 20_000
 FoundT = TypeVar("FoundT")
@@ -85,6 +89,19 @@ class Browser:
         self.click(
             lambda: next((b for b in self.elements(f"{within} button") if b.text == text), None)
         )
+
+    def do_until(self, done: Callable[[], object], act: Callable[[], object]) -> None:
+        """Do something on a page until it has led to something, as a user would.
+
+        With three other labs on two processors, one press of a button in some twenty led to
+        nothing, or to "Oops": the UI does not ask again when the server's database was locked.
+        """
+        for _ in range(_PRESSES):
+            with suppress(TimeoutException):  # what took effect late is no longer offered
+                act()
+            if eventually(done, PATIENCE_SECONDS / _PRESSES):
+                return
+        pytest.fail(f"what was done led to nothing; {self.driver.current_url} shows:\n{self.text}")
 
     def wait_for_text(self, *texts: str, seconds: float = PATIENCE_SECONDS) -> None:
         self.find(lambda: all(text in self.text for text in texts) or None, seconds)

@@ -1,10 +1,9 @@
 """What a person does in Prefect's UI: start a case from the form, retry it, read the dashboard."""
 
-from collections.abc import Callable, Generator
-from contextlib import closing, suppress
+from collections.abc import Generator
+from contextlib import closing
 
 import pytest
-from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
@@ -12,8 +11,7 @@ from selenium.webdriver.support.ui import Select
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from tests.benchyard.lab.labs import FINAL, RunningLab, Shell
-from tests.browsing import PATIENCE_SECONDS, Browser
-from tests.conftest import eventually
+from tests.browsing import Browser
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.requires("chromium", "chromedriver")]
 
@@ -30,6 +28,13 @@ def flow_runs(lab: RunningLab) -> set[str]:
 
 
 def start_from_the_form(lab: RunningLab, browser: Browser) -> str:
+    before = flow_runs(lab)
+    browser.do_until(lambda: flow_runs(lab) - before, lambda: submit_the_form(lab, browser))
+    (made,) = flow_runs(lab) - before
+    return made
+
+
+def submit_the_form(lab: RunningLab, browser: Browser) -> None:
     browser.open(f"/deployments/deployment/{lab.deployment()['id']}/run")
     choice = browser.find(
         lambda: next((s for s in browser.elements("select") if "cases/shaky" in s.text), None)
@@ -42,24 +47,7 @@ def start_from_the_form(lab: RunningLab, browser: Browser) -> str:
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(text)
     browser.keep_picture("form.png")
-    before = flow_runs(lab)
-    press_until(lambda: flow_runs(lab) - before, browser, "Submit")
-    (made,) = flow_runs(lab) - before
-    return made
-
-
-def press_until(done: Callable[[], object], browser: Browser, text: str, **place: str) -> None:
-    """Press a button until it has led to something.
-
-    With three other labs on two processors, one press in some twenty led to nothing; the form still
-    stood there, and a user would press again.
-    """
-    for _ in range(3):
-        with suppress(TimeoutException):  # a press that took effect late took the button away
-            browser.press(text, **place)
-        if eventually(done, PATIENCE_SECONDS / 3):
-            return
-    pytest.fail(f"{text} led to nothing: {browser.text}")
+    browser.press("Submit")
 
 
 def read_artifact(browser: Browser, key: str, *texts: str) -> None:
@@ -79,10 +67,10 @@ def test_a_case_is_started_from_the_form_and_retried(
     assert [*Results(results).done()] == []
 
     (shell.home.parent / "mended").touch()
-    browser.open(f"/runs/flow-run/{flow_run}")
-    browser.press("Retry")
-    browser.keep_picture("retry.png")
-    browser.press("Retry", within="[role=dialog]")
+    browser.do_until(
+        lambda: lab.ask(f"/flow_runs/{flow_run}")["state_type"] != "FAILED",
+        lambda: retry(browser, flow_run),
+    )
     assert lab.wait_for(flow_run, "COMPLETED") == "COMPLETED"
 
     assert lab.ask(f"/flow_runs/{flow_run}")["run_count"] == 2
@@ -90,6 +78,13 @@ def test_a_case_is_started_from_the_form_and_retried(
     record = read_record(results / "run_1")
     assert record.flow_run["attempt"] == 2
     assert [one["outcome"] for one in record.tries] == ["failed"]
+
+
+def retry(browser: Browser, flow_run: str) -> None:
+    browser.open(f"/runs/flow-run/{flow_run}")
+    browser.press("Retry")
+    browser.keep_picture("retry.png")
+    browser.press("Retry", within="[role=dialog]")
 
 
 def inputs(browser: Browser) -> list[WebElement]:
@@ -100,7 +95,7 @@ def value(element: WebElement) -> str:
     return element.get_attribute("value") or ""
 
 
-def test_a_schedule_is_set_in_the_form(lab: RunningLab, browser: Browser) -> None:
+def save_the_schedule(lab: RunningLab, browser: Browser) -> None:
     browser.open(f"/deployments/deployment/{lab.deployment()['id']}")
     browser.press("Schedule")
     browser.wait_for_text("Parameter Overrides")
@@ -112,7 +107,11 @@ def test_a_schedule_is_set_in_the_form(lab: RunningLab, browser: Browser) -> Non
     times.send_keys("0 1 * * *")
     browser.wait_for_text("At 01:00 AM")
     browser.keep_picture("schedule.png")
-    press_until(lambda: lab.deployment()["schedules"], browser, "Save", within="[role=dialog]")
+    browser.press("Save", within="[role=dialog]")
+
+
+def test_a_schedule_is_set_in_the_form(lab: RunningLab, browser: Browser) -> None:
+    browser.do_until(lambda: lab.deployment()["schedules"], lambda: save_the_schedule(lab, browser))
     (made,) = lab.deployment()["schedules"]
     assert (made["slug"], made["active"]) == ("my-nights", True)
     assert made["schedule"]["cron"] == "0 1 * * *"

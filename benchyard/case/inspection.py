@@ -117,6 +117,8 @@ def inspect(
     """
     read, misspelt = as_meant(document)
     wrong = shape_findings(read)
+    if len(wrong) > MOST_PROBLEMS:  # they may be cut off: no part is known to be sound
+        return [], _first(chain(_as_written(wrong, misspelt), near_misses(document)))
     sound, removed = _sound(read, wrong)
     matrix = [*islice(matrix_findings(sound, read), MOST_PROBLEMS + 1)]
     cases: list[Case] = []

@@ -291,6 +291,14 @@ def test_all_problems_of_a_case_are_found_at_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("key", ["matrix", "steps", "resources", "requires", "subject"])
+def test_many_problems_hide_one_without_harm(tmp_path: Path, key: str) -> None:
+    document = {"name": "toys", "steps": [STEP], "tags": [*range(2_000)], key: "odd"}
+    found = problems(load(write(tmp_path, document), REGISTRY))
+    assert found[-1] == ("$", "has more problems than these 500; mend them first")
+    assert len(found) == 501
+
+
 def test_all_problems_of_all_cases_are_one_error(tmp_path: Path) -> None:
     write(tmp_path / "a", "{")
     write(tmp_path / "b", {"name": "b", "steps": [{"resource": "Toi", "command": "play"}]})

@@ -292,15 +292,19 @@ def test_a_quick_writer_from_outside_hides_the_disk_bytes(
 def test_bytes_of_a_group_whose_processes_just_run_are_told(
     cgroup: Cgroup, inside: Worker, tmp_path: Path, watch: Watch
 ) -> None:
-    window = watch(cgroup)
-    subprocess.run(["/bin/true"], check=True)  # born elsewhere: that does no harm
-    inside.write(tmp_path / "own", 2 * MIB)
-    # The clocks of group and process agree once it does nothing any more.
     stat = Path(f"/proc/{inside.pid}/stat")
-    assert eventually(lambda: process_stat(stat.read_bytes()).state == "S")
-    account = window.used()
-    written = account.values["resource_disk_write_bytes"]
-    assert written == 0 or written == pytest.approx(2 * MIB, rel=0.01), account.reasons
+
+    def written() -> float | None:
+        window = watch(cgroup)
+        subprocess.run(["/bin/true"], check=True)  # born elsewhere: that does no harm
+        inside.write(tmp_path / "own", 2 * MIB)
+        # The clocks of group and process agree once it does nothing any more.
+        assert eventually(lambda: process_stat(stat.read_bytes()).state == "S")
+        return window.used().values["resource_disk_write_bytes"]
+
+    # On a busy host they are not known now and then, as whoever looks there is told.
+    told = next((amount for _ in range(5) if (amount := written()) is not None), None)
+    assert told == 0 or told == pytest.approx(2 * MIB, rel=0.01)
 
 
 def members(older: int, newer: int, *each: ProcessReading, expected: int | None = None) -> Members:

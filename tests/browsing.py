@@ -36,7 +36,7 @@ OPTIONS = (
 _DRAWN_ANEW = (StaleElementReferenceException, ElementClickInterceptedException)
 PATIENCE_SECONDS = 120.0
 _LOADS = 4
-_PRESSES = 3
+_ATTEMPTS = 3
 #: A picture of a page on which nothing is drawn is smaller.
 _EMPTY_BYTES = 20_000
 FoundT = TypeVar("FoundT")
@@ -90,18 +90,18 @@ class Browser:
             lambda: next((b for b in self.elements(f"{within} button") if b.text == text), None)
         )
 
-    def do_until(self, done: Callable[[], object], act: Callable[[], object]) -> None:
-        """Do something on a page until it has led to something, as a user would.
+    def repeat_until(self, done: Callable[[], object], action: Callable[[], object]) -> None:
+        """Repeat an action on a page until it has taken effect, as a user would.
 
-        With three other labs on two processors, one press of a button in some twenty led to
-        nothing, or to "Oops": the UI does not ask again when the server's database was locked.
+        With three other labs on two processors, about one press of a button in twenty has no
+        effect, or shows "Oops": the UI does not retry when the server's database is locked.
         """
-        for _ in range(_PRESSES):
-            with suppress(TimeoutException):  # what took effect late is no longer offered
-                act()
-            if eventually(done, PATIENCE_SECONDS / _PRESSES):
+        for _ in range(_ATTEMPTS):
+            with suppress(TimeoutException):  # a late effect may have removed the button
+                action()
+            if eventually(done, PATIENCE_SECONDS / _ATTEMPTS):
                 return
-        pytest.fail(f"what was done led to nothing; {self.driver.current_url} shows:\n{self.text}")
+        pytest.fail(f"the action had no effect; {self.driver.current_url} shows:\n{self.text}")
 
     def wait_for_text(self, *texts: str, seconds: float = PATIENCE_SECONDS) -> None:
         self.find(lambda: all(text in self.text for text in texts) or None, seconds)

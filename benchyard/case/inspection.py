@@ -117,8 +117,10 @@ def inspect(
     """
     read, misspelt = as_meant(document)
     wrong = shape_findings(read)
-    if len(wrong) > MOST_PROBLEMS:  # they may be cut off: no part is known to be sound
-        return [], _first(chain(_as_written(wrong, misspelt), near_misses(document)))
+    told = chain(_as_written(wrong, misspelt), near_misses(document))
+    # The list may be cut off before it reaches a part, so an unlisted part may be wrong, too.
+    if len(wrong) > MOST_PROBLEMS:
+        return [], _first(told)
     sound, removed = _sound(read, wrong)
     matrix = [*islice(matrix_findings(sound, read), MOST_PROBLEMS + 1)]
     cases: list[Case] = []
@@ -129,7 +131,6 @@ def inspect(
             cases.append(build_case(folder, filled, point))
 
     at_points = _at_points(sound, removed, _Looking(sound, folder, registry), keep)
-    told = chain(_as_written(wrong, misspelt), near_misses(document))
     rest = _as_written(chain(matrix, at_points), misspelt)
     found = _first(chain(told, rest))
     return ([] if found else cases), found

@@ -29,7 +29,7 @@ def flow_runs(lab: RunningLab) -> set[str]:
 
 def start_from_the_form(lab: RunningLab, browser: Browser) -> str:
     before = flow_runs(lab)
-    browser.do_until(lambda: flow_runs(lab) - before, lambda: submit_the_form(lab, browser))
+    browser.repeat_until(lambda: flow_runs(lab) - before, lambda: submit_the_form(lab, browser))
     (made,) = flow_runs(lab) - before
     return made
 
@@ -67,7 +67,7 @@ def test_a_case_is_started_from_the_form_and_retried(
     assert [*Results(results).done()] == []
 
     (shell.home.parent / "mended").touch()
-    browser.do_until(
+    browser.repeat_until(
         lambda: lab.ask(f"/flow_runs/{flow_run}")["state_type"] != "FAILED",
         lambda: retry(browser, flow_run),
     )
@@ -111,7 +111,9 @@ def save_the_schedule(lab: RunningLab, browser: Browser) -> None:
 
 
 def test_a_schedule_is_set_in_the_form(lab: RunningLab, browser: Browser) -> None:
-    browser.do_until(lambda: lab.deployment()["schedules"], lambda: save_the_schedule(lab, browser))
+    browser.repeat_until(
+        lambda: lab.deployment()["schedules"], lambda: save_the_schedule(lab, browser)
+    )
     (made,) = lab.deployment()["schedules"]
     assert (made["slug"], made["active"]) == ("my-nights", True)
     assert made["schedule"]["cron"] == "0 1 * * *"

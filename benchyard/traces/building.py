@@ -1,0 +1,100 @@
+"""A trace made piece by piece: names and tracks once each, losses counted."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from benchyard.core.model import Json
+from benchyard.traces.model import Counter, Details, Flow, Instant, Loss, Slices, Trace, Track
+
+
+@dataclass(slots=True)
+class TraceBuilder:
+    """What a reader adds to, event by event; ``trace`` gives the whole."""
+
+    zero: int | None = None
+    _tracks: dict[Track, int] = field(default_factory=dict[Track, int])
+    _names: dict[str, int] = field(default_factory=dict[str, int])
+    _track: "array[int]" = field(default_factory=lambda: array("i"))
+    _name: "array[int]" = field(default_factory=lambda: array("i"))
+    _start: "array[int]" = field(default_factory=lambda: array("q"))
+    _duration: "array[int]" = field(default_factory=lambda: array("q"))
+    _details: dict[int, Details] = field(default_factory=dict[int, Details])
+    _counters: "dict[tuple[str, str, str], tuple[array[int], array[float]]]" = field(
+        default_factory=lambda: defaultdict(lambda: (array("q"), array("d")))
+    )
+    _instants: list[Instant] = field(default_factory=list[Instant])
+    _flows: list[Flow] = field(default_factory=list[Flow])
+    _losses: dict[str, Loss] = field(default_factory=dict[str, Loss])
+
+    def track(self, process: str, thread: str) -> int:
+        """Return which track this is; a new one is the last."""
+        return self._tracks.setdefault(Track(process, thread), len(self._tracks))
+
+    def name(self, name: str) -> int:
+        """Return which name this is."""
+        return self._names.setdefault(name, len(self._names))
+
+    def slice(
+        self, track: int, name: str, start: int, duration: int, details: Details | None = None
+    ) -> None:
+        """Add a slice; times in nanoseconds."""
+        if details:
+            self._details[len(self._start)] = details
+        self._track.append(track)
+        self._name.append(self.name(name))
+        self._start.append(start)
+        self._duration.append(duration)
+
+    def count(self, process: str, name: str, time: int, value: float, unit: str = "") -> None:
+        """Add a value of a counter, seen at a time in nanoseconds."""
+        times, values = self._counters[process, name, unit]
+        times.append(time)
+        values.append(value)
+
+    def instant(
+        self, track: int, name: str, time: int, details: Mapping[str, Json] | None = None
+    ) -> None:
+        """Add a single moment."""
+        self._instants.append(Instant(track, name, time, details or {}))
+
+    def flow(self, flow: Flow) -> None:
+        """Add an arrow."""
+        self._flows.append(flow)
+
+    def lose(self, reason: str, where: str, count: int = 1) -> None:
+        """Count what could not be taken in; ``where`` says where the first was."""
+        known = self._losses.get(reason)
+        first = known.first if known else where
+        self._losses[reason] = Loss(reason, count + (known.count if known else 0), first)
+
+    def trace(self) -> Trace:
+        """Return all that was added, not arranged yet."""
+        slices = Slices(
+            np.array(self._track, np.int32),
+            np.array(self._name, np.int32),
+            np.array(self._start, np.int64),
+            np.array(self._duration, np.int64),
+            self._details,
+        )
+        return Trace(
+            [*self._tracks],
+            [*self._names],
+            slices,
+            [_counter(*key, *columns) for key, columns in self._counters.items()],
+            self._instants,
+            self._flows,
+            [*self._losses.values()],
+            self.zero,
+        )
+
+
+def _counter(
+    process: str, name: str, unit: str, times: "array[int]", values: "array[float]"
+) -> Counter:
+    seen = np.array(times, np.int64)
+    order = np.argsort(seen, kind="stable")
+    return Counter(process, name, seen[order], np.array(values, np.float64)[order], unit)

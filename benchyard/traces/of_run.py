@@ -1,0 +1,139 @@
+"""A run of ours as a trace: its slices, and its samples as counters."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from benchyard.core.errors import InputError, RecordError
+from benchyard.core.files import shown
+from benchyard.results.attempts import RunAttempt, read_tries
+from benchyard.results.folders import RAW_FILE, RunFolder, run_number
+from benchyard.results.krown import has_only_samples
+from benchyard.results.krown_reading import read_results
+from benchyard.results.record import RunRecord, read_record
+from benchyard.traces.arranging import arranged
+from benchyard.traces.building import TraceBuilder
+from benchyard.traces.model import Details, Trace
+from benchyard.traces.run_counters import counters_of_run
+from benchyard.traces.run_log import tell_log
+from benchyard.traces.run_slices import LAB, tell_record
+
+#: The process where nobody knows which testbed it was.
+UNKNOWN_HOST = "unknown testbed"
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def trace_of_run(folder: Path) -> Trace:
+    """Return the trace of one run; its zero is the run's start.
+
+    Its process is the testbed. The thread ``lab`` holds the run with its set-up, its steps with the
+    pauses between them, and its winding-up; each resource has a thread with its phases and steps,
+    and in these their attempts, delays and executions. Of a run that has no record, since it broke
+    off, still goes on or was made by KROWN, there is what else tells of it: its try, its log, its
+    samples. What is missing is among the losses. The slices are arranged.
+
+    Args:
+        folder: Of the run, such as ``results/run_1``.
+
+    Raises:
+        InputError: If the folder is not there, or holds no run.
+    """
+    if not folder.is_dir():
+        raise InputError(
+            f"{shown(folder)}: there is no such folder; name one such as results/run_1"
+        )
+    builder = TraceBuilder()
+    record = _record(folder, builder)
+    tried = None if record else _tried(folder, builder)
+    process = _host(record, tried)
+    if record is not None:
+        tell_record(record, builder, process)
+    elif not _tell_unfinished(folder, tried, builder, process):
+        _refuse_foreign(folder)
+    builder.zero = _moment(record, tried)
+    counters, losses = counters_of_run(folder, process, record)
+    trace = builder.trace()
+    whole = replace(trace, counters=counters, losses=[*trace.losses, *losses])
+    return arranged(whole)
+
+
+def _record(folder: Path, builder: TraceBuilder) -> RunRecord | None:
+    try:
+        if has_only_samples(RunFolder(folder)):
+            return _krowns(folder, builder)
+        return read_record(folder)
+    except RecordError as error:
+        builder.lose(str(error), RunFolder(folder).record.name)
+        return None
+
+
+def _krowns(folder: Path, builder: TraceBuilder) -> RunRecord | None:
+    """Return the record that KROWN's samples make.
+
+    Raises:
+        RecordError: If they cannot be read.
+    """
+    results = folder.resolve().parent
+    found = read_results(results.parent.name, results)
+    number = run_number(folder.resolve().name)
+    if number is not None and number in found.unreadable:
+        raise found.unreadable[number]
+    made = [*(record for _, record in found.runs), *found.unfinished]
+    record = next((one for one in made if one.run == number), None)
+    if record is not None:
+        builder.lose("KROWN recorded samples alone: nothing of attempts and phases", folder.name)
+    return record
+
+
+def _tried(folder: Path, builder: TraceBuilder) -> RunAttempt | None:
+    """Return the last try of a run that has no record."""
+    number = run_number(folder.name)
+    if number is None:
+        return None
+    tries, problems = read_tries(folder.parent, number)
+    for problem in problems:
+        builder.lose("lines of tries.jsonl that cannot be read", problem)
+    return tries[-1] if tries else None
+
+
+def _host(record: RunRecord | None, tried: RunAttempt | None) -> str:
+    told = record.environment.get("host") if record else tried.host if tried else None
+    return str(told) if told else UNKNOWN_HOST
+
+
+def _moment(record: RunRecord | None, tried: RunAttempt | None) -> int | None:
+    if record is not None:
+        began = record.began if record.started_at else None
+    else:
+        began = tried.began if tried else None
+    if began is None or began.tzinfo is None:
+        return None
+    return (began - _FIRST) // timedelta(microseconds=1) * 1000
+
+
+def _tell_unfinished(
+    folder: Path, tried: RunAttempt | None, builder: TraceBuilder, process: str
+) -> bool:
+    """Add what there is of a run without a record; tell whether there is anything."""
+    run = RunFolder(folder)
+    track = builder.track(process, LAB)
+    last = tell_log(run.log, tried.began if tried else None, builder, track)
+    if (folder / RAW_FILE).exists():
+        builder.lose("the samples were never made into curves", RAW_FILE)
+    if tried is not None:
+        length = round((tried.duration_s or 0.0) * 1e9) if tried.outcome else last
+        builder.slice(track, "run", 0, max(length, last), _about(tried))
+    return tried is not None or run.log.is_file() or run.metrics.is_file()
+
+
+def _about(tried: RunAttempt) -> Details:
+    outcome = tried.outcome.value if tried.outcome else None
+    state = "under way" if tried.under_way else "broken off"
+    return {"case": tried.case, "run": tried.run, "outcome": outcome or state}
+
+
+def _refuse_foreign(folder: Path) -> None:
+    raise InputError(
+        f"{shown(folder)} holds no run: neither run.json nor samples nor a log; name a folder such "
+        "as results/run_1"
+    )

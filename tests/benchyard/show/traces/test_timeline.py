@@ -1,0 +1,254 @@
+"""Timelines: that all is drawn that there is room for, and that the picture says what is not."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
+from benchyard.show.traces.timeline import colour_of, draw_timeline
+from benchyard.show.traces.timeline_layout import (
+    MOST_COUNTERS,
+    MOST_LEVELS,
+    MOST_ROWS,
+    Boxes,
+    TimeAxis,
+    lay_out,
+    merged,
+    thinned,
+)
+from benchyard.traces.building import TraceBuilder
+from benchyard.traces.model import Counter, Instant, Loss, Slices, Trace, Track, no_slices
+
+PNG = b"\x89PNG\r\n\x1a\n"
+#: Track, start and duration.
+Rows = Sequence[tuple[int, int, int]]
+
+
+def texts(file: Path) -> list[str]:
+    """Return the texts of an SVG."""
+    tree = ET.parse(file)  # noqa: S314 - it is our own
+    return ["".join(one.itertext()) for one in tree.iter() if one.tag.endswith("text")]
+
+
+def small() -> Trace:
+    """Return a trace with one of everything."""
+    made = TraceBuilder(zero=1_795_161_600 * 10**9)
+    lab, database = made.track("bench1", "lab"), made.track("bench1", "PostgreSQL")
+    other = made.track("bench2", "worker")
+    made.slice(lab, "run", 0, 9_000_000_000)
+    made.slice(database, "load", 1_000_000_000, 4_000_000_000, {"outcome": "failed"})
+    made.slice(database, "attempt 1", 1_000_000_000, 4_000_000_000)
+    made.slice(other, "steps", 0, 8_000_000_000)
+    made.instant(database, "retry", 5_000_000_000)
+    for second in range(10):
+        made.count("bench1", "CPU of the host", second * 10**9, second / 4, "cores")
+        made.count("bench1", "swap of the host", second * 10**9, 0.0, "B")
+    return made.trace()
+
+
+def boxes(rows: Rows) -> Boxes:
+    """Return boxes of level 0, each with a name of its own."""
+    columns = np.array(rows, np.int64).reshape(len(rows), 3).T
+    count = len(rows)
+    level, failed = np.zeros(count, np.int64), np.arange(count) % 3 == 0
+    return Boxes(columns[0], level, columns[1], columns[1] + columns[2], np.arange(count), failed)
+
+
+# -- pictures
+
+
+def test_all_names_are_in_the_picture_and_it_is_always_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "a.svg"
+    draw_timeline(small(), file, "words, run 1")
+    found = texts(file)
+    assert {"words, run 1", "bench1", "bench2", "lab", "PostgreSQL", "worker"} <= {*found}
+    assert {"run", "load", "attempt 1", "steps", "retry (1)", "CPU of the host"} <= {*found}
+    assert "≤ 2.25 cores" in found
+    assert "time since the start (s)" in found
+    assert "4 slices on 3 tracks; 9 s; from 2026-11-20 08:00:00 UTC; red edge: failed" in found
+    assert "zero throughout: swap of the host" in found
+    first = file.read_bytes()
+    draw_timeline(small(), file, "words, run 1")
+    assert file.read_bytes() == first
+    assert [one.name for one in tmp_path.iterdir()] == ["a.svg"]
+
+
+def test_a_png(tmp_path: Path) -> None:
+    draw_timeline(small(), tmp_path / "a.PNG")
+    assert (tmp_path / "a.PNG").read_bytes().startswith(PNG)
+
+
+ODD = (
+    "$x_1$ costs 5 $",
+    "$\\frac{",
+    "<b>&amp;",
+    "a\x1b[31m\x00b",
+    "\ud800",
+    "x" * 5000,
+    "",
+    "数据 🚀",
+)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_are_texts_and_nothing_else(tmp_path: Path, name: str) -> None:
+    made = TraceBuilder()
+    track = made.track(name, name)
+    made.slice(track, name, 0, 1000)
+    made.instant(track, name, 10)
+    made.count(name, name, 0, 1.0, name)
+    made.lose(name, name)
+    draw_timeline(made.trace(), tmp_path / "a.svg", name)
+    text = " ".join(texts(tmp_path / "a.svg"))
+    assert not {c for c in text if not c.isprintable()} - {"\n"}
+    if name.startswith("$x"):
+        assert name in texts(tmp_path / "a.svg")
+
+
+def test_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no timeline"):
+        draw_timeline(Trace([Track("p", "t")], [], no_slices()), tmp_path / "a.svg")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("start", [0, -(2**61), 2**61])
+@pytest.mark.parametrize("length", [0, 1, 2_000, 10**6, 10**13, 2**61])
+def test_traces_of_any_length(tmp_path: Path, start: int, length: int) -> None:
+    made = TraceBuilder(zero=2**62)
+    made.slice(made.track("p", "t"), "a", start, length)
+    made.instant(made.track("p", "t"), "b", start)
+    draw_timeline(made.trace(), tmp_path / "a.svg")
+    assert any(text.startswith("time since the start") for text in texts(tmp_path / "a.svg"))
+
+
+@pytest.mark.slow
+def test_a_picture_of_many_is_small_and_says_so(tmp_path: Path) -> None:
+    count = 60_000
+    columns = np.arange(count, dtype=np.int64)
+    slices = Slices(
+        (columns % 4).astype(np.int32),
+        (columns % 7).astype(np.int32),
+        columns * 1000,
+        np.full(count, 700, np.int64),
+    )
+    instants = [Instant(n % 4, f"kind {n % 9}", n * 1000) for n in range(count)]
+    tracks = [Track("p", f"t{n}") for n in range(4)]
+    trace = Trace(tracks, [f"n{n}" for n in range(7)], slices, instants=instants)
+    draw_timeline(trace, tmp_path / "a.svg", most=500)
+    found = " ".join(texts(tmp_path / "a.svg"))
+    assert "of 60,000 slices, those shorter than" in found
+    assert "others (19,998)" in found
+    assert "of 60,000 instants, close ones of a name are one mark" in found
+    assert (tmp_path / "a.svg").stat().st_size < 1_500_000
+
+
+def test_colours_are_light_and_stay() -> None:
+    assert colour_of("load") == colour_of("load")
+    assert len({colour_of(f"step {n}") for n in range(200)}) > 190
+    for n in range(200):
+        red, green, blue = colour_of(f"step {n}")
+        assert 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.4
+
+
+# -- what there is room for
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(-(10**6), 10**6), st.integers(0, 10**4)), max_size=60
+)
+
+
+@given(ROWS, st.integers(4, 60), st.floats(1, 1e4))
+def test_merged_boxes_cover_the_same_and_are_few(rows: Rows, most: int, pixel: float) -> None:
+    whole = boxes(rows)
+    found, width = merged(whole, most, pixel)
+    assert len(found) <= max(most, len({track for track, _, _ in rows}) * 2)
+    if len(whole) <= most:
+        assert len(found) == len(whole)
+    for track, start, length in rows:
+        inside = (found.track == track) & (found.start <= start) & (found.end >= start + length)
+        assert inside.any()
+    # A box is one of those there were, or no longer than two pixels of what was put together.
+    exact = {(track, start, start + length) for track, start, length in rows}
+    for track, start, end in zip(found.track, found.start, found.end, strict=True):
+        assert (int(track), int(start), int(end)) in exact or end - start <= 2 * width + 1
+
+
+def test_what_is_drawn_together_has_the_name_of_the_longest_and_the_failure() -> None:
+    found, _ = merged(boxes([(0, 100, 1), (0, 102, 5), (0, 108, 1), (0, 500, 300)]), 2, 50.0)
+    assert sorted(zip(found.name.tolist(), found.failed.tolist(), strict=True)) == [
+        (1, True),
+        (3, True),
+    ]
+    found, _ = merged(boxes([(0, 100, 1), (1, 100, 1), (0, 200, 1)]), 2, 50.0)
+    assert set(found.track.tolist()) == {0, 1}
+
+
+def test_of_too_many_tracks_the_busiest_are_drawn() -> None:
+    made = TraceBuilder()
+    for number in range(MOST_ROWS + 20):
+        made.slice(made.track("p", f"t{number}"), "a", 0, 1000 + number)
+    made.track("p", "without anything")
+    found = lay_out(made.trace(), 10**6, 1000)
+    drawn = [lane.track for lane in found.lanes["p"]]
+    assert drawn == [*range(20, MOST_ROWS + 20)]
+    assert found.notes == ["20 more tracks, less busy than these, are not drawn"]
+    assert set(found.boxes.track.tolist()) == set(drawn)
+
+
+def test_what_lies_too_deep_is_told() -> None:
+    made = TraceBuilder()
+    for level in range(MOST_LEVELS + 3):
+        made.slice(made.track("p", "t"), f"a{level}", level, 1000 - 2 * level)
+    found = lay_out(made.trace(), 10**6, 1000)
+    assert [lane.rows for lane in found.lanes["p"]] == [MOST_LEVELS]
+    assert found.notes == [f"3 slices below the {MOST_LEVELS}th level are not drawn"]
+    assert len(found.boxes) == MOST_LEVELS
+
+
+def counter(name: str, *values: float) -> Counter:
+    return Counter("p", name, np.arange(len(values)), np.array(values, np.float64))
+
+
+def test_counters_that_tell_something_are_drawn() -> None:
+    odd = [counter("nothing"), counter("unknown", np.nan, np.inf), counter("still", 0.0, np.nan)]
+    many = [counter(f"c{number}", 0.0, 1.0) for number in range(MOST_COUNTERS + 2)]
+    found = lay_out(Trace([], [], no_slices(), counters=[*odd, *many]), 10, 1000)
+    assert [one.name for one in found.counters["p"]] == [f"c{n}" for n in range(MOST_COUNTERS)]
+    assert found.notes == ["zero throughout: still", "2 more counters are not drawn"]
+
+
+def test_losses_are_told() -> None:
+    details: dict[str, Json] = {}
+    made = TraceBuilder()
+    made.slice(made.track("p", "t"), "a", 0, 1, details)
+    trace = made.trace()
+    lost = Trace(trace.tracks, trace.names, trace.slices, losses=[Loss("odd", 3, "byte 7")] * 2)
+    assert lay_out(lost, 10, 10).notes == ["missing, 3 times: odd (first at byte 7); and 1 more"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 500), st.integers(-9, 9)), min_size=1, max_size=60))
+def test_no_peak_of_a_curve_is_lost(points: list[tuple[int, int]]) -> None:
+    times = np.array(sorted(at for at, _ in points), np.float64)
+    values = np.array([value for _, value in points], np.float64)
+    at, kept = thinned(times, values, 10.0)
+    assert kept.max() == values.max()
+    assert (at[-1], kept[-1]) == (times[-1], values[-1])
+    assert (np.diff(at) >= 0).all()
+    assert len(at) <= 2 * 51
+
+
+@pytest.mark.parametrize(
+    ("length", "unit"),
+    [(500, "µs"), (10**6, "µs"), (10**8, "ms"), (10**10, "s"), (10**12, "min"), (10**14, "h")],
+)
+def test_the_axis_has_a_unit_that_suits(length: int, unit: str) -> None:
+    made = TraceBuilder()
+    made.slice(made.track("p", "t"), "a", 100, length)
+    assert TimeAxis.of(lay_out(made.trace(), 10, 10)).unit == unit

@@ -1,0 +1,149 @@
+"""Events of Chrome's format as columns; tracks are numbers of processes and threads still."""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from benchyard.core.model import Json
+from benchyard.traces.chrome.events import Event
+from benchyard.traces.model import Counter, Flow, Instant, Loss, Slices
+
+KeyT = TypeVar("KeyT")
+Id = int | str
+_NS = 1000
+
+
+class Numbered(dict[KeyT, int]):
+    """Things in the order in which they were first asked for; each is given the next number."""
+
+    def __missing__(self, key: KeyT) -> int:
+        """Take in a new one."""
+        self[key] = len(self)
+        return self[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Times, in microseconds, and values of a counter."""
+
+    times: "array[float]" = field(default_factory=lambda: array("d"))
+    values: "array[float]" = field(default_factory=lambda: array("d"))
+
+
+@dataclass(slots=True)
+class Columns:
+    """All that was read so far.
+
+    Attributes:
+        track: Process and thread of each track.
+        names: Of slices.
+        instants: With the tracks above.
+        flows: With the tracks above.
+        losses: By reason.
+    """
+
+    track: Numbered[tuple[Id, Id]] = field(default_factory=Numbered[tuple[Id, Id]])
+    names: Numbered[str] = field(default_factory=Numbered[str])
+    instants: list[Instant] = field(default_factory=list[Instant])
+    flows: list[Flow] = field(default_factory=list[Flow])
+    losses: dict[str, Loss] = field(default_factory=dict[str, Loss])
+    _tracks: "array[int]" = field(default_factory=lambda: array("i"))
+    _names: "array[int]" = field(default_factory=lambda: array("i"))
+    _starts: "array[int]" = field(default_factory=lambda: array("q"))
+    _durations: "array[int]" = field(default_factory=lambda: array("q"))
+    _counters: dict[tuple[Id, str, str], _Seen] = field(
+        default_factory=dict[tuple[Id, str, str], _Seen]
+    )
+
+    def add(self, slices: Sequence[Event]) -> None:
+        """Add events with a beginning and a duration."""
+        track, names = self.track, self.names
+        begins = np.array([event.ts for event in slices], np.float64)
+        durations = np.array([event.dur for event in slices], np.float64)
+        starts = _nanoseconds(begins)
+        # Whole ends keep what ends together together; far from zero durations are more exact.
+        exact = _nanoseconds(durations)
+        to_ends = _nanoseconds(begins + durations) - starts
+        taken = np.where(np.abs(to_ends - exact) <= 1, np.maximum(to_ends, 0), exact)
+        self._starts.frombytes(starts.tobytes())
+        self._durations.frombytes(taken.tobytes())
+        self._tracks.extend([track[event.pid, event.tid] for event in slices])
+        self._names.extend([names[event.name] for event in slices])
+
+    def slice(self, track: int, name: str, start: int, duration: int) -> None:
+        """Add one slice; times in nanoseconds."""
+        self._starts.append(start)
+        self._durations.append(duration)
+        self._tracks.append(track)
+        self._names.append(self.names[name])
+
+    def count(self, event: Event, series: str, value: float) -> None:
+        """Add a value of a counter."""
+        id_ = f" [{event.id}]" if event.id != "" else ""
+        key = (event.pid, event.name + id_, series)
+        seen = self._counters.get(key)
+        if seen is None:
+            seen = self._counters[key] = _Seen()
+        seen.times.append(event.ts)
+        seen.values.append(value)
+
+    def instant(self, event: Event, details: Mapping[str, Json]) -> None:
+        """Add a single moment; what it is stands in its name, or else in its phase."""
+        track = self.track[event.pid, event.tid]
+        name = event.name or f"phase {event.ph}"
+        self.instants.append(Instant(track, name, ns(event.ts), details))
+
+    def lose(self, reason: str, where: str) -> None:
+        """Count what could not be taken in."""
+        known = self.losses.get(reason)
+        count, first = (known.count + 1, known.first) if known else (1, where)
+        self.losses[reason] = Loss(reason, count, first)
+
+    def lasts(self) -> dict[int, int]:
+        """Return when the last known thing on each track ended, in nanoseconds."""
+        found = np.full(len(self.track), np.iinfo(np.int64).min)
+        slices = self.slices()
+        np.maximum.at(found, slices.track, slices.end)
+        for one in self.instants:
+            found[one.track] = max(found[one.track], one.time)
+        return dict(enumerate(found.tolist()))
+
+    def slices(self) -> Slices:
+        """Return all slices; nothing can be added while they are in use."""
+        return Slices(
+            np.frombuffer(self._tracks, np.int32),
+            np.frombuffer(self._names, np.int32),
+            np.frombuffer(self._starts, np.int64),
+            np.frombuffer(self._durations, np.int64),
+        )
+
+    def counters(self) -> list[tuple[Id, Counter]]:
+        """Return each counter with the number of its process."""
+        return [
+            (pid, _counter(name, series, seen))
+            for (pid, name, series), seen in self._counters.items()
+        ]
+
+
+def ns(microseconds: float) -> int:
+    """Return a time in nanoseconds."""
+    return round(microseconds * _NS)
+
+
+def _nanoseconds(
+    microseconds: np.ndarray[tuple[int], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.rint(microseconds * _NS).astype(np.int64)
+
+
+def _counter(name: str, series: str, seen: _Seen) -> Counter:
+    times = _nanoseconds(np.array(seen.times, np.float64))
+    values = np.array(seen.values, np.float64)
+    order = np.argsort(times, kind="stable")
+    unit = series if name.endswith(f" ({series})") else ""
+    shown = name.removesuffix(f" ({series})") if unit else name
+    full = shown if unit or series == "value" else f"{shown}: {series}"
+    return Counter("", full, times[order], values[order], unit)

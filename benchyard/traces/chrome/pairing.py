@@ -1,0 +1,132 @@
+"""Beginnings and ends that are events of their own: nested, asynchronous, arrows."""
+
+from array import array
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+
+from benchyard.traces.chrome.columns import Columns, Id, ns
+from benchyard.traces.chrome.events import Event
+from benchyard.traces.model import Flow
+
+_BEGINS, _ENDS = "bS", "eF"
+_OPEN = "begun and never ended; taken to last until the end of its track"
+_NEVER_BEGUN = "ended and never begun"
+_AsyncKey = tuple[Id, str, str, str]
+
+
+@dataclass(slots=True)
+class Pairing:
+    """What waits for its other half.
+
+    Nested events are paired at the end: within a thread they need not stand in order of time.
+    """
+
+    columns: Columns
+    _begin: "array[int]" = field(default_factory=lambda: array("b"))
+    _track: "array[int]" = field(default_factory=lambda: array("i"))
+    _name: "array[int]" = field(default_factory=lambda: array("i"))
+    _time: "array[int]" = field(default_factory=lambda: array("q"))
+    _async: dict[_AsyncKey, list[tuple[int, str, str, int]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    _arrows: dict[tuple[str, str, str], list[tuple[int, str, str, int]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+
+    def nested(self, event: Event) -> None:
+        """Take a beginning (B) or an end (E) on a thread."""
+        self._begin.append(event.ph == "B")
+        self._track.append(self.columns.track[event.pid, event.tid])
+        self._name.append(self.columns.names[event.name] if event.ph == "B" else -1)
+        self._time.append(ns(event.ts))
+
+    def asynchronous(self, event: Event) -> None:
+        """Take a beginning (b, S), an end (e, F) or a moment (n, T, p) of what has an id."""
+        local = event.id2.get("local")
+        whose = str(local if local is not None else event.id2.get("global", event.id))
+        pid = event.pid if "global" not in event.id2 else ""
+        legacy = event.name if event.ph in "STpF" else ""
+        track = self.columns.track[event.pid, f"{event.cat or event.name} (async)"]
+        seen = self._async[pid, event.cat + "\0" + event.scope, whose, legacy]
+        seen.append((ns(event.ts), event.ph, event.name, track))
+
+    def arrow(self, event: Event) -> None:
+        """Take the beginning (s), a step (t) or the end (f) of a flow."""
+        track = self.columns.track[event.pid, event.tid]
+        seen = self._arrows[event.cat, event.name, str(event.id)]
+        seen.append((ns(event.ts), event.ph, event.name, track))
+
+    def finish(self) -> None:
+        """Pair all that was taken, and count what stays alone."""
+        self._finish_arrows()
+        self._finish_asynchronous()
+        self._finish_nested()
+
+    def _finish_nested(self) -> None:
+        if not self._time:
+            return
+        lasts = self._lasts()
+        times = np.array(self._time, np.int64)
+        order = np.lexsort((np.arange(len(times)), times, np.array(self._track, np.int32)))
+        names = [*self.columns.names]
+        waiting: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for place in cast("list[int]", order.tolist()):
+            track, time = self._track[place], self._time[place]
+            if self._begin[place]:
+                waiting[track].append((self._name[place], time))
+            elif waiting[track]:
+                name, start = waiting[track].pop()
+                self.columns.slice(track, names[name], start, time - start)
+            else:
+                self._lose(_NEVER_BEGUN, time)
+        for track, left in waiting.items():
+            for name, start in left:
+                self._unended(track, names[name], start, lasts[track])
+
+    def _lasts(self) -> dict[int, int]:
+        lasts = self.columns.lasts()
+        for track, time in zip(self._track, self._time, strict=True):
+            lasts[track] = max(lasts[track], time)
+        return lasts
+
+    def _finish_asynchronous(self) -> None:
+        lasts: dict[int, int] = defaultdict(int)
+        for seen in self._async.values():
+            for time, _, _, track in seen:
+                lasts[track] = max(lasts.get(track, time), time)
+        for seen in self._async.values():
+            self._pair(sorted(seen, key=lambda one: one[0]), lasts)
+
+    def _pair(self, seen: list[tuple[int, str, str, int]], lasts: dict[int, int]) -> None:
+        waiting: list[tuple[int, str, int]] = []
+        for time, phase, name, track in seen:
+            if phase in _BEGINS:
+                waiting.append((time, name, track))
+            elif phase not in _ENDS:
+                self.columns.slice(track, name, time, 0)
+            elif waiting:
+                start, begun, at = waiting.pop()
+                self.columns.slice(at, begun, start, time - start)
+            else:
+                self._lose(_NEVER_BEGUN, time)
+        for start, name, track in waiting:
+            self._unended(track, name, start, lasts[track])
+
+    def _finish_arrows(self) -> None:
+        for seen in self._arrows.values():
+            steps = sorted(seen, key=lambda one: one[0])
+            if len(steps) == 1:
+                self._lose("an arrow without its other end", steps[0][0])
+            for (start, _, name, from_track), (end, _, _, to_track) in pairwise(steps):
+                self.columns.flows.append(Flow(name, from_track, start, to_track, end))
+
+    def _unended(self, track: int, name: str, start: int, last: int) -> None:
+        self.columns.slice(track, name, start, max(0, last - start))
+        self._lose(_OPEN, start)
+
+    def _lose(self, reason: str, time: int) -> None:
+        self.columns.lose(reason, f"{time / 1000} µs")

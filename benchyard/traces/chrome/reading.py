@@ -1,0 +1,117 @@
+"""Reads traces in Chrome's format, of any size, and drops nothing in silence."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+
+from benchyard.core.model import Json
+from benchyard.traces.chrome.chunks import Chunk, opened, spans
+from benchyard.traces.chrome.columns import Columns
+from benchyard.traces.chrome.events import MOST_US, Event, Unreadable, tolerant
+from benchyard.traces.chrome.naming import Naming
+from benchyard.traces.chrome.pairing import Pairing
+from benchyard.traces.model import Trace
+
+
+def read_chrome(path: Path) -> Trace:
+    """Read a trace; the arguments of slices are left out.
+
+    Both forms (an array, an object with ``traceEvents``), gzipped or not, with or without the
+    closing bracket. What cannot be taken in is counted in ``Trace.losses``, with its offset.
+
+    Raises:
+        InputError: If the file cannot be read, or holds no list of events.
+    """
+    reader = _Reader()
+    with opened(path) as source:
+        for chunk in source.chunks():
+            reader.take(chunk)
+    if source.cut_off:
+        reader.columns.lose(source.cut_off, f"byte {source.offset:,}")
+    return reader.trace(source.other)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.columns = Columns()
+        self._naming = Naming()
+        self._pairing = Pairing(self.columns)
+        self._rare: dict[str, Callable[[Event], None]] = defaultdict(
+            lambda: self._moment,
+            {
+                "M": self._named,
+                "C": self._counted,
+                **dict.fromkeys("BE", self._pairing.nested),
+                **dict.fromkeys("bneSTpF", self._pairing.asynchronous),
+                **dict.fromkeys("stf", self._pairing.arrow),
+            },
+        )
+
+    def take(self, chunk: Chunk) -> None:
+        events = chunk.events
+        if events is None or not _sound(events):
+            self._take_one_by_one(chunk)
+            return
+        self.columns.add([event for event in events if event.ph == "X"])
+        for event in events:
+            if event.ph != "X":
+                try:
+                    self._rare[event.ph](event)
+                except Unreadable as why:
+                    self.columns.lose(str(why), f"byte {chunk.offset:,} or later")
+
+    def _take_one_by_one(self, chunk: Chunk) -> None:
+        for place, raw in spans(chunk.text):
+            try:
+                event = tolerant(raw)
+                if event.ph == "X":
+                    self.columns.add([event])
+                else:
+                    self._rare[event.ph](event)
+            except Unreadable as why:
+                self.columns.lose(str(why), f"byte {chunk.offset + place:,}")
+
+    def trace(self, other: dict[str, Any]) -> Trace:
+        self._pairing.finish()
+        trace = self._naming.trace(self.columns)
+        known = other.get("otherData")
+        zero = (
+            cast("dict[str, Any]", known).get("zero_unix_ns") if isinstance(known, dict) else None
+        )
+        return replace(trace, zero=int(zero)) if isinstance(zero, str) and zero.isdigit() else trace
+
+    def _named(self, event: Event) -> None:
+        self._naming.take(event, _args(event))
+        if event.name == "thread_name":
+            self.columns.track[event.pid, event.tid]
+
+    def _counted(self, event: Event) -> None:
+        for series, value in _args(event).items():
+            try:
+                number = float(cast("Any", value))
+            except (TypeError, ValueError):
+                raise Unreadable("a counter's value is no number") from None
+            self.columns.count(event, series, number)
+
+    def _moment(self, event: Event) -> None:
+        self.columns.instant(event, _args(event))
+
+
+def _args(event: Event) -> dict[str, Json]:
+    try:
+        found = msgspec.json.decode(event.args)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Json]", found) if isinstance(found, dict) else {}
+
+
+def _sound(events: Sequence[Event]) -> bool:
+    """Tell whether no event needs a closer look: each has its times, and none is out of range."""
+    times = np.array([event.ts for event in events if event.ph != "M"])
+    taken = np.array([event.dur for event in events if event.ph == "X"])
+    return bool((np.abs(times) < MOST_US).all() and ((taken >= 0) & (taken < MOST_US)).all())

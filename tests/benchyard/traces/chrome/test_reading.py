@@ -1,0 +1,345 @@
+"""Traces of anybody in Chrome's format: every form, every kind of event, and what is broken."""
+
+import gzip
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from numpy.typing import NDArray
+
+from benchyard.core.errors import InputError
+from benchyard.traces.chrome import chunks
+from benchyard.traces.chrome.reading import read_chrome
+from benchyard.traces.model import Trace
+
+Event = dict[str, Any]
+X: Event = {"ph": "X", "name": "x", "pid": 1, "tid": 2, "ts": 1.5, "dur": 2}
+
+
+def read(tmp_path: Path, content: str | bytes) -> Trace:
+    file = tmp_path / "t.json"
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_chrome(file)
+
+
+def read_events(tmp_path: Path, *events: Event) -> Trace:
+    return read(tmp_path, json.dumps(events))
+
+
+def numbers(column: NDArray[Any]) -> list[int]:
+    return [int(one) for one in column]
+
+
+def rows(trace: Trace) -> list[tuple[str, str, int, int]]:
+    columns = trace.slices
+    tracks = [trace.tracks[number].thread for number in numbers(columns.track)]
+    names = [trace.names[number] for number in numbers(columns.name)]
+    times = zip(numbers(columns.start), numbers(columns.duration), strict=True)
+    return sorted(
+        (track, name, start, duration)
+        for track, name, (start, duration) in zip(tracks, names, times, strict=True)
+    )
+
+
+def losses(trace: Trace) -> list[tuple[str, int]]:
+    return sorted((loss.reason, loss.count) for loss in trace.losses)
+
+
+ONE = json.dumps(X)
+BRACES = json.dumps({**X, "name": 'a "},{" \\', "args": {"list": [{"a": "]}"}, {"b": 1}]}})
+FORMS = {
+    "array": f"[{ONE}]",
+    "no closing bracket": f"[{ONE}",
+    "a comma too many": f"[{ONE},",
+    "one a line": f"[\n{ONE},\n]\n",
+    "object": f'{{"traceEvents":[{ONE}]}}',
+    "members around": (
+        '{"a":{"traceEvents":[1]},"b":"traceEvents","traceEvents" : [' + ONE + '],"c":[{}]}'
+    ),
+    "byte order mark": f"\ufeff [{ONE}]",
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_each_form_is_read(tmp_path: Path, form: str, packed: bool) -> None:
+    content = gzip.compress(form.encode()) if packed else form.encode()
+    trace = read(tmp_path, content)
+    assert rows(trace) == [("thread 2", "x", 1500, 2000)]
+    assert losses(trace) == []
+
+
+@pytest.mark.parametrize("size", [20, 64, 100, 1000])
+def test_cuts_lie_between_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    text = ",".join([BRACES, ONE, BRACES, "7", ONE] * 5)
+    trace = read(tmp_path, f'{{"traceEvents":[{text}],"samples":[{{"a":1}},{{"b":2}}]}}')
+    assert len(trace.slices) == 20
+    assert losses(trace) == [("not an event", 5)]
+
+
+def test_a_file_that_is_cut_off_keeps_what_is_whole(tmp_path: Path) -> None:
+    trace = read(tmp_path, f"[{ONE},\n{ONE[:30]}")
+    assert len(trace.slices) == 1
+    (loss,) = trace.losses
+    assert loss.reason == "the file ends within an event"
+    assert loss.first == f"byte {1 + len(ONE)}"
+
+
+def test_compressed_data_that_are_cut_off_keep_what_is_whole(tmp_path: Path) -> None:
+    rng = random.Random(3)  # noqa: S311 - no secret
+    events = [{**X, "name": str(rng.random())} for _ in range(40_000)]
+    packed = gzip.compress(json.dumps(events).encode())
+    trace = read(tmp_path, packed[: len(packed) // 2])
+    assert 1_000 < len(trace.slices) < 40_000
+    assert "compressed data end" in trace.losses[0].reason
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"7", b"nothing", b'{"a":[]}', b'{"a":', b"\x1f\x8b\x08", b"\x00" * 50]
+)
+def test_what_is_no_trace_is_refused_with_the_file(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(InputError, match=r"t\.json"):
+        read(tmp_path, content)
+
+
+def test_numbers_may_be_texts_and_ids_may_be_anything(tmp_path: Path) -> None:
+    trace = read_events(tmp_path, {**X, "ts": "1.5", "dur": "2", "pid": "a", "tid": "b"})
+    assert rows(trace) == [("b", "x", 1500, 2000)]
+    assert trace.tracks[0].process == "process a"
+
+
+BROKEN: dict[str, Event] = {
+    "dur is negative": {**X, "dur": -1},
+    "no phase (ph)": {"name": "x"},
+    "ts is out of range": {**X, "ts": 1e300},
+    "ts is no number": {**X, "ts": None},
+    "dur is no number": {**X, "dur": "long"},
+    "dur is out of range": {**X, "dur": 10**400},
+    "a counter's value is no number": {**X, "ph": "C", "args": {"a": []}},
+}
+
+
+@pytest.mark.parametrize("reason", BROKEN)
+def test_what_cannot_be_taken_in_is_counted_and_the_others_are_read(
+    tmp_path: Path, reason: str
+) -> None:
+    trace = read_events(tmp_path, X, BROKEN[reason], X, BROKEN[reason])
+    assert len(trace.slices) == 2
+    assert losses(trace) == [(reason, 2)]
+    assert trace.losses[0].first.startswith("byte ")
+
+
+def test_missing_times_are_counted_with_the_offset_of_the_first(tmp_path: Path) -> None:
+    bad = {key: value for key, value in X.items() if key != "ts"}
+    trace = read(tmp_path, f"[{ONE},{json.dumps(bad)},{json.dumps({**X, 'ph': 'B', 'ts': 1})}]")
+    (first, second) = sorted(trace.losses, key=lambda loss: loss.reason)
+    assert (first.reason, first.first) == (
+        "begun and never ended; taken to last until the end of its track",
+        "1.0 µs",
+    )
+    assert (second.reason, second.first) == ("no time (ts)", f"byte {2 + len(ONE)}")
+
+
+def nan_and_depth() -> list[tuple[str, str]]:
+    deep = '{"ph":"X","a":' + "[" * 100_000 + "]" * 100_000 + "}"
+    return [
+        ('{"ph":"X","ts":NaN,"dur":1}', "ts is out of range"),
+        (deep, "nested too deeply"),
+        ('{"ph":"X" "ts":1}', "not valid JSON"),
+        ('"text"', "not an event"),
+    ]
+
+
+@pytest.mark.parametrize(("text", "reason"), nan_and_depth(), ids=["nan", "deep", "json", "text"])
+def test_hostile_events_are_counted(tmp_path: Path, text: str, reason: str) -> None:
+    trace = read(tmp_path, f"[{ONE},{text},{ONE}]")
+    assert (len(trace.slices), losses(trace)) == (2, [(reason, 1)])
+
+
+def test_names_that_are_no_text_are_read(tmp_path: Path) -> None:
+    events = [
+        b'{"ph":"X","name":%s,"ts":0,"dur":1}' % name for name in (b'"\\ud800"', b'"\xff"', b"7")
+    ]
+    trace = read(tmp_path, b"[" + b",".join(events) + b"]")
+    assert sorted(trace.names) == ["7", "?", "\ufffd"]
+    assert losses(trace) == []
+
+
+def phase(kind: str, ts: float, name: str = "x", **more: Any) -> Event:
+    return {"ph": kind, "name": name, "pid": 1, "tid": 2, "ts": ts, **more}
+
+
+def test_beginnings_and_ends_nest_whatever_their_order(tmp_path: Path) -> None:
+    events = [
+        phase("B", 1, "a"),
+        phase("E", 9),
+        phase("B", 2, "b"),
+        phase("E", 3),
+        phase("E", 20),
+        phase("B", 30, "c"),
+    ]
+    trace = read_events(tmp_path, *events, phase("i", 35, s="t"))
+    assert rows(trace) == [
+        ("thread 2", "a", 1000, 8000),
+        ("thread 2", "b", 2000, 1000),
+        ("thread 2", "c", 30000, 5000),
+    ]
+    assert losses(trace) == [
+        ("begun and never ended; taken to last until the end of its track", 1),
+        ("ended and never begun", 1),
+    ]
+
+
+@pytest.mark.parametrize(("begin", "end"), ["be", "SF"])
+def test_asynchronous_events_pair_by_category_and_id(tmp_path: Path, begin: str, end: str) -> None:
+    events = [
+        phase(begin, 1, "load", cat="net", id=1),
+        phase(begin, 2, "load", cat="net", id="0x2"),
+        phase(end, 4, "load", cat="net", id=1),
+        phase(end, 5, "load", cat="net", id="0x2"),
+        phase(end, 6, "load", cat="disk", id=1),
+    ]
+    trace = read_events(tmp_path, *events)
+    assert rows(trace) == [
+        ("net (async)", "load", 1000, 3000),
+        ("net (async)", "load", 2000, 3000),
+    ]
+    assert losses(trace) == [("ended and never begun", 1)]
+
+
+def test_flows_are_arrows_from_step_to_step(tmp_path: Path) -> None:
+    steps = [phase(kind, ts, "f", cat="c", id=7) for kind, ts in (("s", 1), ("t", 2), ("f", 3))]
+    trace = read_events(tmp_path, *steps, phase("s", 9, "f", cat="c", id=8))
+    assert [(one.from_time, one.to_time) for one in trace.flows] == [(1000, 2000), (2000, 3000)]
+    assert losses(trace) == [("an arrow without its other end", 1)]
+
+
+def test_counters_have_a_series_for_each_argument(tmp_path: Path) -> None:
+    events = [phase("C", ts, "mem", args={"a": ts, "b": str(2 * ts)}) for ts in (2, 1)]
+    trace = read_events(tmp_path, *events)
+    found = {one.name: (one.times.tolist(), one.values.tolist()) for one in trace.counters}
+    assert found == {"mem: a": ([1000, 2000], [1, 2]), "mem: b": ([1000, 2000], [2, 4])}
+
+
+@pytest.mark.parametrize("kind", [*"iIRPNODVvc(),=", "unknown"])
+def test_every_other_kind_is_a_moment(tmp_path: Path, kind: str) -> None:
+    trace = read_events(tmp_path, phase(kind, 4, "m", args={"a": 1}))
+    (instant,) = trace.instants
+    assert (instant.name, instant.time, instant.details) == ("m", 4000, {"a": 1})
+    assert losses(trace) == []
+
+
+def meta(kind: str, pid: int, tid: int, **args: object) -> Event:
+    return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": args}
+
+
+def test_metadata_name_and_order_tracks_wherever_they_stand(tmp_path: Path) -> None:
+    slices = [{**X, "pid": pid, "tid": tid} for pid, tid in ((1, 2), (3, 4), (3, 5))]
+    trace = read_events(
+        tmp_path,
+        *slices,
+        meta("process_name", 1, 2, name="host"),
+        meta("process_name", 3, 4, name="host"),
+        meta("process_sort_index", 1, 0, sort_index=9),
+        meta("thread_name", 3, 4, name="worker"),
+        meta("thread_name", 3, 5, name="worker"),
+        meta("thread_sort_index", 3, 4, sort_index=1),
+    )
+    assert [(one.process, one.thread) for one in trace.tracks] == [
+        ("host 3", "worker 5"),
+        ("host 3", "worker 4"),
+        ("host 1", "thread 2"),
+    ]
+
+
+def test_what_ends_together_in_floats_ends_together_in_nanoseconds(tmp_path: Path) -> None:
+    outer = {**X, "ts": 0.1, "dur": 0.2}
+    inner = {**X, "ts": 0.2004, "dur": 0.0996}
+    found = rows(read_events(tmp_path, outer, inner))
+    assert {start + duration for _, _, start, duration in found} == {300}
+
+
+def plain(events: Sequence[Event]) -> list[tuple[str, str, int, int]]:
+    """Read slices as simply as can be."""
+    return sorted(
+        (f"thread {one['tid']}", one["name"], round(one["ts"] * 1000), round(one["dur"] * 1000))
+        for one in events
+    )
+
+
+def test_a_large_file_is_read_as_a_plain_reader_would(tmp_path: Path) -> None:
+    rng = random.Random(5)  # noqa: S311 - no secret
+    events = [
+        {
+            **X,
+            "name": rng.choice(['"},{"', "b\\", "ü", "[{"]),
+            "ts": rng.randrange(10**9) / 1000,
+            "dur": rng.randrange(10**6) / 1000,
+            "tid": rng.randrange(5),
+            "args": {"a": [{"b": "}"}, {"c": ","}] * rng.randrange(3)},
+        }
+        for _ in range(30_000)
+    ]
+    trace = read(tmp_path, json.dumps({"traceEvents": events}, indent=1))
+    assert losses(trace) == []
+    assert [row[:3] for row in rows(trace)] == [row[:3] for row in plain(events)]
+    assert all(abs(a[3] - b[3]) <= 1 for a, b in zip(rows(trace), plain(events), strict=True))
+
+
+def damaged(content: bytes, rng: random.Random) -> bytes:
+    cut = bytearray(content)
+    for _ in range(rng.randint(1, 4)):
+        place = rng.randrange(len(cut))
+        match rng.randrange(4):
+            case 0:
+                cut[place] = rng.randrange(256)
+            case 1:
+                del cut[place:]
+            case 2:
+                del cut[place : place + rng.randint(1, 30)]
+            case _:
+                cut[place:place] = bytes(rng.choices(b'{}[]",:\\\x00\xff', k=rng.randint(1, 9)))
+        if not cut:
+            break
+    return bytes(cut)
+
+
+SMALL = json.dumps(
+    {
+        "otherData": {"zero_unix_ns": "5"},
+        "traceEvents": [
+            meta("thread_name", 1, 2, name="t"),
+            X,
+            phase("B", 1),
+            phase("E", 2),
+            phase("b", 3, cat="c", id=1),
+            phase("e", 4, cat="c", id2={"local": 1}),
+            phase("C", 5, args={"a": 1}),
+            phase("s", 6, id=1),
+        ],
+    }
+).encode()
+
+
+@pytest.mark.parametrize(
+    "trials", [2_000, pytest.param(50_000, marks=pytest.mark.long)], ids=["some", "many"]
+)
+def test_a_damaged_file_is_read_or_refused_in_a_sentence(tmp_path: Path, trials: int) -> None:
+    rng = random.Random(trials)  # noqa: S311 - no secret
+    told = 0
+    for trial in range(trials):
+        content = damaged(SMALL, rng)
+        try:
+            trace = read(tmp_path, gzip.compress(content) if trial % 20 == 0 else content)
+        except InputError:
+            told += 1
+        else:
+            told += bool(trace.losses)
+            assert trace.slices.duration.min(initial=0) >= 0
+    assert told > trials / 10

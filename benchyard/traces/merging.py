@@ -1,0 +1,111 @@
+"""Several traces as one: side by side, or one within another's time."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from benchyard.traces.model import Slices, Trace, Track
+
+
+def side_by_side(traces: Sequence[Trace], titles: Sequence[str]) -> Trace:
+    """Return traces as one in which all begin at zero.
+
+    Args:
+        traces: At least one.
+        titles: Of each; put before the names of its processes.
+    """
+    return _joined(
+        [
+            _named(_shifted(trace, -trace.span()[0]), title)
+            for trace, title in zip(traces, titles, strict=True)
+        ]
+    )
+
+
+def merged(trace: Trace, other: Trace, title: str, at: int) -> Trace:
+    """Return a trace with another one in it.
+
+    Args:
+        trace: It keeps its times, and goes before the other.
+        other: It begins at its own absolute time if both traces know theirs, else ``at``.
+        title: Of the other; put before the names of its processes.
+        at: In nanoseconds from the trace's zero.
+    """
+    absolute = None not in (trace.zero, other.zero)
+    shift = (other.zero or 0) - (trace.zero or 0) if absolute else at - other.span()[0]
+    return replace(_joined([trace, _named(_shifted(other, shift), title)]), zero=trace.zero)
+
+
+def _shifted(trace: Trace, by: int) -> Trace:
+    return replace(
+        trace,
+        slices=replace(trace.slices, start=trace.slices.start + by),
+        counters=[replace(one, times=one.times + by) for one in trace.counters],
+        instants=[replace(one, time=one.time + by) for one in trace.instants],
+        flows=[
+            replace(one, from_time=one.from_time + by, to_time=one.to_time + by)
+            for one in trace.flows
+        ],
+        zero=None,
+    )
+
+
+def _named(trace: Trace, title: str) -> Trace:
+    return replace(
+        trace,
+        tracks=[Track(f"{title}: {one.process}", one.thread) for one in trace.tracks],
+        counters=[replace(one, process=f"{title}: {one.process}") for one in trace.counters],
+        losses=[replace(one, reason=f"{title}: {one.reason}") for one in trace.losses],
+    )
+
+
+def _joined(traces: Sequence[Trace]) -> Trace:
+    first_tracks = np.cumsum([0, *(len(trace.tracks) for trace in traces)]).tolist()
+    names = {name: None for trace in traces for name in trace.names}
+    numbers = {name: number for number, name in enumerate(names)}
+    moved = [
+        _moved(trace, first, [numbers[name] for name in trace.names])
+        for trace, first in zip(traces, first_tracks[:-1], strict=True)
+    ]
+    return Trace(
+        [track for trace in traces for track in trace.tracks],
+        [*names],
+        _concatenated([trace.slices for trace in moved]),
+        [one for trace in moved for one in trace.counters],
+        [one for trace in moved for one in trace.instants],
+        [one for trace in moved for one in trace.flows],
+        [one for trace in moved for one in trace.losses],
+    )
+
+
+def _moved(trace: Trace, first: int, names: Sequence[int]) -> Trace:
+    slices = trace.slices
+    return replace(
+        trace,
+        slices=replace(
+            slices,
+            track=(slices.track + first).astype(np.int32),
+            name=np.array(names, np.int32)[slices.name],
+        ),
+        instants=[replace(one, track=one.track + first) for one in trace.instants],
+        flows=[
+            replace(one, from_track=one.from_track + first, to_track=one.to_track + first)
+            for one in trace.flows
+        ],
+    )
+
+
+def _concatenated(parts: Sequence[Slices]) -> Slices:
+    firsts = np.cumsum([0, *map(len, parts)]).tolist()
+    return Slices(
+        np.concatenate([one.track for one in parts]),
+        np.concatenate([one.name for one in parts]),
+        np.concatenate([one.start for one in parts]),
+        np.concatenate([one.duration for one in parts]),
+        {
+            first + place: details
+            for first, one in zip(firsts[:-1], parts, strict=True)
+            for place, details in one.details.items()
+        },
+    )

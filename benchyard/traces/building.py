@@ -49,6 +49,19 @@ class TraceBuilder:
         self._start.append(start)
         self._duration.append(duration)
 
+    def begin(self, track: int, name: str, start: int) -> int:
+        """Add a slice whose end is not known yet; what contains others is begun before them.
+
+        Returns:
+            What ``end`` takes.
+        """
+        self.slice(track, name, start, 0)
+        return len(self._start) - 1
+
+    def end(self, begun: int, end: int) -> None:
+        """Say when a slice ended, in nanoseconds."""
+        self._duration[begun] = end - self._start[begun]
+
     def count(self, process: str, name: str, time: int, value: float, unit: str = "") -> None:
         """Add a value of a counter, seen at a time in nanoseconds."""
         times, values = self._counters[process, name, unit]

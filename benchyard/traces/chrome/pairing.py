@@ -2,6 +2,7 @@
 
 from array import array
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import cast
@@ -71,21 +72,33 @@ class Pairing:
             return
         lasts = self._lasts()
         times = np.array(self._time, np.int64)
-        order = np.lexsort((np.arange(len(times)), times, np.array(self._track, np.int32)))
+        by_time = np.lexsort((np.arange(len(times)), times, np.array(self._track, np.int32)))
+        order = cast("list[int]", by_time.tolist())
+        ends = self._ends(order)
         names = [*self.columns.names]
-        waiting: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for place in cast("list[int]", order.tolist()):
+        # What contains others stands before them, also where both begin and end together.
+        for place in order:
+            if not self._begin[place]:
+                continue
+            track, name, start = self._track[place], names[self._name[place]], self._time[place]
+            if (end := ends.get(place)) is not None:
+                self.columns.slice(track, name, start, end - start)
+            else:
+                self._unended(track, name, start, lasts[track])
+
+    def _ends(self, order: Sequence[int]) -> dict[int, int]:
+        """Return when what began at each place ended; no entry for what did not."""
+        ends: dict[int, int] = {}
+        waiting: dict[int, list[int]] = defaultdict(list)
+        for place in order:
             track, time = self._track[place], self._time[place]
             if self._begin[place]:
-                waiting[track].append((self._name[place], time))
+                waiting[track].append(place)
             elif waiting[track]:
-                name, start = waiting[track].pop()
-                self.columns.slice(track, names[name], start, time - start)
+                ends[waiting[track].pop()] = time
             else:
                 self._lose(_NEVER_BEGUN, time)
-        for track, left in waiting.items():
-            for name, start in left:
-                self._unended(track, names[name], start, lasts[track])
+        return ends
 
     def _lasts(self) -> dict[int, int]:
         lasts = self.columns.lasts()

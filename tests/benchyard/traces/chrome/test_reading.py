@@ -196,6 +196,12 @@ def test_beginnings_and_ends_nest_whatever_their_order(tmp_path: Path) -> None:
     ]
 
 
+def test_what_begins_and_ends_together_keeps_its_order(tmp_path: Path) -> None:
+    events = [phase("B", 1, "a"), phase("B", 1, "b"), phase("E", 2), phase("E", 2)]
+    trace = read_events(tmp_path, *events)
+    assert [trace.names[int(one)] for one in trace.slices.name] == ["a", "b"]
+
+
 @pytest.mark.parametrize(("begin", "end"), ["be", "SF"])
 def test_asynchronous_events_pair_by_category_and_id(tmp_path: Path, begin: str, end: str) -> None:
     events = [

@@ -1,0 +1,136 @@
+"""pprof's profiles: stacks with values, as Go, gperftools and others write them.
+
+Source: github.com/google/pprof, proto/profile.proto.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from benchyard.core.errors import InputError
+from benchyard.traces.building import TraceBuilder
+from benchyard.traces.model import Trace
+from benchyard.traces.protobuf import WireError, fields, packed, signed
+from benchyard.traces.stacks import SAMPLE_NS, add_stacks
+
+# Numbers of fields in Profile, and in the messages that it holds.
+_SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _TIME = 1, 2, 4, 5, 6, 9
+_TYPE, _UNIT = 1, 2
+_LOCATIONS, _VALUES = 1, 2
+_ID, _ADDRESS, _LINE = 1, 3, 4
+_LINE_FUNCTION = 1
+_FUNCTION_NAME = 2
+_NS = {"nanoseconds": 1, "microseconds": 1_000, "milliseconds": 1_000_000, "seconds": 10**9}
+_PREFERRED = ("cpu", "wall", "time")
+_MOST = 4 * 10**18
+
+
+@dataclass(slots=True)
+class _Tables:
+    texts: list[str] = field(default_factory=list[str])
+    types: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    functions: dict[int, int] = field(default_factory=dict[int, int])
+    #: Of each place in the program its address and its functions, the innermost first.
+    locations: dict[int, tuple[int, list[int]]] = field(
+        default_factory=dict[int, tuple[int, list[int]]]
+    )
+    samples: list[memoryview] = field(default_factory=list[memoryview])
+    time: int = 0
+
+    def text(self, number: int) -> str:
+        return self.texts[number] if number < len(self.texts) else ""
+
+    def frames(self, location: int) -> list[str]:
+        """Return the names at a place, the outermost first."""
+        address, functions = self.locations.get(location, (0, []))
+        names = [self.text(self.functions.get(one, 0)) for one in reversed(functions)]
+        return [name or f"0x{address:x}" for name in names] or [f"0x{address:x}"]
+
+
+def read_pprof(content: bytes, where: str) -> Trace:
+    """Read a profile. Equal stacks are drawn as one; its values become times.
+
+    Of several values a sample has, the one of CPU or wall time is taken, else the first; what is
+    no time is drawn as a millisecond each.
+
+    Args:
+        content: Of the file, unpacked.
+        where: Its name, for messages.
+
+    Raises:
+        InputError: If it is no such file.
+    """
+    tables = _Tables()
+    try:
+        for number, value in fields(memoryview(content)):
+            _take(tables, number, value)
+        if not tables.types or not tables.texts:
+            raise InputError(f"{where}: not a pprof profile: it names no kind of value")
+        return _trace(tables)
+    except WireError as error:
+        raise InputError(f"{where}: not a pprof profile: {error}") from error
+
+
+def _take(tables: _Tables, number: int, value: int | memoryview) -> None:
+    if isinstance(value, int):
+        tables.time = signed(value) if number == _TIME else tables.time
+    elif number == _STRING:
+        tables.texts.append(bytes(value).decode("utf-8", "replace"))
+    elif number == _SAMPLE:
+        tables.samples.append(value)
+    elif number == _SAMPLE_TYPE:
+        known = _numbers(value)
+        tables.types.append((known.get(_TYPE, 0), known.get(_UNIT, 0)))
+    elif number == _FUNCTION:
+        known = _numbers(value)
+        tables.functions[known.get(_ID, 0)] = known.get(_FUNCTION_NAME, 0)
+    elif number == _LOCATION:
+        known = _numbers(value)
+        tables.locations[known.get(_ID, 0)] = (known.get(_ADDRESS, 0), [*_lines(value)])
+
+
+def _numbers(message: memoryview) -> dict[int, int]:
+    return {number: value for number, value in fields(message) if isinstance(value, int)}
+
+
+def _lines(location: memoryview) -> Iterator[int]:
+    for number, value in fields(location):
+        if number == _LINE and not isinstance(value, int):
+            yield _numbers(value).get(_LINE_FUNCTION, 0)
+
+
+def _trace(tables: _Tables) -> Trace:
+    builder = TraceBuilder(zero=tables.time or None)
+    names = [(tables.text(kind), tables.text(unit)) for kind, unit in tables.types]
+    which = _chosen(names)
+    factor = _NS.get(names[which][1], SAMPLE_NS)
+    stacks: dict[tuple[str, ...], int] = {}
+    for place, sample in enumerate(tables.samples, 1):
+        stack, values = _sample(tables, sample)
+        value = values[which] * factor if which < len(values) else -1
+        if 0 <= value < _MOST:
+            stacks[stack] = stacks.get(stack, 0) + value
+        else:
+            builder.lose(f"no value of {names[which][0]}", f"sample {place:,}")
+    add_stacks(builder, builder.track("profile", names[which][0]), sorted(stacks.items()))
+    return builder.trace()
+
+
+def _chosen(names: Sequence[tuple[str, str]]) -> int:
+    for wanted in _PREFERRED:
+        for place, (kind, unit) in enumerate(names):
+            if kind == wanted and unit in _NS:
+                return place
+    return next((place for place, (_, unit) in enumerate(names) if unit in _NS), 0)
+
+
+def _sample(tables: _Tables, sample: memoryview) -> tuple[tuple[str, ...], list[int]]:
+    locations: list[int] = []
+    values: list[int] = []
+    for number, value in fields(sample):
+        if number == _LOCATIONS:
+            locations.extend(packed(value))
+        elif number == _VALUES:
+            values.extend(map(signed, packed(value)))
+    # The leaf comes first in the file.
+    stack = tuple(name for one in reversed(locations) for name in tables.frames(one))
+    return stack, values

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 import click
 
 import resources
-from benchyard.case.loading import Loaded
+from benchyard.case.loading import Loaded, raise_problems
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
 from benchyard.cli.option_types import NamedPath
+from benchyard.core.errors import InputError
 from benchyard.core.model import Case
 from benchyard.results.layout import results_folder
 
@@ -62,6 +63,22 @@ def load_selected(
 def cases_of(loaded: Iterable[Loaded]) -> list[Case]:
     """Return all cases in order."""
     return [case for item in loaded for case in item.cases]
+
+
+def one_case(wanted: str, root: Path, folders: Sequence[Path]) -> Case:
+    """Return the case that is meant; it need not be executable here.
+
+    Raises:
+        InputError: If none is meant, or several are.
+    """
+    _, loaded = load_selected(root, [wanted], (), folders)
+    cases = cases_of(loaded)
+    if not cases:
+        raise_problems(loaded)
+    if len(cases) != 1:
+        titles = ", ".join(case.title for case in cases)
+        raise InputError(f"'{wanted}' means {len(cases)} cases ({titles}); name one of them")
+    return cases[0]
 
 
 def results_of(case: Case, root: Path, results: Path | None) -> Path:

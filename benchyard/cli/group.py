@@ -34,6 +34,14 @@ COMMANDS = {
         "Show what failed and was retried, the most fragile steps first.",
     ),
     "plot": ("benchyard.cli.plot", "Draw the curves of a run."),
+    "trace": (
+        "benchyard.cli.trace",
+        "Make a timeline of runs, or of traces of others.",
+    ),
+    "profile": (
+        "benchyard.cli.profile",
+        "Count what is in traces, and tell in what two sets of them differ.",
+    ),
     "graph": ("benchyard.cli.graphing", "Show what nodes spent their time on before they worked."),
     "up": (
         "benchyard.cli.up",

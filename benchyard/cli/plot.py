@@ -4,10 +4,8 @@ from pathlib import Path
 
 import click
 
-from benchyard.case.loading import raise_problems
 from benchyard.cli.common import (
-    cases_of,
-    load_selected,
+    one_case,
     resources_option,
     results_of,
     results_option,
@@ -18,7 +16,6 @@ from benchyard.cli.outcome import read_summary
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
-from benchyard.core.model import Case
 from benchyard.results.folders import run_folder
 from benchyard.show.curves import draw, read_curves, run_to_draw
 
@@ -51,7 +48,7 @@ def command(
     The picture shows what was sampled; what counts is in the record, read at the boundaries of
     each step.
     """
-    folder = results_of(_case(case, root, resource_folders), root, results)
+    folder = results_of(one_case(case, root, resource_folders), root, results)
     number = run or _middle(folder)
     file = out or Path(f"curves-run-{number}.svg")
     place = run_folder(folder, number)
@@ -59,18 +56,6 @@ def command(
         raise InputError(f"there is no run {number} in {shown(folder)}")
     write_atomically(file, draw(read_curves(place)))
     say(f"run {number}: {file}")
-
-
-def _case(wanted: str, root: Path, folders: tuple[Path, ...]) -> Case:
-    """Return the case; it need not be executable here."""
-    _, loaded = load_selected(root, [wanted], (), folders)
-    cases = cases_of(loaded)
-    if not cases:
-        raise_problems(loaded)
-    if len(cases) != 1:
-        titles = ", ".join(case.title for case in cases)
-        raise InputError(f"'{wanted}' means {len(cases)} cases ({titles}); name one of them")
-    return cases[0]
 
 
 def _middle(results: Path) -> int:

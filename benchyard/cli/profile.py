@@ -1,0 +1,216 @@
+"""``benchyard profile``: what is in traces, and in what two sets of them differ."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from benchyard.cli.common import json_option
+from benchyard.cli.option_types import OutputFile
+from benchyard.cli.terminal import print_json, print_table, say
+from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
+from benchyard.core.errors import RecordError
+from benchyard.core.model import Json
+from benchyard.core.table import Table
+from benchyard.core.wording import duration
+from benchyard.results.record import read_record
+from benchyard.show.traces import report
+from benchyard.show.traces.flame import draw_flame
+from benchyard.statistics.comparison import Verdict
+from benchyard.statistics.figures import plural
+from benchyard.traces.critical_path import CriticalPath, critical_path
+from benchyard.traces.difference import Names, Profiled, differences, profiled
+from benchyard.traces.merging import side_by_side
+from benchyard.traces.model import Trace
+from benchyard.traces.statistics import TraceStatistics, statistics_of
+
+_AGAINST = "--against"
+
+
+class _ManyAgainst(click.Command):
+    """Takes all that follows ``--against``, as a shell writes a glob out."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each further source."""
+        return super().parse_args(ctx, [*_repeated(args)])
+
+
+def _repeated(args: Sequence[str]) -> Iterator[str]:
+    against = first = False
+    for one in args:
+        if one == _AGAINST:
+            against = first = True
+        elif one.startswith("-"):
+            against = False
+        elif against:
+            if not first:
+                yield _AGAINST
+            first = False
+        yield one
+
+
+@click.command("profile", cls=_ManyAgainst)
+@click.argument("sources", nargs=-1, required=True)
+@click.option(
+    _AGAINST,
+    "candidates",
+    multiple=True,
+    metavar="SOURCE…",
+    help="Compare with these: repetitions on both sides; a case stands for all its runs.",
+)
+@click.option(
+    "--paths/--names",
+    "by_path",
+    default=None,
+    help="Tell apart what stands below different names, or not; without either, only of runs.",
+)
+@click.option(
+    "--limit", default=30, show_default=True, type=click.IntRange(1), help="Rows of each table."
+)
+@click.option(
+    "--flame", type=OutputFile(".svg", ".png"), help="Draw a flame graph into this .svg or .png."
+)
+@click.option("--csv", "as_csv", is_flag=True, help="All rows as CSV.")
+@json_option
+@where_options
+def command(
+    sources: tuple[str, ...],
+    candidates: tuple[str, ...],
+    limit: int,
+    flame: Path | None,
+    run: int | None,
+    results: Path | None,
+    resource_folders: tuple[Path, ...],
+    root: Path,
+    *,
+    by_path: bool | None,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
+    """Count what is in traces and profiles: per name how often, how long, how long by itself.
+
+    SOURCES are what benchyard trace takes. With --against, they are the baseline, and what follows
+    the candidate: each name is compared, with intervals, corrected for all names together.
+    """
+    if as_csv and as_json:
+        raise click.UsageError("--json and --csv exclude each other")
+    where = Where(root, results, resource_folders, run)
+    found = sources_of(sources, where, every_run=bool(candidates))
+    if by_path is None:
+        by_path = found[0].run is not None
+    view = _View(limit, by_path=by_path, as_csv=as_csv, as_json=as_json)
+    if candidates:
+        view.compare(found, sources_of(candidates, where, every_run=True), flame)
+    else:
+        view.describe(found, flame)
+
+
+class _View:
+    def __init__(self, limit: int, *, by_path: bool, as_csv: bool, as_json: bool) -> None:
+        self._limit = limit
+        self._by_path = by_path
+        self._as_csv = as_csv
+        self._as_json = as_json
+
+    def describe(self, sources: Sequence[Source], flame: Path | None) -> None:
+        traces = [source.load() for source in sources]
+        trace = traces[0]
+        if len(traces) > 1:
+            trace = side_by_side(traces, [one.title for one in sources])
+        if flame:
+            title = ", ".join(source.title for source in sources)
+            draw_flame(profiled(trace, by_path=True).total_s, flame, title)
+        found = statistics_of(trace)
+        critical = _critical(sources[0]) if len(sources) == 1 else None
+        rows = report.rows_of(found, by_path=self._by_path)
+        if self._as_json:
+            print_json(report.statistics_document(found, rows, critical))
+        elif self._as_csv:
+            say(report.statistics_csv(rows).removesuffix("\n"))
+        else:
+            self._print(rows, found, critical)
+        _tell_losses(trace)
+        _tell_file(flame)
+
+    def _print(
+        self,
+        rows: Sequence[Mapping[str, Json]],
+        found: TraceStatistics,
+        critical: CriticalPath | None,
+    ) -> None:
+        self._table(report.statistics_table(rows, self._limit), len(rows), "name")
+        say("")
+        self._table(report.tracks_table(found, self._limit), len(found.tracks), "track")
+        if found.counters:
+            say("")
+            table = report.counters_table(found, self._limit)
+            self._table(table, len(found.counters), "counter")
+        if critical and critical.steps:
+            say("")
+            print_table(report.critical_table(critical))
+            waited, after = duration(critical.waited_s), duration(critical.after_s)
+            say(f"waited {waited} before steps; {after} from the last one to the end")
+
+    def compare(
+        self, baseline: Sequence[Source], candidate: Sequence[Source], flame: Path | None
+    ) -> None:
+        # One after the other: only the sums of each trace stay in memory.
+        by_path = self._by_path or flame is not None
+        sides = [[_summed(one, by_path=by_path) for one in side] for side in (baseline, candidate)]
+        found = differences(*sides)
+        if flame:
+            totals = _mean_totals(sides[1])
+            draw_flame(totals, flame, f"{candidate[0].title} against {baseline[0].title}", found)
+            if not self._by_path:
+                sides = [
+                    [_summed(one, by_path=False) for one in side] for side in (baseline, candidate)
+                ]
+                found = differences(*sides)
+        if self._as_json:
+            print_json({"differences": report.differences_document(found)})
+        elif self._as_csv:
+            say(report.differences_csv(found).removesuffix("\n"))
+        else:
+            say(f"baseline {plural(len(sides[0]), 'trace')}, candidate {len(sides[1]):,}\n")
+            self._table(report.differences_table(found, self._limit), len(found), "row")
+            say(f"\n{report.differences_summary(found)}")
+            if any(one.judgement.verdict is Verdict.CANNOT_TELL for one in found):
+                say("cannot tell: so few traces cannot show any difference among so many names")
+        _tell_file(flame)
+
+    def _table(self, table: Table, count: int, noun: str) -> None:
+        print_table(table)
+        if count > self._limit:
+            say(f"and {plural(count - self._limit, noun)} more; --limit {count} shows all")
+
+
+def _summed(source: Source, *, by_path: bool) -> Profiled:
+    trace = source.load()
+    _tell_losses(trace)
+    critical = _critical(source)
+    shares: dict[str, float] = {}
+    for step in critical.steps if critical else ():
+        shares[step.name] = shares.get(step.name, 0.0) + step.share
+    return profiled(trace, by_path=by_path, shares=shares)
+
+
+def _critical(source: Source) -> CriticalPath | None:
+    try:
+        return critical_path(read_record(source.run)) if source.run else None
+    except (OSError, RecordError):
+        return None
+
+
+def _mean_totals(side: Sequence[Profiled]) -> Mapping[Names, float]:
+    names = dict.fromkeys(name for one in side for name in one.total_s)
+    return {name: sum(one.total_s.get(name, 0.0) for one in side) / len(side) for name in names}
+
+
+def _tell_losses(trace: Trace) -> None:
+    for loss in trace.losses:
+        say(f"not taken in: {loss}", err=True)
+
+
+def _tell_file(flame: Path | None) -> None:
+    if flame:
+        say(f"flame graph: {flame}", err=True)

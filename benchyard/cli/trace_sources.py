@@ -1,0 +1,120 @@
+"""What ``trace`` and ``profile`` are called with: cases, results, runs, and files of others."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import click
+
+from benchyard.cli.common import (
+    CommandT,
+    one_case,
+    resources_option,
+    results_of,
+    results_option,
+    root_option,
+)
+from benchyard.cli.outcome import read_summary
+from benchyard.core.errors import InputError
+from benchyard.core.files import shown
+from benchyard.results.folders import RUN_FILE, Results
+from benchyard.show.curves import run_to_draw
+from benchyard.traces.model import Trace
+from benchyard.traces.of_run import trace_of_run
+from benchyard.traces.sources import read_trace
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One trace to be read.
+
+    Args:
+        title: What it is, for people.
+        load: Reads it.
+        run: The folder of the run that it is of; none for a file of others.
+    """
+
+    title: str
+    load: Callable[[], Trace]
+    run: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where cases and their results are looked for.
+
+    Args:
+        root: Folder with the cases.
+        results: Where results lie instead of in the cases, or None.
+        resource_folders: Folders with resource classes.
+        run: The run wanted of each case; none for the median one.
+    """
+
+    root: Path
+    results: Path | None
+    resource_folders: tuple[Path, ...]
+    run: int | None = None
+
+
+def where_options(command: CommandT) -> CommandT:
+    """Add the options that ``Where`` is made of."""
+    run = click.option(
+        "--run",
+        type=click.IntRange(1),
+        help="Which run of a case; without it the median one, else the last that is done.",
+    )
+    for option in (root_option, resources_option, results_option, run):
+        command = option(command)
+    return command
+
+
+def sources_of(wanted: Sequence[str], where: Where, *, every_run: bool = False) -> list[Source]:
+    """Return what is wanted, in order.
+
+    Args:
+        wanted: Cases, folders with results, folders of runs, files.
+        where: Where cases are looked for.
+        every_run: Whether a case stands for all its runs that are done.
+
+    Raises:
+        InputError: If there is no such thing.
+    """
+    return [source for one in wanted for source in _found(one, where, every_run)]
+
+
+def _found(wanted: str, where: Where, every_run: bool) -> list[Source]:  # noqa: FBT001
+    place = Path(wanted)
+    if (place / RUN_FILE).is_file():
+        return [_of_run(place)]
+    if place.is_dir() and Results(place).runs():
+        return _of_results(place, where, every_run)
+    if place.is_file():
+        return [Source(str(place), partial(read_trace, place))]
+    case = one_case(wanted, where.root, where.resource_folders)
+    return _of_results(results_of(case, where.root, where.results), where, every_run, case.title)
+
+
+def _of_run(folder: Path, title: str | None = None) -> Source:
+    return Source(title or shown(folder), partial(trace_of_run, folder), folder)
+
+
+def _of_results(
+    folder: Path,
+    where: Where,
+    every_run: bool,  # noqa: FBT001
+    title: str | None = None,
+) -> list[Source]:
+    runs = Results(folder)
+    if every_run and where.run is None:
+        numbers = [*runs.done()]
+    else:
+        numbers = [where.run or run_to_draw(folder, read_summary(folder))]
+    if not numbers or numbers == [None]:
+        raise InputError(f"there is no run in {shown(folder)} yet; benchyard run makes them")
+    kept = [number for number in numbers if number]
+    for number in kept:
+        if not runs.run(number).path.is_dir():
+            raise InputError(f"there is no run {number} in {shown(folder)}")
+    base = title or shown(folder)
+    return [_of_run(runs.run(number).path, f"{base}, run {number}") for number in kept]

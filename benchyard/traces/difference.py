@@ -1,0 +1,159 @@
+"""In what two sets of traces differ, name by name, and how sure that is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from benchyard.statistics.comparison import (
+    LEVEL,
+    THRESHOLD,
+    Difference,
+    Judgement,
+    Verdict,
+    compare_samples,
+    judge,
+)
+from benchyard.traces.model import Trace
+from benchyard.traces.statistics import names_on
+from benchyard.traces.totals import nested, totals_of_names, totals_of_paths
+
+#: The names that lead to a slice, the outermost first; a single one if paths do not count.
+Names = tuple[str, ...]
+_NS_PER_S = 1e9
+
+
+class Measure(Enum):
+    """What is compared of a name."""
+
+    SELF = "self"
+    TOTAL = "total"
+    COUNT = "count"
+    SHARE = "critical share"
+
+    @property
+    def unit(self) -> str:
+        """Of its values: ``s`` or ``1``."""
+        return "s" if self in (Measure.SELF, Measure.TOTAL) else "1"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDifference:
+    """What differs of one name or path.
+
+    Args:
+        names: That lead to it.
+        measure: What of it.
+        difference: Of the values, one a trace; seconds for times.
+        judgement: Corrected for all names of the same measure.
+    """
+
+    names: Names
+    measure: Measure
+    difference: Difference
+    judgement: Judgement
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a difference is shown."""
+        return self.judgement.verdict in (
+            Verdict.REGRESSION,
+            Verdict.IMPROVEMENT,
+            Verdict.CHANGE,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """One trace, summed up by name or path.
+
+    Args:
+        self_s: Time in seconds without what is inside.
+        total_s: Time in seconds with what is inside.
+        count: How many slices.
+        share: Of a run's time that each step on its critical path took, 0 to 1; empty of others.
+    """
+
+    self_s: Mapping[Names, float]
+    total_s: Mapping[Names, float]
+    count: Mapping[Names, float]
+    share: Mapping[Names, float]
+
+    def of(self, measure: Measure) -> Mapping[Names, float]:
+        """Return the values of one measure."""
+        return {
+            Measure.SELF: self.self_s,
+            Measure.TOTAL: self.total_s,
+            Measure.COUNT: self.count,
+            Measure.SHARE: self.share,
+        }[measure]
+
+
+def profiled(
+    trace: Trace, *, by_path: bool = False, shares: Mapping[str, float] | None = None
+) -> Profiled:
+    """Return a trace summed up; that is all that a comparison needs of it.
+
+    Args:
+        trace: Its slices may be in any order.
+        by_path: Whether equal names at different places are told apart.
+        shares: Of the critical path that steps took, by their names.
+    """
+    trace, nesting = nested(trace)
+    totals = totals_of_paths(trace.slices, nesting)
+    if by_path:
+        keys = [names_on(nesting.paths, trace.names, one) for one in range(len(nesting.paths))]
+    else:
+        totals = totals_of_names(totals, nesting.paths, len(trace.names))
+        keys = [(name,) for name in trace.names]
+    rows = [key for key, count in zip(keys, totals.count.tolist(), strict=True) if count]
+    there = totals.count > 0
+    columns = (
+        totals.self_time[there] / _NS_PER_S,
+        totals.total[there] / _NS_PER_S,
+        totals.count[there].astype(float),
+    )
+    self_s, total_s, count = (dict(zip(rows, column.tolist(), strict=True)) for column in columns)
+    return Profiled(self_s, total_s, count, {(name,): one for name, one in (shares or {}).items()})
+
+
+def differences(
+    baseline: Sequence[Profiled],
+    candidate: Sequence[Profiled],
+    *,
+    level: float = LEVEL,
+    threshold: float = THRESHOLD,
+) -> list[NamedDifference]:
+    """Compare repetitions on both sides, name by name; what is missing in one counts as 0 there.
+
+    Each measure is a family of its own: the chance of even one false call among all its names is
+    at most the level, by Holm. What is surest comes first: called before uncalled, self times
+    before others, the smallest p-value and then the largest difference first.
+
+    Args:
+        baseline: A trace each.
+        candidate: A trace each.
+        level: Chance of even one false call over all names, from 0 to 1.
+        threshold: Smallest relative change that is called.
+    """
+    found: list[NamedDifference] = []
+    for measure in Measure:
+        sides = [[one.of(measure) for one in side] for side in (baseline, candidate)]
+        names = [*dict.fromkeys(name for side in sides for one in side for name in one)]
+        compared = [
+            compare_samples(
+                *([one.get(name, 0.0) for one in side] for side in sides),
+                smaller_is_better=True if measure.unit == "s" else None,
+                level=level,
+                threshold=threshold,
+            )
+            for name in names
+        ]
+        judged = zip(names, compared, judge(compared, level), strict=True)
+        found.extend(NamedDifference(name, measure, one, what) for name, one, what in judged)
+    return sorted(found, key=_rank)
+
+
+def _rank(one: NamedDifference) -> tuple[bool, int, float, float, Names]:
+    measure = [*Measure].index(one.measure)
+    size = abs(one.difference.shift or 0.0)
+    return not one.is_shown, measure, one.difference.p_value, -size, one.names

@@ -1,0 +1,97 @@
+"""``benchyard trace``: runs and files of others as timelines, written, drawn, and in a browser."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.benchyard.cli.conftest import Cli
+from tests.browsing import Browser
+from tests.conftest import MakeCase, process
+from tests.here import RunHere
+
+EVENT = {"ph": "X", "name": "load", "pid": 1, "tid": 2, "ts": 0, "dur": 5}
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    file = tmp_path / "foreign.json"
+    file.write_text(json.dumps([EVENT, {**EVENT, "dur": -1}]))
+    return file
+
+
+def names_in(file: Path) -> set[str]:
+    return {one["name"] for one in json.loads(file.read_bytes())["traceEvents"]}
+
+
+@pytest.mark.slow
+def test_a_run_is_written_drawn_and_shown_in_a_browser(
+    case_folder: MakeCase, run_here: RunHere, tmp_path: Path
+) -> None:
+    case = case_folder("words", process("sort them", "sleep 0.3"), process("count", "sleep 0.1"))
+    run = ("run", case, "--direct", "--runs", "2", "--cooldown", "0", "--interval", "0.05")
+    assert run_here(*run).returncode == 0
+
+    ended = run_here("trace", case, "-o", "run.json")
+    assert ended.returncode == 0, ended.stderr
+    assert re.fullmatch(
+        r"\d+ slices on 2 tracks, \d+ counters, 0 instants: run.json\n", ended.stdout
+    )
+    assert {"sort them", "count"} <= names_in(tmp_path / "run.json")
+
+    both = run_here("trace", case / "results/run_1", case / "results/run_2", "-o", "both.svg")
+    assert both.returncode == 0, both.stderr
+    ET.parse(tmp_path / "both.svg")  # noqa: S314 - our own
+    assert run_here("trace", case, "--run", "2", "-o", "run.json.gz").returncode == 0
+
+    command = [sys.executable, "-m", "benchyard.cli", "trace", str(case), "--open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as shown:
+        assert shown.stdout is not None
+        address = re.search(r"http://\S+/", shown.stdout.readline())
+        assert address
+        browser = Browser(address[0])
+        try:
+            browser.open("")
+            browser.wait_for_text("lab", "Process", "CPU of the host")
+            assert shown.wait(60) == 0
+        finally:
+            browser.close()
+
+
+def test_files_of_others_stand_side_by_side_and_what_is_lost_is_told(
+    foreign: Path, cli: Cli, tmp_path: Path
+) -> None:
+    out = tmp_path / "both.json"
+    said = cli("trace", foreign, foreign, "-o", out)
+    assert said.out == f"2 slices on 2 tracks, 0 counters, 0 instants: {out}\n"
+    assert "not taken in: " in said.err
+    assert "dur is negative" in said.err
+    assert "load" in names_in(out)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "say where the trace goes: -o FILE, or --open"),
+        (["-o", "x.txt"], "x.txt: it must end in .json or"),
+        (["-o", "x.gz"], "x.gz: it must end in .json, .json.gz"),
+        (["-o", "/nowhere/x.json"], "there is no folder /nowhere"),
+    ],
+)
+def test_where_it_cannot_go_is_said(foreign: Path, cli: Cli, more: list[str], said: str) -> None:
+    assert said in cli("trace", foreign, *more, code=2).err
+
+
+def test_what_there_is_no_trace_of_is_said(case_folder: MakeCase, cli: Cli, tmp_path: Path) -> None:
+    case = case_folder("words", process("fine", "true"))
+    out = tmp_path / "x.json"
+    assert "there is no run in" in cli("trace", case, "-o", out, code=2).err
+    assert "there is no run 7 in" in cli("trace", case, "--run", "7", "-o", out, code=2).err
+    (tmp_path / "odd").write_bytes(b"\x00")
+    assert "no known format" in cli("trace", tmp_path / "odd", "-o", out, code=2).err
+    assert "no case is 'nothing'" in cli("trace", "nothing", "-o", out, code=2).err
+    assert not out.exists()

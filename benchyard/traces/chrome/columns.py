@@ -14,6 +14,8 @@ from benchyard.traces.model import Counter, Flow, Instant, Loss, Slices
 KeyT = TypeVar("KeyT")
 Id = int | str
 _NS = 1000
+#: Of our counters: their only argument is named by their unit, which Perfetto shows.
+UNIT_CATEGORY = "unit"
 
 
 class Numbered(dict[KeyT, int]):
@@ -54,8 +56,8 @@ class Columns:
     _names: "array[int]" = field(default_factory=lambda: array("i"))
     _starts: "array[int]" = field(default_factory=lambda: array("q"))
     _durations: "array[int]" = field(default_factory=lambda: array("q"))
-    _counters: dict[tuple[Id, str, str], _Seen] = field(
-        default_factory=dict[tuple[Id, str, str], _Seen]
+    _counters: dict[tuple[Id, str, str, bool], _Seen] = field(
+        default_factory=dict[tuple[Id, str, str, bool], _Seen]
     )
 
     def add(self, slices: Sequence[Event]) -> None:
@@ -83,7 +85,7 @@ class Columns:
     def count(self, event: Event, series: str, value: float) -> None:
         """Add a value of a counter."""
         id_ = f" [{event.id}]" if event.id != "" else ""
-        key = (event.pid, event.name + id_, series)
+        key = (event.pid, event.name + id_, series, event.cat == UNIT_CATEGORY)
         seen = self._counters.get(key)
         if seen is None:
             seen = self._counters[key] = _Seen()
@@ -123,8 +125,8 @@ class Columns:
     def counters(self) -> list[tuple[Id, Counter]]:
         """Return each counter with the number of its process."""
         return [
-            (pid, _counter(name, series, seen))
-            for (pid, name, series), seen in self._counters.items()
+            (pid, _counter(name, "" if is_unit else series, series if is_unit else "", seen))
+            for (pid, name, series, is_unit), seen in self._counters.items()
         ]
 
 
@@ -139,11 +141,9 @@ def _nanoseconds(
     return np.rint(microseconds * _NS).astype(np.int64)
 
 
-def _counter(name: str, series: str, seen: _Seen) -> Counter:
+def _counter(name: str, series: str, unit: str, seen: _Seen) -> Counter:
     times = _nanoseconds(np.array(seen.times, np.float64))
     values = np.array(seen.values, np.float64)
     order = np.argsort(times, kind="stable")
-    unit = series if name.endswith(f" ({series})") else ""
-    shown = name.removesuffix(f" ({series})") if unit else name
-    full = shown if unit or series == "value" else f"{shown}: {series}"
+    full = name if series in ("", "value") else f"{name}: {series}"
     return Counter("", full, times[order], values[order], unit)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benchyard.core.files import writing_atomically
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
+from benchyard.traces.chrome.columns import UNIT_CATEGORY
 from benchyard.traces.model import Counter, Times, Trace
 
 _BATCH = 10_000
@@ -120,8 +121,9 @@ def _slices(trace: Trace, ids: _Ids) -> Iterator[str]:
 
 
 def _counts(counter: Counter, pid: int) -> Iterator[str]:
-    name = f"{counter.name} ({counter.unit})" if counter.unit else counter.name
-    head, key = f'{{"ph":"C","pid":{pid},"name":{encoded(name)},"ts":', counter.unit or "value"
+    unit = f'"cat":"{UNIT_CATEGORY}",' if counter.unit else ""
+    head = f'{{"ph":"C","pid":{pid},{unit}"name":{encoded(counter.name)},"ts":'
+    key = counter.unit or "value"
     args = f',"args":{{{encoded(key)}:'
     kept = _corners(counter)
     for time, value in zip(_us(counter.times[kept]), _texts(counter.values[kept]), strict=True):

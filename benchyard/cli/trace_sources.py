@@ -89,7 +89,7 @@ def _found(wanted: str, where: Where, every_run: bool) -> list[Source]:  # noqa:
         return [_of_run(place)]
     if place.is_dir() and Results(place).runs():
         return _of_results(place, where, every_run)
-    if place.is_file():
+    if place.is_file() or any(place.glob("profile_*.bin")):
         return [Source(str(place), partial(read_trace, place))]
     case = one_case(wanted, where.root, where.resource_folders)
     return _of_results(results_of(case, where.root, where.results), where, every_run, case.title)

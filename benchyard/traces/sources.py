@@ -10,6 +10,7 @@ from benchyard.core.files import shown
 from benchyard.traces.chrome.reading import read_chrome
 from benchyard.traces.model import Trace
 from benchyard.traces.pprof import read_pprof
+from benchyard.traces.scanner.profile import Profile
 from benchyard.traces.speedscope import read_speedscope
 from benchyard.traces.stacks import looks_collapsed, read_collapsed
 
@@ -25,11 +26,13 @@ def read_trace(path: Path) -> Trace:
     """Read a trace or profile of others.
 
     Args:
-        path: A file, gzipped or not.
+        path: A file, gzipped or not, or the folder of a Scanner job.
 
     Raises:
         InputError: If it cannot be read, or no format is known that looks like it.
     """
+    if path.is_dir():
+        return Profile(path).trace()
     head = _unpacked(path, _HEAD_BYTES)
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:1] in (b"[", b"{") and not _is_speedscope(start):

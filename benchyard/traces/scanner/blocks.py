@@ -1,0 +1,207 @@
+"""A file of Scanner's profiler: blocks of intervals and counters, none read beyond its end.
+
+Source: scanner/util/profiler.inl and python/scannerpy/profiler.py of Scanner (2020).
+"""
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: An interval as it lies in the file: 17 bytes, nothing between them.
+INTERVAL = np.dtype([("key", "u1"), ("start", "<i8"), ("end", "<i8")])
+KEYS = 256
+#: A file with more has lost its place; so the original reads none of them.
+MOST_COUNTERS = 1_000_000
+_LONG, _BYTE = struct.Struct("<q"), struct.Struct("B")
+_LEAST_KEY_BYTES, _LEAST_COUNTER_BYTES = 2, 9
+_TOLD_NAMES = 3
+
+
+class FormatError(ValueError):
+    """A file is cut off or corrupt; the text says what, and at which byte."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worker:
+    """What one worker of a node did.
+
+    Args:
+        node: The node's number, as the file tells it.
+        kind: ``process_job``, ``load``, ``eval``, ``save`` or ``master``.
+        tag: Of workers of the same kind and number, such as ``pre``.
+        number: Among those of its kind.
+        names: Of intervals, by their key.
+        intervals: Columns ``key``, ``start``, ``end``; nanoseconds from the master's start.
+        counters: By name.
+    """
+
+    node: int
+    kind: str
+    tag: str
+    number: int
+    names: Mapping[int, str]
+    intervals: NDArray[np.void]
+    counters: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class NodeFile:
+    """The content of one file.
+
+    Args:
+        start: When the node began to work, in nanoseconds.
+        end: When it ended.
+        workers: In the file's order.
+        problems: What is odd in it and did not keep it from being read.
+    """
+
+    start: int
+    end: int
+    workers: list[Worker] = field(default_factory=list[Worker])
+    problems: list[str] = field(default_factory=list[str])
+
+
+def read_node(content: bytes, *, master: bool = False) -> NodeFile:
+    """Read a file; the intervals stay where they are in ``content``.
+
+    Args:
+        content: Of the whole file.
+        master: Whether it is ``profile_master.bin``, which has one block.
+
+    Raises:
+        FormatError: If the file breaks off, or announces what cannot be.
+    """
+    reader = _Reader(content)
+    found = NodeFile(reader.long("start"), reader.long("end"))
+    blocks = _one_block(reader, found) if master else _blocks(reader, found)
+    found.workers.extend(blocks)
+    if reader.left:
+        found.problems.append(f"{reader.left:,} bytes are left over from byte {reader.place:,} on")
+    return found
+
+
+def _one_block(reader: "_Reader", found: NodeFile) -> Iterator[Worker]:
+    yield _worker(reader, found.problems)
+
+
+def _blocks(reader: "_Reader", found: NodeFile) -> Iterator[Worker]:
+    yield _worker(reader, found.problems)
+    for _ in range(reader.byte("number of load workers")):
+        yield _worker(reader, found.problems)
+    pipelines = reader.byte("number of evaluation pipelines")
+    chain = reader.byte("length of a pipeline")
+    for _ in range(pipelines * chain):
+        yield _worker(reader, found.problems)
+    for _ in range(reader.byte("number of save workers")):
+        yield _worker(reader, found.problems)
+
+
+def _worker(reader: "_Reader", problems: list[str]) -> Worker:
+    start = reader.place
+    node = reader.long("node")
+    kind, tag = reader.text("kind", problems), reader.text("tag", problems)
+    number = reader.long("worker's number")
+    names = _names(reader, problems)
+    count = reader.count("intervals", INTERVAL.itemsize)
+    intervals = np.frombuffer(reader.content, INTERVAL, count, reader.place)
+    reader.skip(count * INTERVAL.itemsize)
+    counters = _counters(reader, problems, f"block at byte {start:,}")
+    return Worker(node, kind, tag, number, names, intervals, counters)
+
+
+def _names(reader: "_Reader", problems: list[str]) -> Mapping[int, str]:
+    """Return the name of each key; keys that several names share get all of these."""
+    found: dict[int, list[str]] = defaultdict(list)
+    start = reader.place
+    count = reader.count("keys", _LEAST_KEY_BYTES)
+    for _ in range(count):
+        name = reader.text("key", problems)
+        found[reader.byte("key's number")].append(name)
+    shared = sum(len(names) > 1 for names in found.values())
+    if shared:
+        problems.append(
+            f"{count:,} kinds of intervals at byte {start:,} share {len(found):,} numbers; those "
+            f"of {shared:,} cannot be told apart and keep all their names"
+        )
+    return {key: _together(names) for key, names in found.items()}
+
+
+def _together(names: Sequence[str]) -> str:
+    more = f" or {len(names) - _TOLD_NAMES:,} more" if len(names) > _TOLD_NAMES else ""
+    return " or ".join(names[:_TOLD_NAMES]) + more
+
+
+def _counters(reader: "_Reader", problems: list[str], where: str) -> Mapping[str, int]:
+    start = reader.place
+    count = reader.long("number of counters")
+    if count > MOST_COUNTERS:
+        problems.append(f"{where}: {count:,} counters announced at byte {start:,}, taken for none")
+        return {}
+    reader.check(count, _LEAST_COUNTER_BYTES, "counters", start)
+    return {reader.text("counter", problems): reader.long("counter") for _ in range(count)}
+
+
+class _Reader:
+    """Takes values off a file, from front to back."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.place = 0
+
+    @property
+    def left(self) -> int:
+        """How many bytes are left."""
+        return len(self.content) - self.place
+
+    def skip(self, size: int) -> int:
+        """Return the place, and go on behind the next bytes, which must be there."""
+        place = self.place
+        self.place += size
+        return place
+
+    def long(self, what: str) -> int:
+        """Take an integer of 8 bytes."""
+        self._need(_LONG.size, what)
+        return int(_LONG.unpack_from(self.content, self.skip(_LONG.size))[0])
+
+    def byte(self, what: str) -> int:
+        """Take an integer of one byte."""
+        self._need(_BYTE.size, what)
+        return self.content[self.skip(1)]
+
+    def text(self, what: str, problems: list[str]) -> str:
+        """Take a text that ends with a zero; what is no UTF-8 is read byte by byte."""
+        end = self.content.find(b"\0", self.place)
+        if end < 0:
+            raise FormatError(f"the {what} at byte {self.place:,} has no end")
+        raw = self.content[self.place : end]
+        start = self.skip(end + 1 - self.place)
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            problems.append(f"the {what} at byte {start:,} is no UTF-8; read as Latin-1")
+            return raw.decode("latin-1")
+
+    def count(self, what: str, least_bytes: int) -> int:
+        """Take the number of things that follow, of so many bytes each at least."""
+        start = self.place
+        number = self.long(f"number of {what}")
+        self.check(number, least_bytes, what, start)
+        return number
+
+    def check(self, number: int, least_bytes: int, what: str, start: int) -> None:
+        """Refuse a number of things that there cannot be."""
+        if number < 0:
+            raise FormatError(f"{number:,} {what} are announced at byte {start:,}")
+        if number * least_bytes > self.left:
+            raise FormatError(
+                f"{number:,} {what} are announced at byte {start:,}, and {self.left:,} bytes left"
+            )
+
+    def _need(self, size: int, what: str) -> None:
+        if size > self.left:
+            raise FormatError(f"cut off at byte {len(self.content):,}, within the {what}")

@@ -1,0 +1,193 @@
+"""A job of Scanner: its profiles together, counted and written, under the original's names."""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchyard.core.errors import InputError
+from benchyard.traces.model import Loss, Slices, Trace, Track
+from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, Worker, read_node
+from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
+from benchyard.traces.scanner.events import ThreadOfTrace, write_threads
+
+_KINDS = ("process_job", "load", "decode", "eval", "save")
+_NS_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileStatistics:
+    """A job in figures.
+
+    Args:
+        seconds: For each kind of worker, and in it each kind of interval.
+        counters: For each kind of worker, and in it each counter; summed over the workers.
+        total_time: From the first node's start to the last one's end, in seconds.
+    """
+
+    seconds: Mapping[str, Mapping[str, float]]
+    counters: Mapping[str, Mapping[str, int]]
+    total_time: float
+
+
+class Profile:
+    """The profiles of a job.
+
+    It differs from Scanner's own where that is wrong: all files are read, also those of nodes
+    beyond ``num_nodes``; nodes keep their numbers; a damaged file loses nothing of the others.
+
+    Args:
+        path: The job's folder, ``jobs/<id>`` of a database.
+        subsample: Read so many nodes, drawn at random; all without it.
+
+    Attributes:
+        nodes: What each node's file holds, by the node's number.
+        master: What the master's file holds, if it is there.
+        descriptor: What the job's descriptor says, if it is there.
+        problems: What is damaged or odd, each with its file and byte.
+
+    Raises:
+        InputError: If no profile can be read there.
+    """
+
+    def __init__(self, path: str | Path, subsample: int | None = None) -> None:
+        self.path = Path(path)
+        self.problems: list[str] = []
+        self.descriptor = self._descriptor()
+        self.master = self._read(self.path / "profile_master.bin", master=True)
+        files = self._files()
+        if subsample is not None and subsample < len(files):
+            files = dict(random.sample(sorted(files.items()), subsample))
+        read = {node: self._read(file) for node, file in sorted(files.items())}
+        self.nodes = {node: found for node, found in read.items() if found}
+        if not (self.nodes or self.master):
+            why = "; ".join(self.problems) or "no profile_<node>.bin is there"
+            raise InputError(f"{self.path}: no profile of a Scanner job can be read: {why}")
+
+    def workers(self) -> Iterator[tuple[int, Worker]]:
+        """Yield each node's number with each of its workers, kind by kind."""
+        for node, found in self.nodes.items():
+            for kind in dict.fromkeys([*_KINDS, *(one.kind for one in found.workers)]):
+                for worker in found.workers:
+                    if worker.kind == kind:
+                        yield node, worker
+
+    def statistics(self) -> ProfileStatistics:
+        """Return how long intervals took together, and what was counted."""
+        seconds: dict[str, dict[str, float]] = defaultdict(dict)
+        counters: dict[str, dict[str, int]] = defaultdict(dict)
+        for _, worker in self.workers():
+            times = seconds[worker.kind]
+            columns = worker.intervals
+            spent = np.bincount(columns["key"], columns["end"] - columns["start"], KEYS)
+            counts = np.bincount(columns["key"], minlength=KEYS)
+            for key in np.flatnonzero(counts).tolist():
+                name = _name(worker, key)
+                times[name] = times.get(name, 0.0) + float(spent[key]) / _NS_PER_S
+            for name, value in worker.counters.items():
+                counters[worker.kind][name] = counters[worker.kind].get(name, 0) + value
+        return ProfileStatistics(dict(seconds), dict(counters), self._total_time())
+
+    def write_trace(self, path: str | Path) -> Path:
+        """Write a trace for Perfetto and chrome://tracing, as Scanner names threads.
+
+        Args:
+            path: It ends in ``.trace``, ``.json``, ``.json.gz`` or ``.tar.gz``; the last one
+                holds a ``.trace``.
+
+        Raises:
+            InputError: If it ends in anything else.
+            OSError: If it cannot be written.
+        """
+        return write_threads(self._threads(), Path(path))
+
+    def trace(self) -> Trace:
+        """Return the job in the model that all other traces have."""
+        tracks: list[Track] = []
+        names: dict[str, int] = {}
+        parts: list[Slices] = []
+        backwards = 0
+        for thread in self._threads():
+            columns = thread.intervals
+            numbers = [names.setdefault(name, len(names)) for name in thread.names]
+            duration = columns["end"] - columns["start"]
+            sound = duration >= 0
+            backwards += int((~sound).sum())
+            parts.append(
+                Slices(
+                    np.full(int(sound.sum()), len(tracks), np.int32),
+                    np.array(numbers, np.int32)[columns["key"][sound]],
+                    columns["start"][sound],
+                    duration[sound],
+                )
+            )
+            tracks.append(Track(thread.process, thread.name))
+        losses = [Loss(problem, 1, "the file") for problem in self.problems]
+        if backwards:
+            losses.append(Loss("an interval that ends before it begins", backwards, "any file"))
+        return Trace(tracks, [*names], _together(parts), losses=losses)
+
+    def _threads(self) -> Iterator[ThreadOfTrace]:
+        for found in [self.master] if self.master else []:
+            for worker in found.workers:
+                yield _thread(worker, "master", -1, 0, "master")
+        for tid, (node, worker) in enumerate(self.workers()):
+            name = f"{worker.kind}_{node:02d}_{worker.number:02d}"
+            name += f"_{worker.tag}" if worker.tag else ""
+            yield _thread(worker, f"node {node}", node, tid, name)
+
+    def _total_time(self) -> float:
+        if not self.nodes:
+            return 0.0
+        first = min(found.start for found in self.nodes.values())
+        return (max(found.end for found in self.nodes.values()) - first) / _NS_PER_S
+
+    def _files(self) -> dict[int, Path]:
+        files = {file.stem.removeprefix("profile_"): file for file in self.path.glob("profile_*")}
+        return {
+            int(node): file
+            for node, file in files.items()
+            if node.isdecimal() and file.suffix == ".bin"
+        }
+
+    def _read(self, file: Path, *, master: bool = False) -> NodeFile | None:
+        try:
+            found = read_node(file.read_bytes(), master=master)
+        except FileNotFoundError:
+            return None
+        except (OSError, FormatError) as error:
+            self.problems.append(f"{file.name}: {error}")
+            return None
+        self.problems += [f"{file.name}: {problem}" for problem in found.problems]
+        return found
+
+    def _descriptor(self) -> JobDescriptor | None:
+        file = self.path / "descriptor.bin"
+        try:
+            return read_descriptor(file.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, FormatError) as error:
+            self.problems.append(f"{file.name}: {error}")
+            return None
+
+
+def _thread(worker: Worker, process: str, pid: int, tid: int, name: str) -> ThreadOfTrace:
+    names = [_name(worker, key) for key in range(KEYS)]
+    return ThreadOfTrace(process, pid, tid, name, worker.kind, names, worker.intervals)
+
+
+def _name(worker: Worker, key: int) -> str:
+    return worker.names.get(key) or f"unknown key {key}"
+
+
+def _together(parts: list[Slices]) -> Slices:
+    return Slices(
+        np.concatenate([np.empty(0, np.int32), *(one.track for one in parts)]),
+        np.concatenate([np.empty(0, np.int32), *(one.name for one in parts)]),
+        np.concatenate([np.empty(0, np.int64), *(one.start for one in parts)]),
+        np.concatenate([np.empty(0, np.int64), *(one.duration for one in parts)]),
+    )

@@ -1,0 +1,328 @@
+"""Scanner's profiles: the values of a plain reader, and a sentence for whatever is damaged."""
+
+import gzip
+import json
+import random
+import struct
+import tarfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchyard.core.errors import InputError
+from benchyard.traces.scanner import Profile
+from benchyard.traces.scanner.blocks import FormatError, Worker, read_node
+from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
+from benchyard.traces.scanner.writing import (
+    NodeWorkers,
+    intervals,
+    master_file,
+    node_file,
+    synthetic_job,
+)
+from benchyard.traces.sources import read_trace
+
+SAMPLES = Path(__file__).resolve().parents[5] / "shared" / "samples" / "scanner"
+Interval = tuple[str, int, int]
+
+
+def job(folder: Path, files: dict[str, bytes]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def worker(kind: str = "load", node: int = 0, *rows: tuple[int, int, int], **more: Any) -> Worker:
+    columns = np.array(rows, np.int64).reshape(-1, 3)
+    made = intervals(columns[:, 0].astype(np.uint8), columns[:, 1], columns[:, 2])
+    known: dict[str, Any] = {"tag": "", "number": 0, "names": {0: "io"}, "counters": {}} | more
+    return Worker(
+        node, kind, known["tag"], known["number"], known["names"], made, known["counters"]
+    )
+
+
+def one_node(process: Worker, *load: Worker, start: int = 0, end: int = 10**9) -> bytes:
+    return node_file(start, end, NodeWorkers(process, load))
+
+
+# -- a plain reader
+
+
+def plain_block(content: bytes, place: int) -> tuple[dict[str, Any], int]:
+    def text(at: int) -> tuple[str, int]:
+        end = content.index(b"\0", at)
+        return content[at:end].decode(), end + 1
+
+    def long(at: int) -> tuple[int, int]:
+        return struct.unpack_from("<q", content, at)[0], at + 8
+
+    _, place = long(place)
+    kind, place = text(place)
+    tag, place = text(place)
+    number, place = long(place)
+    count, place = long(place)
+    names: dict[int, str] = {}
+    for _ in range(count):
+        name, place = text(place)
+        names[content[place]] = name
+        place += 1
+    count, place = long(place)
+    rows: list[Interval] = []
+    for _ in range(count):
+        key, start, end = struct.unpack_from("<Bqq", content, place)
+        rows.append((names[key], start, end))
+        place += 17
+    count, place = long(place)
+    counters: dict[str, int] = {}
+    for _ in range(count):
+        name, place = text(place)
+        counters[name], place = long(place)
+    return {"kind": kind, "tag": tag, "number": number, "rows": rows, "counters": counters}, place
+
+
+def plain(content: bytes) -> list[dict[str, Any]]:
+    block, place = plain_block(content, 16)
+    found = [block]
+    for kind in ("load", "eval", "save"):
+        count = content[place]
+        place += 1
+        if kind == "eval":
+            count *= content[place]
+            place += 1
+        for _ in range(count):
+            block, place = plain_block(content, place)
+            found.append(block)
+    assert place == len(content)
+    return found
+
+
+def rows_of(one: Worker) -> list[Interval]:
+    columns = (one.intervals[name].tolist() for name in ("key", "start", "end"))
+    return [(one.names[key], start, end) for key, start, end in zip(*columns, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_all_values_are_those_of_a_plain_reader(tmp_path: Path, seed: int) -> None:
+    files = synthetic_job(2, 3, 4_000, seed, {"rows": seed, "bytes": 5})
+    profile = Profile(job(tmp_path, files))
+    seconds: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for node, found in profile.nodes.items():
+        expected = plain(files[f"profile_{node}.bin"])
+        assert len(found.workers) == len(expected)
+        for ours, theirs in zip(found.workers, expected, strict=True):
+            assert rows_of(ours) == theirs["rows"]
+            about = (ours.kind, ours.tag, ours.number, ours.counters)
+            assert about == tuple(theirs[key] for key in ("kind", "tag", "number", "counters"))
+            for name, start, end in theirs["rows"]:
+                seconds[ours.kind][name] += end - start
+    statistics = profile.statistics()
+    assert {kind: set(times) for kind, times in statistics.seconds.items()} == {
+        kind: set(times) for kind, times in seconds.items()
+    }
+    for kind, times in seconds.items():
+        for name, spent in times.items():
+            assert statistics.seconds[kind][name] == pytest.approx(spent / 1e9, rel=1e-12)
+    assert statistics.counters["load"] == {"rows": 2 * 3 * seed, "bytes": 30}
+    assert profile.problems == []
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="real profiles are not here")
+def test_a_real_profile_is_read_to_its_last_byte() -> None:
+    profile = Profile(SAMPLES)
+    assert list(profile.nodes) == [3]
+    assert len(profile.nodes[3].workers) == 7
+    assert profile.problems == []
+    assert profile.descriptor is not None
+
+
+# -- where the original is wrong
+
+
+def test_the_total_time_is_that_of_all_nodes(tmp_path: Path) -> None:
+    files = {
+        f"profile_{node}.bin": one_node(worker("process_job"), start=0, end=end * 10**9)
+        for node, end in enumerate((1, 2, 3, 1))
+    }
+    assert Profile(job(tmp_path, files)).statistics().total_time == 3.0
+
+
+def test_nodes_keep_their_numbers_and_none_is_missed(tmp_path: Path) -> None:
+    files = {f"profile_{node}.bin": one_node(worker("process_job")) for node in (0, 7, 1, 12)}
+    (tmp_path / "profile_x.bin").write_bytes(b"")
+    assert list(Profile(job(tmp_path, files)).nodes) == [0, 1, 7, 12]
+    assert set(Profile(tmp_path, subsample=2).nodes) < {0, 1, 7, 12}
+    assert len(Profile(tmp_path, subsample=2).nodes) == 2
+
+
+def test_counters_are_not_added_to_times(tmp_path: Path) -> None:
+    counted = worker("load", 0, (0, 0, 5 * 10**9), counters={"io": 3_000_000_000})
+    files = {"profile_0.bin": one_node(worker("process_job"), counted)}
+    statistics = Profile(job(tmp_path, files)).statistics()
+    assert statistics.seconds["load"] == {"io": 5.0}
+    assert statistics.counters["load"] == {"io": 3_000_000_000}
+
+
+def test_kinds_that_share_a_number_are_not_merged_in_silence(tmp_path: Path) -> None:
+    content = one_node(worker("process_job", 0, (0, 0, 9)))
+    keys = b"".join(b"k%03d\0" % one + bytes([one % 256]) for one in range(300))
+    known = struct.pack("<q", 1) + b"io\0\0"
+    files = {"profile_0.bin": content.replace(known, struct.pack("<q", 300) + keys, 1)}
+    profile = Profile(job(tmp_path, files))
+    assert profile.statistics().seconds["process_job"] == {"k000 or k256": pytest.approx(9e-9)}
+    assert "300 kinds of intervals at byte" in profile.problems[0]
+    assert "those of 44 cannot be told apart" in profile.problems[0]
+
+
+def test_a_key_without_a_name_and_names_that_are_no_utf8_are_read(tmp_path: Path) -> None:
+    content = one_node(worker("process_job", 0, (0, 0, 9), (7, 1, 3)))
+    files = {"profile_0.bin": content.replace(b"io\0", b"\xe9\0", 1)}
+    profile = Profile(job(tmp_path, files))
+    assert set(profile.statistics().seconds["process_job"]) == {"é", "unknown key 7"}
+    assert "no UTF-8; read as Latin-1" in profile.problems[0]
+
+
+def test_absurdly_many_counters_are_taken_for_none_and_told(tmp_path: Path) -> None:
+    content = one_node(worker("process_job", 0, (0, 0, 9)))
+    place = len(content) - 4 - 8
+    absurd = content[:place] + struct.pack("<q", 10**9) + content[place + 8 :]
+    profile = Profile(job(tmp_path, {"profile_0.bin": absurd}))
+    assert "1,000,000,000 counters announced at byte" in profile.problems[0]
+    assert profile.statistics().seconds["process_job"] == {"io": pytest.approx(9e-9)}
+
+
+def test_a_damaged_file_is_told_with_its_byte_and_the_others_are_used(tmp_path: Path) -> None:
+    whole = one_node(worker("process_job", 0, (0, 0, 9)))
+    files = {"profile_0.bin": whole, "profile_1.bin": whole[:-20], "profile_2.bin": whole + b"xy"}
+    profile = Profile(job(tmp_path, files))
+    assert list(profile.nodes) == [0, 2]
+    assert profile.problems[0].startswith("profile_1.bin: ")
+    assert "at byte" in profile.problems[0]
+    assert profile.problems[1] == (
+        f"profile_2.bin: 2 bytes are left over from byte {len(whole)} on"
+    )
+    assert [loss.reason for loss in profile.trace().losses] == profile.problems
+
+
+def test_where_nothing_can_be_read_the_reason_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no profile_<node>\.bin is there"):
+        Profile(tmp_path)
+    with pytest.raises(InputError, match=r"profile_0\.bin: cut off at byte 3"):
+        Profile(job(tmp_path, {"profile_0.bin": b"abc"}))
+
+
+def test_a_descriptor_tells_of_its_job() -> None:
+    message = b"\x08\x07\x12\x03job\x18\x64\x20\x0a\x28\x04\x32\x02\x08\x01"
+    assert read_descriptor(message) == JobDescriptor(7, "job", 100, 10, 4)
+    with pytest.raises(FormatError, match="byte 2: 3 bytes announced, 1 left"):
+        read_descriptor(message[:5])
+
+
+# -- traces
+
+
+def expected_events(profile: Profile) -> list[dict[str, Any]]:
+    """Make the events as the original does, one by one."""
+    events: list[dict[str, Any]] = []
+
+    def thread(name: str, pid: int, tid: int, category: str, one: Worker) -> None:
+        events.append(
+            {"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}}
+        )
+        for interval, start, end in rows_of(one):
+            event: dict[str, Any] = {"name": interval, "cat": category, "ph": "X"}
+            event |= {"ts": start / 1000, "dur": (end - start) / 1000, "pid": pid, "tid": tid}
+            events.append(event | ({"cname": "grey"} if interval == "idle" else {}))
+
+    if profile.master:
+        thread("master", -1, 0, "master", profile.master.workers[0])
+    tid = 0
+    for node, found in profile.nodes.items():
+        for kind in ("process_job", "load", "decode", "eval", "save"):
+            for one in found.workers:
+                if one.kind == kind:
+                    tag = f"_{one.tag}" if one.tag else ""
+                    thread(f"{kind}_{node:02d}_{one.number:02d}{tag}", node, tid, kind, one)
+                    tid += 1
+    return events
+
+
+def read_events(file: Path) -> list[dict[str, Any]]:
+    if file.name.endswith(".tar.gz"):
+        with tarfile.open(file) as tar:
+            member = tar.extractfile(file.name.removesuffix(".tar.gz") + ".trace")
+            assert member is not None
+            return json.loads(member.read())
+    content = file.read_bytes()
+    return json.loads(gzip.decompress(content) if file.suffix == ".gz" else content)
+
+
+@pytest.mark.parametrize("ending", [".trace", ".json", ".json.gz", ".tar.gz"])
+def test_a_trace_has_the_events_of_the_original(tmp_path: Path, ending: str) -> None:
+    profile = Profile(job(tmp_path / "job", synthetic_job(2, 2, 3_000, 4)))
+    out = tmp_path / "a.b" / f"trace.of.job{ending}"
+    out.parent.mkdir()
+    assert profile.write_trace(out) == out
+    assert read_events(out) == expected_events(profile)
+    assert [one.name for one in out.parent.iterdir()] == [out.name]
+
+
+EXTREMES = [0, 1, 999, 1_000, 9_999_999, 10_000_000, 10**13, 2**62, -1, -(10**12)]
+
+
+def test_times_of_any_size_are_written_exactly(tmp_path: Path) -> None:
+    rows = [(0, start, start + took) for start in EXTREMES for took in (0, 1, 10**7 + 1, -5)]
+    for chosen in (rows, [row for row in rows if row[1] >= 0 and row[2] >= row[1]]):
+        files = {"profile_0.bin": one_node(worker("process_job", 0, *chosen))}
+        profile = Profile(job(tmp_path, files))
+        events = read_events(profile.write_trace(tmp_path / "t.json"))[1:]
+        for event, (_, start, end) in zip(events, chosen, strict=True):
+            assert (event["ts"], event["dur"]) == (start / 1000, (end - start) / 1000)
+
+
+def test_other_endings_are_refused(tmp_path: Path) -> None:
+    profile = Profile(job(tmp_path, {"profile_0.bin": one_node(worker("process_job"))}))
+    with pytest.raises(InputError, match=r"t\.txt: a trace must end in \.trace, \.json"):
+        profile.write_trace(tmp_path / "t.txt")
+
+
+def test_a_job_is_a_trace_as_any_other(tmp_path: Path) -> None:
+    master = master_file(5, 9, worker("master", 0, (0, 0, 4)))
+    node = one_node(worker("process_job", 1), worker("load", 1, (0, 2, 9), (0, 9, 4), number=3))
+    trace = read_trace(job(tmp_path, {"profile_master.bin": master, "profile_1.bin": node}))
+    assert [(track.process, track.thread) for track in trace.tracks] == [
+        ("master", "master"),
+        ("node 1", "process_job_01_00"),
+        ("node 1", "load_01_03"),
+    ]
+    assert trace.slices.track.tolist() == [0, 2]
+    assert trace.slices.duration.tolist() == [4, 7]
+    assert [loss.reason for loss in trace.losses] == ["an interval that ends before it begins"]
+
+
+# -- damage
+
+
+@pytest.mark.parametrize("trials", [2_000, pytest.param(50_000, marks=pytest.mark.long)])
+def test_a_damaged_file_is_read_or_refused_with_its_byte(trials: int) -> None:
+    rng = random.Random(trials)  # noqa: S311 - no secret
+    whole = synthetic_job(1, 1, 60, 1, {"rows": 3})["profile_0.bin"]
+    refused = 0
+    for _ in range(trials):
+        content = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            place = rng.randrange(len(content))
+            content[place : place + 8] = rng.randbytes(rng.choice([1, 8]))
+        if rng.random() < 0.4:
+            del content[rng.randrange(len(content)) :]
+        try:
+            found = read_node(bytes(content))
+        except FormatError as error:
+            refused += "byte" in str(error)
+        else:
+            refused += bool(found.problems)
+            assert sum(len(one.intervals) for one in found.workers) * 17 <= len(content)
+    assert refused > trials / 3

@@ -1,12 +1,13 @@
 """Files of steps: what a step names, or else one that is kept under the step's label."""
 
 import shutil
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from benchyard.case.resource import Workspace, current_step
 from benchyard.core.errors import CommandFailedError
+from benchyard.results.folders import PROFILE
 
 
 def kept_file(workspace: Workspace, suffix: str) -> Path:
@@ -33,6 +34,26 @@ def remove_if_empty(files: Iterable[Path], kept: Path) -> None:
         with suppress(FileNotFoundError):
             if file.parent == kept and not file.stat().st_size:
                 file.unlink()
+
+
+@contextmanager
+def keeping_profile(workspace: Workspace, name: str | None) -> Generator[None]:
+    """Keep the profile that a program writes of itself, whether it ends well or not.
+
+    Args:
+        workspace: Of the resource.
+        name: Below ``data/shared``; None for none. One of an earlier repetition is replaced.
+
+    Raises:
+        CommandFailedError: If the name leads elsewhere, or is an input's.
+    """
+    profile = workspace.new_file(name) if name else None
+    try:
+        yield
+    finally:
+        if profile is not None and profile.is_file():
+            endings = "".join(profile.suffixes[-2:])
+            put(profile, kept_file(workspace, PROFILE + endings))
 
 
 def refuse_missing(file: Path, name: str, program: str) -> None:

@@ -21,7 +21,7 @@ from resources._containers.settings import (
 )
 from resources._containers.specification import Mount, Specification
 from resources._containers.streams import Follower
-from resources._files import emptied, kept_file, named_or_kept, refuse_missing
+from resources._files import emptied, keeping_profile, kept_file, named_or_kept, refuse_missing
 
 __all__ = [
     "SHARED",
@@ -137,7 +137,7 @@ class Container(ServerContainer[AnyContainerSettings]):
             yield ("parameters", "arguments"), "is empty; its first item must be the program"
 
     @command
-    def execute(
+    def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
         self,
         arguments: list[str],
         working_folder: str | None = None,
@@ -145,6 +145,7 @@ class Container(ServerContainer[AnyContainerSettings]):
         user: str = "",
         stdout_file: OutputFile | None = None,
         output_file: OutputFile | None = None,
+        profile_file: str | None = None,
         exit_code: int = 0,
     ) -> CommandResult:
         """Execute a program in the container that runs, and wait for its end.
@@ -159,22 +160,24 @@ class Container(ServerContainer[AnyContainerSettings]):
             user: Name or id; by default the container's.
             stdout_file: Where its output goes; by default into the run's results.
             output_file: A file in ``data/shared`` that it writes and that must then be there.
+            profile_file: A profile that it may write of itself; kept, and shown in the trace.
             exit_code: The exit code that means success.
         """
         if not self.settings.runs:
             raise CommandFailedError("no container runs: the case sets 'runs' to false")
         if not arguments:
             raise CommandFailedError("'arguments' is empty; its first item must be the program")
-        result = self._execute(
-            self._up(),
-            arguments,
-            Follower(
-                emptied(named_or_kept(self.workspace, stdout_file, "stdout.txt")),
-                emptied(kept_file(self.workspace, "stderr.txt")),
-            ),
-            ProgramCall(environment or {}, user, working_folder, is_watched=True),
-            exit_code,
-        )
+        with keeping_profile(self.workspace, profile_file):
+            result = self._execute(
+                self._up(),
+                arguments,
+                Follower(
+                    emptied(named_or_kept(self.workspace, stdout_file, "stdout.txt")),
+                    emptied(kept_file(self.workspace, "stderr.txt")),
+                ),
+                ProgramCall(environment or {}, user, working_folder, is_watched=True),
+                exit_code,
+            )
         return self._with_output(result, output_file)
 
     @command
@@ -185,6 +188,7 @@ class Container(ServerContainer[AnyContainerSettings]):
         working_folder: str | None = None,
         environment: dict[str, str] | None = None,
         output_file: OutputFile | None = None,
+        profile_file: str | None = None,
         exit_code: int = 0,
     ) -> CommandResult:
         """Run a fresh container of the image to its end.
@@ -199,22 +203,22 @@ class Container(ServerContainer[AnyContainerSettings]):
             working_folder: Absolute, in the container.
             environment: Variables added to the container's.
             output_file: A file in ``data/shared`` that it writes and that must then be there.
+            profile_file: A profile that it may write of itself; kept, and shown in the trace.
             exit_code: The exit code that means success.
         """
         spec = self._specification()
-        result = self._run(
-            replace(
-                spec,
-                command=tuple(arguments),
-                entrypoint=tuple(entrypoint) if entrypoint else spec.entrypoint,
-                environment={**spec.environment, **(environment or {})},
-                working_folder=working_folder or spec.working_folder,
-                # The name and the ports are those of the container that runs all the time.
-                aliases=() if self.settings.runs else spec.aliases,
-                ports={} if self.settings.runs else spec.ports,
-            ),
-            exit_code,
+        fresh = replace(
+            spec,
+            command=tuple(arguments),
+            entrypoint=tuple(entrypoint) if entrypoint else spec.entrypoint,
+            environment={**spec.environment, **(environment or {})},
+            working_folder=working_folder or spec.working_folder,
+            # The name and the ports are those of the container that runs all the time.
+            aliases=() if self.settings.runs else spec.aliases,
+            ports={} if self.settings.runs else spec.ports,
         )
+        with keeping_profile(self.workspace, profile_file):
+            result = self._run(fresh, exit_code)
         return self._with_output(result, output_file)
 
     def _with_output(self, result: CommandResult, output_file: str | None) -> CommandResult:

@@ -29,7 +29,7 @@ from benchyard.process.children import Child, spawn, tail
 from benchyard.process.kept_output import kept_output
 from benchyard.process.labels import CHILD, RUN, kill_labelled
 from benchyard.process.usage import Ended
-from resources._files import named_or_kept, refuse_missing, remove_if_empty
+from resources._files import keeping_profile, named_or_kept, refuse_missing, remove_if_empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +204,7 @@ class Process(ProgramResource[NoSettings]):
         stdout_file: OutputFile | None = None,
         stderr_file: OutputFile | None = None,
         output_file: OutputFile | None = None,
+        profile_file: str | None = None,
         exit_code: int = 0,
     ) -> CommandResult:
         """Run a program and wait for its end.
@@ -216,6 +217,7 @@ class Process(ProgramResource[NoSettings]):
             stdout_file: Where its output goes; by default into the run's results.
             stderr_file: Where its messages go; by default into the run's results.
             output_file: A file that the program itself writes and that must then be there.
+            profile_file: A profile that it may write of itself; kept, and shown in the trace.
             exit_code: The exit code that means success; negative for a signal.
         """
         if not arguments:
@@ -230,7 +232,8 @@ class Process(ProgramResource[NoSettings]):
             exit_code=exit_code,
         )
         made = self.workspace.new_file(output_file) if output_file else None
-        ended = self._run(call)
+        with keeping_profile(self.workspace, profile_file):
+            ended = self._run(call)
         if made is not None:
             refuse_missing(made, str(output_file), f"'{arguments[0]}'")
         return CommandResult(usage(ended), call.stdout if call.stdout.exists() else None)

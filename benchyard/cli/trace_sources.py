@@ -20,8 +20,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.results.folders import RUN_FILE, Results
 from benchyard.show.curves import run_to_draw
+from benchyard.traces.left_profiles import trace_with_profiles
 from benchyard.traces.model import Trace
-from benchyard.traces.of_run import trace_of_run
 from benchyard.traces.sources import read_trace
 
 
@@ -96,7 +96,7 @@ def _found(wanted: str, where: Where, every_run: bool) -> list[Source]:  # noqa:
 
 
 def _of_run(folder: Path, title: str | None = None) -> Source:
-    return Source(title or shown(folder), partial(trace_of_run, folder), folder)
+    return Source(title or shown(folder), partial(trace_with_profiles, folder), folder)
 
 
 def _of_results(

@@ -23,6 +23,8 @@ METRICS_FILE = "metrics.csv"
 RESOURCES_FILE = "resources.csv"
 #: What the sampler writes while the run goes on; gone after it.
 RAW_FILE = "samples.raw"
+#: In the names of profiles that steps leave among a resource's files, behind the step's label.
+PROFILE = "profile"
 #: Where the programs of a run work while it goes on.
 WORK = ".work"
 #: Files that Benchyard writes in the folder of a run.

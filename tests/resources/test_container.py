@@ -161,6 +161,10 @@ def test_files_go_where_the_step_says(plain: Container) -> None:
     space.new_file("out/two.txt")
     plain.run_to_end(into, output_file="out/two.txt")
     assert space.file("out/two.txt").read_text() == "a\nb\n"
+    plain.run_to_end([*sort, "-o", "/data/shared/out/p.txt"], profile_file="out/p.txt")
+    plain.execute([*sort, "-o", "/data/shared/out/p.json"], profile_file="out/p.json")
+    kept = {file.suffix: file.read_text() for file in space.kept.glob("*.profile.*")}
+    assert kept == {".txt": "a\nb\n", ".json": "a\nb\n"}
     for call in (plain.run_to_end, plain.execute):
         error = fail(partial(call, ["true"], output_file="none.txt"))
         assert "'none.txt'" in str(error)

@@ -143,6 +143,23 @@ def test_the_declared_output_must_be_there(process: Process) -> None:
     assert "'not-made.txt'" in str(error)
 
 
+def test_a_profile_is_kept_whether_its_program_ends_well_or_not(
+    process: Process, workspace: Workspace
+) -> None:
+    for exit_code in (0, 3):
+        script = python(f"open('p.json.gz', 'w').write('{exit_code}'); exit({exit_code})")
+        if exit_code:
+            fail(lambda script=script: process.execute(script, profile_file="p.json.gz"))
+        else:
+            process.execute(script, profile_file="p.json.gz")
+        (kept,) = workspace.kept.glob("*.profile*")
+        assert kept.name.endswith(".profile.json.gz")
+        assert kept.read_text() == str(exit_code)
+        assert not (workspace.shared / "p.json.gz").exists()
+    process.execute(["true"], profile_file="none.txt")
+    assert len([*workspace.kept.glob("*.profile*")]) == 1
+
+
 def test_paths_outside_of_the_case_are_refused(process: Process, put: Put) -> None:
     put("file.txt", "")
     calls = [
@@ -150,6 +167,7 @@ def test_paths_outside_of_the_case_are_refused(process: Process, put: Put) -> No
         lambda: process.execute(["true"], stdin_file="../x"),
         lambda: process.execute(["true"], stdout_file="../x"),
         lambda: process.execute(["true"], output_file="../x"),
+        lambda: process.execute(["true"], profile_file="../x"),
     ]
     for call in calls:
         assert "outside" in str(fail(call))

@@ -15,7 +15,7 @@ from benchyard.statistics.comparison import (
 )
 from benchyard.traces.model import Trace
 from benchyard.traces.statistics import names_on
-from benchyard.traces.totals import nested, totals_of_names, totals_of_paths
+from benchyard.traces.totals import PathSums, lanes_of, totals_of_names
 
 #: The names that lead to a slice, the outermost first; a single one if paths do not count.
 Names = tuple[str, ...]
@@ -98,12 +98,14 @@ def profiled(
         by_path: Whether equal names at different places are told apart.
         shares: Of the critical path that steps took, by their names.
     """
-    trace, nesting = nested(trace)
-    totals = totals_of_paths(trace.slices, nesting)
+    sums = PathSums()
+    for lane in lanes_of(trace):
+        sums.take(lane)
+    totals, paths = sums.totals(), sums.paths
     if by_path:
-        keys = [names_on(nesting.paths, trace.names, one) for one in range(len(nesting.paths))]
+        keys = [names_on(paths, trace.names, one) for one in range(len(paths))]
     else:
-        totals = totals_of_names(totals, nesting.paths, len(trace.names))
+        totals = totals_of_names(totals, paths, len(trace.names))
         keys = [(name,) for name in trace.names]
     rows = [key for key, count in zip(keys, totals.count.tolist(), strict=True) if count]
     there = totals.count > 0

@@ -1,14 +1,14 @@
-"""What all slices of a name, or on a path, took together."""
+"""What all slices of a name, or on a path, took together; a track at a time, to spare memory."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchyard.traces.arranging import arranged
-from benchyard.traces.model import Slices, Trace
-from benchyard.traces.nesting import Nesting, Path, nest
+from benchyard.traces.model import Slices, Trace, Track
+from benchyard.traces.nesting import Nesting, Path, nest, parts_of_tracks
 
 Sums = NDArray[np.int64]
 _NONE = -1
@@ -29,42 +29,117 @@ class Totals:
     self_time: Sums
 
 
-def nested(trace: Trace) -> tuple[Trace, Nesting]:
-    """Return a trace arranged, and how its slices contain each other.
+@dataclass(frozen=True, slots=True, eq=False)
+class Lane:
+    """A track, or a further lane of one, by itself.
+
+    Args:
+        track: What it is called.
+        slices: Arranged.
+        nesting: How they contain each other; its paths are those of this lane.
+    """
+
+    track: Track
+    slices: Slices
+    nesting: Nesting
+
+
+def lanes_of(trace: Trace) -> Iterator[Lane]:
+    """Yield each track arranged; only one of them is in memory twice."""
+    track = trace.slices.track
+    order = None if (track[1:] >= track[:-1]).all() else np.argsort(track, kind="stable")
+    for part in parts_of_tracks(track if order is None else track[order]):
+        places = _places(part) if order is None else order[part]
+        slices = trace.slices.taken(places)
+        name = trace.tracks[int(slices.track[0])]
+        slices.track[:] = 0
+        yield from _lanes(Trace([name], trace.names, slices))
+
+
+def _lanes(trace: Trace) -> Iterator[Lane]:
+    """Yield the lanes of a trace with one track.
 
     One that is arranged already is not arranged again: of ten million slices that takes seconds.
     """
     if _in_order(trace.slices):
         nesting = nest(trace.slices)
         if _holds(trace.slices, nesting):
-            return trace, nesting
+            yield Lane(trace.tracks[0], trace.slices, nesting)
+            return
     made = arranged(trace)
-    return made, nest(made.slices)
+    for part in parts_of_tracks(made.slices.track):
+        lane = made.slices.taken(_places(part))
+        yield Lane(made.tracks[int(lane.track[0])], lane, nest(lane))
+
+
+def _places(part: slice) -> NDArray[np.int64]:
+    return np.arange(part.start, part.stop, dtype=np.int64)
 
 
 def _in_order(slices: Slices) -> bool:
-    tracks = np.diff(slices.track)
     starts = np.diff(slices.start)
-    together = (tracks == 0) & (starts == 0)
-    wrong = (tracks < 0) | ((tracks == 0) & (starts < 0))
-    return not (wrong.any() or (together & (np.diff(slices.duration) > 0)).any())
+    together = starts == 0
+    return not ((starts < 0).any() or (together & (np.diff(slices.duration) > 0)).any())
 
 
 def _holds(slices: Slices, nesting: Nesting) -> bool:
+    if nesting.depth.min(initial=0) < 0:
+        return False
     end = slices.end
     inner = np.flatnonzero(nesting.parent != _NONE)
     return bool((end[nesting.parent[inner]] >= end[inner]).all())
 
 
-def totals_of_paths(slices: Slices, nesting: Nesting) -> Totals:
-    """Return the sums of each path, in the order of the nesting's paths.
+@dataclass(slots=True)
+class PathSums:
+    """The paths of all lanes taken so far, and their sums."""
 
-    Sums below 2^53 ns, which is 104 days, are exact.
-    """
+    _numbers: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    _rows: list[tuple[Sums, Totals]] = field(default_factory=list[tuple[Sums, Totals]])
+
+    def take(self, lane: Lane) -> Sums:
+        """Add a lane; return the number of each of its paths."""
+        numbers = self._known(lane.nesting.paths)
+        self._rows.append((numbers, _totals(lane)))
+        return numbers
+
+    @property
+    def paths(self) -> list[Path]:
+        """Each behind the one that contains it."""
+        return [Path(parent, name) for parent, name in self._numbers]
+
+    def totals(self) -> Totals:
+        """Return the sums of each path; below 2^53 ns, which is 104 days, they are exact."""
+        rows = [numbers for numbers, _ in self._rows]
+        numbers = np.concatenate([np.empty(0, np.int64), *rows])
+        columns = ("count", "total", "self_time")
+        return Totals(
+            *(
+                summed(
+                    numbers,
+                    np.concatenate(
+                        [np.empty(0, np.int64), *(getattr(one, column) for _, one in self._rows)]
+                    ),
+                    len(self._numbers),
+                )
+                for column in columns
+            )
+        )
+
+    def _known(self, paths: Sequence[Path]) -> Sums:
+        found: list[int] = []
+        for path in paths:
+            key = (found[path.parent] if path.parent != _NONE else _NONE, path.name)
+            found.append(self._numbers.setdefault(key, len(self._numbers)))
+        return np.array(found, np.int64)
+
+
+def _totals(lane: Lane) -> Totals:
+    path, paths = lane.nesting.path, len(lane.nesting.paths)
     return Totals(
-        np.bincount(nesting.path, minlength=len(nesting.paths)),
-        summed(nesting.path, slices.duration, len(nesting.paths)),
-        summed(nesting.path, nesting.self_time, len(nesting.paths)),
+        np.bincount(path, minlength=paths),
+        summed(path, lane.slices.duration, paths),
+        summed(path, lane.nesting.self_time, paths),
     )
 
 

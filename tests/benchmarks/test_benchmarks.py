@@ -23,6 +23,7 @@ PROGRAMS = (
     "spool",
     "statistics_power",
     "testresults",
+    "traces",
 )
 #: Even with --quick, each takes from a quarter of a minute to a whole one.
 LONG_PROGRAMS = (

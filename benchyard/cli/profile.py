@@ -208,7 +208,7 @@ def _mean_totals(side: Sequence[Profiled]) -> Mapping[Names, float]:
 
 def _tell_losses(trace: Trace) -> None:
     for loss in trace.losses:
-        say(f"not taken in: {loss}", err=True)
+        say(f"warning: {loss}", err=True)
 
 
 def _tell_file(flame: Path | None) -> None:

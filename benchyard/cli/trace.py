@@ -58,7 +58,7 @@ def command(
         _write(trace, out)
         say(f"{_counted(trace)}: {out}")
     for loss in trace.losses:
-        say(f"not taken in: {loss}", err=True)
+        say(f"warning: {loss}", err=True)
     if opening:
         _open(trace, out)
 

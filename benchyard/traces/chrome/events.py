@@ -33,7 +33,7 @@ class Unreadable(Exception):  # noqa: N818 - what is unreadable is no error of o
 
 
 def tolerant(raw: bytes) -> Event:
-    """Return an event that was written otherwise than most.
+    """Return an event that was written otherwise than most; ``dur`` is NaN if it has none.
 
     Raises:
         Unreadable: If it is none.
@@ -102,7 +102,7 @@ def _duration(members: dict[str, Any]) -> float:
     if members["ph"] != "X":
         return 0.0
     if "dur" not in members:
-        raise Unreadable("no duration (dur)")
+        return math.nan
     duration = _time(members["dur"], "dur")
     if duration < 0:
         raise Unreadable("dur is negative")

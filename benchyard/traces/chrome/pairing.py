@@ -11,11 +11,12 @@ import numpy as np
 
 from benchyard.traces.chrome.columns import Columns, Id, ns
 from benchyard.traces.chrome.events import Event
-from benchyard.traces.model import Flow
+from benchyard.traces.model import Flow, Instant
 
 _BEGINS, _ENDS = "bS", "eF"
 _OPEN = "begun and never ended; taken to last until the end of its track"
-_NEVER_BEGUN = "ended and never begun"
+_NEVER_BEGUN = "ended and never begun; shown as a moment"
+_ALONE = "an arrow without its other end; shown as a moment"
 _AsyncKey = tuple[Id, str, str, str]
 
 
@@ -49,7 +50,7 @@ class Pairing:
         """Take a beginning (b, S), an end (e, F) or a moment (n, T, p) of what has an id."""
         local = event.id2.get("local")
         whose = str(local if local is not None else event.id2.get("global", event.id))
-        pid = event.pid if "global" not in event.id2 else ""
+        pid = "" if local is None else event.pid
         legacy = event.name if event.ph in "STpF" else ""
         track = self.columns.track[event.pid, f"{event.cat or event.name} (async)"]
         seen = self._async[pid, event.cat + "\0" + event.scope, whose, legacy]
@@ -97,7 +98,7 @@ class Pairing:
             elif waiting[track]:
                 ends[waiting[track].pop()] = time
             else:
-                self._lose(_NEVER_BEGUN, time)
+                self._moment(track, "end", time, _NEVER_BEGUN)
         return ends
 
     def _lasts(self) -> dict[int, int]:
@@ -125,7 +126,7 @@ class Pairing:
                 start, begun, at = waiting.pop()
                 self.columns.slice(at, begun, start, time - start)
             else:
-                self._lose(_NEVER_BEGUN, time)
+                self._moment(track, f"end of {name}", time, _NEVER_BEGUN)
         for start, name, track in waiting:
             self._unended(track, name, start, lasts[track])
 
@@ -133,9 +134,14 @@ class Pairing:
         for seen in self._arrows.values():
             steps = sorted(seen, key=lambda one: one[0])
             if len(steps) == 1:
-                self._lose("an arrow without its other end", steps[0][0])
+                time, _, name, track = steps[0]
+                self._moment(track, name, time, _ALONE)
             for (start, _, name, from_track), (end, _, _, to_track) in pairwise(steps):
                 self.columns.flows.append(Flow(name, from_track, start, to_track, end))
+
+    def _moment(self, track: int, name: str, time: int, why: str) -> None:
+        self.columns.instants.append(Instant(track, name, time))
+        self._lose(why, time)
 
     def _unended(self, track: int, name: str, start: int, last: int) -> None:
         self.columns.slice(track, name, start, max(0, last - start))

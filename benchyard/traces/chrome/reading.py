@@ -1,5 +1,6 @@
 """Reads traces in Chrome's format, of any size, and drops nothing in silence."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,6 +17,8 @@ from benchyard.traces.chrome.events import MOST_US, Event, Unreadable, tolerant
 from benchyard.traces.chrome.naming import Naming
 from benchyard.traces.chrome.pairing import Pairing
 from benchyard.traces.model import Trace
+
+_ENDLESS = "no duration (dur); taken as none"
 
 
 def read_chrome(path: Path) -> Trace:
@@ -70,6 +73,9 @@ class _Reader:
             try:
                 event = tolerant(raw)
                 if event.ph == "X":
+                    if math.isnan(event.dur):
+                        event.dur = 0.0
+                        self.columns.lose(_ENDLESS, f"byte {chunk.offset + place:,}")
                     self.columns.add([event])
                 else:
                     self._rare[event.ph](event)

@@ -48,7 +48,7 @@ def test_names_tracks_counters_and_losses_are_shown(tmp_path: Path, cli: Cli) ->
     assert lines[1].split()[:5] == ["main", "1", "5.0", "ms", "4.0"]
     assert "and 1 name more; --limit 2 shows all" in said.out
     assert "process 1: memory" in said.out or "memory" in said.out
-    assert "not taken in: 1 times: dur is negative" in said.err
+    assert "warning: 1 times: dur is negative" in said.err
 
 
 def test_everything_comes_as_json_and_csv(tmp_path: Path, cli: Cli) -> None:

@@ -68,7 +68,7 @@ def test_files_of_others_stand_side_by_side_and_what_is_lost_is_told(
     out = tmp_path / "both.json"
     said = cli("trace", foreign, foreign, "-o", out)
     assert said.out == f"2 slices on 2 tracks, 0 counters, 0 instants: {out}\n"
-    assert "not taken in: " in said.err
+    assert "warning: " in said.err
     assert "dur is negative" in said.err
     assert "load" in names_in(out)
 

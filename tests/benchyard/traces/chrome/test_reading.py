@@ -146,6 +146,13 @@ def test_missing_times_are_counted_with_the_offset_of_the_first(tmp_path: Path) 
     assert (second.reason, second.first) == ("no time (ts)", f"byte {2 + len(ONE)}")
 
 
+def test_a_slice_without_a_duration_is_kept_and_told(tmp_path: Path) -> None:
+    endless = {key: value for key, value in X.items() if key != "dur"}
+    trace = read_events(tmp_path, X, endless)
+    assert rows(trace) == [("thread 2", "x", 1500, 0), ("thread 2", "x", 1500, 2000)]
+    assert losses(trace) == [("no duration (dur); taken as none", 1)]
+
+
 def nan_and_depth() -> list[tuple[str, str]]:
     deep = '{"ph":"X","a":' + "[" * 100_000 + "]" * 100_000 + "}"
     return [
@@ -192,8 +199,9 @@ def test_beginnings_and_ends_nest_whatever_their_order(tmp_path: Path) -> None:
     ]
     assert losses(trace) == [
         ("begun and never ended; taken to last until the end of its track", 1),
-        ("ended and never begun", 1),
+        ("ended and never begun; shown as a moment", 1),
     ]
+    assert [(one.name, one.time) for one in trace.instants] == [("x", 35000), ("end", 20000)]
 
 
 def test_what_begins_and_ends_together_keeps_its_order(tmp_path: Path) -> None:
@@ -216,14 +224,26 @@ def test_asynchronous_events_pair_by_category_and_id(tmp_path: Path, begin: str,
         ("net (async)", "load", 1000, 3000),
         ("net (async)", "load", 2000, 3000),
     ]
-    assert losses(trace) == [("ended and never begun", 1)]
+    assert losses(trace) == [("ended and never begun; shown as a moment", 1)]
+
+
+@pytest.mark.parametrize(("whose", "pairs"), [({"id": 7}, 1), ({"id2": {"local": 7}}, 0)])
+def test_ids_hold_over_processes_unless_they_are_local(
+    tmp_path: Path, whose: Event, pairs: int
+) -> None:
+    events = [
+        phase("b", 1, "load", cat="c", **whose),
+        {**phase("e", 4, cat="c", **whose), "pid": 9},
+    ]
+    trace = read_events(tmp_path, *events)
+    assert [int(one) for one in trace.slices.duration].count(3_000) == pairs
 
 
 def test_flows_are_arrows_from_step_to_step(tmp_path: Path) -> None:
     steps = [phase(kind, ts, "f", cat="c", id=7) for kind, ts in (("s", 1), ("t", 2), ("f", 3))]
     trace = read_events(tmp_path, *steps, phase("s", 9, "f", cat="c", id=8))
     assert [(one.from_time, one.to_time) for one in trace.flows] == [(1000, 2000), (2000, 3000)]
-    assert losses(trace) == [("an arrow without its other end", 1)]
+    assert losses(trace) == [("an arrow without its other end; shown as a moment", 1)]
 
 
 def test_counters_have_a_series_for_each_argument(tmp_path: Path) -> None:

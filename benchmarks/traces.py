@@ -80,7 +80,7 @@ def _timed(action: Callable[[], object], count: int) -> list[float]:
 
 def _apart(way: str, source: Path) -> tuple[float, float]:
     command = (sys.executable, "-c", _PROGRAM, way, str(source))
-    ended = subprocess.run(command, check=True, capture_output=True, text=True)
+    ended = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8")
     took, peak = map(float, ended.stdout.split())
     return took, peak
 
@@ -107,7 +107,7 @@ def _scanner(job: Path, intervals: int, count: int) -> list[Figure]:
 
 
 def _plain_trace(profile: Profile, file: Path) -> None:
-    with file.open("w") as out:
+    with file.open("w", encoding="utf-8") as out:
         for node, worker in profile.workers():
             columns = (worker.intervals[name].tolist() for name in ("key", "start", "end"))
             for key, start, end in zip(*columns, strict=True):
@@ -130,7 +130,7 @@ def _chrome(file: Path, megabytes: int) -> list[Figure]:
 def _write_nested(file: Path, size: int) -> None:
     rng = np.random.default_rng(1)
     written = now = 0
-    with file.open("w") as out:
+    with file.open("w", encoding="utf-8") as out:
         out.write('{"traceEvents":[\n')
         between = ""
         while written < size:

@@ -9,7 +9,17 @@ OURS = ("benchyard", "resources", "tasks", "flows", ".ci", "benchmarks")
 TEXT = {"read_text", "write_text", "open", "fdopen", "TextIOWrapper", "NamedTemporaryFile"}
 PROCESSES = {"run", "Popen", "check_output"}
 #: Owners of an ``open`` that gives no text: descriptors, archives, objects of our own.
-NO_FILES = {"os", "webbrowser", "Image", "gzip", "_log", "_reporter", "_recorder", "recorder"}
+NO_FILES = {
+    "os",
+    "webbrowser",
+    "Image",
+    "gzip",
+    "tarfile",
+    "_log",
+    "_reporter",
+    "_recorder",
+    "recorder",
+}
 
 
 def test_every_text_has_its_encoding() -> None:

@@ -204,7 +204,9 @@ def test_a_real_run(case_folder: MakeCase, run_benchyard: RunBenchyard) -> None:
     found = paths(trace)
     assert {"a", "b"} <= {*found["Process"], *found["Process (2)"]}
     assert "retry/delay" in found["Process"]
-    assert [*instants(trace)] == ["killed", "failed", "retry"]
+    # A busy host may add that samples were missed, or that a step is suspect.
+    ours = [name for name in instants(trace) if name not in {"samples missed", "suspect"}]
+    assert ours == ["killed", "failed", "retry"]
     assert "SIGKILL" in str(instants(trace)["killed"][0]["reason"])
     counters = {one.name: one for one in trace.counters}
     assert {"CPU of the host", "memory of the host", "CPU of Process"} <= {*counters}

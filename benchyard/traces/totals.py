@@ -48,7 +48,7 @@ def lanes_of(trace: Trace) -> Iterator[Lane]:
     """Yield each track arranged; only one of them is in memory twice."""
     track = trace.slices.track
     order = None if (track[1:] >= track[:-1]).all() else np.argsort(track, kind="stable")
-    for part in parts_of_tracks(track if order is None else track[order]):
+    for part in list(parts_of_tracks(track if order is None else track[order])):
         places = _places(part) if order is None else order[part]
         slices = trace.slices.taken(places)
         name = trace.tracks[int(slices.track[0])]

@@ -16,6 +16,7 @@ from benchyard.core.errors import ExitCode
 COMMANDS = {
     "list": ("benchyard.cli.listing", "List the cases, their state and what is wrong with them."),
     "validate": ("benchyard.cli.validating", "Check cases and report every problem at once."),
+    "time": ("benchyard.cli.timing", "Time commands against each other, and rank them."),
     "run": ("benchyard.cli.running", "Execute cases under measurement."),
     "suite": (
         "benchyard.cli.suite",

@@ -13,12 +13,14 @@ import os
 import signal
 import subprocess
 import threading
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
+from benchyard.core.clock import seconds
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.redaction import longest_known, note_arguments, redacted_end
 from benchyard.process.guard import ensure_guard
@@ -91,6 +93,7 @@ class Child:
     Args:
         line: Its line to the launcher.
         label: The value of its child label.
+        began_ns: Monotonic nanoseconds just before the launcher was asked for it.
         stdin: Where its input is written, if a pipe was asked for; so with the other two.
         stdout: Where its output is read, if a pipe was asked for.
         stderr: The same for its errors.
@@ -100,11 +103,13 @@ class Child:
         self,
         line: Launched,
         label: str,
+        began_ns: int,
         stdin: IO[bytes] | None = None,
         stdout: IO[bytes] | None = None,
         stderr: IO[bytes] | None = None,
     ) -> None:
         self.label = label
+        self._began_ns = self._ended_ns = began_ns
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self._line = line
         self._ended: Ended | None = None
@@ -120,6 +125,11 @@ class Child:
     def ended(self) -> Ended | None:
         """How it ended, once it was waited for."""
         return self._ended
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds from the order to start it to the kernel's word of its end; after ``wait``."""
+        return seconds(self._ended_ns - self._began_ns)
 
     @property
     def running(self) -> bool:
@@ -149,6 +159,7 @@ class Child:
     def _reap(self) -> Ended:
         # A dead child keeps its pid until it is reaped; afterwards nobody may signal that pid.
         self._line.wait()
+        self._ended_ns = time.monotonic_ns()
         with self._reaping:
             return _account(self.pid, self._line.reap())
 
@@ -236,14 +247,16 @@ def spawn(
             theirs, ours = _streams((stdin, stdout, stderr), kept, given)
             words = [_plain(os.fsencode(word)) for word in arguments]
             variables = _variables({**(environment or {}), **own})
-            line = launch(StartOrder(words, os.fsencode(folder.absolute()), variables, theirs))
+            order = StartOrder(words, os.fsencode(folder.absolute()), variables, theirs)
+            began_ns = time.monotonic_ns()
+            line = launch(order)
             kept.pop_all()
         except (OSError, ValueError) as error:
             raise CommandFailedError(f"cannot start '{arguments[0]}': {error}") from error
         except BaseException:
             kill_labelled(CHILD, lambda value: value == label)
             raise
-    return Child(line, label, *ours)
+    return Child(line, label, began_ns, *ours)
 
 
 def _streams(

@@ -232,6 +232,14 @@ _lock = threading.Lock()
 _launchers: dict[str, _Launcher] = {}
 
 
+def ensure_launcher() -> None:
+    """Start this process's launcher if there is none yet, so that no child waits for it."""
+    owner = this_owner()
+    with _lock:
+        if owner not in _launchers:
+            _launchers[owner] = _start(owner)
+
+
 def launcher_pid() -> int | None:
     """Return the process id of this process's launcher; None if there is none now."""
     with _lock:

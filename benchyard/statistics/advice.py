@@ -22,6 +22,8 @@ UNTIL = 0.01
 #: have such a gap (benchmarks/statistics_power.py); there is no exact test for so few values.
 _GAP = 15.0
 _FEWEST_GROUPED = 8
+#: More values than this are counted instead of named.
+_MOST_NAMED = 10
 
 
 def advise(
@@ -141,6 +143,10 @@ def _wild(values: Sequence[float], until: float, slow: str) -> str:
     ]
     if not far:
         return ""
+    if len(far) > _MOST_NAMED:
+        return (
+            f"{len(far)} of {len(values)} values are far from the others: look what disturbs them"
+        )
     if len(far) == 1:
         return f"value {far[0]} of {len(values)} is far from the others: look what disturbed it"
     named = f"{', '.join(map(str, far[:-1]))} and {far[-1]}"

@@ -4,6 +4,7 @@ Only the order of the values counts, so no shape is assumed, and one wild value 
 """
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ from benchyard.statistics.measures import median_of_sorted
 #: the normal approximation errs on the safe side: at the 1 % level its p-values are 4 % too large
 #: for 50 and 51 values and more for unequal sizes (tests/benchyard/statistics/test_ranks.py).
 EXACT_PAIRS = 2500
+
+#: Up to so many pairs are listed and sorted; beyond, the wanted ones are searched for.
+LISTED_PAIRS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +142,40 @@ def _pairwise(
     of: Callable[[float, float], float],
 ) -> Shift:
     befores, afters = list(map(float, baseline)), list(map(float, candidate))
-    pairs = sorted([of(after, before) for after in afters for before in befores])
     rank, coverage = pair_rank(len(befores), len(afters), level)
+    if len(befores) * len(afters) > LISTED_PAIRS:
+        return _selected(befores, afters, (rank, coverage), level, of)
+    pairs = sorted([of(after, before) for after in afters for before in befores])
     ends = (pairs[rank - 1], pairs[-rank]) if rank else (None, None)
     return Shift(median_of_sorted(pairs), Interval(*ends, level, coverage))
+
+
+def _selected(
+    befores: Sequence[float],
+    afters: Sequence[float],
+    end: tuple[int, float],
+    level: float,
+    of: Callable[[float, float], float],
+) -> Shift:
+    """Return the same without listing the pairs: a thousand values each have a million.
+
+    Each wanted pair is enclosed by halving until nothing lies between the two ends but itself.
+    """
+    rank, coverage = end
+    back = float.__add__ if of is float.__sub__ else float.__mul__
+    ascending, total = sorted(afters), len(befores) * len(afters)
+    least = min(of(ascending[0], before) for before in befores)
+    most = max(of(ascending[-1], before) for before in befores)
+
+    def pair(number: int) -> float:
+        low, high = least, most
+        while (middle := (low + high) / 2) not in {low, high}:
+            up_to = sum(bisect_right(ascending, back(before, middle)) for before in befores)
+            low, high = (low, middle) if up_to >= number else (middle, high)
+        return high
+
+    middle = (pair((total + 1) // 2) + pair(total // 2 + 1)) / 2
+    return Shift(middle, Interval(pair(rank), pair(total - rank + 1), level, coverage))
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,7 @@ time with an interval at a stricter level, so that whichever look is the last, i
 the median at least with the level that was promised.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchyard.statistics.figures import percent
@@ -78,6 +78,35 @@ def level_at(declared: Sequence[int], level: float = LEVEL) -> float:
     Methods with Applications to Clinical Trials, chapter 9, "repeated confidence intervals".
     """
     return 1 - (1 - level) / len(declared)
+
+
+def open_looks(first: int) -> Iterator[int]:
+    """Yield after how many runs to look where nobody says how many there may be at most.
+
+    Args:
+        first: After how many runs to look first, >= 1; each later look has 1.4 times the runs.
+    """
+    at = float(first)
+    while True:
+        yield round(at)
+        at = max(at * _APART, at + 1)
+
+
+def open_level(look: int, level: float = LEVEL) -> float:
+    """Return the level of a look's interval among looks without an end.
+
+    The k-th look may miss with (1 - level) / (k (k + 1)), which adds up to 1 - level over all of
+    them: by Bonferroni's inequality the last look keeps the level, whatever made it the last.
+
+    Args:
+        look: Which one, from 1 on.
+        level: What was promised.
+
+    Source: as for ``level_at``; spending what may be missed over an unlimited number of looks: Lan
+    and DeMets, 1983, "Discrete sequential boundaries for clinical trials", Biometrika 70 (3),
+    659-663.
+    """
+    return 1 - (1 - level) / (look * (look + 1))
 
 
 def decide(

@@ -1,0 +1,188 @@
+"""``benchyard time``: which of some commands is faster, and by how much."""
+
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from benchyard.cli.common import json_option
+from benchyard.cli.option_types import NamedPath
+from benchyard.cli.terminal import print_json, print_table, say
+from benchyard.cli.timing_display import progress
+from benchyard.core.amounts import parse_percent
+from benchyard.core.errors import ExitCode, InputError
+from benchyard.core.files import write_atomically
+from benchyard.statistics.figures import plural
+from benchyard.timing import exports, wording
+from benchyard.timing.commands import (
+    Surroundings,
+    TimedCommand,
+    make_commands,
+    parse_parameter,
+    parse_range,
+)
+from benchyard.timing.course import INTERRUPTED, Course, Options, execute
+from benchyard.timing.execution import Streams, executor
+from benchyard.timing.noise import load_before, warnings
+from benchyard.timing.plan import MOST, Plan
+
+
+def _percent(context: click.Context, parameter: click.Parameter, text: str) -> float:
+    try:
+        return parse_percent(text)
+    except InputError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+def _runs(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    least, _, most = text.partition("..")
+    try:
+        found = int(least), int(most or least)
+    except ValueError:
+        found = (0, 0)
+    if not 1 <= found[0] <= found[1] <= MOST:
+        raise click.BadParameter(
+            f"'{text}': write 20 or 10..50, at most {MOST:,}", context, parameter
+        )
+    return found
+
+
+@click.command("time")
+@click.argument("lines", nargs=-1, required=True, metavar="COMMAND...")
+@click.option("--name", "names", multiple=True, help="Name of a command, in their order.")
+@click.option("--shell", is_flag=True, help="Let /bin/sh read the commands.")
+@click.option("--warmup", type=click.IntRange(0, 1000), default=0, help="Unmeasured executions.")
+@click.option("--prepare", multiple=True, help="Executed before each execution, unmeasured.")
+@click.option("--setup", default="", help="Executed once before a command's first execution.")
+@click.option("--cleanup", default="", help="Executed once after a command's last execution.")
+@click.option("--parameter", "parameters", multiple=True, metavar="NAME=1,2,4")
+@click.option("--parameter-range", "ranges", nargs=2, multiple=True, metavar="NAME FIRST..LAST")
+@click.option("--input", "input_", type=NamedPath(), help="File that each execution reads.")
+@click.option("--output", type=NamedPath(), help="File that each execution writes to.")
+@click.option("--show-output", is_flag=True, help="Let the commands write to the terminal.")
+@click.option("--runs", callback=_runs, metavar="N|N..M", help="How many executions of each.")
+@click.option(
+    "--min-time", type=click.FloatRange(0), default=0.0, help="Seconds of each, at least."
+)
+@click.option(
+    "--max-time",
+    type=click.FloatRange(0.0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Seconds after which no further round begins.",
+)
+@click.option("--until", default="1%", show_default=True, callback=_percent, metavar="PERCENT")
+@click.option("--level", default="1%", show_default=True, callback=_percent, metavar="PERCENT")
+@click.option("--threshold", default="1%", show_default=True, callback=_percent, metavar="PERCENT")
+@click.option("--ignore-failure", is_flag=True, help="Go on after an exit code other than 0.")
+@click.option("--seed", type=int, help="Of the random order; the same seed, the same order.")
+@click.option("--export-json", type=NamedPath(), help="Write everything as JSON.")
+@click.option("--export-csv", type=NamedPath(), help="Write a row for each execution.")
+@click.option("--export-markdown", type=NamedPath(), help="Write table and verdicts.")
+@click.option("--export-hyperfine", type=NamedPath(), help="Write JSON in hyperfine's form.")
+@json_option
+def command(
+    lines: tuple[str, ...],
+    names: tuple[str, ...],
+    setup: str,
+    cleanup: str,
+    prepare: tuple[str, ...],
+    parameters: tuple[str, ...],
+    ranges: tuple[tuple[str, str], ...],
+    input_: Path | None,
+    output: Path | None,
+    runs: tuple[int, int] | None,
+    seed: int | None,
+    export_json: Path | None,
+    export_csv: Path | None,
+    export_markdown: Path | None,
+    export_hyperfine: Path | None,
+    min_time: float,
+    max_time: float,
+    until: float,
+    level: float,
+    threshold: float,
+    warmup: int,
+    *,
+    shell: bool,
+    show_output: bool,
+    ignore_failure: bool,
+    as_json: bool,
+) -> int:
+    """Time commands against each other, and rank them.
+
+    They are executed in turns, in a random order, until each two are told apart or their
+    difference is known to 1 %; at most for a minute. No shell reads them, unless --shell is given.
+    """
+    if not 0 < level < 1:
+        raise click.UsageError("the level lies between 0% and 100%")
+    if not until:
+        raise click.UsageError("no number of executions makes a difference known to 0%")
+    commands = make_commands(
+        lines,
+        names,
+        Surroundings(setup, prepare, cleanup),
+        _points(parameters, ranges),
+        shell=shell,
+    )
+    if input_ is not None and not input_.is_file():
+        raise InputError(f"--input {input_}: there is no such file")
+    plan = Plan(until=until, level=level, threshold=threshold, min_s=min_time, max_s=max_time)
+    if runs is not None:
+        plan = Plan(*runs, until, level, threshold, min_time, max_time)
+    load = load_before()
+    options = Options(warmup, ignore_failure, secrets.randbits(32) if seed is None else seed)
+    course = _execute(commands, Streams(input_, output, show_output), plan, options)
+    said = warnings(course, load, until)
+    _export(course, said, export_json, export_csv, export_markdown, export_hyperfine)
+    if as_json:
+        print_json(exports.document(course, said))
+    else:
+        _print(course, said)
+    return ExitCode.INTERRUPTED if course.why == INTERRUPTED else ExitCode.DONE
+
+
+def _points(
+    parameters: Sequence[str], ranges: Sequence[tuple[str, str]]
+) -> Mapping[str, Sequence[str]]:
+    found = dict(map(parse_parameter, parameters))
+    return found | {name: parse_range(name, text) for name, text in ranges}
+
+
+def _execute(
+    commands: Sequence[TimedCommand], streams: Streams, plan: Plan, options: Options
+) -> Course:
+    with ExitStack() as stack:
+        running = stack.enter_context(executor(streams))
+        watch = stack.enter_context(progress(quiet=streams.show))
+        return execute(commands, running, plan, options, watch)
+
+
+def _export(course: Course, said: Sequence[str], *files: Path | None) -> None:
+    made: Sequence[Callable[[], str]] = (
+        lambda: json.dumps(exports.document(course, said), indent=1) + "\n",
+        lambda: exports.table_of_executions(course),
+        lambda: exports.markdown(course, said),
+        lambda: json.dumps(exports.hyperfine(course), indent=1) + "\n",
+    )
+    for file, content in zip(files, made, strict=True):
+        if file is not None:
+            write_atomically(file, content().encode())
+
+
+def _print(course: Course, said: Sequence[str]) -> None:
+    print_table(wording.table(course))
+    say()
+    if course.ranking:
+        for text in wording.verdicts(course.ranking):
+            say(text, bold=True)
+    say(f"{plural(course.rounds, 'execution')} of each; stopped: {course.why}", dim=True)
+    for text in said:
+        say(f"warning: {text}", fg="yellow", err=True)

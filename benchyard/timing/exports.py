@@ -1,0 +1,128 @@
+"""The executions and their ranking in files: our own JSON, hyperfine's, CSV, Markdown."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+from benchyard import __version__
+from benchyard.core.model import Json
+from benchyard.core.table import Table
+from benchyard.statistics.intervals import Interval
+from benchyard.statistics.measures import mean, median, stdev
+from benchyard.timing.course import Course
+from benchyard.timing.execution import Execution
+from benchyard.timing.ranking import Pair, Ranking
+from benchyard.timing.wording import table, verdict, verdicts
+
+_FIELDS = (
+    "wall_s",
+    "user_s",
+    "system_s",
+    "peak_rss_bytes",
+    "peak_floor_bytes",
+    "exit_code",
+    "waited_s",
+    "position",
+)
+
+
+def document(course: Course, warnings: Sequence[str]) -> dict[str, Json]:
+    """Return everything, each execution included."""
+    ranking = course.ranking
+    return {
+        "version": __version__,
+        "seed": course.seed,
+        "rounds": course.rounds,
+        "stopped": course.why,
+        "level": ranking.level if ranking else None,
+        "commands": [_command(course, at) for at in range(len(course.commands))],
+        "order": [course.commands[at].name for at in ranking.order] if ranking else [],
+        "pairs": [_pair(ranking, pair) for pair in ranking.pairs] if ranking else [],
+        "warnings": list[Json](warnings),
+    }
+
+
+def _command(course: Course, at: int) -> dict[str, Json]:
+    command, done = course.commands[at], course.executions[at]
+    times = [one.wall_s for one in done]
+    interval = course.ranking.intervals[at] if course.ranking else Interval()
+    return {
+        "name": command.name,
+        "command": command.line,
+        "parameters": dict[str, Json](command.parameters),
+        "median_s": median(times) if times else None,
+        "interval_s": list[Json]([interval.low, interval.high]),
+        "executions": [{field: getattr(one, field) for field in _FIELDS} for one in done],
+    }
+
+
+def _pair(ranking: Ranking, pair: Pair) -> dict[str, Json]:
+    difference = pair.difference
+    return {
+        "faster": ranking.names[pair.faster],
+        "slower": ranking.names[pair.slower],
+        "ratio": difference.ratio,
+        "ratio_interval": [difference.ratio_interval.low, difference.ratio_interval.high],
+        "p_value": pair.judgement.p_value,
+        "told_apart": pair.told_apart,
+        "verdict": verdict(ranking, pair),
+    }
+
+
+def hyperfine(course: Course) -> dict[str, Json]:
+    """Return what hyperfine's ``--export-json`` writes, for the scripts that read it.
+
+    Source: hyperfine 1.19, src/benchmark/benchmark_result.rs; times in seconds.
+    """
+    return {"results": [_result(course, at) for at in range(len(course.commands))]}
+
+
+def _result(course: Course, at: int) -> dict[str, Json]:
+    command, done = course.commands[at], course.executions[at]
+    times = [one.wall_s for one in done]
+    result: dict[str, Json] = {
+        "command": command.name,
+        "mean": mean(times),
+        "stddev": stdev(times) if len(times) > 1 else None,
+        "median": median(times),
+        "user": mean([one.user_s for one in done]),
+        "system": mean([one.system_s for one in done]),
+        "min": min(times),
+        "max": max(times),
+        "times": list[Json](times),
+        "memory_usage_byte": [one.peak_rss_bytes or 0 for one in done],
+        "exit_codes": [one.exit_code for one in done],
+    }
+    if command.parameters:
+        result["parameters"] = dict[str, Json](command.parameters)
+    return result
+
+
+def table_of_executions(course: Course) -> str:
+    """Return CSV with a row for each execution, in the order of their making."""
+    parameters = sorted({name for one in course.commands for name in one.parameters})
+    made = io.StringIO()
+    rows = csv.writer(made, lineterminator="\n")
+    rows.writerow(["name", "command", *parameters, *_FIELDS])
+    each: list[tuple[int, Execution]] = [
+        (at, one) for at, done in enumerate(course.executions) for one in done
+    ]
+    for at, one in sorted(each, key=lambda item: item[1].position):
+        command = course.commands[at]
+        point = [command.parameters.get(name, "") for name in parameters]
+        values = [getattr(one, field) for field in _FIELDS]
+        rows.writerow([command.name, command.line, *point, *values])
+    return made.getvalue()
+
+
+def markdown(course: Course, warnings: Sequence[str]) -> str:
+    """Return the table, the verdicts and the warnings as Markdown."""
+    shown = table(course)
+    rows = [[f"`{row[0].replace('|', chr(92) + '|')}`", *row[1:]] for row in shown.rows]
+    said = verdicts(course.ranking) if course.ranking else []
+    lines = [f"- {text}\n" for text in (*said, *(f"warning: {one}" for one in warnings))]
+    return (
+        Table(shown.heads, rows, shown.figures).markdown()
+        + ("\n" if lines else "")
+        + "".join(lines)
+    )

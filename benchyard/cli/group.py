@@ -17,6 +17,7 @@ COMMANDS = {
     "list": ("benchyard.cli.listing", "List the cases, their state and what is wrong with them."),
     "validate": ("benchyard.cli.validating", "Check cases and report every problem at once."),
     "time": ("benchyard.cli.timing", "Time commands against each other, and rank them."),
+    "new": ("benchyard.cli.creating", "Make a case to begin with."),
     "run": ("benchyard.cli.running", "Execute cases under measurement."),
     "suite": (
         "benchyard.cli.suite",

@@ -28,6 +28,7 @@ from benchyard.timing.course import INTERRUPTED, Course, Options, execute
 from benchyard.timing.execution import Streams, executor
 from benchyard.timing.noise import load_before, warnings
 from benchyard.timing.plan import MOST, Plan
+from benchyard.timing.saving import refuse_taken, save_case
 
 
 def _percent(context: click.Context, parameter: click.Parameter, text: str) -> float:
@@ -87,6 +88,7 @@ def _runs(
 @click.option("--export-csv", type=NamedPath(), help="Write a row for each execution.")
 @click.option("--export-markdown", type=NamedPath(), help="Write table and verdicts.")
 @click.option("--export-hyperfine", type=NamedPath(), help="Write JSON in hyperfine's form.")
+@click.option("--save", type=NamedPath(), help="Make a case of the commands, in a new folder.")
 @json_option
 def command(
     lines: tuple[str, ...],
@@ -104,6 +106,7 @@ def command(
     export_csv: Path | None,
     export_markdown: Path | None,
     export_hyperfine: Path | None,
+    save: Path | None,
     min_time: float,
     max_time: float,
     until: float,
@@ -130,10 +133,12 @@ def command(
         names,
         Surroundings(setup, prepare, cleanup),
         _points(parameters, ranges),
-        shell=shell,
+        in_shell=shell,
     )
     if input_ is not None and not input_.is_file():
         raise InputError(f"--input {input_}: there is no such file")
+    if save is not None:
+        refuse_taken(save)
     plan = Plan(until=until, level=level, threshold=threshold, min_s=min_time, max_s=max_time)
     if runs is not None:
         plan = Plan(*runs, until, level, threshold, min_time, max_time)
@@ -142,6 +147,8 @@ def command(
     course = _execute(commands, Streams(input_, output, show_output), plan, options)
     said = warnings(course, load, until)
     _export(course, said, export_json, export_csv, export_markdown, export_hyperfine)
+    if save is not None:
+        save_case(save, commands, input_)
     if as_json:
         print_json(exports.document(course, said))
     else:

@@ -175,7 +175,8 @@ def _selected(
         return high
 
     middle = (pair((total + 1) // 2) + pair(total // 2 + 1)) / 2
-    return Shift(middle, Interval(pair(rank), pair(total - rank + 1), level, coverage))
+    ends = (pair(rank), pair(total - rank + 1)) if rank else (None, None)
+    return Shift(middle, Interval(*ends, level, coverage))
 
 
 @lru_cache(maxsize=256)

@@ -57,7 +57,7 @@ def make_commands(
     around: Surroundings,
     parameters: Mapping[str, Sequence[str]],
     *,
-    shell: bool,
+    in_shell: bool,
 ) -> list[TimedCommand]:
     """Multiply command lines by the parameters that stand in them as ``{name}``.
 
@@ -66,7 +66,7 @@ def make_commands(
         names: One for each line, in their order; fewer are taken for the first ones.
         around: What is executed around them.
         parameters: Name to values.
-        shell: Whether ``/bin/sh`` reads the lines.
+        in_shell: Whether ``/bin/sh`` reads the lines.
 
     Raises:
         InputError: If something cannot be meant.
@@ -77,7 +77,9 @@ def make_commands(
         prepare = around.prepare[at if len(around.prepare) > 1 else 0] if around.prepare else ""
         typed = (line, around.setup, prepare, around.cleanup)
         given = names[at] if at < len(names) else ""
-        made += [_filled(typed, given, point, shell=shell) for point in _points(typed, parameters)]
+        made += [
+            _filled(typed, given, point, in_shell=in_shell) for point in _points(typed, parameters)
+        ]
     if len(made) > MOST_COMMANDS:
         raise InputError(f"{len(made):,} commands: at most {MOST_COMMANDS:,} can be compared")
     return _distinct(made)
@@ -115,13 +117,16 @@ def _points(
 
 
 def _filled(
-    typed: Sequence[str], given: str, point: Mapping[str, str], *, shell: bool
+    typed: Sequence[str], given: str, point: Mapping[str, str], *, in_shell: bool
 ) -> TimedCommand:
     line, setup, prepare, cleanup = (_substituted(text, point) for text in typed)
     name = _substituted(given, point)
     if given and point and name == given:
         name += f"[{','.join(f'{key}={value}' for key, value in point.items())}]"
-    words = (_words(text, shell=shell) for text in (line, setup, prepare, cleanup))
+    words = (
+        _words(text, in_shell=in_shell) if text or text is line else ()
+        for text in (line, setup, prepare, cleanup)
+    )
     return TimedCommand(name or line, line, *words, parameters=point)
 
 
@@ -131,10 +136,8 @@ def _substituted(text: str, point: Mapping[str, str]) -> str:
     return text
 
 
-def _words(text: str, *, shell: bool) -> Sequence[str]:
-    if not text:
-        return ()
-    if shell:
+def _words(text: str, *, in_shell: bool) -> Sequence[str]:
+    if in_shell:
         return ("/bin/sh", "-c", text)
     try:
         words = shlex.split(text)

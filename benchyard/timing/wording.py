@@ -23,7 +23,7 @@ def table(course: Course) -> Table:
     ranking = course.ranking
     order = ranking.order if ranking else range(len(course.commands))
     rows = [_row(course, at) for at in order]
-    heads = ("command", "median", "interval", "min", "max", "CPU", "memory", "n", "exit")
+    heads = ("COMMAND", "MEDIAN", "INTERVAL", "MIN", "MAX", "CPU", "MEMORY", "N", "EXIT CODE")
     return Table(heads, rows, figures=heads[1:8])
 
 

@@ -37,6 +37,7 @@ LONG_PROGRAMS = (
     "stats",
     "suite",
     "suite_pool",
+    "time_commands",
     "timing",
 )
 

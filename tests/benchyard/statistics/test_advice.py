@@ -97,3 +97,9 @@ def test_large_changes_are_plain_numbers() -> None:
     assert said("the median is known to ±240 %: ", values=wild, until=0.5)
     assert said("slow first run (∞ % above", values=[5.0, *[0.0] * 12])
     assert not said("e+", values=[500.0, *CALM])
+
+
+def test_many_far_values_are_counted() -> None:
+    values = [CALM[at % len(CALM)] + at * 1e-5 for at in range(60)]
+    values[5::5] = [13.0 + at * 0.3 for at in range(len(values[5::5]))]
+    assert "11 of 60 values are far from the others: look what disturbs them" in advise(values)

@@ -209,3 +209,29 @@ def test_a_shift_is_covered_as_promised() -> None:
         held += bool(difference_of(before, after, 0.9).interval.holds(0.7))
     # Four standard errors are 0.031.
     assert abs(held / 1500 - ranks.pair_rank(7, 6, 0.9)[1]) < 0.031
+
+
+@given(
+    st.lists(st.floats(0.1, 10), min_size=1, max_size=30),
+    st.lists(st.floats(0.1, 10), min_size=1, max_size=30),
+)
+def test_searched_pairs_are_the_listed_ones(baseline: list[float], candidate: list[float]) -> None:
+    for of in (difference_of, ratio_of):
+        listed = of(baseline, candidate, 0.9)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(ranks, "LISTED_PAIRS", 0)
+            searched = of(baseline, candidate, 0.9)
+        assert searched.estimate == pytest.approx(listed.estimate, abs=1e-12)
+        assert searched.interval.coverage == listed.interval.coverage
+        for one, other in zip(searched.interval[:2], listed.interval[:2], strict=True):
+            assert (one is None) == (other is None)
+            assert one is None or one == pytest.approx(other, abs=1e-12)
+
+
+def test_a_million_pairs_are_searched() -> None:
+    baseline = [1 + at / 1000 for at in range(1000)]
+    found = ratio_of(baseline, [1.5 * value for value in baseline], 0.99)
+    assert found.estimate == pytest.approx(1.5)
+    assert found.interval.low is not None
+    assert found.interval.high is not None
+    assert 1.4 < found.interval.low < 1.5 < found.interval.high < 1.6

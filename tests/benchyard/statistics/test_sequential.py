@@ -1,5 +1,6 @@
 """Looks that are declared up front, and intervals that keep their promise at the last one."""
 
+from itertools import islice
 from random import Random
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.statistics.intervals import median_interval
-from benchyard.statistics.sequential import decide, level_at, looks
+from benchyard.statistics.sequential import decide, level_at, looks, open_level, open_looks
 
 QUIET = [1.0, 1.001, 0.999, 1.0005, 0.9995, 1.0002, 0.9998, 1.0001]
 
@@ -95,3 +96,11 @@ def test_the_coverage_holds_at_whichever_look_it_stops(until: float) -> None:
                 break
     # Four standard errors below the promised 95 %.
     assert held / 2500 >= 0.95 - 0.017
+
+
+def test_looks_without_an_end_grow_and_keep_the_level_together() -> None:
+    assert list(islice(open_looks(6), 6)) == [6, 8, 12, 16, 23, 32]
+    assert list(islice(open_looks(1), 4)) == [1, 2, 3, 4]
+    missed = [1 - open_level(look, 0.95) for look in range(1, 10_000)]
+    assert missed[0] == pytest.approx(0.025)
+    assert 0.0499 < sum(missed) < 0.05

@@ -1,0 +1,92 @@
+"""The timed commands as a case, to be measured again with all that a case has."""
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchyard.core.errors import InputError
+from benchyard.core.files import shown, write_json
+from benchyard.core.model import Json
+from benchyard.timing.commands import TimedCommand
+
+_UNFIT = re.compile(r"[^a-z0-9]+")
+
+
+def refuse_taken(folder: Path) -> None:
+    """Refuse a folder that a case cannot be made in, before anything is executed.
+
+    Raises:
+        InputError: If something is there already.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"--save {shown(folder)}: something is there already; name a new folder")
+
+
+def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None) -> None:
+    """Write a case with a measured step for each command.
+
+    What surrounds a command becomes steps that are not measured. A file that the commands read as
+    their input is copied; other files are the user's to copy, into ``data/shared``.
+
+    Args:
+        folder: The new case's; made if it is not there.
+        commands: In the order of the steps.
+        stdin: What each execution reads.
+
+    Raises:
+        InputError: If something is in the folder already.
+    """
+    refuse_taken(folder)
+    name = folder.resolve().name
+    shared = folder / "data" / "shared"
+    shared.mkdir(parents=True)
+    if stdin is not None:
+        shutil.copyfile(stdin, shared / stdin.name)
+    document: dict[str, Json] = {
+        "@id": f"urn:benchyard:{_slug(name)}",
+        "name": name,
+        "description": f"Made by benchyard time: {'; '.join(one.line for one in commands)}",
+        "steps": list[Json](_steps(commands, stdin)),
+    }
+    write_json(folder / "metadata.json", document)
+
+
+def _steps(commands: Sequence[TimedCommand], stdin: Path | None) -> list[dict[str, Json]]:
+    taken: dict[str, int] = {}
+    made: list[dict[str, Json]] = []
+    for one in commands:
+        around = {"setup": one.setup, "prepare": one.prepare}
+        made += [_around(kind, words, one, taken) for kind, words in around.items() if words]
+        made.append(_step(one.name, one.arguments, taken, stdin_file=stdin and stdin.name))
+        if one.cleanup:
+            made.append(_around("cleanup", one.cleanup, one, taken))
+    return made
+
+
+def _around(
+    kind: str, words: Sequence[str], one: TimedCommand, taken: dict[str, int]
+) -> dict[str, Json]:
+    return {**_step(f"{kind} of {one.name}", words, taken), "measure": False}
+
+
+def _step(
+    name: str, words: Sequence[str], taken: dict[str, int], **parameters: str | None
+) -> dict[str, Json]:
+    given: Mapping[str, Json] = {key: value for key, value in parameters.items() if value}
+    return {
+        "@id": _unique(_slug(name), taken),
+        "name": name,
+        "resource": "Process",
+        "command": "execute",
+        "parameters": {"arguments": list[Json](words), **given},
+    }
+
+
+def _slug(text: str) -> str:
+    return _UNFIT.sub("-", text.lower()).strip("-")[:60] or "command"
+
+
+def _unique(slug: str, taken: dict[str, int]) -> str:
+    taken[slug] = number = taken.get(slug, 0) + 1
+    return slug if number == 1 else f"{slug}-{number}"

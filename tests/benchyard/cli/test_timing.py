@@ -1,0 +1,119 @@
+"""``benchyard time``."""
+
+import json
+import os
+import select
+from pathlib import Path
+
+import pytest
+
+from benchyard.cli import call
+from benchyard.cli.timing_display import picture, progress
+from benchyard.timing.commands import Surroundings, make_commands
+from benchyard.timing.course import Course
+from tests.benchyard.cli.conftest import Cli
+from tests.here import RunHere
+
+
+def test_two_commands_are_ranked(cli: Cli) -> None:
+    said = cli("time", "sleep 0.002", "sleep 0.03", "--name", "short", "--name", "long")
+    assert said.out.splitlines()[0].split()[:2] == ["COMMAND", "MEDIAN"]
+    assert "'short' is " in said.out
+    assert "times faster than 'long' (99 %: " in said.out
+    assert "stopped: they are told apart" in said.out
+
+
+def test_one_document_is_printed(cli: Cli) -> None:
+    said = cli("time", "true", "--runs", "3", "--seed", "5", "--json")
+    made = json.loads(said.out)
+    assert (made["rounds"], made["seed"]) == (3, 5)
+    assert len(made["commands"][0]["executions"]) == 3
+
+
+def test_parameters_make_commands(cli: Cli) -> None:
+    more = ("--parameter", "a=1,2", "--parameter-range", "b", "1..2", "--runs", "1", "--json")
+    made = json.loads(cli("time", "test {a} -ge 0{b}", "--ignore-failure", *more).out)
+    assert [one["command"][5:] for one in made["commands"]] == [
+        "1 -ge 01",
+        "1 -ge 02",
+        "2 -ge 01",
+        "2 -ge 02",
+    ]
+
+
+def test_files_are_exported(cli: Cli, tmp_path: Path) -> None:
+    names = ("json", "csv", "markdown", "hyperfine")
+    options = [part for name in names for part in (f"--export-{name}", tmp_path / name)]
+    cli("time", "true", "--runs", "2", *options)
+    assert json.loads((tmp_path / "json").read_text())["rounds"] == 2
+    assert len((tmp_path / "csv").read_text().splitlines()) == 3
+    assert (tmp_path / "markdown").read_text().startswith("| COMMAND |")
+    assert len(json.loads((tmp_path / "hyperfine").read_text())["results"][0]["times"]) == 2
+
+
+def test_a_case_is_made_and_can_be_executed(run_here: RunHere, tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("b\na\n")
+    around = ("--setup", "true", "--prepare", "true", "--cleanup", "true")
+    save = ("--save", "made", "--input", "words", "--runs", "1", *around)
+    ended = run_here("time", "sort", "sort -r", "sort", *save)
+    assert ended.returncode == 0, ended.stderr
+    ended = run_here("run", "made", "--direct", "--runs", "1", "--cooldown", "0")
+    assert ended.returncode == 0, ended.stderr
+    ended = run_here("time", "true", *save)
+    assert ended.returncode == 2
+    assert "something is there already" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ls | wc"], "'ls | wc': only a shell understands |; add --shell"),
+        (["true", "--runs", "0"], "write 20 or 10..50"),
+        (["true", "--runs", "9..3"], "write 20 or 10..50"),
+        (["true", "--level", "0%"], "the level lies between"),
+        (["true", "--until", "0%"], "no number of executions"),
+        (["true", "--until", "1"], "is no percentage"),
+        (["true", "--input", "/nowhere"], "--input /nowhere: there is no such file"),
+        ([], "Missing argument"),
+        (["true", "--parameter", "n=1"], "no command has {n}"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(cli: Cli, arguments: list[str], said: str) -> None:
+    assert said in cli("time", *arguments, code=2).err
+
+
+def test_failures_are_told(cli: Cli) -> None:
+    assert "'false' failed: exit code 1; --ignore-failure" in cli("time", "false", code=1).err
+    assert "cannot start 'no-such-program'" in cli("time", "no-such-program", code=1).err
+
+
+def test_output_can_be_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    assert call(["time", "echo seen", "--runs", "2", "--show-output"]) == 0
+    assert capfd.readouterr().out.count("seen\n") == 2
+
+
+def test_the_running_estimates_are_a_line_each() -> None:
+    commands = make_commands(["a", "b\x1b[2J"], (), Surroundings(), {}, in_shell=True)
+    shown = picture(Course(commands, 1, [[], []]))
+    assert shown.splitlines() == ["         -      0 x  a", "         -      0 x  b\\x1b[2J"]
+
+
+def test_nothing_is_drawn_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress(quiet=False) as watch:
+        watch(Course((), 1))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_sees_the_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.openpty()
+    with open(writer, "w", encoding="utf-8") as terminal:  # noqa: PTH123 - a descriptor
+        monkeypatch.setattr("sys.stderr", terminal)
+        monkeypatch.setenv("TERM", "xterm")
+        commands = make_commands(["spin me"], (), Surroundings(), {}, in_shell=True)
+        with progress(quiet=False) as watch:
+            watch(Course(commands, 1, [[]]))
+            shown = b""
+            while b"spin me" not in shown:
+                assert select.select([reader], [], [], 10)[0], shown
+                shown += os.read(reader, 10_000)
+    os.close(reader)

@@ -1,0 +1,100 @@
+"""Exports: read back by what reads such files, and equal to what was measured."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from benchyard.core.errors import InputError
+from benchyard.statistics import mean
+from benchyard.timing import exports
+from benchyard.timing.commands import Surroundings, make_commands
+from benchyard.timing.course import Course
+from benchyard.timing.execution import Execution
+from benchyard.timing.plan import Plan
+from benchyard.timing.ranking import rank
+from benchyard.timing.saving import refuse_taken, save_case
+from benchyard.timing.wording import table
+
+
+@pytest.fixture
+def course() -> Course:
+    commands = make_commands(
+        ["a|b {n}", "c"], ["", "odd|one"], Surroundings(), {"n": ["1"]}, in_shell=True
+    )
+    executions = [
+        [
+            Execution(
+                base + at / 1000,
+                0.1,
+                0.2,
+                None if at else 9_000_000,
+                7_000_000,
+                at % 2,
+                0.0,
+                2 * at + which,
+            )
+            for at in range(12)
+        ]
+        for which, base in enumerate((2.0, 1.0))
+    ]
+    times = [[one.wall_s for one in some] for some in executions]
+    ranking = rank([one.name for one in commands], times, share=0.01, plan=Plan())
+    return Course(commands, 7, executions, ranking, why="they are told apart")
+
+
+def test_everything_is_in_the_document(course: Course) -> None:
+    made = json.loads(json.dumps(exports.document(course, ["loud"])))
+    assert made["order"] == ["odd|one", "a|b 1"]
+    assert made["warnings"] == ["loud"]
+    assert made["commands"][0]["parameters"] == {"n": "1"}
+    assert [one["wall_s"] for one in made["commands"][0]["executions"]] == [
+        one.wall_s for one in course.executions[0]
+    ]
+    (pair,) = made["pairs"]
+    assert pair["faster"] == "odd|one"
+    assert pair["told_apart"] is True
+    assert pair["ratio"] == pytest.approx(1.99, abs=0.02)
+    assert pair["ratio_interval"][0] < pair["ratio"] < pair["ratio_interval"][1]
+
+
+def test_hyperfines_form_holds_seconds(course: Course) -> None:
+    first, second = exports.hyperfine(course)["results"]  # type: ignore[misc]
+    assert first["command"] == "a|b 1"  # type: ignore[index, call-overload]
+    assert first["parameters"] == {"n": "1"}  # type: ignore[index, call-overload]
+    times = [one.wall_s for one in course.executions[1]]
+    assert second["mean"] == mean(times)  # type: ignore[index, call-overload]
+    assert second["times"] == times  # type: ignore[index, call-overload]
+
+
+def test_a_row_is_an_execution_in_the_order_of_time(course: Course) -> None:
+    rows = list(csv.DictReader(io.StringIO(exports.table_of_executions(course))))
+    assert [int(row["position"]) for row in rows] == list(range(24))
+    assert [row["name"] for row in rows[:2]] == ["a|b 1", "odd|one"]
+    assert [row["n"] for row in rows[:2]] == ["1", ""]
+    assert float(rows[2]["wall_s"]) == course.executions[0][1].wall_s
+
+
+def test_markdown_keeps_its_columns(course: Course) -> None:
+    made = exports.markdown(course, ["loud"])
+    assert "| `odd\\|one` |" in made
+    assert "- 'odd|one' is 1.99 times faster than 'a|b 1' (99 %: 1.9" in made
+    assert made.endswith("- warning: loud\n")
+
+
+def test_the_table_tells_what_is_not_known(course: Course) -> None:
+    assert table(course).rows[0][6] == "< 7.0 MB"
+    assert table(course).rows[0][8] == "0 (6 times), 1 (6 times)"
+    course.executions = [[], []]
+    course.ranking = None
+    assert table(course).rows[0][1] == "-"
+
+
+def test_a_case_is_never_written_over_another(tmp_path: Path, course: Course) -> None:
+    save_case(tmp_path / "new", course.commands, None)
+    with pytest.raises(InputError, match="something is there already"):
+        refuse_taken(tmp_path / "new")
+    with pytest.raises(InputError, match="something is there already"):
+        save_case(tmp_path / "new", course.commands, None)

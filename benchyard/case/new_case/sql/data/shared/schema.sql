@@ -1,0 +1,1 @@
+CREATE TABLE readings (sensor TEXT, value DOUBLE PRECISION);

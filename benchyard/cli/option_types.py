@@ -26,7 +26,7 @@ class NamedPath(click.Path):
 
 
 class OutputFile(NamedPath):
-    """A file to write: its name has one of the endings, and its folder is there."""
+    """A file to write: its folder is there, and its name has one of the endings given, if any."""
 
     def __init__(self, *endings: str) -> None:
         super().__init__(dir_okay=False)
@@ -35,7 +35,7 @@ class OutputFile(NamedPath):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Return the path; fails, in a sentence, for one that cannot be written."""
         file: Path = super().convert(value, param, ctx)
-        if file.suffix.lower() not in self._endings:
+        if self._endings and file.suffix.lower() not in self._endings:
             self.fail(f"{file}: it must end in {' or '.join(self._endings)}", param, ctx)
         if not file.absolute().parent.is_dir():
             self.fail(f"{file}: there is no folder {file.absolute().parent}", param, ctx)

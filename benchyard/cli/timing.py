@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import NamedPath, OutputFile
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.timing_display import progress
 from benchyard.core.amounts import parse_percent
@@ -84,10 +84,10 @@ def _runs(
 @click.option("--threshold", default="1%", show_default=True, callback=_percent, metavar="PERCENT")
 @click.option("--ignore-failure", is_flag=True, help="Go on after an exit code other than 0.")
 @click.option("--seed", type=int, help="Of the random order; the same seed, the same order.")
-@click.option("--export-json", type=NamedPath(), help="Write everything as JSON.")
-@click.option("--export-csv", type=NamedPath(), help="Write a row for each execution.")
-@click.option("--export-markdown", type=NamedPath(), help="Write table and verdicts.")
-@click.option("--export-hyperfine", type=NamedPath(), help="Write JSON in hyperfine's form.")
+@click.option("--export-json", type=OutputFile(), help="Write everything as JSON.")
+@click.option("--export-csv", type=OutputFile(), help="Write a row for each execution.")
+@click.option("--export-markdown", type=OutputFile(), help="Write table and verdicts.")
+@click.option("--export-hyperfine", type=OutputFile(), help="Write JSON in hyperfine's form.")
 @click.option("--save", type=NamedPath(), help="Make a case of the commands, in a new folder.")
 @json_option
 def command(
@@ -146,13 +146,13 @@ def command(
     options = Options(warmup, ignore_failure, secrets.randbits(32) if seed is None else seed)
     course = _execute(commands, Streams(input_, output, show_output), plan, options)
     said = warnings(course, load, until)
-    _export(course, said, export_json, export_csv, export_markdown, export_hyperfine)
-    if save is not None:
-        save_case(save, commands, input_)
     if as_json:
         print_json(exports.document(course, said))
     else:
         _print(course, said)
+    _export(course, said, export_json, export_csv, export_markdown, export_hyperfine)
+    if save is not None:
+        save_case(save, commands, input_)
     return ExitCode.INTERRUPTED if course.why == INTERRUPTED else ExitCode.DONE
 
 

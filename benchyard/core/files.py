@@ -29,7 +29,7 @@ def writing_atomically(path: Path) -> Generator[IO[bytes]]:
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)
-        error.filename = error.filename or str(path)  # a write that fails does not say where
+        error.filename = str(path)  # a write that fails does not say where, or names the other file
         raise
     except BaseException:
         beside.unlink(missing_ok=True)

@@ -252,7 +252,8 @@ def spawn(
             line = launch(order)
             kept.pop_all()
         except (OSError, ValueError) as error:
-            raise CommandFailedError(f"cannot start '{arguments[0]}': {error}") from error
+            why = str(error).partition("] ")[2] or error  # a number says nothing to a user
+            raise CommandFailedError(f"cannot start '{arguments[0]}': {why}") from error
         except BaseException:
             kill_labelled(CHILD, lambda value: value == label)
             raise

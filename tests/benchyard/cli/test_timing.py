@@ -76,6 +76,7 @@ def test_a_case_is_made_and_can_be_executed(run_here: RunHere, tmp_path: Path) -
         (["true", "--input", "/nowhere"], "--input /nowhere: there is no such file"),
         ([], "Missing argument"),
         (["true", "--parameter", "n=1"], "no command has {n}"),
+        (["true", "--export-csv", "/nowhere/x.csv"], "there is no folder /nowhere"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(cli: Cli, arguments: list[str], said: str) -> None:

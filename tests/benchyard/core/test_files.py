@@ -51,6 +51,12 @@ def test_a_reader_keeps_the_old_file_whole(tmp_path: Path) -> None:
     assert file.read_text() == "new and longer"
 
 
+def test_a_folder_that_is_not_there_is_told_by_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as told:
+        write_atomically(tmp_path / "none" / "a.txt", "new")
+    assert told.value.filename == str(tmp_path / "none" / "a.txt")
+
+
 def full(*_: Any, **__: Any) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

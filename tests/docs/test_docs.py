@@ -18,7 +18,7 @@ from benchyard.core.errors import ExitCode
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
+PAGES = sorted(DOCS.rglob("*.md"))
 
 _FENCE = re.compile(r"^( *)```([\w-]*)[^\n]*\n(.*?)^\1```\s*?$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--\s*(\S+)\s*-->\s*\Z")
@@ -27,7 +27,9 @@ _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _CALL = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*benchyard +(.+)$")
 _SHELLS = ("sh", "bash", "console", "shell")
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+every_page = pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix()
+)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from benchyard.core.errors import CommandFailedError
 from benchyard.timing.commands import Surroundings, make_commands
 from benchyard.timing.course import INTERRUPTED, Course, Options, execute
-from benchyard.timing.execution import Streams, executor
+from benchyard.timing.execution import Execution, Streams, executor
 from benchyard.timing.noise import warnings
 from benchyard.timing.plan import Plan
 from tests.conftest import ctrl_c
@@ -162,10 +162,16 @@ def test_a_minimum_of_time_is_kept() -> None:
     assert min(spent) >= 0.05
 
 
-def told(lines: Sequence[str], load: float) -> list[str]:
-    return warnings(course(*lines, plan=Plan(6, 6)), load, 10.0)
+def told(load: float, waited_s: float) -> list[str]:
+    """Say what is told of six like executions, each of which waited so long for a CPU."""
+    some = [
+        Execution(0.01 + at / 1e5, 0.01, 0.0, None, 0, 0, waited_s) for at in (2, 0, 4, 1, 5, 3)
+    ]
+    commands = make_commands(["spin"], (), Surroundings(), {}, in_shell=True)
+    return warnings(Course(commands, 1, [some]), load, 10.0)
 
 
 def test_a_busy_host_is_told() -> None:
-    assert not told(["true"], 0.0)
-    assert "load 1,000 on" in told(["true"], 1000.0)[0]
+    assert told(0.0, 0.0) == []
+    assert "load 1,000 on" in told(1000.0, 0.0)[0]
+    assert "'spin' waited for a CPU for 50 % of its time" in told(0.0, 0.005)[0]

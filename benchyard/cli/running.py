@@ -17,6 +17,7 @@ from benchyard.cli.options import (
     asked_campaign,
     asked_for,
     baseline_option,
+    keep_going_option,
     keep_option,
     new_option,
     no_wait_option,
@@ -37,7 +38,7 @@ from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
 from benchyard.run.adaptive import stored_rule
 from benchyard.run.ordering import Order
-from benchyard.run.request import Request
+from benchyard.run.request import DEFAULT_RUNS, Request
 from benchyard.run.summarize import summarize_if_older
 from benchyard.suite.plan import SuitePlan
 
@@ -72,7 +73,7 @@ def raise_if_worse(
 @click.option(
     "--runs",
     "runs_wanted",
-    default="3",
+    default=str(DEFAULT_RUNS),
     show_default=True,
     metavar="N or N..M",
     help="How many runs there shall be in the end; finished ones count. A range needs --until.",
@@ -85,6 +86,7 @@ def raise_if_worse(
 @schedule
 @click.option("--dry-run", is_flag=True, help="Print what would be executed, and stop.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failed run.")
+@keep_going_option
 @no_wait_option
 @publish_option
 @click.option(
@@ -96,7 +98,12 @@ def raise_if_worse(
 @click.option("--wait-for-user", is_flag=True, help="Ask for Enter before each step.")
 @new_option
 @keep_option
-@click.option("--direct", is_flag=True, help="Execute without Prefect, for a quick look.")
+@click.option("--direct", is_flag=True, help="Execute without Prefect, even if it has a server.")
+@click.option(
+    "--prefect",
+    is_flag=True,
+    help="Execute through Prefect, on a temporary server if there is no other.",
+)
 @verbose_option
 def command(
     cases: tuple[str, ...],
@@ -111,6 +118,7 @@ def command(
     begins: bool,
     keeps: bool,
     direct: bool,
+    prefect: bool,
     verbose: bool,
     **given: Any,
 ) -> None:
@@ -146,9 +154,10 @@ def command(
         registry=registry,
     )
     if dry_run:
-        print_plan(plan, as_json=as_json)
+        print_plan(plan, request.cooldown, as_json=as_json)
         return
     _say_of_idle(plan)
+    direct = not executing.goes_through_prefect(chosen, direct=direct, prefect=prefect)
     error = _execute(plan, request, direct=direct, verbose=verbose)
     print_outcome(plan.cases, as_json=as_json)
     if error is not None:
@@ -187,7 +196,6 @@ def _execute(
         say(f"random order with seed {plan.seed}", err=True)
     display = make_display(
         runs=len(plan.runs),
-        cooldown=request.cooldown,
         verbose=verbose,
         terminal=sys.stderr.isatty() and not request.wait_for_user,
     )

@@ -14,6 +14,7 @@ from benchyard.cli.display import make_display
 from benchyard.cli.options import (
     asked_for,
     baseline_option,
+    keep_going_option,
     no_wait_option,
     publish_option,
     schedule,
@@ -29,6 +30,7 @@ from benchyard.core.wording import duration, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.run.progress import listening
+from benchyard.run.request import DEFAULT_RUNS
 from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
 
@@ -38,7 +40,7 @@ from benchyard.suite.request import SuiteRequest
 @results_option
 @click.option(
     "--runs",
-    default=3,
+    default=DEFAULT_RUNS,
     show_default=True,
     type=click.IntRange(1, 100_000),
     help="How many runs of each case there shall be in the end; finished ones count.",
@@ -52,6 +54,7 @@ from benchyard.suite.request import SuiteRequest
     "--stale", metavar="LENGTH", help="Only cases whose last run is older than that: 7d, 12h, 2w."
 )
 @click.option("--fail-fast", is_flag=True, help="Begin nothing more once a case has failed.")
+@keep_going_option
 @click.option(
     "--pool", metavar="NAME", help="Execute on the testbeds of this work pool, such as testbeds."
 )
@@ -88,7 +91,7 @@ def command(
         plan = make_suite_plan(
             request, resources.find(given["resource_folders"]), datetime.now(UTC)
         )
-        _print_plan(plan, as_json=as_json)
+        _print_plan(plan, request.cooldown, as_json=as_json)
         return
     _execute(request, as_json=as_json, verbose=verbose)
 
@@ -113,7 +116,7 @@ def _execute(request: SuiteRequest, *, as_json: bool, verbose: bool) -> None:
     from benchyard.lab import through_prefect  # noqa: PLC0415 - after the server began to start
 
     answering.wait_until_ready()
-    display = make_display(runs=0, cooldown=request.cooldown, verbose=verbose, terminal=False)
+    display = make_display(runs=0, verbose=verbose, terminal=False)
     with display, listening(display.hear):
         state, file = through_prefect.execute_many(request, answering)
     worse = _print_summary(file, as_json=as_json)
@@ -158,14 +161,15 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
 # -- planning
 
 
-def _print_plan(plan: SuitePlan, *, as_json: bool) -> None:
+def _print_plan(plan: SuitePlan, cooldown: float | None, *, as_json: bool) -> None:
     if as_json:
-        print_json(_plan(plan))
+        print_json(_plan(plan, cooldown))
         return
     rows = list[tuple[str, ...]]()
     for number, turn in enumerate(plan.turns, 1):
         entry = plan.entries[turn.case]
-        about = "-" if entry.seconds is None else duration(entry.seconds * len(turn.runs))
+        seconds = entry.expected_seconds(len(turn.runs), cooldown)
+        about = "-" if seconds is None else duration(seconds)
         rows.append((str(number), printable(entry.title), _runs(turn.runs), about))
     print_table(Table(("", "CASE", "RUNS", "ABOUT"), rows, figures=("",)))
     say()
@@ -182,13 +186,14 @@ def _runs(runs: tuple[int, ...]) -> str:
     return ", ".join(map(str, runs))
 
 
-def _plan(plan: SuitePlan) -> Json:
+def _plan(plan: SuitePlan, cooldown: float | None) -> Json:
     entries: list[Json] = [
         {
             "case": entry.title,
             "runs": list[Json](entry.runs),
             "why": entry.why,
             "seconds_of_a_run": entry.seconds,
+            "expected_seconds": entry.expected_seconds(len(entry.runs), cooldown),
             "problems": list[Json](entry.problems),
         }
         for entry in plan.entries

@@ -201,7 +201,10 @@ def summed(course: Course, *, seed: int | None, interrupted: bool) -> Summary:
 def _line(entry: ChosenCase, turns: Sequence[Taken]) -> CaseResult:
     executed = [taken for taken in turns if taken.end in (End.DONE, End.FAILED)]
     done = sum(len(taken.seen) for taken in turns)
-    failed = sum(len(taken.turn.runs) - len(taken.seen) - len(taken.before) for taken in executed)
+    failed = sum(
+        len(taken.turn.runs) - len(taken.seen) - len(taken.before) - len(taken.not_begun)
+        for taken in executed
+    )
     before = sum(len(taken.before) for taken in turns)
     reports = [taken.report for taken in turns if taken.report is not None]
     reasons = dict.fromkeys(taken.why for taken in turns if taken.why)

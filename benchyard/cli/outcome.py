@@ -10,7 +10,7 @@ from typing import Any, cast
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, shown
-from benchyard.core.model import Case, Json
+from benchyard.core.model import Case, Json, JsonObject
 from benchyard.core.wording import named_runs, printable, quote
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import Results
@@ -75,8 +75,14 @@ def read_summary(results: Path) -> dict[str, Any]:
         ) from error
 
 
-def print_outcome(chosen: Sequence[tuple[Case, Path]], *, as_json: bool) -> None:
-    """Print the summaries of cases, each given with the folder of its results."""
+def print_outcome(
+    chosen: Sequence[tuple[Case, Path]], comparison: JsonObject | None = None, *, as_json: bool
+) -> None:
+    """Print the summaries of cases, each given with the folder of its results.
+
+    Args:
+        comparison: With the baseline that was asked for, which JSON has too; None without one.
+    """
     if as_json:
         summaries: list[Json] = [
             {
@@ -87,7 +93,8 @@ def print_outcome(chosen: Sequence[tuple[Case, Path]], *, as_json: bool) -> None
             }
             for case, folder in chosen
         ]
-        print_json({"cases": summaries})
+        compared: JsonObject = {} if comparison is None else {"comparison": comparison}
+        print_json({"cases": summaries, **compared})
         return
     for case, folder in chosen:
         print_summary(case, folder, read_summary(folder))

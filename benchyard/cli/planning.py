@@ -76,13 +76,16 @@ def _seconds_of_run(there: Campaign) -> float | None:
     return None
 
 
-def print_plan(plan: SuitePlan, cooldown: float | None, *, as_json: bool) -> None:
+def print_plan(
+    plan: SuitePlan, cooldown: float | None, foreseen: Sequence[str] = (), *, as_json: bool
+) -> None:
     """Print what would be executed, and how long it takes.
 
     Args:
         cooldown: That is asked for, in seconds; None leaves it to the cases.
+        foreseen: What the runs can never tell.
     """
-    notes = [text for entry in plan.entries for text in entry.said]
+    notes = [*(text for entry in plan.entries for text in entry.said), *foreseen]
     cases = plan.cases
     if as_json:
         runs: list[Json] = [_run(*cases[place], run) for place, run in plan.runs]

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,31 +41,8 @@ from benchyard.run.adaptive import stored_rule
 from benchyard.run.ordering import Order
 from benchyard.run.request import DEFAULT_RUNS, Request
 from benchyard.run.summarize import summarize_if_older
+from benchyard.suite.foreseeing import foresee_comparison
 from benchyard.suite.plan import SuitePlan
-
-
-def raise_if_worse(
-    baseline: str | None, cases: Sequence[tuple[Case, Path]], *, direct: bool
-) -> None:
-    """Compare each case with the baseline; nothing happens without one.
-
-    Args:
-        cases: Each with the folder of its results.
-        direct: Whether nobody has told what came of it yet: a flow run has.
-
-    Raises:
-        RegressionError: If a case is worse.
-    """
-    if baseline is None:
-        return
-    before, worse = Baseline(baseline), list[str]()
-    for case, folder in cases:
-        looked = before.look(case.title, folder)
-        if direct:
-            say(f"{printable(case.title)} against {baseline}: {looked.summary}", err=True)
-        worse += [found.text for found in looked.regressions]
-    if worse:
-        raise RegressionError("\n".join(worse))
 
 
 @click.command("run")
@@ -153,16 +131,39 @@ def command(
         asked=asked,
         registry=registry,
     )
+    said = foresee_comparison(plan, request.baseline, request.whole)
     if dry_run:
-        print_plan(plan, request.cooldown, as_json=as_json)
+        print_plan(plan, request.cooldown, said, as_json=as_json)
         return
     _say_of_idle(plan)
+    for text in said:
+        say(text, fg="yellow", err=True)
     direct = not executing.goes_through_prefect(chosen, direct=direct, prefect=prefect)
-    error = _execute(plan, request, direct=direct, verbose=verbose)
-    print_outcome(plan.cases, as_json=as_json)
-    if error is not None:
-        raise error
-    raise_if_worse(request.baseline, plan.cases, direct=direct)
+    _execute_and_compare(plan, request, direct=direct, verbose=verbose, as_json=as_json)
+
+
+def _execute_and_compare(
+    plan: SuitePlan, request: Request, *, direct: bool, verbose: bool, as_json: bool
+) -> None:
+    # The flow run of one of several cases would judge it alone.
+    flow_compares = not direct and len(plan.cases) == len(plan.turns) == 1
+    turns = request if flow_compares else replace(request, baseline=None)
+    error = _execute(plan, turns, direct=direct, verbose=verbose)
+    baseline = None if error else request.baseline
+    if baseline is None:
+        print_outcome(plan.cases, as_json=as_json)
+        if error is not None:
+            raise error
+        return
+    titles = [case.title for case, _ in plan.cases]
+    folders = [folder for _, folder in plan.cases]
+    compared = Baseline(baseline).look_at(list(zip(titles, folders, strict=True)))
+    print_outcome(plan.cases, compared.to_json(titles, baseline), as_json=as_json)
+    for title, looked in () if flow_compares else zip(titles, compared.cases, strict=True):
+        say(f"{printable(title)} against {baseline}: {looked.summary}", err=True)
+    worse = [found.text for looked in compared.cases for found in looked.regressions]
+    if worse:
+        raise RegressionError("\n".join(worse))
 
 
 def _refuse_hopeless(

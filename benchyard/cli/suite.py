@@ -1,6 +1,7 @@
 """``benchyard suite``: execute many cases, here or on the testbeds of a lab."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -24,13 +25,14 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.amounts import parse_length
 from benchyard.core.errors import BenchyardError, InputError, RegressionError, RunInterruptedError
 from benchyard.core.files import shown
-from benchyard.core.model import Json
+from benchyard.core.model import Json, JsonObject
 from benchyard.core.table import Table
 from benchyard.core.wording import duration, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.run.progress import listening
 from benchyard.run.request import DEFAULT_RUNS
+from benchyard.suite.foreseeing import foresee_comparison
 from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
 
@@ -91,7 +93,10 @@ def command(
         plan = make_suite_plan(
             request, resources.find(given["resource_folders"]), datetime.now(UTC)
         )
-        _print_plan(plan, request.cooldown, as_json=as_json)
+        # A baseline of testbeds lies where they are.
+        baseline = None if request.pool else request.baseline
+        said = foresee_comparison(plan, baseline, range(1, request.runs + 1))
+        _print_plan(plan, request.cooldown, said, as_json=as_json)
         return
     _execute(request, as_json=as_json, verbose=verbose)
 
@@ -161,10 +166,14 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
 # -- planning
 
 
-def _print_plan(plan: SuitePlan, cooldown: float | None, *, as_json: bool) -> None:
+def _print_plan(
+    plan: SuitePlan, cooldown: float | None, said: Sequence[str], *, as_json: bool
+) -> None:
     if as_json:
-        print_json(_plan(plan, cooldown))
+        print_json({**_plan(plan, cooldown), "notes": list[Json](said)})
         return
+    for text in said:
+        say(text, err=True)
     rows = list[tuple[str, ...]]()
     for number, turn in enumerate(plan.turns, 1):
         entry = plan.entries[turn.case]
@@ -186,7 +195,7 @@ def _runs(runs: tuple[int, ...]) -> str:
     return ", ".join(map(str, runs))
 
 
-def _plan(plan: SuitePlan, cooldown: float | None) -> Json:
+def _plan(plan: SuitePlan, cooldown: float | None) -> JsonObject:
     entries: list[Json] = [
         {
             "case": entry.title,

@@ -76,7 +76,10 @@ def test_equal_times_are_suspect_and_equal_counts_are_not() -> None:
     [
         (0.02, "; about 17 runs give ±1 %"),
         (0.03, "; about 36 runs give ±1.1 %"),
-        (0.2, "about 36 runs give ±7.4 %, and ±1 % is not within 100 runs: the values vary by 16 %"),
+        (
+            0.2,
+            "about 36 runs give ±7.4 %, and ±1 % is not within 100 runs: the values vary by 16 %",
+        ),
     ],
 )
 def test_more_runs_in_relation_to_those_there_are(spread: float, words: str) -> None:

@@ -63,7 +63,7 @@ class Seconds(click.FloatRange):
         return seconds
 
 
-class Cooldown(click.ParamType):
+class Cooldown(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
     """A number of seconds within bounds, or ``auto``, which is None."""
 
     name = "seconds"

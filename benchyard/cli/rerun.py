@@ -84,10 +84,13 @@ def command(
     if told is not None:
         _say(told, as_json=as_json)
         return ExitCode.DONE
-    there = [*Results(folder).done(), *Results(folder).failed()]
+    failed = Results(folder).failed()
+    there = [*Results(folder).done(), *failed]
+    # After two failures alike the others were not begun, and nobody knows how many there were.
+    least = DEFAULT_RUNS if failed or not there else 1
     request = Request(
         case="",
-        runs=max([*there, *only, DEFAULT_RUNS]),
+        runs=max([*there, *only, least]),
         **asked_for(root=root, results=results, resource_folders=resource_folders, force=force),
     )
     plan = make_plan(
@@ -139,7 +142,7 @@ def _say(told: dict[str, Json], *, as_json: bool) -> None:
 
 
 def _execute(plan: SuitePlan, only: tuple[int, ...], request: Request, *, as_json: bool) -> None:
-    """Execute here the wanted runs; by default as many as there are, or six."""
+    """Execute here the wanted runs; by default as many as there are, or six if one failed."""
     (entry,), (chosen,) = plan.entries, plan.cases
     # Where a campaign begins, all of its runs are made.
     begins = entry.campaign == Campaigning.NEW

@@ -206,7 +206,7 @@ class _Runs:
     def _rest(self) -> float:
         took = self._records[-1].duration_s if self._records else self._request.rest_first
         cooldown = cooldown_of(self._request.cooldown, self._setting.case.cooldown)
-        rest = rest_after(took, cooldown) if took else 0.0
+        rest = rest_after(took, cooldown) if self._records or took else 0.0
         if rest:
             tell(self._listener, Waiting("cooling down", rest))
         return rest

@@ -1,4 +1,4 @@
-"""What the comparison of a plan's cases with a baseline can never tell, before they are executed."""
+"""What comparing the cases of a plan with a baseline can never tell, before it is executed."""
 
 from collections.abc import Sequence
 

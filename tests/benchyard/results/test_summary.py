@@ -254,6 +254,15 @@ def test_advice_is_about_the_durations(make: Any) -> None:
     assert document["steps"][0]["advice"] == list(advise([9.0, 1.0, 1.1]))
 
 
+def test_where_suspect_runs_leave_too_few_the_advice_is_a_quiet_host(make: Any) -> None:
+    bad = [make.run(n, make.took(9.0, suspect=["waited"])) for n in range(2, 7)]
+    (step,) = summed(make.run(1, make.took(1.0)), *bad)["steps"]
+    assert step["advice"] == [
+        "1 run counts, 5 left out as suspect: quieten the host (benchyard doctor says how), and "
+        "add runs"
+    ]
+
+
 def test_use_that_nobody_knows_is_a_warning(make: Any) -> None:
     def told(*values: float | None) -> list[str]:
         used = [{"resource_cpu_s": value} for value in values]

@@ -64,6 +64,7 @@ class Regression:
         ratio_interval: None if it is no number that is worse.
         interval_level: What the interval covers with, from 0 to 1.
         runs: Number of values in the baseline and in the candidate.
+        p_value: Of this one alone; None if it is no number that is worse.
     """
 
     case: str
@@ -78,6 +79,7 @@ class Regression:
     ratio_interval: tuple[float | None, ...] | None = None
     interval_level: float | None = None
     runs: tuple[int, ...] | None = None
+    p_value: float | None = None
 
     def to_json(self) -> JsonObject:
         """Return it for an event."""
@@ -93,12 +95,14 @@ class Looked:
         summary: What the comparison came to, or why there is none.
         against: What it was compared with; empty if it was not.
         page: All of the comparison, in Markdown.
+        p_values: Of all of its tests, each alone.
     """
 
     regressions: tuple[Regression, ...]
     summary: str
     against: str = ""
     page: str = ""
+    p_values: tuple[float, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -282,7 +286,8 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
         told = printable(f"against {draft.against} in {draft.where}: {short}{why}")
     (one,) = compared.pairs
     page = markdown(compared, shown(one.baseline.folder), shown(one.candidate.folder))
-    return Looked(tuple(_regressions(compared)), told, draft.against, page)
+    p_values = tuple(row.difference.p_value for row in compared.rows if row.tested)
+    return Looked(tuple(_regressions(compared)), told, draft.against, page, p_values)
 
 
 def _regressions(compared: Comparison) -> Iterator[Regression]:
@@ -320,4 +325,5 @@ def _of_row(row: Row, level: float) -> Regression:
         ratio_interval=(low, high),
         interval_level=one.ratio_interval.level,
         runs=(one.baseline_n, one.candidate_n),
+        p_value=one.p_value,
     )

@@ -125,7 +125,7 @@ def test_suspect_executions_are_taken_in_on_demand(case_folder: MakeCase, cli: C
     folder = case_folder("case", {**STEP, "name": "first"})
     record(folder, 1, 1.0, ["swapped"])
     without = told(cli, folder)
-    assert "its only run is suspect (swapped), so nothing is described" in without
+    assert "the only run is suspect (swapped), so nothing is described" in without
     assert row(without, "first")[2:4] == ["0", "-"]
     included = told(cli, folder, "--include-suspect")
     assert "suspect executions are described too (--include-suspect)" in included

@@ -216,7 +216,7 @@ def test_a_step_of_which_all_is_suspect_is_told_in_words(make: Any) -> None:
     records = [make.run(n, make.took(1.0), bad) for n in (1, 2)]
     document = summed(*records)
     [warning] = document["warnings"]
-    assert warning.startswith("step 2 Step 2: all its 2 runs are suspect (swapped), so nothing")
+    assert warning.startswith("step 2 Step 2: all 2 runs are suspect (swapped), so nothing")
     assert "--include-suspect" in warning
     assert document["steps"][1]["metrics"] == {}
     assert summed(*records, include_suspect=True)["warnings"] == []

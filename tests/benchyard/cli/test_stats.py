@@ -141,7 +141,7 @@ def test_advice_for_several_steps_is_one_line(capsys: pytest.CaptureFixture[str]
     steps.append({"index": 3, "name": "s3", "advice": ["run more"]})
     _print_remarks({}, steps)
     assert capsys.readouterr().out.splitlines() == [
-        "advice: steps 1, 2: warm up",
+        "advice: steps 1-2: warm up",
         "advice: step 3 s3: run more",
     ]
 

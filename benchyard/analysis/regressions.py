@@ -169,7 +169,7 @@ class Baseline:
         return parse_selection(self._text)
 
     @cached_property
-    def run_sets(self) -> dict[str, RunSet]:
+    def _run_sets(self) -> dict[str, RunSet]:
         """The baseline's runs of each case, by title; not of ``previous``."""
         return read_run_sets(self._selection)
 
@@ -201,7 +201,7 @@ class Baseline:
     def _draft(self, title: str, results: Path) -> "_Draft | Looked":
         """Compare a case alone, or say why it cannot be."""
         try:
-            sides = self.sides(title, results)
+            sides = self._sides(title, results)
             if isinstance(sides, str):
                 return Looked((), sides)
             before, after = sides
@@ -212,7 +212,7 @@ class Baseline:
         against = _campaign_in_words(before, after) if previous else self._text
         return _Draft(compared, against, shown(before.folder) if previous else "")
 
-    def sides(self, title: str, results: Path) -> tuple[RunSet, RunSet] | str:
+    def _sides(self, title: str, results: Path) -> tuple[RunSet, RunSet] | str:
         """Return the runs of the baseline and of the candidate, or why there are none.
 
         Raises:
@@ -225,7 +225,7 @@ class Baseline:
             before = previous_of_host(after)
             nothing = "nothing to compare with: it is the first campaign on this host"
             return nothing if before is None else (before, after)
-        before = self.run_sets.get(title)
+        before = self._run_sets.get(title)
         if before is None:
             return f"the baseline has no runs of {printable(title)}"
         after = read_run_sets(self._others(results, before)).get(title)
@@ -244,7 +244,7 @@ class Baseline:
             InputError: If a record is damaged, or the baseline has none.
         """
         if self._text != PREVIOUS:
-            return self.run_sets.get(title)
+            return self._run_sets.get(title)
         if not results_folders(results):
             return None
         there = read_run_sets(Selection(results)).get(title)

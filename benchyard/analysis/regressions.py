@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from benchyard.analysis.comparison.document import markdown
+from benchyard.analysis.comparison.rows import Comparison, Row, Rule
 from benchyard.analysis.comparison.run_sets import (
     RunSet,
     Selection,
@@ -18,7 +19,7 @@ from benchyard.analysis.comparison.run_sets import (
     previous_of_host,
     read_run_sets,
 )
-from benchyard.analysis.comparison.verdicts import Comparison, Row, Rule, compare
+from benchyard.analysis.comparison.verdicts import compare, worst_first
 from benchyard.analysis.comparison.wording import (
     change,
     figure,
@@ -189,7 +190,7 @@ def _looked(compared: Comparison, against: str, told: str) -> Looked:
 
 
 def _regressions(compared: Comparison) -> Iterator[Regression]:
-    for row in compared.rows:
+    for row in worst_first(compared.rows):
         if row.verdict is Verdict.REGRESSION:
             yield _of_row(row, compared.rule.level)
     for found in compared.pairs:

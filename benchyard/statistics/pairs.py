@@ -104,7 +104,7 @@ def _share_up_to(most: int, ranks: tuple[int, ...]) -> float:
 
 @lru_cache(maxsize=64)
 def _ways(ranks: tuple[int, ...]) -> tuple[int, ...]:
-    """Return in how many ways the ranks with a plus sum up to at most 0, 1, 2, …"""
+    """Return in how many ways the ranks with a plus sum up to at most 0, 1, and so on."""
     ways = [1] + [0] * sum(ranks)
     for rank in ranks:
         ways = [one + (ways[at - rank] if at >= rank else 0) for at, one in enumerate(ways)]

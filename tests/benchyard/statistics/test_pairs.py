@@ -61,7 +61,7 @@ def test_how_many_pairs_can_reach_a_level(level: float, needed: int) -> None:
 def test_beyond_the_limit_the_approximation_is_near_the_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    dice = Random(7)
+    dice = Random(7)  # noqa: S311 - draws samples
     values = [dice.gauss(0.3, 1) for _ in range(60)]
     counted = signed_rank_test(values)
     monkeypatch.setattr("benchyard.statistics.pairs.EXACT", 10)

@@ -53,7 +53,7 @@ from benchyard.analysis.comparison.wording import (
     reason,
     remarks,
     summary,
-    verdict_words,
+    verdict_in_full,
 )
 from benchyard.core.model import Json, JsonObject
 from benchyard.statistics.comparison import Verdict
@@ -161,7 +161,7 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "other_work": row.pair.is_other_work(row.paired_by),
         "paired": row.pair.of_same_runs,
         "verdict": row.verdict.value,
-        "words": verdict_words(row),
+        "words": verdict_in_full(row),
         "reason": reason(row, comparisons) or None,
     }
 

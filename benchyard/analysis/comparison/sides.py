@@ -107,6 +107,11 @@ def _is_glob(text: str) -> bool:
     return "*" in text or "?" in text
 
 
+def _is_meant(text: str, pattern: str) -> bool:
+    """Tell whether a text is one of those that a pattern with a sign stands for."""
+    return _is_glob(pattern) and fnmatchcase(text, pattern)
+
+
 # -- places
 
 
@@ -120,8 +125,7 @@ def _folders(place: str, places: Places) -> list[tuple[str, Path]]:
         if is_folder(str(folder)):
             return [(place, _results(folder, places))]
     known = list(_named(places.root))
-    found = [(name, folder) for name, folder in known if fnmatchcase(name, place)]
-    found = [one for one in known if one[0] == place] or found
+    found = [one for one in known if one[0] == place or _is_meant(one[0], place)]
     if not found:
         names = [name for name, _ in known]
         raise InputError(
@@ -208,7 +212,10 @@ def _told_apart(point: Mapping[str, Json], wanted: str) -> str | None:
     if wanted == point_suffix(point)[1:-1]:
         return ""
     asked = dict(one.strip().split("=", 1) for one in wanted.split(",") if "=" in one)
-    fits = all(n in written and fnmatchcase(written[n], value) for n, value in asked.items())
+    fits = all(
+        name in written and (written[name] == value or _is_meant(written[name], value))
+        for name, value in asked.items()
+    )
     if not asked or not fits:
         return None
     return ",".join(f"{name}={written[name]}" for name in asked if _is_glob(asked[name]))
@@ -229,7 +236,7 @@ def _steps(
     if wanted is None:
         yield None, dict(cases)
         return
-    found = [wanted] if wanted in known else [one for one in known if fnmatchcase(one, wanted)]
+    found = [wanted] if wanted in known else [one for one in known if _is_meant(one, wanted)]
     if not found:
         raise InputError(f"{text!r}: no step is {wanted!r}{hint(wanted, known)}")
     for step in found:

@@ -12,18 +12,18 @@ from benchyard.analysis.comparison.wording import (
     UNKNOWN,
     arrow,
     change,
-    direction_words,
     figure,
     p_value,
     probability,
     signed,
     step_name,
-    verdict_words,
+    times_words,
+    verdict_in_full,
 )
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.statistics.comparison import Difference, Verdict
-from benchyard.statistics.figures import plural
+from benchyard.statistics.figures import plain, plural
 from benchyard.statistics.intervals import Interval
 
 
@@ -105,13 +105,16 @@ def _unsaid(comparison: Comparison) -> list[str]:
 def _of_row(row: Row, *, several: bool) -> _Entry:
     called = row.verdict not in (Verdict.NO_CHANGE_SHOWN, Verdict.CANNOT_TELL)
     return _Entry(
-        (row.pair.key if several else row.case, step_name(row), row.metric),
+        (
+            *((row.pair.key, row.baseline.name) if several else (row.case, step_name(row))),
+            row.metric,
+        ),
         (row.pair.baseline_side, row.pair.candidate_side),
         row.difference,
         row.unit,
         p_value(row.judgement.p_value) if row.tested else UNKNOWN,
         arrow(row.difference) if called else "",
-        verdict_words(row),
+        verdict_in_full(row),
         row.verdict,
     )
 
@@ -171,6 +174,8 @@ def _cells(entry: _Entry) -> dict[str, str]:
 def _interval(interval: Interval) -> str:
     if interval.low is None or interval.high is None:
         return UNKNOWN
+    if interval.high >= 10:  # as ``change`` writes the higher end
+        return f"{plain(interval.low, 3)} … {change(interval.high)}"
     return f"{change(interval.low).removesuffix(' %')} … {change(interval.high)}"
 
 
@@ -178,4 +183,4 @@ def overall_words(one: Overall) -> str:
     """Say what the mean over the steps comes to."""
     if one.difference.ratio_interval.low is None:
         return "cannot tell"
-    return direction_words(one.metric, one.difference) if one.is_shown else "no difference shown"
+    return times_words(one.metric, one.difference) if one.is_shown else "no difference shown"

@@ -78,17 +78,27 @@ def verdict_words(row: Row) -> str:
         if row.verdict is Verdict.NO_CHANGE_SHOWN and significant:
             return f"differs by less than {probability(difference.threshold)}"
         return _WORDS[row.verdict]
-    return direction_words(row.metric, difference)
+    return _direction(row.metric, difference)
 
 
-def direction_words(metric: str, difference: Difference) -> str:
+def verdict_in_full(row: Row) -> str:
+    """Return the verdict, and how many times where it is twice as much or more."""
+    return verdict_words(row) if row.verdict in _WORDS else times_words(row.metric, row.difference)
+
+
+def times_words(metric: str, difference: Difference) -> str:
     """Say which way a metric changed, and how many times where it is twice as much or more."""
-    more = (difference.shift or 0) > 0
-    pair = ("slower", "faster") if metric == DURATION else ("more", "less")
     times = difference.ratio or 1.0
     times = times if times >= 1 else 1 / times if times > 0 else 1.0
     manifold = f"{plain(times, 3)} times " if times >= _MANIFOLD else ""
-    return manifold + pair[0 if more else 1]
+    return manifold + _direction(metric, difference)
+
+
+def _direction(metric: str, difference: Difference) -> str:
+    more = (difference.shift or 0) > 0
+    if metric == DURATION:
+        return "slower" if more else "faster"
+    return "more" if more else "less"
 
 
 def reason(row: Row, comparisons: int) -> str:

@@ -247,7 +247,7 @@ def _print_sides(pairs: Sequence[CasePair]) -> None:
     for weight, word, colour in _WEIGHTS:
         said: dict[str, dict[str, None]] = {}
         for one in pairs:
-            for text in remarks(one, weight):
+            for text in () if one.neutral else remarks(one, weight):
                 said.setdefault(text, {})[one.candidate_side] = None
         for text, sides in said.items():
             say(styled(f"{word}: ", fg=colour), f"{printable(', '.join(sides))}: {text}")

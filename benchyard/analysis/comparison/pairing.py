@@ -46,11 +46,14 @@ def pair_sides(
     places = range(len(sides))
     chosen = combinations(places, 2) if every_two else ((0, other) for other in places[1:])
     return [
-        replace(
-            pair(named[one], named[other]), baseline=sides[one].name, candidate=sides[other].name
-        )
-        for one, other in chosen
+        _called(pair(named[one], named[other]), sides[one], sides[other]) for one, other in chosen
     ]
+
+
+def _called(two: Pairs, one: Side, other: Side) -> Pairs:
+    # A single case needs no name that all sides have for it.
+    keys = two.keys if len(one.cases) > 1 or len(other.cases) > 1 else ("",)
+    return replace(two, baseline=one.name, candidate=other.name, keys=keys)
 
 
 def _are_apart(sides: Sequence[Side]) -> bool:

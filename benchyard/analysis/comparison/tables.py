@@ -97,18 +97,17 @@ def _unsaid(comparison: Comparison) -> list[str]:
     unsaid = ["CASE"] if len(comparison.pairs) <= len(sides) else []
     unsaid += ["METRIC"] if {row.metric for row in rows} == {DURATION} else []
     unsaid += ["AGAINST"] if len({one for one, _ in sides}) == 1 else []
-    # The sides are called as the steps then.
     unsaid += ["STEP"] if len(sides) > 1 and all(row.pair.of_same_runs for row in rows) else []
     return unsaid
 
 
 def _of_row(row: Row, *, several: bool) -> _Entry:
     called = row.verdict not in (Verdict.NO_CHANGE_SHOWN, Verdict.CANNOT_TELL)
+    # Where each side is a step of its own, the sides are called as the steps.
+    ours = "" if row.pair.of_same_runs else row.baseline.name
+    case, step = (row.pair.key, ours) if several else (row.case, step_name(row))
     return _Entry(
-        (
-            *((row.pair.key, row.baseline.name) if several else (row.case, step_name(row))),
-            row.metric,
-        ),
+        (case, step, row.metric),
         (row.pair.baseline_side, row.pair.candidate_side),
         row.difference,
         row.unit,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from benchyard.analysis.comparison.document import document, markdown
+from benchyard.analysis.comparison.rows import Comparison, Row, Rule
 from benchyard.analysis.comparison.run_sets import (
     RunSet,
     Selection,
@@ -20,12 +21,10 @@ from benchyard.analysis.comparison.run_sets import (
     results_folders,
 )
 from benchyard.analysis.comparison.verdicts import (
-    Comparison,
-    Row,
-    Rule,
     compare,
     joined,
     judged_together,
+    worst_first,
 )
 from benchyard.analysis.comparison.wording import (
     change,
@@ -149,7 +148,7 @@ class LookedTogether:
             if not one.against
         ]
         one = joined(self.comparisons)
-        about = {} if one is None else document(one, baseline, "the finished runs")
+        about = {} if one is None else document(one, [baseline, "the finished runs"])
         return {**about, "not_compared": untold}
 
 
@@ -291,7 +290,7 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
 
 
 def _regressions(compared: Comparison) -> Iterator[Regression]:
-    for row in compared.rows:
+    for row in worst_first(compared.rows):
         if row.verdict is Verdict.REGRESSION:
             yield _of_row(row, compared.rule.level)
     for found in compared.pairs:

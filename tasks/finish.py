@@ -19,6 +19,7 @@ from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.show.pages import key_of
 from benchyard.suite.report import CaseReport
+from benchyard.suite.turn_records import NO_FAILURE, failure_after
 from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end
 from tasks.events import (
@@ -80,22 +81,25 @@ def conclude(setting: RunContext, executed: Executed, request: Request) -> State
     has_runs = bool(executed.records or there.runs_of(setting.flow_run))
     looked = None
     if request.baseline is not None and has_runs and not executed.interrupted:
-        looked = _compared(setting, request.baseline)
+        looked = _compared(setting, request.baseline, alone=request.suite is None)
         message = f"{state.message}; {looked.verdict}"
         state = remember_end(state.model_copy(update={"message": message}))
     if request.suite is not None:
         ours = setting.flow_run.get("id")
         runs = [run for run, one in there.records.items() if one.flow_run.get("id") == ours]
-        tell_suite(CaseReport(tuple(runs), looked))
+        last = executed.records[-1:]
+        failure = failure_after(last[0], request.wanted) if last else NO_FAILURE
+        tell_suite(CaseReport(tuple(runs), looked, failure))
     return state
 
 
-def _compared(setting: RunContext, baseline: str) -> Looked:
+def _compared(setting: RunContext, baseline: str, *, alone: bool) -> Looked:
+    """Compare a case; of a suite's, the suite tells what is left among all cases."""
     title = setting.case.title
     looked = Baseline(baseline).look(title, setting.results)
     about = "" if baseline == PREVIOUS else f" against {baseline}"
     tell(setting.listener, Notice(f"{title}{about}: {looked.summary}"))
-    for found in looked.regressions:
+    for found in looked.regressions if alone else ():
         tell(setting.listener, Notice(f"regression: {found.text}"))
         announce_regression(found, setting.results, baseline)
     if looked.page:

@@ -21,6 +21,7 @@ from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, differences, in_words, subject_of
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, Turn, turns
+from benchyard.run.resting import cooldown_of, rest_after
 from benchyard.statistics import median
 from benchyard.statistics.figures import plain
 from benchyard.suite.request import SuiteRequest
@@ -52,12 +53,17 @@ class Known:
 
     def seconds(self) -> float | None:
         """Return how long a run takes, from the newest ones (s); None if nobody knows."""
-        took = [record.duration_s for record in self._newest_first()[:_TELLING]]
-        return median(took) if took else None
+        return seconds_of_run(self._newest_first())
 
     def _newest_first(self) -> list[RunRecord]:
         runs = sorted(self.records, key=self.ended.__getitem__, reverse=True)
         return [self.records[run] for run in runs]
+
+
+def seconds_of_run(newest_first: Sequence[RunRecord]) -> float | None:
+    """Return how long a run takes, by the newest ones (s); None without any."""
+    took = [record.duration_s for record in newest_first[:_TELLING]]
+    return median(took) if took else None
 
 
 def known_of(results: Path) -> Known:
@@ -112,6 +118,17 @@ class ChosenCase:
     seconds: float | None = None
     problems: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+
+    def expected_seconds(self, runs: int, cooldown: float | None) -> float | None:
+        """Return how long runs of it take with the rests between them (s); None if nobody knows.
+
+        Args:
+            cooldown: That is asked for; None leaves it to the case.
+        """
+        if self.seconds is None:
+            return None
+        own = cooldown_of(cooldown, self.case and self.case.cooldown)
+        return runs * (self.seconds + rest_after(self.seconds, own))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def interpreter(python: str | None) -> str:
     """
     if python is None:
         return sys.executable
-    place = Path(python).expanduser()
+    place = Path(os.path.expanduser(python))  # noqa: PTH111 - Path's own raises for a user who is none
     found = shutil.which(place / "bin" / "python" if place.is_dir() else place)
     if found is None:
         where = f"in the folder '{place}'" if place.is_dir() else f"'{place}'"
@@ -76,8 +76,8 @@ def version_in(python: str, worker: Path, engine: str) -> str:
             timeout=_SECONDS,
             check=False,
         )
-        answer = json.loads(said.stdout or b"{}")
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        answer = dict(json.loads(said.stdout or b"{}"))
+    except (OSError, TypeError, ValueError, subprocess.SubprocessError) as error:
         raise NotReadyError(f"{python} cannot be asked for {engine}: {error}") from error
     if "values" in answer:
         return str(answer["values"]["version"])

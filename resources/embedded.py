@@ -50,13 +50,9 @@ class EmbeddedDatabase(SqlDatabase[SettingsT], WorkerResource[SettingsT], ABC):
         return self._told.get("version") or str(self.installed(given)["version"])
 
     def facts(self) -> Mapping[str, Json]:
-        """Return the interpreter, where the case names one."""
-        if self._python is None:
-            return {}
-        return {
-            "python": interpreter(self._python),
-            "python_version": self._told.get("python"),
-        }
+        """Return the version of the interpreter, where the case names one."""
+        known = self._python is not None and bool(self._told)
+        return {"python_version": self._told["python"]} if known else {}
 
     @property
     def _python(self) -> str | None:

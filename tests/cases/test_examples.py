@@ -39,6 +39,7 @@ ENDINGS: Mapping[str, Mapping[str, str]] = {
     "matrix": {"sort": "completed"},
     "measuring": {"copy": "completed", "sort": "completed", "count": "completed"},
     "secrets": {"login": "tolerated"},
+    "systems": {"load": "completed", "totals": "completed"},
 }
 Runs = list[tuple[Path, dict[str, Any]]]
 

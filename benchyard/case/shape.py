@@ -102,7 +102,7 @@ def value_at(document: Json, path: JsonPath) -> Json:
     return document
 
 
-_CRITERIA = ("rows", "sha256", "equal", "pattern")
+_CRITERIA = ("rows", "sha256", "equal", "equal_to", "pattern")
 #: Longer patterns take seconds to compile; nobody reads them either.
 _LONGEST_PATTERN = 10_000
 

@@ -102,13 +102,21 @@ def test_what_is_wrong_at_one_point_is_told_of_it(
 
 
 def test_parameters_must_fit_the_class_of_each_point(tmp_path: Path) -> None:
-    query = {"resource": "${matrix.system}", "command": "execute", "parameters": {"sql": "SELECT 1"}}
+    query = {
+        "resource": "${matrix.system}",
+        "command": "execute",
+        "parameters": {"sql": "SELECT 1"},
+    }
     found = problems(made(tmp_path, query, matrix={"system": ["SQLite", "Process"]}))
     assert found.keys() == {"$.steps[0].parameters", "$.steps[0].parameters.sql"}
 
 
 def test_settings_of_a_class_that_a_point_does_not_use_are_looked_at_too(tmp_path: Path) -> None:
-    query = {"resource": "${matrix.system}", "command": "execute", "parameters": {"sql": "SELECT 1"}}
+    query = {
+        "resource": "${matrix.system}",
+        "command": "execute",
+        "parameters": {"sql": "SELECT 1"},
+    }
     settings = {"DuckDB": {"treads": 2}}
     found = problems(
         made(tmp_path, query, resources=settings, matrix={"system": ["SQLite", "DuckDB"]})

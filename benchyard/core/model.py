@@ -121,6 +121,7 @@ class Case:
         classes: Own name of a resource to its class; all others are named as their classes are.
         requires: What the testbed must be.
         repositories: Folders in the repositories of what is measured, from the case's folder on.
+        included: Files with steps of the case, beside its metadata.json.
     """
 
     folder: Path
@@ -136,6 +137,7 @@ class Case:
     classes: Mapping[str, str] = field(default_factory=dict[str, str])
     requires: Requires = Requires()
     repositories: tuple[str, ...] = ()
+    included: tuple[Path, ...] = ()
 
     def class_of(self, resource: str) -> str:
         """Return the name of the class that a resource's name stands for."""

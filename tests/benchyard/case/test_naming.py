@@ -69,7 +69,7 @@ def test_the_class_may_come_from_the_matrix(tmp_path: Path) -> None:
 def test_the_resource_of_a_step_may_come_from_the_matrix(tmp_path: Path) -> None:
     settings = {"SQLite": {"pragmas": {"cache_size": 1}}, "DuckDB": {"threads": 2}}
     matrix = {"system": ["SQLite", "DuckDB"], "what": ["execute"]}
-    query = {"resource": "${matrix.system}", "command": "${matrix.what}"}
+    query: dict[str, Any] = {"resource": "${matrix.system}", "command": "${matrix.what}"}
     query["parameters"] = {"sql": "SELECT 1"}
     loaded = made(tmp_path, query, resources=settings, matrix=matrix)
     assert problems(loaded) == {}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.fitness import CLASS, Fitness, without_class
+from benchyard.case.merging import MOST_FINDINGS, AtPoints
 from benchyard.case.needs import StepNeeds, answer_wanted, step_id
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
@@ -36,7 +37,6 @@ from benchyard.core.model import (
     JsonObject,
     Requires,
     Step,
-    point_suffix,
 )
 
 
@@ -193,15 +193,16 @@ def _at_points(
     too_large = size_finding(document)
     if too_large and size_finding({**document, "matrix": first}):
         return
+    merged = AtPoints(document)
     for point in islice(points(matrix), 1 if too_large else None):
         filled = look.template.at(point)
-        right = True
-        for path, message in look.findings(filled):
-            if not _is_unknown(path, filled, removed):
-                right = False
-                yield path, message + _at(point, message)
-        if right:
+        told = (one for one in look.findings(filled) if not _is_unknown(one[0], filled, removed))
+        found = [*islice(told, MOST_FINDINGS)]
+        if not found:
             keep(filled, point)
+        if not merged.note(point, filled, found):
+            break
+    yield from merged.findings()
 
 
 class _Looking:
@@ -214,7 +215,7 @@ class _Looking:
         self._fitness = Fitness(folder / "data" / "shared", registry, self._steps)
         graph = [(s.get("@id"), s.get("needs"), answer_wanted(s)) for s in self._steps]
         self._waiting = None if "${matrix." in repr(graph) else StepNeeds(self._steps)
-        self._checked: set[int] = set()
+        self._checked: dict[int, list[Finding]] = {}
 
     def findings(self, filled: JsonObject) -> Iterator[Finding]:
         changed = [*changed_findings(filled, self._body)]
@@ -225,11 +226,12 @@ class _Looking:
         yield from waiting.findings
         yield from requires_findings(cast("dict[str, Any]", sound.get("requires", {})))
         for position, step in enumerate(steps):
-            if step is self._steps[position]:
-                if position in self._checked:
-                    continue
-                self._checked.add(position)
-            for path, message in check_findings(step):
+            lasting = step is self._steps[position]
+            known = self._checked.get(position) if lasting else None
+            found = [*check_findings(step)] if known is None else known
+            if lasting:
+                self._checked[position] = found
+            for path, message in found:
                 yield ("steps", position, *path), message
         yield from self._fitness.findings(sound, waiting)
 
@@ -240,8 +242,3 @@ def _is_unknown(path: JsonPath, document: JsonObject, removed: set[JsonPath]) ->
     if isinstance(value, str) and MATRIX.search(value):
         return True
     return any(path[:length] in removed for length in range(1, len(path) + 1))
-
-
-def _at(point: JsonObject, message: str) -> str:
-    """Name the point where a message depends on it."""
-    return f" (at {point_suffix(point)})" if any(str(v) in message for v in point.values()) else ""

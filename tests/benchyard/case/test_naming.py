@@ -121,7 +121,9 @@ def test_settings_of_a_class_that_a_point_does_not_use_are_looked_at_too(tmp_pat
     found = problems(
         made(tmp_path, query, resources=settings, matrix={"system": ["SQLite", "DuckDB"]})
     )
-    assert found == {"$.resources.DuckDB.treads": "is unknown here; did you mean 'threads'?"}
+    assert found == {
+        "$.resources.DuckDB.treads": "is unknown here; did you mean 'threads'? (in all 2 points)"
+    }
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.inputs import Inputs, answer_findings, check_file_findings, file_findings
@@ -138,15 +137,15 @@ class Fitness:
     """Looks at all points of one case; what they have in common is looked at once.
 
     Args:
-        shared: The case's ``data/shared``.
+        inputs: The files of the case.
         registry: The resource classes that there are.
         lasting: Steps that the points have in common; they must live as long as this.
     """
 
     def __init__(
-        self, shared: Path, registry: Registry, lasting: Iterable[Mapping[str, Any]] = ()
+        self, inputs: Inputs, registry: Registry, lasting: Iterable[Mapping[str, Any]] = ()
     ) -> None:
-        self._inputs = Inputs(shared)
+        self._inputs = inputs
         self._registry = registry
         self._lasting = {id(step): step for step in lasting}
         self._fits: dict[tuple[int, ResourceClass | None], _Fit] = {}

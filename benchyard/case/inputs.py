@@ -24,10 +24,12 @@ class Inputs:
 
     Args:
         shared: The case's ``data/shared``.
+        accepting: Whether files with expected answers may lack.
     """
 
-    def __init__(self, shared: Path) -> None:
+    def __init__(self, shared: Path, *, accepting: bool = False) -> None:
         self.shared = shared
+        self.accepting = accepting
         #: As the function of that name.
         self.look: Callable[[str], bool | str] = cache(partial(look, shared))
 
@@ -204,8 +206,9 @@ def check_file_findings(
     if expected is not None:
         there = inputs.look(expected)
         wrong = there if isinstance(there, str) else inputs.problem(expected)
-        if wrong is not None:
-            yield "equal", wrong or inputs.absent(expected)
+        if wrong or (wrong == "" and not inputs.accepting):
+            write = f"{inputs.absent(expected)}; benchyard run --accept writes it"
+            yield "equal", wrong or write
     outputs = outputs_of(files or ())
     wanted = check.get("file")
     if files is not None and wanted is not None and wanted not in outputs:

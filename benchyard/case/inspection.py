@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.fitness import CLASS, Fitness, without_class
+from benchyard.case.inputs import Inputs
 from benchyard.case.merging import MOST_FINDINGS, AtPoints
 from benchyard.case.needs import StepNeeds, answer_wanted, step_id
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
@@ -110,12 +111,13 @@ def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
 
 
 def inspect(
-    document: JsonObject, folder: Path, registry: Registry
+    document: JsonObject, folder: Path, registry: Registry, *, accepting: bool = False
 ) -> tuple[list[Case], list[Finding]]:
     """Return the cases of a document, and what is wrong with it: never both.
 
     Args:
         folder: Where it lies.
+        accepting: Whether files with expected answers may lack.
     """
     read, misspelt = as_meant(document)
     wrong = shape_findings(read)
@@ -132,7 +134,8 @@ def inspect(
         if not (wrong or matrix):
             cases.append(build_case(folder, filled, point))
 
-    at_points = _at_points(sound, removed, _Looking(sound, folder, registry), keep)
+    inputs = Inputs(folder / "data" / "shared", accepting=accepting)
+    at_points = _at_points(sound, removed, _Looking(sound, inputs, registry), keep)
     rest = _as_written(chain(matrix, at_points), misspelt)
     found = _first(chain(told, rest))
     return ([] if found else cases), found
@@ -208,11 +211,11 @@ def _at_points(
 class _Looking:
     """Looks at all points; what they have in common is looked at once."""
 
-    def __init__(self, document: JsonObject, folder: Path, registry: Registry) -> None:
+    def __init__(self, document: JsonObject, inputs: Inputs, registry: Registry) -> None:
         self._body = {key: value for key, value in document.items() if key != "matrix"}
         self.template = Template(self._body)
         self._steps = cast("list[dict[str, Any]]", self._body.get("steps", []))
-        self._fitness = Fitness(folder / "data" / "shared", registry, self._steps)
+        self._fitness = Fitness(inputs, registry, self._steps)
         graph = [(s.get("@id"), s.get("needs"), answer_wanted(s)) for s in self._steps]
         self._waiting = None if "${matrix." in repr(graph) else StepNeeds(self._steps)
         self._checked: dict[int, list[Finding]] = {}

@@ -65,13 +65,16 @@ def _may_hold(entry: "os.DirEntry[str]", *, is_case: bool) -> bool:
     return not (is_case and entry.name in _NOT_CASES) and entry.is_dir(follow_symlinks=False)
 
 
-def load_all(files: Iterable[Path], registry: Registry) -> list[Loaded]:
+def load_all(files: Iterable[Path], registry: Registry, *, accepting: bool = False) -> list[Loaded]:
     """Load every file; see ``load``."""
-    return [load(file, registry) for file in files]
+    return [load(file, registry, accepting=accepting) for file in files]
 
 
-def load(file: Path, registry: Registry) -> Loaded:
+def load(file: Path, registry: Registry, *, accepting: bool = False) -> Loaded:
     """Load one metadata.json and check it against the schema, the resources and its files.
+
+    Args:
+        accepting: Whether files with expected answers may lack, since they are about to be written.
 
     Returns:
         The cases, or the problems: never both.
@@ -86,7 +89,7 @@ def load(file: Path, registry: Registry) -> Loaded:
     tags = _tags(document)
     if included.problems:
         return Loaded(file, title, (), included.problems, tags)
-    cases, found = inspect(document, file.parent, registry)
+    cases, found = inspect(document, file.parent, registry, accepting=accepting)
     problems = tuple(dict.fromkeys(included.problem(file, finding) for finding in found))
     made = () if problems else tuple(replace(case, included=included.files) for case in cases)
     return Loaded(file, title, made, problems, tags)

@@ -11,6 +11,7 @@ from benchyard.analysis.regressions import Baseline, check_baseline
 from benchyard.case.loading import raise_problems
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
+from benchyard.cli.accepting import accept_answers
 from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
@@ -84,6 +85,12 @@ def raise_if_worse(
 )
 @schedule
 @click.option("--dry-run", is_flag=True, help="Print what would be executed, and stop.")
+@click.option(
+    "--accept",
+    "accepts",
+    is_flag=True,
+    help="Execute once, unmeasured, and write the answers into the files that checks expect.",
+)
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failed run.")
 @no_wait_option
 @publish_option
@@ -106,6 +113,7 @@ def command(
     order: str,
     seed: int | None,
     *,
+    accepts: bool,
     as_json: bool,
     dry_run: bool,
     begins: bool,
@@ -123,11 +131,19 @@ def command(
     """
     most, rule = parse_runs(runs_wanted, until)
     root, results, wanted = given["root"], given["results"], range(1, most + 1)
-    registry, loaded = load_selected(root, cases, tags, given["resource_folders"])
+    registry, loaded = load_selected(
+        root, cases, tags, given["resource_folders"], accepting=accepts
+    )
     raise_problems(loaded)
     chosen = cases_of(loaded)
     if not chosen:
         raise InputError(f"no cases below {root.resolve()}")
+    if accepts:
+        if not given["ignore_requirements"]:
+            refuse_unfit(chosen)
+        how = {"write": not dry_run, "wait": not given["no_wait"]}
+        accept_answers(chosen, registry, **how, verbose=verbose, as_json=as_json)
+        return
     asked = asked_campaign(begins=begins, keeps=keeps)
     request = Request(
         case="",

@@ -23,7 +23,7 @@ from benchyard.results.record import ErrorRecord, Repetition
 from benchyard.run.answers import Answers
 from benchyard.run.checks import Checks, Deadline
 from benchyard.run.running_resources import owned_by
-from benchyard.run.workspaces import declared_outputs
+from benchyard.run.workspaces import declared_files
 
 _FILES = (FileRole.OUTPUT,)
 
@@ -113,7 +113,7 @@ def _execute_once(
 
 def _forget_outputs(step: Step, resource: Resource[Any]) -> None:
     """Remove what an earlier execution made: it must not pass for the answer of this one."""
-    for name in declared_outputs(step, type(resource)):
+    for name in declared_files(step, type(resource)):
         output = resource.workspace.shared / name
         if not output.is_symlink():
             remove_tree(output)
@@ -222,5 +222,5 @@ def _look_at_answer(
 
 def _output(step: Step, resource: Resource[Any], result: CommandResult) -> Path | None:
     named = step.check.file if step.check else None
-    names = [named] if named else declared_outputs(step, type(resource), _FILES)
+    names = [named] if named else declared_files(step, type(resource), _FILES)
     return resource.workspace.new_file(names[0]) if names else result.output

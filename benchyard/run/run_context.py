@@ -34,6 +34,7 @@ class RunContext:
         preflight: Looks at the testbed just before a run; findings for the record.
         lab: The lab's own processes beside this one: name to process id.
         adaptive: The rule by which the number of runs is chosen, for the record.
+        answers: Folder that the answers of steps with a check are kept in; nowhere if None.
         sinks: Where finished runs are published; nowhere if empty.
         secrets: Resolves references to secrets, and takes their values out of texts.
         listener: Hears the events.
@@ -49,6 +50,7 @@ class RunContext:
     lab: Mapping[str, int] = field(default_factory=dict[str, int])
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
     flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    answers: Path | None = None
     sinks: tuple[str, ...] = ()
     declaration: Mapping[str, str] = field(default_factory=dict[str, str])
     secrets: Secrets = field(default_factory=Secrets)

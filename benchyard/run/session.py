@@ -137,7 +137,7 @@ class Session:
                 # What leaves the session is shown and stored by others, its causes too.
                 raise ResourceError(self._reporter.describe(error).message) from None
             raise
-        answers = Answers(self.case.steps, work_folder(self.folder) / "answers")
+        answers = Answers(self.case.steps, work_folder(self.folder), setting.answers)
         kit = AttemptKit(*measuring, self._leftovers, self._checks, answers)
         self._context = StepContext(resources, kit, self._keeper)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchyard.case.fitness import Fitness
-from benchyard.case.inputs import look
+from benchyard.case.inputs import Inputs, look
 from benchyard.case.needs import StepNeeds
 from benchyard.case.resource import (
     commands_of,
@@ -34,7 +34,7 @@ def step(name: str = "play", /, needs: Any = None, **parameters: Any) -> JsonObj
 def found(shared: Path, *steps: JsonObject, **keys: Json) -> list[tuple[str, str]]:
     """Return place and message of what is wrong, the place in short."""
     document: JsonObject = {"name": "n", "steps": [*steps], **keys}
-    findings = Fitness(shared, REGISTRY).findings(document, StepNeeds(steps))
+    findings = Fitness(Inputs(shared), REGISTRY).findings(document, StepNeeds(steps))
     return [(".".join(map(str, path)), message) for path, message in findings]
 
 

@@ -1,9 +1,11 @@
 """``benchyard run --accept``: answers become the expected ones, and every change is shown."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from benchyard.case.registry import Registry
+from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli.display import make_display
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.files import shown
@@ -16,9 +18,9 @@ from benchyard.statistics.figures import plural
 def accept_answers(
     cases: Sequence[Case],
     registry: Registry,
+    given: Mapping[str, Any],
     *,
     write: bool,
-    wait: bool,
     verbose: bool,
     as_json: bool,
 ) -> None:
@@ -27,15 +29,17 @@ def accept_answers(
     Args:
         cases: Their files with expected answers may lack.
         registry: The resource classes.
+        given: Further options of the command: ``no_wait`` and ``ignore_requirements`` count.
         write: False: only tell what would be written.
-        wait: Whether to wait for another lab that measures here.
         verbose: Whether to show every step.
         as_json: Whether to print a document.
     """
+    if not given["ignore_requirements"]:
+        refuse_unfit(cases)
     terminal = sys.stderr.isatty()
     display = make_display(runs=len(cases), cooldown=0.0, verbose=verbose, terminal=terminal)
     with display, listening(display.hear):
-        accepted = accept(cases, registry, write=write, wait=wait)
+        accepted = accept(cases, registry, write=write, wait=not given["no_wait"])
     if as_json:
         print_json({"written": write, "answers": [_document(one) for one in accepted]})
         return

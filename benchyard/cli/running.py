@@ -131,18 +131,14 @@ def command(
     """
     most, rule = parse_runs(runs_wanted, until)
     root, results, wanted = given["root"], given["results"], range(1, most + 1)
-    registry, loaded = load_selected(
-        root, cases, tags, given["resource_folders"], accepting=accepts
-    )
+    classes = given["resource_folders"]
+    registry, loaded = load_selected(root, cases, tags, classes, accepting=accepts)
     raise_problems(loaded)
     chosen = cases_of(loaded)
     if not chosen:
         raise InputError(f"no cases below {root.resolve()}")
     if accepts:
-        if not given["ignore_requirements"]:
-            refuse_unfit(chosen)
-        how = {"write": not dry_run, "wait": not given["no_wait"]}
-        accept_answers(chosen, registry, **how, verbose=verbose, as_json=as_json)
+        accept_answers(chosen, registry, given, write=not dry_run, verbose=verbose, as_json=as_json)
         return
     asked = asked_campaign(begins=begins, keeps=keeps)
     request = Request(

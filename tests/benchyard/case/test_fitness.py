@@ -275,7 +275,9 @@ def test_the_expected_file_of_a_check_must_be_there(shared: Path) -> None:
     assert check(shared, {"equal": "words.csv"}, makes="out") == []
     [(place, message)] = check(shared, {"equal": "absent.csv"}, makes="out")
     assert place == "steps.0.check.equal"
-    assert message == f"there is no file 'absent.csv' in {shared}"
+    assert message == (
+        f"there is no file 'absent.csv' in {shared}; benchyard run --accept writes it"
+    )
     [(_, message)] = check(shared, {"equal": "../x"}, makes="out")
     assert "leads out of data/shared" in message
     (shared / "dangling").symlink_to("nowhere")

@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.inputs import Inputs, check_file_findings, file_findings
+from benchyard.case.inputs import Inputs, answer_findings, check_file_findings, file_findings
 from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile, Signature, settings_of, signature_of
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
@@ -138,15 +137,15 @@ class Fitness:
     """Looks at all points of one case; what they have in common is looked at once.
 
     Args:
-        shared: The case's ``data/shared``.
+        inputs: The files of the case.
         registry: The resource classes that there are.
         lasting: Steps that the points have in common; they must live as long as this.
     """
 
     def __init__(
-        self, shared: Path, registry: Registry, lasting: Iterable[Mapping[str, Any]] = ()
+        self, inputs: Inputs, registry: Registry, lasting: Iterable[Mapping[str, Any]] = ()
     ) -> None:
-        self._inputs = Inputs(shared)
+        self._inputs = inputs
         self._registry = registry
         self._lasting = {id(step): step for step in lasting}
         self._fits: dict[tuple[int, ResourceClass | None], _Fit] = {}
@@ -173,7 +172,9 @@ class Fitness:
             for path, said in (*fit.findings, *_refused_command(step, resource, names)):
                 yield ("steps", position, *path), said
         maybe = set[str]().union(*{fit.maybe for fit in fits})
-        yield from file_findings([fit.files or () for fit in fits], waiting, self._inputs, maybe)
+        files = [fit.files or () for fit in fits]
+        yield from file_findings(files, waiting, self._inputs, maybe)
+        yield from answer_findings(steps, files, waiting)
         for position, (step, fit) in enumerate(zip(steps, fits, strict=True)):
             for member, said in check_file_findings(step, fit.files, self._inputs):
                 yield ("steps", position, "check", member), said

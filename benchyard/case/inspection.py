@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.fitness import CLASS, Fitness, without_class
-from benchyard.case.needs import StepNeeds, step_id
+from benchyard.case.inputs import Inputs
+from benchyard.case.merging import MOST_FINDINGS, AtPoints
+from benchyard.case.needs import StepNeeds, answer_wanted, step_id
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
 from benchyard.case.shape import (
@@ -36,7 +38,6 @@ from benchyard.core.model import (
     JsonObject,
     Requires,
     Step,
-    point_suffix,
 )
 
 
@@ -91,6 +92,8 @@ def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
     before = (ids[index - 2],) if index > 1 else ()
     may_fail = fields.get("may_fail", False)
     check = fields.get("check")
+    compared = answer_wanted(fields)
+    needs = (*fields.get("needs", before), *([compared] if compared else []))
     return Step(
         index=index,
         id=ids[index - 1],
@@ -98,7 +101,7 @@ def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
         resource=fields["resource"],
         command=fields["command"],
         parameters=fields.get("parameters", {}),
-        needs=tuple(dict.fromkeys(fields.get("needs", before))),
+        needs=tuple(dict.fromkeys(needs)),
         timeout=fields.get("timeout"),
         # 2.0 is an integer to JSON Schema; counting needs a real one.
         retries=int(fields.get("retries", RETRIES_OF_MAY_FAIL if may_fail else 0)),
@@ -113,12 +116,13 @@ def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
 
 
 def inspect(
-    document: JsonObject, folder: Path, registry: Registry
+    document: JsonObject, folder: Path, registry: Registry, *, accepting: bool = False
 ) -> tuple[list[Case], list[Finding]]:
     """Return the cases of a document, and what is wrong with it: never both.
 
     Args:
         folder: Where it lies.
+        accepting: Whether files with expected answers may lack.
     """
     read, misspelt = as_meant(document)
     wrong = shape_findings(read)
@@ -135,7 +139,8 @@ def inspect(
         if not (wrong or matrix):
             cases.append(build_case(folder, filled, point))
 
-    at_points = _at_points(sound, removed, _Looking(sound, folder, registry), keep)
+    inputs = Inputs(folder / "data" / "shared", accepting=accepting)
+    at_points = _at_points(sound, removed, _Looking(sound, inputs, registry), keep)
     rest = _as_written(chain(matrix, at_points), misspelt)
     found = _first(chain(told, rest))
     return ([] if found else cases), found
@@ -196,28 +201,29 @@ def _at_points(
     too_large = size_finding(document)
     if too_large and size_finding({**document, "matrix": first}):
         return
+    merged = AtPoints(document)
     for point in islice(points(matrix), 1 if too_large else None):
         filled = look.template.at(point)
-        right = True
-        for path, message in look.findings(filled):
-            if not _is_unknown(path, filled, removed):
-                right = False
-                yield path, message + _at(point, message)
-        if right:
+        told = (one for one in look.findings(filled) if not _is_unknown(one[0], filled, removed))
+        found = [*islice(told, MOST_FINDINGS)]
+        if not found:
             keep(filled, point)
+        if not merged.note(point, filled, found):
+            break
+    yield from merged.findings()
 
 
 class _Looking:
     """Looks at all points; what they have in common is looked at once."""
 
-    def __init__(self, document: JsonObject, folder: Path, registry: Registry) -> None:
+    def __init__(self, document: JsonObject, inputs: Inputs, registry: Registry) -> None:
         self._body = {key: value for key, value in document.items() if key != "matrix"}
         self.template = Template(self._body)
         self._steps = cast("list[dict[str, Any]]", self._body.get("steps", []))
-        self._fitness = Fitness(folder / "data" / "shared", registry, self._steps)
-        graph = [(step.get("@id"), step.get("needs")) for step in self._steps]
+        self._fitness = Fitness(inputs, registry, self._steps)
+        graph = [(s.get("@id"), s.get("needs"), answer_wanted(s)) for s in self._steps]
         self._waiting = None if "${matrix." in repr(graph) else StepNeeds(self._steps)
-        self._checked: set[int] = set()
+        self._checked: dict[int, list[Finding]] = {}
 
     def findings(self, filled: JsonObject) -> Iterator[Finding]:
         changed = [*changed_findings(filled, self._body)]
@@ -228,11 +234,12 @@ class _Looking:
         yield from waiting.findings
         yield from requires_findings(cast("dict[str, Any]", sound.get("requires", {})))
         for position, step in enumerate(steps):
-            if step is self._steps[position]:
-                if position in self._checked:
-                    continue
-                self._checked.add(position)
-            for path, message in check_findings(step):
+            lasting = step is self._steps[position]
+            known = self._checked.get(position) if lasting else None
+            found = [*check_findings(step)] if known is None else known
+            if lasting:
+                self._checked[position] = found
+            for path, message in found:
                 yield ("steps", position, *path), message
         yield from self._fitness.findings(sound, waiting)
 
@@ -243,8 +250,3 @@ def _is_unknown(path: JsonPath, document: JsonObject, removed: set[JsonPath]) ->
     if isinstance(value, str) and MATRIX.search(value):
         return True
     return any(path[:length] in removed for length in range(1, len(path) + 1))
-
-
-def _at(point: JsonObject, message: str) -> str:
-    """Name the point where a message depends on it."""
-    return f" (at {point_suffix(point)})" if any(str(v) in message for v in point.values()) else ""

@@ -1,8 +1,9 @@
 """Which cases the user means: paths, names, globs, points of a matrix, tags."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 from benchyard.case.loading import METADATA, Loaded, find_metadata, load_all, raise_problems
@@ -12,9 +13,17 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Case, point_suffix
 from benchyard.core.wording import hint
 
+#: As ``load_all``, for an installation.
+_LoadAll = Callable[[Iterable[Path]], list[Loaded]]
+
 
 def find_cases(
-    root: Path, wanted: Sequence[str], tags: Sequence[str], registry: Registry
+    root: Path,
+    wanted: Sequence[str],
+    tags: Sequence[str],
+    registry: Registry,
+    *,
+    accepting: bool = False,
 ) -> list[Loaded]:
     """Load the cases that the user selects; without a selection all below ``root``.
 
@@ -23,16 +32,18 @@ def find_cases(
         wanted: Each a folder with cases below it, a metadata.json, a name, or a glob over names;
             ``[scale=0.1]`` behind it takes one point of a matrix.
         tags: Only cases with all of these.
+        accepting: Whether files with expected answers may lack, as ``load`` takes it.
 
     Raises:
         InputError: If something selects nothing.
     """
     if not root.is_dir():
         raise InputError(f"there is no folder '{root}'; give --root a folder with cases")
-    every = _Lazy(root, registry)
+    load_these = partial(load_all, registry=registry, accepting=accepting)
+    every = _Lazy(root, load_these)
     found: dict[Path, Loaded] = {}
     for text in wanted:
-        for loaded in _select(text, every, registry):
+        for loaded in _select(text, every, load_these):
             earlier = found.get(loaded.file)
             found[loaded.file] = loaded if earlier is None else _join(earlier, loaded)
     chosen = list(found.values()) if wanted else every.all()
@@ -72,25 +83,25 @@ def likely_title(root: Path, wanted: str) -> str:
 class _Lazy:
     """All cases below the root, loaded when a name makes it necessary."""
 
-    def __init__(self, root: Path, registry: Registry) -> None:
+    def __init__(self, root: Path, load_these: _LoadAll) -> None:
         self.root = root
-        self._registry = registry
+        self._load_these = load_these
         self._loaded: list[Loaded] | None = None
 
     def all(self) -> list[Loaded]:
         if self._loaded is None:
             files = find_metadata(self.root.resolve())
-            self._loaded = load_all(files, self._registry)
+            self._loaded = self._load_these(files)
         return self._loaded
 
 
-def _select(text: str, every: _Lazy, registry: Registry) -> list[Loaded]:
+def _select(text: str, every: _Lazy, load_these: _LoadAll) -> list[Loaded]:
     if not text.strip():
         raise InputError("an empty text selects no case; leave it out to have all")
     place, point = _split(text)
     path = _path_of(place, every.root)
     if _exists(path):
-        found = load_all(_files_at(path), registry)
+        found = load_these(_files_at(path))
         if not found:
             raise InputError(f"'{place}' holds no {METADATA}; name a folder with cases")
     else:

@@ -53,11 +53,16 @@ def selection(command: CommandT) -> CommandT:
 
 
 def load_selected(
-    root: Path, cases: Sequence[str], tags: Sequence[str], folders: Sequence[Path]
+    root: Path,
+    cases: Sequence[str],
+    tags: Sequence[str],
+    folders: Sequence[Path],
+    *,
+    accepting: bool = False,
 ) -> tuple[Registry, list[Loaded]]:
-    """Find the resource classes and load the selected cases."""
+    """Find the resource classes and load the selected cases; see ``find_cases``."""
     registry = resources.find(folders)
-    return registry, find_cases(root, cases, tags, registry)
+    return registry, find_cases(root, cases, tags, registry, accepting=accepting)
 
 
 def cases_of(loaded: Iterable[Loaded]) -> list[Case]:

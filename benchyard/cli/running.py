@@ -12,6 +12,7 @@ from benchyard.analysis.regressions import Baseline, check_baseline
 from benchyard.case.loading import raise_problems
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
+from benchyard.cli.accepting import accept_answers
 from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
@@ -63,6 +64,12 @@ from benchyard.suite.plan import SuitePlan
 )
 @schedule
 @click.option("--dry-run", is_flag=True, help="Print what would be executed, and stop.")
+@click.option(
+    "--accept",
+    "accepts",
+    is_flag=True,
+    help="Execute once, unmeasured, and write the answers into the files that checks expect.",
+)
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failed run.")
 @keep_going_option
 @no_wait_option
@@ -91,6 +98,7 @@ def command(
     order: str,
     seed: int | None,
     *,
+    accepts: bool,
     as_json: bool,
     dry_run: bool,
     begins: bool,
@@ -109,11 +117,15 @@ def command(
     """
     most, rule = parse_runs(runs_wanted, until)
     root, results, wanted = given["root"], given["results"], range(1, most + 1)
-    registry, loaded = load_selected(root, cases, tags, given["resource_folders"])
+    classes = given["resource_folders"]
+    registry, loaded = load_selected(root, cases, tags, classes, accepting=accepts)
     raise_problems(loaded)
     chosen = cases_of(loaded)
     if not chosen:
         raise InputError(f"no cases below {root.resolve()}")
+    if accepts:
+        accept_answers(chosen, registry, given, write=not dry_run, verbose=verbose, as_json=as_json)
+        return
     asked = asked_campaign(begins=begins, keeps=keeps)
     request = Request(
         case="",

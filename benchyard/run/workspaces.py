@@ -98,10 +98,10 @@ def account(folder: Path, resources: Iterable[str]) -> tuple[dict[str, Json], ..
     )
 
 
-def declared_outputs(
+def declared_files(
     step: Step, resource: type[Resource[Any]], roles: Collection[FileRole] = _OUTPUTS
 ) -> Sequence[str]:
-    """Return the names of the outputs that a step's parameters declare, of the wanted roles."""
+    """Return the names of the files of some roles, outputs by default, that a step declares."""
     method = commands_of(resource)[step.command]
     named = signature_of(method).files(step.parameters)
     return [f.name for f in named if f.role in roles]
@@ -186,7 +186,7 @@ class Keeper:
 
     def announce(self, step: Step) -> None:
         """Note that a step is about to make its outputs; earlier ones of their names are kept."""
-        for name in declared_outputs(step, self._classes[step.resource]):
+        for name in declared_files(step, self._classes[step.resource]):
             earlier = self._makers.get(name)
             if earlier is not None:
                 self._keep([earlier])

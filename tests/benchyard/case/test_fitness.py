@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchyard.case.fitness import Fitness
-from benchyard.case.inputs import look
+from benchyard.case.inputs import Inputs, look
 from benchyard.case.needs import StepNeeds
 from benchyard.case.resource import (
     commands_of,
@@ -34,7 +34,7 @@ def step(name: str = "play", /, needs: Any = None, **parameters: Any) -> JsonObj
 def found(shared: Path, *steps: JsonObject, **keys: Json) -> list[tuple[str, str]]:
     """Return place and message of what is wrong, the place in short."""
     document: JsonObject = {"name": "n", "steps": [*steps], **keys}
-    findings = Fitness(shared, REGISTRY).findings(document, StepNeeds(steps))
+    findings = Fitness(Inputs(shared), REGISTRY).findings(document, StepNeeds(steps))
     return [(".".join(map(str, path)), message) for path, message in findings]
 
 
@@ -275,7 +275,9 @@ def test_the_expected_file_of_a_check_must_be_there(shared: Path) -> None:
     assert check(shared, {"equal": "words.csv"}, makes="out") == []
     [(place, message)] = check(shared, {"equal": "absent.csv"}, makes="out")
     assert place == "steps.0.check.equal"
-    assert message == f"there is no file 'absent.csv' in {shared}"
+    assert message == (
+        f"there is no file 'absent.csv' in {shared}; benchyard run --accept writes it"
+    )
     [(_, message)] = check(shared, {"equal": "../x"}, makes="out")
     assert "leads out of data/shared" in message
     (shared / "dangling").symlink_to("nowhere")

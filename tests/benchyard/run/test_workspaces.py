@@ -91,7 +91,7 @@ def test_defect_33_outputs_of_any_suffix_are_kept(shared: Path, run: Path, name:
     assert not (shared / name).exists()
 
 
-def test_defect_33_only_declared_outputs_move(shared: Path, run: Path) -> None:
+def test_defect_33_only_declared_files_move(shared: Path, run: Path) -> None:
     for name in ("out.nt", "other.nt", "scratch.nt"):
         (shared / name).write_text(name)
     keep([declared("out.nt")], shared, run)

@@ -246,7 +246,7 @@ def step(number: int, output: str) -> dict[str, Any]:
     }
 
 
-def test_defect_33_only_declared_outputs_are_moved(
+def test_defect_33_only_declared_files_are_moved(
     case_folder: Callable[..., Path], run_benchyard: Callable[..., Any]
 ) -> None:
     settings = {"RMLMapper": {"image": IMAGE, "environment": {"RECORDER_LOG": "/data/shared/x.nt"}}}

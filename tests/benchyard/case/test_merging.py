@@ -1,0 +1,92 @@
+"""One problem of many points of a matrix is told once, with the points that have it."""
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.case.loading import load
+from benchyard.case.merging import AtPoints
+from benchyard.case.problems import Finding
+from tests.benchyard.case.test_loading import problems, write
+from tests.benchyard.case.toys import REGISTRY
+
+SIXTEEN = {"a": [1, 2, 3, 4], "b": ["p", "q", "r", "s"]}
+
+
+def told(folder: Path, matrix: dict[str, Any], **parameters: Any) -> list[tuple[str, str]]:
+    step = {"resource": "Toy", "command": "play", "parameters": parameters}
+    file = write(folder, {"name": "toys", "steps": [step], "matrix": matrix})
+    return problems(load(file, REGISTRY))
+
+
+def test_what_is_wrong_everywhere_is_told_once(tmp_path: Path) -> None:
+    [(path, message)] = told(tmp_path, SIXTEEN, cuont=1)
+    assert path == "$.steps[0].parameters.cuont"
+    assert message == "is unknown here; did you mean 'count'? (in all 16 points)"
+
+
+def test_messages_that_differ_in_the_values_alone_are_one(tmp_path: Path) -> None:
+    [(_, message)] = told(tmp_path, SIXTEEN, reads="${matrix.b}-${matrix.a}.csv")
+    assert message.startswith("there is no file 'p-1.csv'")
+    assert message.endswith(", and no step makes it (at [a=1,b=p]; alike in all 16 points)")
+
+
+def test_some_points_are_named_and_many_counted(tmp_path: Path) -> None:
+    values = ["a", "b", "x", "y", "z"]
+    [(_, few)] = told(tmp_path, {"mode": values}, mode="${matrix.mode}")
+    assert few.startswith("must be one of a, b, not 'x' (at [mode=x]; alike in 3 of 5 points: ")
+    assert few.endswith("[mode=x], [mode=y], [mode=z])")
+    [(_, many)] = told(tmp_path, {"mode": [*values, "u", "v"]}, mode="${matrix.mode}")
+    assert many.endswith("alike in 5 of 7 points: [mode=x], [mode=y], [mode=z], …)")
+
+
+def test_two_problems_at_one_place_stay_two(tmp_path: Path) -> None:
+    found = told(tmp_path, {"it": ["../up.csv", "gone.csv", "lost.csv"]}, reads="${matrix.it}")
+    assert [message.partition(" (")[2] for _, message in found] == [
+        "at [it=../up.csv])",
+        "at [it=gone.csv]; alike in 2 of 3 points: [it=gone.csv], [it=lost.csv])",
+    ]
+
+
+def test_a_single_point_is_not_named(tmp_path: Path) -> None:
+    [(_, message)] = told(tmp_path, {"n": ["x"]}, count="${matrix.n}")
+    assert message == "must be an integer, not a string"
+
+
+def test_a_check_that_cannot_be_is_wrong_at_all_points(tmp_path: Path) -> None:
+    step = {"resource": "Toy", "command": "play", "parameters": {"makes": "o"}}
+    document = {"name": "n", "steps": [{**step, "check": {"pattern": "("}}], "matrix": SIXTEEN}
+    [(_, message)] = problems(load(write(tmp_path, document), REGISTRY))
+    assert message.endswith("(in all 16 points)")
+
+
+def test_names_of_points_are_made_printable_and_short(tmp_path: Path) -> None:
+    matrix = {"n": ["\x1b[2J" + "y" * 10_000, 1]}
+    [(_, message)] = told(tmp_path, matrix, count="${matrix.n}")
+    assert "\x1b" not in message
+    assert len(message) < 400
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["is v0", "is v1", "is bad"])),
+            max_size=4,
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_nothing_is_lost_and_nothing_is_told_twice(found: list[list[tuple[str, str]]]) -> None:
+    merged = AtPoints({})
+    for index, pairs in enumerate(found):
+        findings: list[Finding] = [((place,), message) for place, message in pairs]
+        merged.note({"v": f"v{index}"}, {}, findings)
+    told_of = [*merged.findings()]
+    assert len(set(told_of)) == len(told_of)
+    assert {path for path, _ in told_of} == {(place,) for pairs in found for place, _ in pairs}
+    for message in ("is bad",):
+        places = {place for pairs in found for place, said in pairs if said == message}
+        assert {path[0] for path, said in told_of if said.startswith(message)} == places

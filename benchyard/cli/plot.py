@@ -1,64 +1,201 @@
-"""``benchyard plot``: the curves of a run as a picture."""
+"""``benchyard plot``: results, or the curves of a run, as a picture."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from benchyard.cli.common import (
-    one_case,
-    resources_option,
-    results_of,
-    results_option,
-    root_option,
-)
-from benchyard.cli.option_types import OutputFile
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.cli.common import one_case, resources_option, results_of, results_option, root_option
+from benchyard.cli.option_types import Inches, OutputFile
 from benchyard.cli.outcome import read_summary
+from benchyard.cli.plot_sources import Where, run_sets_of
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
-from benchyard.results.folders import run_folder
-from benchyard.show.curves import draw, read_curves, run_to_draw
+from benchyard.core.model import slug
+from benchyard.core.wording import printable
+from benchyard.results.folders import Results, RunFolder, run_folder
+from benchyard.show.results_plot.chart import Chart, Kind
+from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.sides import tell_apart
+from benchyard.show.results_plot.size import PAPER, Size
 
 
 @click.command("plot")
-@click.argument("case")
+@click.argument("sources", nargs=-1, metavar="[CASE|FOLDER]...")
+@click.option(
+    "--kind",
+    type=click.Choice([kind.value for kind in Kind]),
+    help="What it looks like; without it lines over a parameter that is a number, else points.",
+)
+@click.option("--metric", default=DURATION, show_default=True, help="What is drawn.")
+@click.option(
+    "--steps",
+    multiple=True,
+    metavar="STEP[,STEP]...",
+    help="Only these: ids, names or globs; may be given several times.",
+)
+@click.option("--x", metavar="PARAM", help="Parameter of the matrix along the axis.")
+@click.option("--series", metavar="PARAM", help="Parameter whose values have a colour each.")
+@click.option(
+    "--reference",
+    help="What ratios are to: a case, a step, or values such as threads=1; the first if left out.",
+)
+@click.option("--log/--linear", default=None, help="Scale of the axes, whatever the values are.")
+@click.option("--include-suspect", is_flag=True, help="Take in what is marked suspect.")
+@click.option(
+    "-o",
+    "--output",
+    "--out",
+    "files",
+    multiple=True,
+    type=OutputFile(".png", ".svg", ".pdf"),
+    help="File to write, .png, .svg or .pdf; may be given several times.",
+)
+@click.option(
+    "--paper", type=click.Choice(list(PAPER)), help="As wide as a paper's column or page."
+)
+@click.option("--width", type=Inches(), help="Width, such as 85mm, 8.5cm or 3.3in.")
+@click.option("--height", type=Inches(), help="Height; without it what the marks need.")
+@click.option(
+    "--curves", is_flag=True, help="Draw the curves of a run: CPU, memory, disk, network."
+)
 @click.option(
     "--run",
     type=click.IntRange(1),
-    help="Which run; without it the median one, else the last that is done.",
-)
-@click.option(
-    "--out",
-    type=OutputFile(".svg"),
-    help="File to write, .svg; without it curves-run-N.svg in the current folder.",
+    help="Curves of this run; without it of the median one, else of the last that is done.",
 )
 @results_option
 @resources_option
 @root_option
+@click.pass_context
 def command(
-    case: str,
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    kind: str | None,
+    metric: str,
+    steps: tuple[str, ...],
+    x: str | None,
+    series: str | None,
+    reference: str | None,
+    files: tuple[Path, ...],
+    paper: str | None,
+    width: float | None,
+    height: float | None,
     run: int | None,
-    out: Path | None,
     results: Path | None,
     resource_folders: tuple[Path, ...],
     root: Path,
+    *,
+    log: bool | None,
+    include_suspect: bool,
+    curves: bool,
 ) -> None:
-    """Draw the curves of a run: CPU, memory, disk and network, step by step.
+    """Draw results: medians with intervals, single runs, ratios, distributions.
 
-    The picture shows what was sampled; what counts is in the record, read at the boundaries of
-    each step.
+    Cases are named as for run; results folders and FOLDER@1-5 as for compare. Without any all
+    cases below --root are drawn. The folder of a run, --run and --curves draw the curves of one
+    run: what was sampled of the host and of what was measured.
     """
-    folder = results_of(one_case(case, root, resource_folders), root, results)
+    where = Where(root, results, resource_folders)
+    if curves or run is not None or any(_is_run(source) for source in sources):
+        _refuse_with_curves(ctx)
+        _draw_curves(sources, where, run, files)
+        return
+    chosen = tuple(name for text in steps for name in _names(text))
+    made_kind = None if kind is None else Kind(kind)
+    wish = Wish(made_kind, metric, chosen, x, series, reference, log, include_suspect)
+    if paper is not None and width is not None:
+        raise click.UsageError("--paper and --width exclude each other")
+    size = Size(PAPER[paper] if paper else width, height, titled=paper is None)
+    _draw_results(sources, where, wish, size, files)
+
+
+def _names(text: str) -> list[str]:
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+# -- results
+
+
+def _draw_results(
+    sources: Sequence[str], where: Where, wish: Wish, size: Size, files: Sequence[Path]
+) -> None:
+    found, empty = run_sets_of(sources, where)
+    chart = make_chart(tell_apart(found, include_suspect=wish.include_suspect), wish)
+    from benchyard.show.results_plot.figure import draw  # noqa: PLC0415 - matplotlib takes its time
+
+    written = files or [_file(chart)]
+    draw(chart, size, written)
+    for file in written:
+        say(f"{chart.kind}: {file}")
+    for sentence in chart.caption:
+        say(printable(sentence))
+    if empty:
+        say(f"No finished run: {printable(', '.join(empty))}.", fg="yellow")
+
+
+def _file(chart: Chart) -> Path:
+    return Path(f"{slug(chart.title or 'results')}-{chart.kind}.png")
+
+
+# -- curves of a run
+
+
+def _is_run(source: str) -> bool:
+    return RunFolder(Path(source)).record.is_file()
+
+
+def _refuse_with_curves(ctx: click.Context) -> None:
+    """Refuse what curves would silently ignore."""
+    options = ("kind", "metric", "steps", "x", "series", "reference", "log", "include_suspect")
+    sizes = ("paper", "width", "height")
+    for name in (*options, *sizes):
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} is of results, not of a run's curves"
+            )
+
+
+def _draw_curves(
+    sources: Sequence[str], where: Where, run: int | None, files: Sequence[Path]
+) -> None:
+    if len(sources) != 1:
+        raise click.UsageError("the curves of one run are drawn: name one case, or a run's folder")
+    for file in files:
+        if file.suffix.lower() != ".svg":
+            raise InputError(f"{file}: curves are drawn as .svg")
+    from benchyard.show.curves import draw, read_curves  # noqa: PLC0415 - not for results
+
+    place = _run_folder(sources[0], where, run)
+    number = RunFolder(place).number
+    written = files or [Path(f"curves-run-{number}.svg")]
+    drawn = draw(read_curves(place))
+    for file in written:
+        write_atomically(file, drawn)
+        say(f"run {number}: {file}")
+
+
+def _run_folder(source: str, where: Where, run: int | None) -> Path:
+    folder = Path(source)
+    if _is_run(source):
+        if run is not None:
+            raise click.UsageError(f"{shown(folder)} is a run itself; leave --run out")
+        return folder.resolve()
+    if not Results(folder).runs():
+        case = one_case(source, where.root, tuple(where.resource_folders))
+        folder = results_of(case, where.root, where.results)
     number = run or _middle(folder)
-    file = out or Path(f"curves-run-{number}.svg")
     place = run_folder(folder, number)
     if not place.is_dir():
         raise InputError(f"there is no run {number} in {shown(folder)}")
-    write_atomically(file, draw(read_curves(place)))
-    say(f"run {number}: {file}")
+    return place
 
 
 def _middle(results: Path) -> int:
+    from benchyard.show.curves import run_to_draw  # noqa: PLC0415 - not for results
+
     run = run_to_draw(results, read_summary(results))
     if run is None:
         raise InputError(f"there is no run in {shown(results)} yet; benchyard run makes them")

@@ -1,0 +1,168 @@
+"""The marks of a picture, each in its panel, colour and row."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.core.errors import InputError
+from benchyard.show.results_plot.caption import Told, sentences
+from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel, Series
+from benchyard.show.results_plot.layout import Cell, Layout
+from benchyard.show.results_plot.reference import Reference, ratio_mark
+from benchyard.show.results_plot.scales import grows_by_factors, spans_factors
+from benchyard.show.results_plot.sides import CASE
+
+#: What a picture has room for.
+MOST_PANELS, MOST_SERIES, MOST_MARKS = 30, 24, 400
+
+_Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is drawn, and what stands where.
+
+    Args:
+        cells: At least one.
+        reference: What ratios are to; None of other kinds.
+        every: The cells, and those that are references.
+    """
+
+    kind: Kind
+    metric: str
+    cells: Sequence[Cell]
+    layout: Layout
+    reference: Reference | None = None
+    every: Sequence[Cell] = ()
+
+
+def build(plan: Plan, log: bool | None) -> Chart:  # noqa: FBT001
+    """Place the marks.
+
+    Args:
+        log: Whether axes are logarithmic; None decides by the values.
+
+    Raises:
+        InputError: If a picture has no room for so much, or a logarithm is not defined.
+    """
+    names, panels = (_labels(plan.cells, d) for d in (plan.layout.series, plan.layout.panel))
+    _check_room(plan, len(names), len(panels))
+    made = [_panel(plan, key, title, list(names)) for key, title in panels.items()]
+    told = [one for _, some in made for one in some]
+    drawn = tuple(panel for panel, _ in made)
+    marks = [mark for panel in drawn for mark in panel.marks]
+    return Chart(
+        kind=plan.kind,
+        title=_title(plan),
+        quantity=_quantity(plan),
+        unit="" if plan.reference else _unit(plan),
+        panels=drawn,
+        series=tuple(names.values()),
+        caption=sentences(plan.kind, told, plan.reference.name if plan.reference else ""),
+        parameter=plan.layout.at[0] if plan.kind is Kind.LINES else "",
+        log_values=_is_log(plan, marks, log),
+        log_parameter=plan.kind is Kind.LINES and _is_log_parameter(plan, marks, log),
+    )
+
+
+def _labels(cells: Iterable[Cell], names: Sequence[str]) -> dict[_Key, str]:
+    """Return what cells are told apart by, and how it is called, in the cells' order."""
+    return {cell.key(names): cell.label(names) for cell in cells}
+
+
+def _check_room(plan: Plan, series: int, panels: int) -> None:
+    for number, most, what in (
+        (panels, MOST_PANELS, "panels"),
+        (series, MOST_SERIES, "colours"),
+        (len(plan.cells), MOST_MARKS, "steps and cases"),
+    ):
+        if number > most:
+            less = "choose fewer cases, or some of the steps with --steps"
+            raise InputError(f"a picture has room for {most} {what}, not for {number}; {less}")
+
+
+# -- marks
+
+
+def _panel(plan: Plan, key: _Key, title: str, names: Sequence[_Key]) -> tuple[Panel, list[Told]]:
+    layout = plan.layout
+    cells = [cell for cell in plan.cells if cell.key(layout.panel) == key]
+    rows = _labels(cells, layout.at) if plan.kind.has_rows else {}
+    places = {row: place for place, row in enumerate(rows)}
+    series: list[Series] = []
+    told: list[Told] = []
+    for place, name in enumerate(names):
+        own = [cell for cell in cells if cell.key(layout.series) == name]
+        marks = [_mark(plan, cell, _at(plan, cell, places)) for cell in own]
+        told += [_told(plan, cell, mark) for cell, mark in zip(own, marks, strict=True)]
+        if marks:
+            series.append(Series(place, tuple(sorted(marks, key=lambda mark: mark.at))))
+    return Panel(title, tuple(series), tuple(rows.values())), told
+
+
+def _at(plan: Plan, cell: Cell, places: dict[_Key, int]) -> float:
+    if plan.kind is Kind.LINES:
+        value = cell.side.traits[plan.layout.at[0]]
+        return float(value) if isinstance(value, int | float) else 0.0
+    return places.get(cell.key(plan.layout.at), 0)
+
+
+def _mark(plan: Plan, cell: Cell, at: float) -> Mark:
+    if plan.reference is not None:
+        return ratio_mark(at, cell, plan.reference.of(cell, plan.every), plan.metric)
+    sample = cell.step.sample(plan.metric)
+    return Mark(at, sample.median, sample.interval.low, sample.interval.high, sample.values)
+
+
+def _told(plan: Plan, cell: Cell, mark: Mark) -> Told:
+    layout = plan.layout
+    name = cell.label(list(dict.fromkeys((*layout.panel, *layout.at, *layout.series))))
+    return Told(name or cell.step.name, cell, mark, len(cell.step.sample(plan.metric).values))
+
+
+# -- words
+
+
+def _title(plan: Plan) -> str:
+    cases = {str(cell.side.traits[CASE]) for cell in plan.cells}
+    sides = {cell.side.title for cell in plan.cells}
+    steps = {cell.step.name for cell in plan.cells}
+    title = next(iter(sides)) if len(sides) == 1 else next(iter(cases)) if len(cases) == 1 else ""
+    if len(steps) == 1 and plan.layout.at:
+        return ", ".join(part for part in (title, *steps) if part)
+    return title
+
+
+def _quantity(plan: Plan) -> str:
+    what = "time" if plan.metric == DURATION else plan.metric
+    return f"{what} relative to {plan.reference.name}" if plan.reference else what
+
+
+def _unit(plan: Plan) -> str:
+    units = [cell.step.unit(plan.metric) for cell in plan.cells]
+    found = next((unit for unit in units if unit), "1")
+    return "" if found == "1" else found
+
+
+# -- axes
+
+
+def _is_log(plan: Plan, marks: Sequence[Mark], wanted: bool | None) -> bool:  # noqa: FBT001
+    numbers = [number for mark in marks for number in mark.numbers]
+    if wanted and min(numbers, default=1.0) <= 0:
+        raise InputError(f"--log: {plan.metric} is {min(numbers):g} somewhere; leave --log out")
+    if wanted is not None:
+        return wanted
+    if plan.kind is Kind.RATIO:
+        return True
+    medians = [mark.centre for mark in marks if mark.centre is not None]
+    # The length of a bar tells its value only from zero on.
+    return plan.kind not in (Kind.BARS, Kind.ECDF) and spans_factors(medians, numbers)
+
+
+def _is_log_parameter(plan: Plan, marks: Sequence[Mark], wanted: bool | None) -> bool:  # noqa: FBT001
+    values = sorted({mark.at for mark in marks})
+    if wanted and values[0] <= 0:
+        name = plan.layout.at[0]
+        raise InputError(f"--log: {name} is {values[0]:g} somewhere; leave --log out")
+    return grows_by_factors(values) if wanted is None else wanted

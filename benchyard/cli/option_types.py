@@ -1,10 +1,9 @@
 """Paths, seconds and dates on the command line, and options that are made of them."""
 
 import math
-import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 
@@ -59,26 +58,6 @@ class Seconds(click.FloatRange):
         if not math.isfinite(seconds):
             self.fail(f"{value!r} is no number of seconds.", param, ctx)
         return seconds
-
-
-class Inches(click.ParamType):
-    """A length on paper: ``85mm``, ``8.5cm``, ``3.3in`` or ``241pt``; in inches."""
-
-    name = "length"
-    _units: ClassVar = {"mm": 25.4, "cm": 2.54, "in": 1.0, "pt": 72.27}
-    _written = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?(mm|cm|in|pt)", re.ASCII)
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the inches; fails, in a sentence, for no length, or one that no page has."""
-        found = self._written.fullmatch(str(value).strip())
-        if found is None:
-            self.fail(f"{value!r} is no length; write it like 85mm, 8.5cm or 3.3in", param, ctx)
-        inches = float(found[1]) / self._units[found[2]]
-        if not 1 <= inches <= 50:
-            self.fail(f"{value}: a picture is 1in to 50in wide and high", param, ctx)
-        return inches
 
 
 def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:

@@ -7,10 +7,11 @@ import click
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.cli.common import one_case, resources_option, results_of, results_option, root_option
-from benchyard.cli.option_types import Inches, OutputFile
+from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
 from benchyard.cli.plot_sources import Where, run_sets_of
 from benchyard.cli.terminal import say
+from benchyard.core.amounts import parse_inches
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import slug
@@ -20,6 +21,17 @@ from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.show.results_plot.sides import tell_apart
 from benchyard.show.results_plot.size import PAPER, Size
+
+
+def _inches(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    try:
+        return None if text is None else parse_inches(text)
+    except InputError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
 @click.command("plot")
@@ -33,6 +45,7 @@ from benchyard.show.results_plot.size import PAPER, Size
 @click.option(
     "--steps",
     multiple=True,
+    callback=_names,
     metavar="STEP[,STEP]...",
     help="Only these: ids, names or globs; may be given several times.",
 )
@@ -56,8 +69,8 @@ from benchyard.show.results_plot.size import PAPER, Size
 @click.option(
     "--paper", type=click.Choice(list(PAPER)), help="As wide as a paper's column or page."
 )
-@click.option("--width", type=Inches(), help="Width, such as 85mm, 8.5cm or 3.3in.")
-@click.option("--height", type=Inches(), help="Height; without it what the marks need.")
+@click.option("--width", callback=_inches, metavar="LENGTH", help="Such as 85mm, 8.5cm, 3.3in.")
+@click.option("--height", callback=_inches, metavar="LENGTH", help="Without it what is needed.")
 @click.option(
     "--curves", is_flag=True, help="Draw the curves of a run: CPU, memory, disk, network."
 )
@@ -103,27 +116,28 @@ def command(
         _refuse_with_curves(ctx)
         _draw_curves(sources, where, run, files)
         return
-    chosen = tuple(name for text in steps for name in _names(text))
-    made_kind = None if kind is None else Kind(kind)
-    wish = Wish(made_kind, metric, chosen, x, series, reference, log, include_suspect)
+    wanted = None if kind is None else Kind(kind)
+    wish = Wish(wanted, metric, steps, x, series, reference, log)
     if paper is not None and width is not None:
         raise click.UsageError("--paper and --width exclude each other")
     size = Size(PAPER[paper] if paper else width, height, titled=paper is None)
-    _draw_results(sources, where, wish, size, files)
-
-
-def _names(text: str) -> list[str]:
-    return [name for part in text.split(",") if (name := part.strip())]
+    _draw_results(sources, where, wish, size, files, include_suspect=include_suspect)
 
 
 # -- results
 
 
 def _draw_results(
-    sources: Sequence[str], where: Where, wish: Wish, size: Size, files: Sequence[Path]
+    sources: Sequence[str],
+    where: Where,
+    wish: Wish,
+    size: Size,
+    files: Sequence[Path],
+    *,
+    include_suspect: bool,
 ) -> None:
     found, empty = run_sets_of(sources, where)
-    chart = make_chart(tell_apart(found, include_suspect=wish.include_suspect), wish)
+    chart = make_chart(tell_apart(found, include_suspect=include_suspect), wish)
     from benchyard.show.results_plot.figure import draw  # noqa: PLC0415 - matplotlib takes its time
 
     written = files or [_file(chart)]

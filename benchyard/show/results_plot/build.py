@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.errors import InputError
-from benchyard.show.results_plot.caption import Told, sentences
+from benchyard.show.results_plot.caption import Told, nothing, sentences
 from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel, Series
-from benchyard.show.results_plot.layout import Cell, Layout
+from benchyard.show.results_plot.layout import STEP, Cell, Layout
 from benchyard.show.results_plot.reference import Reference, ratio_mark
 from benchyard.show.results_plot.scales import grows_by_factors, spans_factors
-from benchyard.show.results_plot.sides import CASE
+from benchyard.show.results_plot.sides import CASE, varying
 
 #: What a picture has room for.
 MOST_PANELS, MOST_SERIES, MOST_MARKS = 30, 24, 400
@@ -49,6 +49,8 @@ def build(plan: Plan, log: bool | None) -> Chart:  # noqa: FBT001
     _check_room(plan, len(names), len(panels))
     made = [_panel(plan, key, title, list(names)) for key, title in panels.items()]
     told = [one for _, some in made for one in some]
+    if all(one.mark.centre is None for one in told):
+        raise InputError(nothing(told))
     drawn = tuple(panel for panel, _ in made)
     marks = [mark for panel in drawn for mark in panel.marks]
     return Chart(
@@ -58,9 +60,11 @@ def build(plan: Plan, log: bool | None) -> Chart:  # noqa: FBT001
         unit="" if plan.reference else _unit(plan),
         panels=drawn,
         series=tuple(names.values()),
-        caption=sentences(plan.kind, told, plan.reference.name if plan.reference else ""),
+        caption=sentences(
+            plan.kind, told, _references(plan), plan.reference.name if plan.reference else ""
+        ),
         parameter=plan.layout.at[0] if plan.kind is Kind.LINES else "",
-        log_values=_is_log(plan, marks, log),
+        log_values=_is_log(plan, drawn, log),
         log_parameter=plan.kind is Kind.LINES and _is_log_parameter(plan, marks, log),
     )
 
@@ -120,6 +124,19 @@ def _told(plan: Plan, cell: Cell, mark: Mark) -> Told:
     return Told(name or cell.step.name, cell, mark, len(cell.step.sample(plan.metric).values))
 
 
+def _references(plan: Plan) -> list[Told]:
+    """Return the cells that ratios are to, each once, for the caption."""
+    if plan.reference is None:
+        return []
+    bases = [plan.reference.of(cell, plan.every) for cell in plan.cells]
+    names = [*varying(cell.side for cell in plan.every), STEP]
+    found = {id(base): base for base in bases if base is not None}
+    return [
+        Told(base.label(names), base, Mark(0, 1.0), len(base.step.sample(plan.metric).values))
+        for base in found.values()
+    ]
+
+
 # -- words
 
 
@@ -147,17 +164,19 @@ def _unit(plan: Plan) -> str:
 # -- axes
 
 
-def _is_log(plan: Plan, marks: Sequence[Mark], wanted: bool | None) -> bool:  # noqa: FBT001
-    numbers = [number for mark in marks for number in mark.numbers]
+def _is_log(plan: Plan, panels: Sequence[Panel], wanted: bool | None) -> bool:  # noqa: FBT001
+    numbers = [number for panel in panels for mark in panel.marks for number in mark.numbers]
     if wanted and min(numbers, default=1.0) <= 0:
         raise InputError(f"--log: {plan.metric} is {min(numbers):g} somewhere; leave --log out")
     if wanted is not None:
         return wanted
     if plan.kind is Kind.RATIO:
         return True
-    medians = [mark.centre for mark in marks if mark.centre is not None]
     # The length of a bar tells its value only from zero on.
-    return plan.kind not in (Kind.BARS, Kind.ECDF) and spans_factors(medians, numbers)
+    return plan.kind is not Kind.BARS and any(
+        spans_factors([mark.centre for mark in panel.marks if mark.centre is not None], numbers)
+        for panel in panels
+    )
 
 
 def _is_log_parameter(plan: Plan, marks: Sequence[Mark], wanted: bool | None) -> bool:  # noqa: FBT001

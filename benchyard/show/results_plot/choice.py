@@ -1,7 +1,7 @@
 """From results and a wish to what is drawn: which kind, metric and steps, what stands where."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from benchyard.analysis.comparison.samples import DURATION
@@ -14,8 +14,6 @@ from benchyard.show.results_plot.layout import Cell, lay_out
 from benchyard.show.results_plot.reference import parse_reference
 from benchyard.show.results_plot.sides import Side, numeric, varying
 
-_SUSPECT = ("Suspect executions are included.",)
-
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -27,7 +25,6 @@ class Wish:
         series: Parameter whose values have a colour each.
         reference: What ratios are to: a case, a step, or values of parameters (``threads=1``).
         log: Whether axes are logarithmic.
-        include_suspect: Whether the sides were described so; the caption says it.
     """
 
     kind: Kind | None = None
@@ -37,7 +34,6 @@ class Wish:
     series: str | None = None
     reference: str | None = None
     log: bool | None = None
-    include_suspect: bool = False
 
 
 def make_chart(sides: Sequence[Side], wish: Wish) -> Chart:
@@ -59,8 +55,7 @@ def make_chart(sides: Sequence[Side], wish: Wish) -> Chart:
         raise InputError("a ratio takes two cases or steps; here is nothing but the reference")
     x = _axis(sides, wish.x) if kind is Kind.LINES else wish.x
     layout = lay_out(kind, cells, x, wish.series)
-    chart = build(Plan(kind, metric, cells, layout, reference, every), wish.log)
-    return replace(chart, caption=(*chart.caption, *_SUSPECT)) if wish.include_suspect else chart
+    return build(Plan(kind, metric, cells, layout, reference, every), wish.log)
 
 
 def _axis(sides: Sequence[Side], wanted: str | None) -> str:

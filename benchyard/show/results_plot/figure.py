@@ -63,7 +63,7 @@ def make_figure(chart: Chart, size: Size) -> Any:
     caption = [line for text in chart.caption for line in wrap(printable(text), _letters(width))]
     above = _heights(chart, size, width)
     below = len(caption) * _SMALL * 1.35 / 72 + 0.06
-    height = size.height or sum(above) + below + rows * _panel_height(chart)
+    height = size.height or sum(above) + below + rows * _panel_height(chart, width / columns)
     figure: Any = Figure(figsize=(width, height), layout="constrained")
     rect = (0, below / height, 1, 1 - (sum(above) + below) / height)
     figure.get_layout_engine().set(rect=rect, w_pad=0.05, h_pad=0.05)
@@ -94,9 +94,9 @@ def _columns(chart: Chart, width: float) -> int:
     return max(1, min(len(chart.panels), int(width / narrowest)))
 
 
-def _panel_height(chart: Chart) -> float:
+def _panel_height(chart: Chart, width: float) -> float:
     if not chart.kind.has_rows:
-        return 3.6 if len(chart.panels) == 1 else 1.9
+        return max(1.9, min(3.6, 0.62 * width))
     rows = max(len(panel.rows) for panel in chart.panels)
     many = max(1, len(chart.series))
     return rows * (0.24 if many == 1 else 0.1 + 0.14 * many) + 0.62

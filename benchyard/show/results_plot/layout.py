@@ -11,7 +11,7 @@ from benchyard.show.results_plot.sides import Side, StepResult, varying
 #: Of so many cases each has a colour beside the others of its step; more have rows of their own.
 MOST_BESIDE = 8
 #: So many steps are lines of one panel; more have panels of their own.
-MOST_LINES = 12
+MOST_LINES = 8
 STEP = "step"
 
 
@@ -28,10 +28,11 @@ class Cell:
         return tuple(repr(own.get(name, self.side.traits.get(name))) for name in names)
 
     def label(self, names: Sequence[str]) -> str:
-        """Return its traits of these names in words, the step first."""
-        step = [self.step.name] if STEP in names else []
+        """Return its traits of these names in words: ``load``, ``threads=1``, both as a title."""
         rest = self.side.label(name for name in names if name != STEP)
-        return ", ".join([*step, *([rest] if rest else [])])
+        if STEP not in names:
+            return rest
+        return f"{self.step.name} [{rest}]" if rest else self.step.name
 
 
 class Layout(NamedTuple):

@@ -1,6 +1,6 @@
 """Colours, marks and numbers that survive print, grey and impaired colour vision."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
@@ -70,6 +70,13 @@ def number(value: float, unit: str) -> str:
     return amount(value, unit)
 
 
+def _written(write: Callable[[float], str]) -> Any:
+    def text(value: float, _: int | None) -> str:
+        return write(float(value))  # it comes as a number of NumPy's
+
+    return FuncFormatter(text)
+
+
 def set_numbers(axis: Any, limits: tuple[float, float], unit: str, *, log: bool) -> None:
     """Give an axis of values its ticks.
 
@@ -77,7 +84,7 @@ def set_numbers(axis: Any, limits: tuple[float, float], unit: str, *, log: bool)
         axis: A ``matplotlib.axis.Axis``.
         limits: Its ends, the lower one above 0 if it is logarithmic.
     """
-    axis.set_major_formatter(FuncFormatter(lambda value, _: number(float(value), unit)))
+    axis.set_major_formatter(_written(lambda value: number(value, unit)))
     axis.set_minor_formatter(NullFormatter())
     if not log:
         axis.set_major_locator(MaxNLocator(nbins=4))
@@ -110,7 +117,7 @@ def set_parameter(axis: Any, values: Sequence[float], *, log: bool) -> None:
         values: Distinct, ascending.
     """
     axis.set_minor_locator(FixedLocator([]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(float(value), 4)))
+    axis.set_major_formatter(_written(lambda value: plain(value, 4)))
     if len(values) <= 8:
         axis.set_major_locator(FixedLocator(list(values)))
     elif not log:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from matplotlib.patheffects import withStroke
+
 from benchyard.analysis.comparison.wording import figure
 from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel
 from benchyard.show.results_plot.look import BAND, INK, Look, set_numbers, short
@@ -24,14 +26,14 @@ def draw_rows(axes: Any, chart: Chart, panel: Panel, longest: int) -> None:
         look = Look(series.place)
         off = _FILLED * ((series.place + 0.5) / many - 0.5)
         for mark in series.marks:
-            _draw_mark(axes, chart.kind, mark, mark.at + off, (look, _FILLED / many))
+            _draw_mark(axes, chart, mark, mark.at + off, (look, _FILLED / many))
     _dress(axes, chart, panel, longest)
-    if many == 1 and chart.kind is not Kind.STRIPS:
+    if many == 1 and chart.kind not in (Kind.STRIPS, Kind.BARS):
         _write_numbers(axes, chart, panel.marks)
 
 
-def _draw_mark(axes: Any, kind: Kind, mark: Mark, y: float, how: tuple[Look, float]) -> None:
-    look, thickness = how
+def _draw_mark(axes: Any, chart: Chart, mark: Mark, y: float, how: tuple[Look, float]) -> None:
+    (look, thickness), kind = how, chart.kind
     if kind in (Kind.POINTS, Kind.STRIPS):
         _draw_runs(axes, mark, y, look, thickness, alone=kind is Kind.STRIPS)
     if mark.centre is None:
@@ -43,6 +45,9 @@ def _draw_mark(axes: Any, kind: Kind, mark: Mark, y: float, how: tuple[Look, flo
     if kind is Kind.BARS:
         style = {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch}
         axes.barh(y, mark.centre, thickness * 0.92, linewidth=0, zorder=2, **style)
+        _write(
+            axes, figure(mark.centre, chart.unit), (max(mark.centre, mark.high or 0.0), y), "data"
+        )
     draw_point(axes, mark, (mark.centre, y), look, vertical=False, bare=kind is Kind.BARS)
 
 
@@ -63,8 +68,10 @@ def draw_point(
         fixed = [place[0] if vertical else place[1]] * 2
         line = (fixed, ends) if vertical else (ends, fixed)
         cap = "_" if vertical else "|"
+        # Some bars are as dark as the whisker.
+        halo = [withStroke(linewidth=2.6, foreground="white")] if bare else None
         style = {"linewidth": 1.1, "markersize": 5, "zorder": 4}
-        axes.plot(*line, color=colour, marker=cap, linestyle="-", **style)
+        axes.plot(*line, color=colour, marker=cap, linestyle="-", path_effects=halo, **style)
     if not bare:
         fill = colour if mark.low is not None else "white"
         style = {"markersize": 4.6, "markerfacecolor": fill, "markeredgewidth": 0.9, "zorder": 5}
@@ -109,7 +116,8 @@ def set_scale(axes: Any, which: str, chart: Chart, panel: Panel) -> tuple[float,
         return low / room, high * room
     if chart.kind is Kind.BARS or 0 <= low < high / 2:
         low = min(0.0, low)
-    room = 0.06 * (high - low) or abs(high) * 0.1 or 1.0
+    # Behind a bar stands its number.
+    room = (0.14 if chart.kind is Kind.BARS else 0.06) * (high - low) or abs(high) * 0.1 or 1.0
     return (low if low == 0 else low - room), high + room
 
 
@@ -119,9 +127,17 @@ def _write_numbers(axes: Any, chart: Chart, marks: Sequence[Mark]) -> None:
         if mark.centre is None:
             text = "no value"
         elif chart.kind is Kind.RATIO:
-            text = plain(mark.centre, 3)
+            text = _ratio(mark.centre)
         else:
             text = figure(mark.centre, chart.unit)
-        place = {"xy": (1.0, mark.at), "xytext": (4, 0), "textcoords": "offset points"}
-        look = {"va": "center", "fontsize": "small", "color": INK}
-        axes.annotate(text, xycoords=("axes fraction", "data"), **place, **look)
+        _write(axes, text, (1.0, mark.at), ("axes fraction", "data"))
+
+
+def _ratio(value: float) -> str:
+    return f"{value:#.3g}".rstrip(".") if 0.001 <= value < 1000 else plain(value, 3)
+
+
+def _write(axes: Any, text: str, place: tuple[float, float], within: Any) -> None:
+    beside = {"xytext": (4, 0), "textcoords": "offset points"}
+    look = {"va": "center", "fontsize": 6.5, "color": INK}
+    axes.annotate(text, place, xycoords=within, **beside, **look)

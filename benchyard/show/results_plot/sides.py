@@ -35,12 +35,14 @@ class StepResult:
 
     Args:
         left_out: Why executions do not count, to how many.
+        suspect: How many executions are suspect, counted or not.
         metrics: As in ``summary.json``.
     """
 
     id: str
     name: str
     left_out: Mapping[str, int]
+    suspect: int
     metrics: Mapping[str, Any]
 
     def sample(self, metric: str) -> Sample:
@@ -54,7 +56,8 @@ class StepResult:
 
     def unit(self, metric: str) -> str | None:
         """Return the unit of a metric; None where it is not known."""
-        return (self.metrics.get(metric) or {}).get("unit")
+        told: Mapping[str, Any] = self.metrics.get(metric) or {}
+        return told.get("unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,8 @@ def _side(run_set: RunSet, source: str, *, include_suspect: bool) -> Side:
 
 
 def _step(step: Mapping[str, Any]) -> StepResult:
-    return StepResult(step["id"], step["name"], step["left_out"], step["metrics"])
+    about = step["id"], step["name"]
+    return StepResult(*about, step["left_out"], len(step["suspect"]), step["metrics"])
 
 
 def varying(sides: Iterable[Side]) -> list[str]:

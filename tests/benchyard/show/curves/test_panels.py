@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import RecordError
 from benchyard.show.curves import read_curves, run_to_draw
-from benchyard.show.curves.panels import Grid, Levels, Panel, Rates
+from benchyard.show.curves.grid import Grid, Levels, Rates
+from benchyard.show.curves.panels import Panel
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 GRID = Grid(10.0, 5)

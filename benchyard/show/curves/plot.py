@@ -28,8 +28,8 @@ _BROKEN = "#f3b6ae"
 _BAND = 11
 _STRIPES = (
     '<defs><pattern id="phase" width="4" height="4" patternUnits="userSpaceOnUse" '
-    'patternTransform="rotate(45)"><rect width="4" height="4" fill="#e9ebee"/>'
-    '<rect width="1.4" height="4" fill="#8b939c"/></pattern></defs>'
+    'patternTransform="rotate(45)"><rect width="4" height="4" fill="#f4f5f6"/>'
+    '<rect width="1.2" height="4" fill="#cdd2d8"/></pattern></defs>'
 )
 #: Of a text upon the stripes.
 _OUTLINED = 'font-size="8" stroke="#fff" stroke-width="2" paint-order="stroke"'

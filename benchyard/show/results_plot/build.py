@@ -152,7 +152,13 @@ def _title(plan: Plan) -> str:
 
 def _quantity(plan: Plan) -> str:
     what = "time" if plan.metric == DURATION else plan.metric
-    return f"{what} relative to {plan.reference.name}" if plan.reference else what
+    if plan.reference is None:
+        return what
+    drawn = varying(cell.side for cell in plan.cells)
+    # What all drawn cells have in common, and not with the reference, stands nowhere else.
+    fixed = [name for name in varying(cell.side for cell in plan.every) if name not in drawn]
+    common = plan.cells[0].side.label(fixed)
+    return f"{what}{f' of {common}' if common else ''} relative to {plan.reference.name}"
 
 
 def _unit(plan: Plan) -> str:

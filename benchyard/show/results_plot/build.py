@@ -91,7 +91,7 @@ def _check_room(plan: Plan, series: int, panels: int) -> None:
 def _panel(plan: Plan, key: _Key, title: str, names: Sequence[_Key]) -> tuple[Panel, list[Told]]:
     layout = plan.layout
     cells = [cell for cell in plan.cells if cell.key(layout.panel) == key]
-    rows = _labels(cells, layout.at) if plan.kind.has_rows else {}
+    rows = _labels(cells, layout.at or [STEP]) if plan.kind.has_rows else {}
     places = {row: place for place, row in enumerate(rows)}
     series: list[Series] = []
     told: list[Told] = []
@@ -108,7 +108,7 @@ def _at(plan: Plan, cell: Cell, places: dict[_Key, int]) -> float:
     if plan.kind is Kind.LINES:
         value = cell.side.traits[plan.layout.at[0]]
         return float(value) if isinstance(value, int | float) else 0.0
-    return places.get(cell.key(plan.layout.at), 0)
+    return places.get(cell.key(plan.layout.at or [STEP]), 0)
 
 
 def _mark(plan: Plan, cell: Cell, at: float) -> Mark:

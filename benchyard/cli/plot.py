@@ -16,7 +16,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import slug
 from benchyard.core.wording import printable
-from benchyard.results.folders import Results, RunFolder, run_folder
+from benchyard.results.folders import Results, RunFolder, run_folder, run_number
+from benchyard.show import curves
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.show.results_plot.sides import tell_apart
@@ -72,7 +73,10 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 @click.option("--width", callback=_inches, metavar="LENGTH", help="Such as 85mm, 8.5cm, 3.3in.")
 @click.option("--height", callback=_inches, metavar="LENGTH", help="Without it what is needed.")
 @click.option(
-    "--curves", is_flag=True, help="Draw the curves of a run: CPU, memory, disk, network."
+    "--curves",
+    "wants_curves",
+    is_flag=True,
+    help="Draw the curves of a run: CPU, memory, disk, network.",
 )
 @click.option(
     "--run",
@@ -103,7 +107,7 @@ def command(
     *,
     log: bool | None,
     include_suspect: bool,
-    curves: bool,
+    wants_curves: bool,
 ) -> None:
     """Draw results: medians with intervals, single runs, ratios, distributions.
 
@@ -112,7 +116,7 @@ def command(
     run: what was sampled of the host and of what was measured.
     """
     where = Where(root, results, resource_folders)
-    if curves or run is not None or any(_is_run(source) for source in sources):
+    if wants_curves or run is not None or any(_is_run(source) for source in sources):
         _refuse_with_curves(ctx)
         _draw_curves(sources, where, run, files)
         return
@@ -158,7 +162,10 @@ def _file(chart: Chart) -> Path:
 
 
 def _is_run(source: str) -> bool:
-    return RunFolder(Path(source)).record.is_file()
+    try:
+        return RunFolder(Path(source)).record.is_file()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _refuse_with_curves(ctx: click.Context) -> None:
@@ -180,15 +187,14 @@ def _draw_curves(
     for file in files:
         if file.suffix.lower() != ".svg":
             raise InputError(f"{file}: curves are drawn as .svg")
-    from benchyard.show.curves import draw, read_curves  # noqa: PLC0415 - not for results
-
     place = _run_folder(sources[0], where, run)
-    number = RunFolder(place).number
-    written = files or [Path(f"curves-run-{number}.svg")]
-    drawn = draw(read_curves(place))
+    number = run_number(place.name)
+    name = place.name if number is None else f"run {number}"
+    written = files or [Path(f"curves-{slug(name)}.svg")]
+    drawn = curves.draw(curves.read_curves(place))
     for file in written:
         write_atomically(file, drawn)
-        say(f"run {number}: {file}")
+        say(f"{name}: {file}")
 
 
 def _run_folder(source: str, where: Where, run: int | None) -> Path:
@@ -208,9 +214,7 @@ def _run_folder(source: str, where: Where, run: int | None) -> Path:
 
 
 def _middle(results: Path) -> int:
-    from benchyard.show.curves import run_to_draw  # noqa: PLC0415 - not for results
-
-    run = run_to_draw(results, read_summary(results))
+    run = curves.run_to_draw(results, read_summary(results))
     if run is None:
         raise InputError(f"there is no run in {shown(results)} yet; benchyard run makes them")
     return run

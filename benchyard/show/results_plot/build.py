@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.errors import InputError
+from benchyard.core.model import point_suffix
 from benchyard.show.results_plot.caption import Told, nothing, sentences
 from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel, Series
 from benchyard.show.results_plot.layout import STEP, Cell, Layout
 from benchyard.show.results_plot.reference import Reference, ratio_mark
 from benchyard.show.results_plot.scales import grows_by_factors, spans_factors
-from benchyard.show.results_plot.sides import CASE, varying
+from benchyard.show.results_plot.sides import CASE, RESULTS, varying
 
 #: What a picture has room for.
 MOST_PANELS, MOST_SERIES, MOST_MARKS = 30, 24, 400
@@ -141,13 +142,15 @@ def _references(plan: Plan) -> list[Told]:
 
 
 def _title(plan: Plan) -> str:
-    cases = {str(cell.side.traits[CASE]) for cell in plan.cells}
-    sides = {cell.side.title for cell in plan.cells}
-    steps = {cell.step.name for cell in plan.cells}
-    title = next(iter(sides)) if len(sides) == 1 else next(iter(cases)) if len(cases) == 1 else ""
-    if len(steps) == 1 and plan.layout.at:
-        return ", ".join(part for part in (title, *steps) if part)
-    return title
+    """Return what all cells have in common: case, values of parameters, step."""
+    sides = [cell.side for cell in plan.cells]
+    several = varying(sides)
+    own = sides[0].traits
+    point = {name: own[name] for name in own if name not in (*several, CASE, RESULTS)}
+    title = point_suffix(point)[1:-1] if CASE in several else f"{own[CASE]}{point_suffix(point)}"
+    steps = {cell.step.id: cell.step.name for cell in plan.cells}
+    named = len(steps) == 1 and plan.layout.at
+    return ", ".join(part for part in (title, *(steps.values() if named else ())) if part)
 
 
 def _quantity(plan: Plan) -> str:

@@ -103,6 +103,15 @@ def test_results_of_one_title_are_told_apart_by_their_folders() -> None:
     assert chart.series == ("folder0", "folder1")
 
 
+def test_the_title_is_what_all_have_in_common() -> None:
+    one, other = (records(STEPS, {"n": 1, "m": m}, name="a") for m in (1, 2))
+    assert make_chart(sides(one), Wish()).title == "a[n=1,m=1]"
+    assert make_chart(sides(one, other), Wish()).title == "a[n=1]"
+    third = records(STEPS, {"n": 1, "m": 2}, name="b")
+    assert make_chart(sides(one, third), Wish()).title == "n=1"
+    assert make_chart(sides(one, other), Wish(steps=("load",))).title == "a[n=1], Load"
+
+
 def test_a_case_with_other_steps_has_rows_of_its_own() -> None:
     found = sides(records({"load": SIX}, name="a"), records({"ask": SIX}, name="b"))
     chart = make_chart(found, Wish())

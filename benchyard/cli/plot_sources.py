@@ -47,20 +47,20 @@ def run_sets_of(wanted: Sequence[str], where: Where) -> tuple[list[tuple[str, Ru
     """
     found: dict[tuple[Path, tuple[int, ...]], tuple[str, RunSet]] = {}
     empty: list[str] = []
-    for text in wanted or [""]:
+    for text in wanted or [None]:
         for selection in _selections(text, where, empty):
             for run_set in read_run_sets(selection).values():
                 key = run_set.folder.resolve(), run_set.numbers
-                found.setdefault(key, (text, run_set))
+                found.setdefault(key, (text or shown(run_set.folder), run_set))
     if not found:
         cases = printable(", ".join(empty[:5])) or shown(where.root)
         raise InputError(f"there is no run of {cases} yet; benchyard run makes them")
     return list(found.values()), empty
 
 
-def _selections(text: str, where: Where, empty: list[str]) -> Iterator[Selection]:
+def _selections(text: str | None, where: Where, empty: list[str]) -> Iterator[Selection]:
     """Yield the results that a text means; note the cases that have none."""
-    if text and where.results is None:
+    if text is not None and where.results is None:
         try:
             selection = parse_selection(text)
         except InputError:
@@ -69,7 +69,9 @@ def _selections(text: str, where: Where, empty: list[str]) -> Iterator[Selection
         else:
             yield selection
             return
-    _, loaded = load_selected(where.root, [text] if text else [], (), where.resource_folders)
+    _, loaded = load_selected(
+        where.root, [] if text is None else [text], (), where.resource_folders
+    )
     if not cases_of(loaded):
         raise_problems(loaded)
     for case in cases_of(loaded):

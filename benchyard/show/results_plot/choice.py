@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.core.errors import InputError
-from benchyard.core.wording import hint, printable
+from benchyard.core.wording import hint, printable, quote
 from benchyard.show.results_plot.build import Plan, build
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.layout import Cell, lay_out
@@ -82,7 +82,8 @@ def _cells(sides: Sequence[Side], wanted: Sequence[str]) -> list[Cell]:
     """Return the steps that are meant, of each case, in the order of the first case's steps."""
     names = {one.id: one.name for side in sides for one in side.steps.values()}
     if not names:
-        raise InputError("no finished run has a measured step; benchyard stats says what there is")
+        cases = quote(", ".join(side.title for side in sides))
+        raise InputError(f"no finished run of {cases} has a measured step; see benchyard stats")
     for text in wanted:
         if not any(_is_wanted(step, name, [text]) for step, name in names.items()):
             raise InputError(f"no measured step is '{printable(text)}'{hint(text, list(names))}")

@@ -1,5 +1,6 @@
 """The whole picture: panels, title, legend and caption in a given space."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
@@ -10,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from benchyard.core.errors import InputError
 from benchyard.core.files import write_atomically
 from benchyard.core.wording import printable
 from benchyard.show.plot import format_of, picture
@@ -38,6 +40,9 @@ _STYLE = {
 #: Characters of a title, and of a name in the legend.
 _LONGEST_TITLE, _LONGEST_NAME = 90, 32
 _DOTS_PER_INCH = 150
+#: Inches that a panel needs at least.
+_LEAST_HEIGHT = 0.7
+_TOO_SMALL = "the picture is too small for so much; make it larger, or draw fewer steps or cases"
 
 
 def draw(chart: Chart, size: Size, files: Sequence[Path]) -> None:
@@ -47,16 +52,27 @@ def draw(chart: Chart, size: Size, files: Sequence[Path]) -> None:
         files: Each is replaced whole; its ending decides the format.
 
     Raises:
+        InputError: If the size has no room for it.
         OSError: If one cannot be written.
     """
     for file in files:
-        kind = format_of(file)
-        drawn = picture(lambda: make_figure(chart, size), kind, _STYLE, _DOTS_PER_INCH)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="constrained_layout not applied")
+            try:
+                drawn = picture(
+                    lambda: make_figure(chart, size), format_of(file), _STYLE, _DOTS_PER_INCH
+                )
+            except UserWarning as error:
+                raise InputError(_TOO_SMALL) from error
         write_atomically(file, drawn)
 
 
 def make_figure(chart: Chart, size: Size) -> Any:
-    """Return the picture as a ``matplotlib.figure.Figure``."""
+    """Return the picture as a ``matplotlib.figure.Figure``.
+
+    Raises:
+        InputError: If the size has no room for it.
+    """
     width = size.width or WIDTH
     columns = _columns(chart, width)
     rows = ceil(len(chart.panels) / columns)
@@ -64,6 +80,8 @@ def make_figure(chart: Chart, size: Size) -> Any:
     above = _heights(chart, size, width)
     below = len(caption) * _SMALL * 1.35 / 72 + 0.06
     height = size.height or sum(above) + below + rows * _panel_height(chart, width / columns)
+    if height - sum(above) - below < _LEAST_HEIGHT * rows:
+        raise InputError(_TOO_SMALL)
     figure: Any = Figure(figsize=(width, height), layout="constrained")
     rect = (0, below / height, 1, 1 - (sum(above) + below) / height)
     figure.get_layout_engine().set(rect=rect, w_pad=0.05, h_pad=0.05)

@@ -109,7 +109,8 @@ def set_scale(axes: Any, which: str, chart: Chart, panel: Panel) -> tuple[float,
     numbers = [number for mark in panel.marks for number in mark.numbers]
     if chart.kind is Kind.RATIO:
         numbers.append(1.0)
-    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    numbers = numbers or [1.0, 10.0]
+    low, high = min(numbers), max(numbers)
     if chart.log_values:
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
         room = max((high / low) ** 0.06, 1.02)

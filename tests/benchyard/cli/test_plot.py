@@ -117,6 +117,9 @@ def test_what_is_suspect_is_taken_in_if_asked_for(cli: Cli, tmp_path: Path) -> N
         (["--curves", "--kind", "bars"], "--kind is of results, not of a run's curves"),
         (["nowhere@1"], "'nowhere' is no folder"),
         (["nothing"], "no case is 'nothing'"),
+        ([""], "an empty text selects no case"),
+        (["n" * 300], "no case is 'nnn"),
+        (["--height", "1in"], "too small for so much"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_a_sentence(

@@ -234,7 +234,7 @@ def test_several_metrics_are_too_many() -> None:
 
 def test_nothing_measured_is_said() -> None:
     broken = [run(1, failed(), **titled("tpch"))]
-    with pytest.raises(InputError, match="no finished run has a measured step"):
+    with pytest.raises(InputError, match="no finished run of tpch has a measured step"):
         make_chart(sides(broken), Wish())
     disturbed = [run(1, step(1.0, suspect=["it swapped"]))]
     with pytest.raises(

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from matplotlib.text import Text
 
+from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.show.plot import picture
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.show.results_plot.figure import draw, make_figure
 from benchyard.show.results_plot.size import PAPER, Size
-from tests.benchyard.analysis.comparison.conftest import run, step
+from tests.benchyard.analysis.comparison.conftest import run, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, matrix, records, sides, times
 
 STEPS = {"load": SIX, "ask": times(2.0)}
@@ -132,6 +133,32 @@ def test_a_paper_has_its_width_and_no_title() -> None:
     assert "tpch" not in texts(figure)
     assert "tpch" in texts(drawn(chart))
     assert tuple(drawn(chart, Size(4.0, 5.0)).get_size_inches()) == (4.0, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"),
+    [
+        (Kind.POINTS, Size(height=1.0)),
+        (Kind.POINTS, Size(width=1.0)),
+        (Kind.ECDF, Size(height=3.0)),
+    ],
+)
+def test_what_has_no_room_is_said(kind: Kind, size: Size, tmp_path: Path) -> None:
+    steps = {f"a long name {n}": SIX for n in range(12)}
+    with pytest.raises(InputError, match="too small for so much; make it larger"):
+        draw(make_chart(sides(records(steps)), Wish(kind)), size, [tmp_path / "x.png"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_panel_without_any_value_is_empty() -> None:
+    about = titled("b", name="b")
+    disturbed = step(1.0, name="load", suspect=["x"]), step(9.0, name="ask", index=2)
+    made = records({"load": SIX, "ask": times(30.0)}, name="a")
+    found = sides(made, [run(1, *disturbed, **about)])
+    drawn(make_chart(found, Wish(Kind.ECDF, steps=("load",))))
+    log = make_chart(sides([run(1, *disturbed)]), Wish(Kind.ECDF, log=True))
+    assert log.log_values
+    assert not drawn(log).axes[0].lines
 
 
 @pytest.mark.parametrize("kind", list(Kind))

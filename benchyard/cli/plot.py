@@ -23,6 +23,9 @@ from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.show.results_plot.sides import tell_apart
 from benchyard.show.results_plot.size import PAPER, Size
 
+#: Cases without runs that are named.
+_LISTED = 5
+
 
 def _inches(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
     try:
@@ -151,7 +154,8 @@ def _draw_results(
     for sentence in chart.caption:
         say(printable(sentence))
     if empty:
-        say(f"No finished run: {printable(', '.join(empty))}.", fg="yellow")
+        more = f" and {len(empty) - _LISTED} more" if len(empty) > _LISTED else ""
+        say(f"No finished run: {printable(', '.join(empty[:_LISTED]))}{more}.", fg="yellow")
 
 
 def _file(chart: Chart) -> Path:

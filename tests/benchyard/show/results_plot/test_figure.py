@@ -3,8 +3,11 @@
 import time
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.text import Text
 
 from benchyard.core.errors import InputError
@@ -172,8 +175,18 @@ def test_the_same_results_are_the_same_file(kind: Kind, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@settings(max_examples=20, deadline=None)
+@given(st.text(min_size=1), st.text(min_size=1), st.text(min_size=1))
+def test_any_name_makes_a_picture(case: str, step_: str, value: str) -> None:
+    steps = {step_: SIX}
+    found = sides(*(records(steps, {"p": one}, name=case) for one in (value, f"{value}2")))
+    chart = make_chart(found, Wish())
+    ET.fromstring(picture(lambda: make_figure(chart, _SIZE), "svg", {}))  # noqa: S314 - our own
+
+
+@pytest.mark.slow
 def test_files_are_of_their_type_and_do_not_know_the_time(tmp_path: Path) -> None:
-    chart = make_chart(sides(records(STEPS)), Wish())
+    chart = make_chart(sides(records({EVIL: SIX, "load": SIX})), Wish())
     files = [tmp_path / f"x.{ending}" for ending in ("png", "svg", "pdf")]
     draw(chart, _SIZE, files)
     first = [file.read_bytes() for file in files]

@@ -6,17 +6,16 @@ from pathlib import Path
 import click
 
 from benchyard.analysis.comparison.samples import DURATION
-from benchyard.cli.common import one_case, resources_option, results_of, results_option, root_option
 from benchyard.cli.option_types import OutputFile
-from benchyard.cli.outcome import read_summary
-from benchyard.cli.plot_sources import Where, run_sets_of
+from benchyard.cli.plot_sources import run_sets_of
 from benchyard.cli.terminal import say
+from benchyard.cli.trace_sources import Where, sources_of, where_options
 from benchyard.core.amounts import parse_inches
 from benchyard.core.errors import InputError
-from benchyard.core.files import shown, write_atomically
+from benchyard.core.files import write_atomically
 from benchyard.core.model import slug
 from benchyard.core.wording import printable
-from benchyard.results.folders import Results, RunFolder, run_folder, run_number
+from benchyard.results.folders import RunFolder, run_number
 from benchyard.show import curves
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
@@ -81,14 +80,7 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
     is_flag=True,
     help="Draw the curves of a run: CPU, memory, disk, network.",
 )
-@click.option(
-    "--run",
-    type=click.IntRange(1),
-    help="Curves of this run; without it of the median one, else of the last that is done.",
-)
-@results_option
-@resources_option
-@root_option
+@where_options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -118,10 +110,10 @@ def command(
     cases below --root are drawn. The folder of a run, --run and --curves draw the curves of one
     run: what was sampled of the host and of what was measured.
     """
-    where = Where(root, results, resource_folders)
+    where = Where(root, results, resource_folders, run)
     if wants_curves or run is not None or any(_is_run(source) for source in sources):
         _refuse_with_curves(ctx)
-        _draw_curves(sources, where, run, files)
+        _draw_curves(sources, where, files)
         return
     wanted = None if kind is None else Kind(kind)
     wish = Wish(wanted, metric, steps, x, series, reference, log)
@@ -183,15 +175,18 @@ def _refuse_with_curves(ctx: click.Context) -> None:
             )
 
 
-def _draw_curves(
-    sources: Sequence[str], where: Where, run: int | None, files: Sequence[Path]
-) -> None:
+def _draw_curves(sources: Sequence[str], where: Where, files: Sequence[Path]) -> None:
     if len(sources) != 1:
         raise click.UsageError("the curves of one run are drawn: name one case, or a run's folder")
     for file in files:
         if file.suffix.lower() != ".svg":
             raise InputError(f"{file}: curves are drawn as .svg")
-    place = _run_folder(sources[0], where, run)
+    if where.run is not None and _is_run(sources[0]):
+        raise click.UsageError(f"{sources[0]} is a run itself; leave --run out")
+    [source] = sources_of(sources, where)
+    if source.run is None:
+        raise InputError(f"{sources[0]} is no run; name one case, or a run's folder")
+    place = source.run.resolve()
     number = run_number(place.name)
     name = place.name if number is None else f"run {number}"
     written = files or [Path(f"curves-{slug(name)}.svg")]
@@ -199,26 +194,3 @@ def _draw_curves(
     for file in written:
         write_atomically(file, drawn)
         say(f"{name}: {file}")
-
-
-def _run_folder(source: str, where: Where, run: int | None) -> Path:
-    folder = Path(source)
-    if _is_run(source):
-        if run is not None:
-            raise click.UsageError(f"{shown(folder)} is a run itself; leave --run out")
-        return folder.resolve()
-    if not Results(folder).runs():
-        case = one_case(source, where.root, tuple(where.resource_folders))
-        folder = results_of(case, where.root, where.results)
-    number = run or _middle(folder)
-    place = run_folder(folder, number)
-    if not place.is_dir():
-        raise InputError(f"there is no run {number} in {shown(folder)}")
-    return place
-
-
-def _middle(results: Path) -> int:
-    run = curves.run_to_draw(results, read_summary(results))
-    if run is None:
-        raise InputError(f"there is no run in {shown(results)} yet; benchyard run makes them")
-    return run

@@ -1,7 +1,6 @@
 """Whose results ``plot`` shows: cases, points of a matrix, folders, some of their runs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.analysis.comparison.run_sets import (
@@ -12,25 +11,11 @@ from benchyard.analysis.comparison.run_sets import (
 )
 from benchyard.case.loading import raise_problems
 from benchyard.cli.common import cases_of, load_selected, results_of
+from benchyard.cli.trace_sources import Where
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.wording import printable
 from benchyard.results.folders import Results
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Where cases and their results are looked for.
-
-    Args:
-        root: Folder with the cases.
-        results: Where results lie instead of in the cases, or None.
-        resource_folders: Folders with resource classes.
-    """
-
-    root: Path
-    results: Path | None
-    resource_folders: Sequence[Path]
 
 
 def run_sets_of(wanted: Sequence[str], where: Where) -> tuple[list[tuple[str, RunSet]], list[str]]:

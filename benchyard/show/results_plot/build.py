@@ -51,7 +51,7 @@ def build(plan: Plan, log: bool | None) -> Chart:  # noqa: FBT001
     made = [_panel(plan, key, title, list(names)) for key, title in panels.items()]
     told = [one for _, some in made for one in some]
     if all(one.mark.centre is None for one in told):
-        raise InputError(nothing(told))
+        raise InputError(nothing([*told, *_references(plan)]))
     drawn = tuple(panel for panel, _ in made)
     marks = [mark for panel in drawn for mark in panel.marks]
     return Chart(

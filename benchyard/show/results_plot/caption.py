@@ -1,6 +1,6 @@
 """The sentences below a picture: what its marks are, and what is not in it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchyard.analysis.comparison.wording import probability
@@ -8,6 +8,7 @@ from benchyard.core.wording import printable, shorten_middle
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.show.results_plot.chart import Kind, Mark
 from benchyard.show.results_plot.layout import Cell
+from benchyard.show.results_plot.sides import Side
 from benchyard.statistics.figures import plural
 from benchyard.statistics.intervals import LEVEL, median_rank
 from benchyard.statistics.ranks import fewest_values
@@ -102,10 +103,18 @@ def _left_out(told: Sequence[Told]) -> str:
 
 def _taken_in(told: Sequence[Told]) -> str:
     taken = [one for one in told if one.cell.step.suspect and SUSPECT not in one.cell.step.left_out]
+    if not taken:
+        return ""
     suspect = sum(one.cell.step.suspect for one in taken)
-    return f"Taken in: {suspect} suspect ({_some([one.name for one in taken], told)})." * bool(
-        taken
-    )
+    return f"Taken in: {suspect} suspect ({_some([one.name for one in taken], told)})."
+
+
+def absent(sides: Iterable[Side]) -> tuple[str, ...]:
+    """Say of which cases nothing is in the picture."""
+    parts = [
+        _short(s.title) + f" ({plural(s.failed, 'run')} failed)" * bool(s.failed) for s in sides
+    ]
+    return (f"Nothing of: {', '.join(parts)}.",) if parts else ()
 
 
 def nothing(told: Sequence[Told]) -> str:

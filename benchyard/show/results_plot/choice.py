@@ -1,7 +1,7 @@
 """From results and a wish to what is drawn: which kind, metric and steps, what stands where."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from benchyard.analysis.comparison.samples import DURATION
@@ -9,6 +9,7 @@ from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable, quote
 from benchyard.show.results_plot.build import Plan, build
+from benchyard.show.results_plot.caption import absent
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.layout import Cell, lay_out
 from benchyard.show.results_plot.reference import parse_reference
@@ -55,7 +56,10 @@ def make_chart(sides: Sequence[Side], wish: Wish) -> Chart:
         raise InputError("a ratio takes two cases or steps; here is nothing but the reference")
     x = _axis(sides, wish.x) if kind is Kind.LINES else wish.x
     layout = lay_out(kind, cells, x, wish.series)
-    return build(Plan(kind, metric, cells, layout, reference, every), wish.log)
+    chart = build(Plan(kind, metric, cells, layout, reference, every), wish.log)
+    drawn = {id(cell.side) for cell in every}
+    missing = absent(side for side in sides if id(side) not in drawn)
+    return replace(chart, caption=(*chart.caption, *missing))
 
 
 def _axis(sides: Sequence[Side], wanted: str | None) -> str:

@@ -10,7 +10,7 @@ from benchyard.show.results_plot.chart import Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.show.results_plot.sides import tell_apart
 from benchyard.statistics.intervals import median_interval
-from tests.benchyard.analysis.comparison.conftest import failed, run, run_set, runs, step
+from tests.benchyard.analysis.comparison.conftest import failed, run, run_set, runs, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, records, sides, times
 
 
@@ -53,6 +53,15 @@ def test_runs_of_something_else_are_counted() -> None:
     one: RunSet = replace(run_set(runs(*SIX)), others=tuple(runs(1.0, 2.0)), folder=Path("x"))
     chart = make_chart(tell_apart([("x", one)]), Wish())
     assert "Not in it: 2 runs measured something else." in chart.caption
+
+
+def test_a_case_of_which_nothing_is_drawn_is_named() -> None:
+    broken = [run(n, failed(), **titled("b")) for n in (1, 2)]
+    fine = records({"load": SIX}, name="a")
+    assert "Nothing of: b (2 runs failed)." in make_chart(sides(fine, broken), Wish()).caption
+    other = records({"ask": SIX}, name="c")
+    chart = make_chart(sides(fine, other), Wish(steps=("ask",)))
+    assert "Nothing of: a." in chart.caption
 
 
 def test_the_reference_of_ratios_is_counted_too() -> None:

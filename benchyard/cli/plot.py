@@ -22,9 +22,6 @@ from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.show.results_plot.sides import tell_apart
 from benchyard.show.results_plot.size import PAPER, Size
 
-#: Cases without runs that are named.
-_LISTED = 5
-
 
 def _inches(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
     try:
@@ -135,7 +132,7 @@ def _draw_results(
     *,
     include_suspect: bool,
 ) -> None:
-    found, empty = run_sets_of(sources, where)
+    found, notes = run_sets_of(sources, where)
     chart = make_chart(tell_apart(found, include_suspect=include_suspect), wish)
     from benchyard.show.results_plot.figure import draw  # noqa: PLC0415 - matplotlib takes its time
 
@@ -145,9 +142,8 @@ def _draw_results(
         say(f"{chart.kind}: {file}")
     for sentence in chart.caption:
         say(printable(sentence))
-    if empty:
-        more = f" and {len(empty) - _LISTED} more" if len(empty) > _LISTED else ""
-        say(f"No finished run: {printable(', '.join(empty[:_LISTED]))}{more}.", fg="yellow")
+    for note in notes:
+        say(printable(note), fg="yellow")
 
 
 def _file(chart: Chart) -> Path:

@@ -10,6 +10,7 @@ from benchyard.cli import call
 from benchyard.core.model import Json, point_suffix
 from tests.benchyard.analysis.comparison.conftest import place, run, runs, step
 from tests.benchyard.cli.conftest import Cli
+from tests.benchyard.cli.test_stats import krown
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows
 from tests.conftest import MakeCase, process
 from tests.here import RunHere
@@ -101,6 +102,17 @@ def test_what_is_suspect_is_taken_in_if_asked_for(cli: Cli, tmp_path: Path) -> N
     assert "6 suspect" in cli("plot", tmp_path / "r", "-o", tmp_path / "x.svg", code=2).err
     said = cli("plot", tmp_path / "r", "--include-suspect", "-o", tmp_path / "x.svg").out
     assert "Taken in: 6 suspect (Load)." in said
+
+
+def test_results_that_krown_made_are_drawn(case_folder: MakeCase, cli: Cli, tmp_path: Path) -> None:
+    case = case_folder("case", process("load", "true"), process("map", "true"))
+    for number in (1, 2):
+        krown(case, number)
+    for source in (case, case / "results"):
+        said = cli("plot", source, "-o", tmp_path / "x.svg").out
+        assert "Points: medians of 2 runs" in said
+        assert "measured by KROWN" in said
+        assert {"case", "load", "map", "200.0 ms"} <= texts(tmp_path / "x.svg")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ COMMANDS = {
         "benchyard.cli.failures",
         "Show what failed and was retried, the most fragile steps first.",
     ),
-    "plot": ("benchyard.cli.plot", "Draw the curves of a run."),
+    "plot": ("benchyard.cli.plot", "Draw results, or the curves of a run."),
     "trace": (
         "benchyard.cli.trace",
         "Make a timeline of runs, or of traces of others.",

@@ -1,65 +1,192 @@
-"""``benchyard plot``: the curves of a run as a picture."""
+"""``benchyard plot``: results, or the curves of a run, as a picture."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from benchyard.cli.common import (
-    one_case,
-    resources_option,
-    results_of,
-    results_option,
-    root_option,
-)
+from benchyard.analysis.comparison.samples import DURATION
 from benchyard.cli.option_types import OutputFile
-from benchyard.cli.outcome import read_summary
+from benchyard.cli.plot_sources import run_sets_of
 from benchyard.cli.terminal import say
+from benchyard.cli.trace_sources import Where, sources_of, where_options
+from benchyard.core.amounts import parse_inches
 from benchyard.core.errors import InputError
-from benchyard.core.files import shown, write_atomically
-from benchyard.results.folders import run_folder
-from benchyard.show.curves import draw, read_curves, run_to_draw
+from benchyard.core.files import write_atomically
+from benchyard.core.model import slug
+from benchyard.core.wording import printable
+from benchyard.results.folders import RunFolder, run_number
+from benchyard.show import curves
+from benchyard.show.results_plot.chart import Chart, Kind
+from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.sides import tell_apart
+from benchyard.show.results_plot.size import PAPER, Size
+
+
+def _inches(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    try:
+        return None if text is None else parse_inches(text)
+    except InputError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
 @click.command("plot")
-@click.argument("case")
+@click.argument("sources", nargs=-1, metavar="[CASE|FOLDER]...")
 @click.option(
-    "--run",
-    type=click.IntRange(1),
-    help="Which run; without it the median one, else the last that is done.",
+    "--kind",
+    type=click.Choice([kind.value for kind in Kind]),
+    help="What it looks like; without it lines over a parameter that is a number, else points.",
 )
+@click.option("--metric", default=DURATION, show_default=True, help="What is drawn.")
 @click.option(
+    "--steps",
+    multiple=True,
+    callback=_names,
+    metavar="STEP[,STEP]...",
+    help="Only these: ids, names or globs; may be given several times.",
+)
+@click.option("--x", metavar="PARAM", help="Parameter of the matrix along the axis.")
+@click.option("--series", metavar="PARAM", help="Parameter whose values have a colour each.")
+@click.option(
+    "--reference",
+    help="What ratios are to: a case, a step, or values such as threads=1; the first if left out.",
+)
+@click.option("--log/--linear", default=None, help="Scale of the axes, whatever the values are.")
+@click.option("--include-suspect", is_flag=True, help="Take in what is marked suspect.")
+@click.option(
+    "-o",
+    "--output",
     "--out",
-    type=OutputFile(".svg"),
-    help="File to write, .svg; without it curves-run-N.svg in the current folder.",
+    "files",
+    multiple=True,
+    type=OutputFile(".png", ".svg", ".pdf"),
+    help="File to write, .png, .svg or .pdf; may be given several times.",
 )
-@results_option
-@resources_option
-@root_option
+@click.option(
+    "--paper", type=click.Choice(list(PAPER)), help="As wide as a paper's column or page."
+)
+@click.option("--width", callback=_inches, metavar="LENGTH", help="Such as 85mm, 8.5cm, 3.3in.")
+@click.option("--height", callback=_inches, metavar="LENGTH", help="Without it what is needed.")
+@click.option(
+    "--curves",
+    "wants_curves",
+    is_flag=True,
+    help="Draw the curves of a run: CPU, memory, disk, network.",
+)
+@where_options
+@click.pass_context
 def command(
-    case: str,
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    kind: str | None,
+    metric: str,
+    steps: tuple[str, ...],
+    x: str | None,
+    series: str | None,
+    reference: str | None,
+    files: tuple[Path, ...],
+    paper: str | None,
+    width: float | None,
+    height: float | None,
     run: int | None,
-    out: Path | None,
     results: Path | None,
     resource_folders: tuple[Path, ...],
     root: Path,
+    *,
+    log: bool | None,
+    include_suspect: bool,
+    wants_curves: bool,
 ) -> None:
-    """Draw the curves of a run: CPU, memory, disk and network, step by step.
+    """Draw results: medians with intervals, single runs, ratios, distributions.
 
-    The picture shows what was sampled; what counts is in the record, read at the boundaries of
-    each step.
+    Cases are named as for run; results folders and FOLDER@1-5 as for compare. Without any all
+    cases below --root are drawn. The folder of a run, --run and --curves draw the curves of one
+    run: what was sampled of the host and of what was measured.
     """
-    folder = results_of(one_case(case, root, resource_folders), root, results)
-    number = run or _middle(folder)
-    file = out or Path(f"curves-run-{number}.svg")
-    place = run_folder(folder, number)
-    if not place.is_dir():
-        raise InputError(f"there is no run {number} in {shown(folder)}")
-    write_atomically(file, draw(read_curves(place)))
-    say(f"run {number}: {file}")
+    where = Where(root, results, resource_folders, run)
+    if wants_curves or run is not None or any(_is_run(source) for source in sources):
+        _refuse_with_curves(ctx)
+        _draw_curves(sources, where, files)
+        return
+    wanted = None if kind is None else Kind(kind)
+    wish = Wish(wanted, metric, steps, x, series, reference, log)
+    if paper is not None and width is not None:
+        raise click.UsageError("--paper and --width exclude each other")
+    size = Size(PAPER[paper] if paper else width, height, titled=paper is None)
+    _draw_results(sources, where, wish, size, files, include_suspect=include_suspect)
 
 
-def _middle(results: Path) -> int:
-    run = run_to_draw(results, read_summary(results))
-    if run is None:
-        raise InputError(f"there is no run in {shown(results)} yet; benchyard run makes them")
-    return run
+# -- results
+
+
+def _draw_results(
+    sources: Sequence[str],
+    where: Where,
+    wish: Wish,
+    size: Size,
+    files: Sequence[Path],
+    *,
+    include_suspect: bool,
+) -> None:
+    found, notes = run_sets_of(sources, where)
+    chart = make_chart(tell_apart(found, include_suspect=include_suspect), wish)
+    from benchyard.show.results_plot.figure import draw  # noqa: PLC0415 - matplotlib takes its time
+
+    written = files or [_file(chart)]
+    draw(chart, size, written)
+    for file in written:
+        say(f"{chart.kind}: {file}")
+    for sentence in chart.caption:
+        say(printable(sentence))
+    for note in notes:
+        say(printable(note), fg="yellow")
+
+
+def _file(chart: Chart) -> Path:
+    return Path(f"{slug(chart.title or 'results')}-{chart.kind}.png")
+
+
+# -- curves of a run
+
+
+def _is_run(source: str) -> bool:
+    try:
+        return RunFolder(Path(source)).record.is_file()
+    except OSError:  # a name that is too long
+        return False
+
+
+def _refuse_with_curves(ctx: click.Context) -> None:
+    """Refuse what curves would silently ignore."""
+    options = ("kind", "metric", "steps", "x", "series", "reference", "log", "include_suspect")
+    sizes = ("paper", "width", "height")
+    for name in (*options, *sizes):
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} is of results, not of a run's curves"
+            )
+
+
+def _draw_curves(sources: Sequence[str], where: Where, files: Sequence[Path]) -> None:
+    if len(sources) != 1:
+        raise click.UsageError("the curves of one run are drawn: name one case, or a run's folder")
+    for file in files:
+        if file.suffix.lower() != ".svg":
+            raise InputError(f"{file}: curves are drawn as .svg")
+    if where.run is not None and _is_run(sources[0]):
+        raise click.UsageError(f"{sources[0]} is a run itself; leave --run out")
+    [source] = sources_of(sources, where)
+    if source.run is None:
+        raise InputError(f"{sources[0]} is no run; name one case, or a run's folder")
+    place = source.run.resolve()
+    number = run_number(place.name)
+    name = place.name if number is None else f"run {number}"
+    written = files or [Path(f"curves-{slug(name)}.svg")]
+    drawn = curves.draw(curves.read_curves(place))
+    for file in written:
+        write_atomically(file, drawn)
+        say(f"{name}: {file}")

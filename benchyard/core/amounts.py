@@ -19,6 +19,9 @@ _UNITS = {
     "d": timedelta(days=1),
     "w": timedelta(weeks=1),
 }
+_ON_PAPER = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?(mm|cm|in|pt)")
+#: To an inch; points as TeX has them.
+_TO_INCH = {"mm": 25.4, "cm": 2.54, "in": 1.0, "pt": 72.27}
 #: Python itself takes any character for the T, and any number of digits behind a second.
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]{2,15}(Z|[+-][0-9:]{2,5})?)?")
 
@@ -76,6 +79,21 @@ def parse_length(text: str) -> timedelta:
     if found is None:
         raise InputError(f"{shorten(text, 40)!r}: write a length of time such as 90m, 8h, 7d or 2w")
     return float(found[1]) * _UNITS[found[2]]
+
+
+def parse_inches(text: str) -> float:
+    """Read a width or height on paper, ``85mm``, ``8.5cm``, ``3.3in`` or ``241pt``, as inches.
+
+    Raises:
+        InputError: If it is not written so, or no picture is so small or large.
+    """
+    found = _match(_ON_PAPER, text)
+    if found is None:
+        raise InputError(f"{shorten(text, 40)!r} is no length; write it like 85mm, 8.5cm or 3.3in")
+    inches = float(found[1]) / _TO_INCH[found[2]]
+    if not 1 <= inches <= 50:
+        raise InputError(f"{text}: a picture is 1in to 50in wide and high")
+    return inches
 
 
 def parse_since(text: str, now: datetime) -> datetime:

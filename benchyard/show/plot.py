@@ -12,29 +12,46 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-Format = Literal["png", "svg"]
+Format = Literal["png", "svg", "pdf"]
 _DOTS_PER_INCH = 110
-#: What keeps the ids in an SVG the same, its labels texts, and names the texts that they are.
-_STYLE = {"svg.hashsalt": "benchyard", "svg.fonttype": "none", "text.parse_math": False}
+#: What keeps the ids in an SVG the same, its labels texts, and names the texts that they are. In a
+#: PDF fonts are embedded as TrueType: publishers refuse type 3, matplotlib's own choice.
+_STYLE = {
+    "svg.hashsalt": "benchyard",
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "pdf.fonttype": 42,
+}
 #: matplotlib dates its pictures and writes its version into them.
-_UNDATED = {"svg": {"Date": None}, "png": {"Software": None}}
+_UNDATED = {
+    "svg": {"Date": None},
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
 #: A name may have characters that the font lacks; they are boxes then. Of some lengths of time
 #: there are no good parts; those that are taken then will do.
 _HARMLESS = ("Glyph .* missing from font", "AutoDateLocator was unable to pick")
 
 
 def format_of(file: Path) -> Format:
-    """Return the format that a file's ending asks for: SVG, or else PNG."""
-    return "svg" if file.suffix.lower() == ".svg" else "png"
+    """Return the format that a file's ending asks for: SVG, PDF, or else PNG."""
+    formats: dict[str, Format] = {".svg": "svg", ".pdf": "pdf"}
+    return formats.get(file.suffix.lower(), "png")
 
 
-def picture(make_figure: Callable[[], Any], kind: Format, style: Mapping[str, Any]) -> bytes:
+def picture(
+    make_figure: Callable[[], Any],
+    kind: Format,
+    style: Mapping[str, Any],
+    dots_per_inch: int = _DOTS_PER_INCH,
+) -> bytes:
     """Return a figure as a file's content.
 
     Args:
         make_figure: Returns a ``matplotlib.figure.Figure``; called under the style.
         kind: The format.
         style: ``rcParams`` beside those that all pictures have.
+        dots_per_inch: Of a PNG.
     """
     # Who only looks at a file's name, before there is anything to draw, does not wait for it.
     matplotlib: Any = import_module("matplotlib")
@@ -47,5 +64,5 @@ def picture(make_figure: Callable[[], Any], kind: Format, style: Mapping[str, An
         for message in _HARMLESS:
             warnings.filterwarnings("ignore", message=message)
         figure = make_figure()
-        figure.savefig(buffer, format=kind, dpi=_DOTS_PER_INCH, metadata=_UNDATED[kind])
+        figure.savefig(buffer, format=kind, dpi=dots_per_inch, metadata=_UNDATED[kind])
     return buffer.getvalue()

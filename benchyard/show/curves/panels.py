@@ -12,7 +12,8 @@ from benchyard.core.errors import RecordError
 from benchyard.core.files import opened
 from benchyard.core.model import Outcome
 from benchyard.results.folders import Results, RunFolder
-from benchyard.results.record import RunRecord, read_record
+from benchyard.results.record import Attempt, RunRecord, read_record
+from benchyard.show.curves.grid import Grid, Levels, Rates
 
 #: Fewer samples make no curve.
 LEAST_SAMPLES = 4
@@ -24,106 +25,6 @@ _FLOWS = {
     "network": {"received": "network_received_bytes", "sent": "network_sent_bytes"},
 }
 _WRONG = (OSError, csv.Error, UnicodeDecodeError, ValueError)
-
-
-# -- from samples to as many points as a picture has room for; memory does not grow with them
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Equal spans of time.
-
-    Args:
-        length_s: Of all together, from the run's start.
-        count: How many there are.
-    """
-
-    length_s: float
-    count: int
-
-    @property
-    def width_s(self) -> float:
-        """Length of one span."""
-        return self.length_s / self.count
-
-    def place(self, at_s: float) -> int:
-        """Return in which span a moment lies."""
-        return min(max(int(at_s / self.width_s), 0), self.count - 1)
-
-    def middles(self) -> list[float]:
-        """Return the middle of each span (s)."""
-        return [(place + 0.5) * self.width_s for place in range(self.count)]
-
-
-class Rates:
-    """Rates of counters that only grow; an increase is spread over the time that it took."""
-
-    def __init__(self, grid: Grid) -> None:
-        self._grid = grid
-        self._amounts = [0.0] * grid.count
-        self._seen: list[tuple[float, float] | None] = [None] * grid.count
-        self._before: dict[Hashable, tuple[float, float]] = {}
-
-    def add(self, counter: Hashable, at_s: float, total: float | None) -> None:
-        """Take a reading of one counter; all of them are added up.
-
-        Args:
-            total: What it counted so far; None is not known, and begins it anew.
-        """
-        before = self._before.pop(counter, None)
-        if total is None:
-            return
-        self._before[counter] = (at_s, total)
-        if before is not None and at_s > before[0] and total >= before[1]:
-            self._spread(before[0], at_s, total - before[1])
-
-    def _spread(self, start: float, end: float, amount: float) -> None:
-        width = self._grid.width_s
-        for place in range(self._grid.place(start), self._grid.place(end) + 1):
-            left, right = place * width, (place + 1) * width
-            first, last = max(start, left), min(end, right)
-            if last > first:
-                self._amounts[place] += amount * (last - first) / (end - start)
-                seen = self._seen[place] or (first, last)
-                self._seen[place] = (min(first, seen[0]), max(last, seen[1]))
-
-    def values(self) -> list[float | None]:
-        """Return the mean rate of each span; None where nothing is known."""
-        # Of a span that was seen in part only: but a moment makes no rate, counters have ticks.
-        least = self._grid.width_s / 2
-        return [
-            None if seen is None else amount / max(seen[1] - seen[0], least)
-            for amount, seen in zip(self._amounts, self._seen, strict=True)
-        ]
-
-
-class Levels:
-    """Levels such as memory; each span keeps its highest value, so no peak is lost."""
-
-    def __init__(self, grid: Grid) -> None:
-        self._grid = grid
-        self._most: list[float | None] = [None] * grid.count
-        self._at: float | None = None
-        self._sum = 0.0
-
-    def add(self, at_s: float, level: float | None) -> None:
-        """Take a reading; those of one instant are added up."""
-        if level is None:
-            return
-        if at_s != self._at:
-            self._flush()
-            self._at, self._sum = at_s, 0.0
-        self._sum += level
-
-    def _flush(self) -> None:
-        if self._at is not None:
-            place = self._grid.place(self._at)
-            self._most[place] = max(self._most[place] or 0.0, self._sum)
-
-    def values(self) -> list[float | None]:
-        """Return the most of each span; None where nothing is known."""
-        self._flush()
-        return self._most
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +61,25 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One attempt of a step, from start to end (s since the run's start)."""
+    """One attempt of a step, from start to end (s since the run's start), phases not included."""
 
     index: int
     name: str
+    start_s: float
+    end_s: float
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A timed part that is no command, such as the start of a resource (s since the run's start).
+
+    Args:
+        name: ``initialize``, ``start``, ``ready`` or ``stop``.
+    """
+
+    name: str
+    resource: str
     start_s: float
     end_s: float
     outcome: Outcome
@@ -184,6 +100,7 @@ class Curves:
     panels: tuple[Panel, ...]
     bars: tuple[Bar, ...]
     samples: int
+    phases: tuple[Phase, ...] = ()
 
 
 def read_curves(folder: Path, points: int = 480) -> Curves:
@@ -197,7 +114,8 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
         RecordError: If its record or its curves cannot be read, or have too few samples.
     """
     record = read_record(folder)
-    length = max([record.duration_s, *(bar.end_s for bar in _bars(record))])
+    bars, phases = _bars(record), _phases(record)
+    length = max([record.duration_s, *(one.end_s for one in (*bars, *phases))])
     if not 0 < length < 1e9:
         raise RecordError(f"{folder}: a run of {length:g} s has no curves")
     interval = record.collector.get("interval_s")
@@ -212,14 +130,28 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
     if samples < LEAST_SAMPLES:
         raise RecordError(f"{folder}: {samples} samples make no curves; use a shorter --interval")
     title = f"{record.case.get('title')}, run {record.run}"
-    return Curves(title, length, grid.middles(), tuple(host.values()), _bars(record), samples)
+    return Curves(title, length, grid.middles(), tuple(host.values()), bars, samples, phases)
 
 
 def _bars(record: RunRecord) -> tuple[Bar, ...]:
+    """Return the attempts; one that started its resource begins when that was ready."""
     return tuple(
-        Bar(step.index, step.name, attempt.start_s, attempt.end_s, attempt.outcome)
+        Bar(step.index, step.name, _begin(record, step.index, one), one.end_s, one.outcome)
         for step in record.steps
-        for attempt in step.attempts
+        for one in step.attempts
+    )
+
+
+def _begin(record: RunRecord, step: int, attempt: Attempt) -> float:
+    ends = (one.start_s + one.duration_s for one in record.phases if one.step == step)
+    within = (end for end in ends if attempt.start_s <= end <= attempt.end_s)
+    return max(within, default=attempt.start_s)
+
+
+def _phases(record: RunRecord) -> tuple[Phase, ...]:
+    return tuple(
+        Phase(one.phase, one.resource, one.start_s, one.start_s + one.duration_s, one.outcome)
+        for one in record.phases
     )
 
 

@@ -12,7 +12,7 @@ from itertools import cycle, groupby
 
 from benchyard.core.model import Outcome
 from benchyard.core.wording import printable, shorten
-from benchyard.show.curves.panels import Bar, Curves, Line, Panel
+from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase
 from benchyard.statistics.figures import plain
 
 WIDTH = 960
@@ -24,6 +24,15 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 _HOST, _INK, _FAINT = "#b8bdc4", "#333", "#e3e5e8"
 _BARS = {Outcome.COMPLETED: "#cfe3f2", Outcome.TOLERATED: "#f6d9a8"}
 _BROKEN = "#f3b6ae"
+#: Height of the band with the phases, and its pattern: stripes, which no step has.
+_BAND = 11
+_STRIPES = (
+    '<defs><pattern id="phase" width="4" height="4" patternUnits="userSpaceOnUse" '
+    'patternTransform="rotate(45)"><rect width="4" height="4" fill="#f4f5f6"/>'
+    '<rect width="1.2" height="4" fill="#cdd2d8"/></pattern></defs>'
+)
+#: Of a text upon the stripes.
+_OUTLINED = 'font-size="8" stroke="#fff" stroke-width="2" paint-order="stroke"'
 #: Lanes for steps side by side; what does not fit is drawn in the last one.
 _MOST_LANES = 6
 #: The bars of so many attempts are shaded down through the panels.
@@ -95,7 +104,7 @@ def draw(curves: Curves) -> str:
         The text of an SVG file.
     """
     lanes = _lanes(curves.bars)
-    strip = _BAR * max(1, len(lanes))
+    strip = _BAR * max(1, len(lanes)) + (_BAND if curves.phases else 0)
     drawn = [panel for panel in curves.panels if any(line.most > 0 for line in panel.lines)]
     height = _TOP + strip + len(drawn) * (_PANEL + _GAP) + 22
     across = Scale(0.0, curves.length_s, _LEFT, _LEFT + _INNER)
@@ -106,6 +115,7 @@ def draw(curves: Curves) -> str:
         _text(_LEFT, 15, curves.title, 'font-size="13" font-weight="bold"'),
         _text(WIDTH - _RIGHT, 15, _remark(curves, drawn), f'text-anchor="end" fill="{_INK}"'),
         *_steps(lanes, across, height - 22),
+        *_phases(curves.phases, across, _TOP + strip - _BAND),
     ]
     for place, panel in enumerate(drawn):
         top = _TOP + strip + place * (_PANEL + _GAP) + _GAP - 6
@@ -158,6 +168,24 @@ def _steps(lanes: Sequence[Sequence[Bar]], across: Scale, bottom: float) -> Iter
                 f'fill="{colour}" stroke="#fff" stroke-width="0.5"/>'
             )
             yield _label(bar, x, width, _TOP + place * _BAR + 10) + "</g>"
+
+
+def _phases(phases: Sequence[Phase], across: Scale, y: float) -> Iterator[str]:
+    """Draw what is no step in a band of its own below the steps."""
+    if phases:
+        yield _STRIPES
+    for _, several in groupby(phases, key=lambda phase: round(across(phase.start_s) / 2)):
+        phase = max(several, key=lambda phase: phase.end_s - phase.start_s)
+        x, width = across(phase.start_s), across(phase.end_s) - across(phase.start_s)
+        name = f"{phase.name} {phase.resource}"
+        fill = "url(#phase)" if phase.outcome is Outcome.COMPLETED else _BROKEN
+        yield (
+            f"<g><title>{escape(printable(f'{name}: {phase.outcome.value}'))}</title>"
+            f'<rect x="{x:.1f}" width="{max(width, 0.8):.1f}" y="{y}" height="{_BAND - 2}" '
+            f'fill="{fill}" stroke="#8b939c" stroke-width="0.5"/>'
+        )
+        fits = len(name) <= int((width - 4) / _LETTER)
+        yield (_text(x + 3, y + 7.5, name, _OUTLINED) if fits else "") + "</g>"
 
 
 def _label(bar: Bar, x: float, width: float, y: float) -> str:

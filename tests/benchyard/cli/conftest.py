@@ -6,7 +6,10 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from benchyard.cli import call
+from tests.benchyard.show.curves.conftest import make_run
 from tests.here import RunHere, runner
+
+__all__ = ["make_run"]
 
 
 class Said(NamedTuple):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.amounts import (
+    parse_inches,
     parse_length,
     parse_memory,
     parse_percent,
@@ -138,3 +139,23 @@ def test_a_length_of_time_has_a_unit(text: str, hours: float) -> None:
 def test_other_lengths_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="write a length of time such as 90m, 8h, 7d or 2w"):
         parse_length(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "inches"),
+    [("85mm", 85 / 25.4), ("8.5cm", 8.5 / 2.54), ("3.33 in", 3.33), ("241pt", 241 / 72.27)],
+)
+def test_lengths_on_paper_are_read(text: str, inches: float) -> None:
+    assert parse_inches(text) == pytest.approx(inches)
+
+
+@pytest.mark.parametrize("text", ["", "8", "8px", "-1cm", "1e3mm", "nan in", "٣cm"])
+def test_what_is_no_length_on_paper_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="is no length; write it like 85mm"):
+        parse_inches(text)
+
+
+@pytest.mark.parametrize("text", ["0.5in", "1mm", "51in"])
+def test_no_picture_is_so_small_or_large(text: str) -> None:
+    with pytest.raises(InputError, match="1in to 50in"):
+        parse_inches(text)

@@ -15,7 +15,10 @@ def figure() -> Any:
     return made
 
 
-@pytest.mark.parametrize(("kind", "start"), [("png", b"\x89PNG\r\n"), ("svg", b"<?xml")])
+@pytest.mark.parametrize(
+    ("kind", "start"),
+    [("png", b"\x89PNG\r\n"), ("svg", b"<?xml"), ("pdf", b"%PDF")],
+)
 def test_the_same_figure_is_the_same_picture(kind: Format, start: bytes) -> None:
     drawn = picture(figure, kind, {"font.size": 7.0})
 
@@ -24,6 +27,7 @@ def test_the_same_figure_is_the_same_picture(kind: Format, start: bytes) -> None
     assert drawn != picture(figure, kind, {"font.size": 9.0})
     assert b"matplotlib version" not in drawn
     assert b"<dc:date>" not in drawn
+    assert b"CreationDate" not in drawn
 
 
 def test_a_text_stays_a_text() -> None:
@@ -32,6 +36,8 @@ def test_a_text_stays_a_text() -> None:
     assert "a $\\frac{ $ 数 &lt;b&gt;" in drawn
 
 
-@pytest.mark.parametrize(("name", "kind"), [("a.svg", "svg"), ("a.SVG", "svg"), ("a.PNG", "png")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("a.svg", "svg"), ("a.SVG", "svg"), ("a.PNG", "png"), ("a.pdf", "pdf")]
+)
 def test_the_ending_says_the_format(name: str, kind: Format) -> None:
     assert format_of(Path(name)) == kind

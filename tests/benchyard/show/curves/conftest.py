@@ -10,7 +10,7 @@ import pytest
 from benchyard.core.model import Outcome
 from benchyard.host.sampler.owned import HEADER
 from benchyard.results.metrics_csv import COLUMNS
-from benchyard.results.record import Attempt, RunRecord, StepRecord, write_record
+from benchyard.results.record import Attempt, PhaseRecord, RunRecord, StepRecord, write_record
 
 BEGAN = "2026-11-20T08:00:00+00:00"
 MakeRun = Callable[..., Path]
@@ -42,6 +42,7 @@ def make_run(tmp_path: Path) -> MakeRun:
         steps: Sequence[StepRecord] = (),
         length: float = 10.0,
         title: str = "words",
+        phases: Sequence[PhaseRecord] = (),
     ) -> Path:
         folder = tmp_path / "run_1"
         folder.mkdir()
@@ -53,6 +54,7 @@ def make_run(tmp_path: Path) -> MakeRun:
             BEGAN,
             length,
             tuple(steps),
+            phases=tuple(phases),
             collector={"interval_s": 0.1},
         )
         write_record(folder, record)

@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import RecordError
+from benchyard.core.model import Outcome
+from benchyard.results.record import PhaseRecord
 from benchyard.show.curves import read_curves, run_to_draw
-from benchyard.show.curves.panels import Grid, Levels, Panel, Rates
+from benchyard.show.curves.grid import Grid, Levels, Rates
+from benchyard.show.curves.panels import Panel
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 GRID = Grid(10.0, 5)
@@ -104,6 +107,22 @@ def test_host_is_drawn_from_its_counters(make_run: MakeRun) -> None:
     read, written = panel(folder, "disk").lines
     assert (read.most, written.most) == (0.0, pytest.approx(2e6))
     assert panel(folder, "memory").lines[0].most == 1e9
+
+
+def test_a_step_begins_when_its_resource_is_ready(make_run: MakeRun) -> None:
+    phases = [
+        PhaseRecord("initialize", "R", None, 0.0, 0.5, Outcome.COMPLETED),
+        PhaseRecord("start", "R", 1, 1.0, 1.0, Outcome.COMPLETED),
+        PhaseRecord("ready", "R", 1, 2.0, 3.0, Outcome.COMPLETED),
+        PhaseRecord("stop", "R", None, 9.5, 1.5, Outcome.FAILED),
+    ]
+    steps = [step(1, 1.0, 7.0), step(2, 7.0, 9.0, "ask")]
+    curves = read_curves(make_run(host_rows(10), steps=steps, phases=phases))
+    assert [(bar.start_s, bar.end_s) for bar in curves.bars] == [(5.0, 7.0), (7.0, 9.0)]
+    assert [(one.name, one.start_s, one.end_s) for one in curves.phases] == [
+        *(("initialize", 0.0, 0.5), ("start", 1.0, 2.0), ("ready", 2.0, 5.0), ("stop", 9.5, 11.0))
+    ]
+    assert curves.length_s == 11.0
 
 
 def test_resources_have_lines_of_their_own_and_the_host_is_none(make_run: MakeRun) -> None:

@@ -1,5 +1,6 @@
 """The picture: valid, inert, whole, and of a size that a page can hold."""
 
+from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
-from benchyard.show.curves import Bar, Curves, Line, Panel, draw, read_curves
+from benchyard.show.curves import Bar, Curves, Line, Panel, Phase, draw, read_curves
 from benchyard.show.curves.plot import Scale, amount, seconds, ticks
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
@@ -45,6 +46,23 @@ def test_failed_attempt_has_another_colour() -> None:
     bad = draw(curves(bar(1, 0, 2, outcome=Outcome.TIMED_OUT), panels=(cpu(1, 1, 1, 1),)))
     assert "#f3b6ae" not in fine
     assert "#f3b6ae" in bad
+
+
+def test_phases_have_a_band_of_their_own() -> None:
+    fine = Phase("ready", "SQLite", 0.0, 2.0, Outcome.COMPLETED)
+    bad = Phase("stop", EVIL, 3.0, 4.0, Outcome.FAILED)
+    made = replace(curves(bar(1, 2, 3), panels=(cpu(1, 1, 1, 1),)), phases=(fine, bad))
+    groups = {
+        title.text: rect
+        for one in ET.fromstring(draw(made)).iter(f"{SVG}g")  # noqa: S314 - ours
+        if (title := one.find(f"{SVG}title")) is not None
+        and (rect := one.find(f"{SVG}rect")) is not None
+    }
+    ready, step_ = groups["ready SQLite: completed"], groups["1 load: completed"]
+    assert ready.get("fill") == "url(#phase)"
+    assert ready.get("y") != step_.get("y")
+    assert sum(rect.get("fill") == "#f3b6ae" for rect in groups.values()) == 1
+    assert "ready SQLite" in texts(draw(made))
 
 
 def test_panel_in_which_nothing_happened_is_left_out_and_said() -> None:

@@ -1,0 +1,1 @@
+"""Pictures of results: medians with intervals, single runs, ratios, distributions."""

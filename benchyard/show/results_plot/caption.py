@@ -1,0 +1,144 @@
+"""The sentences below a picture: what its marks are, and what is not in it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from benchyard.analysis.comparison.wording import probability
+from benchyard.core.wording import printable, shorten_middle
+from benchyard.results.summary_metrics import SUSPECT
+from benchyard.show.results_plot.chart import Kind, Mark
+from benchyard.show.results_plot.layout import Cell
+from benchyard.show.results_plot.sides import Side
+from benchyard.statistics.figures import plural
+from benchyard.statistics.intervals import LEVEL, median_rank
+from benchyard.statistics.ranks import fewest_values
+
+#: Names that a sentence lists, and their longest; of more it says how many there are.
+_LISTED, _LONGEST = 6, 40
+_MARKS = {
+    Kind.POINTS: "Points: medians of {n}; bars: their {level} intervals; dots: single runs.",
+    Kind.BARS: "Bars: medians of {n}; whiskers: their {level} intervals.",
+    Kind.STRIPS: "Dots: {n}, the first at the top; lines: medians.",
+    Kind.LINES: "Points: medians of {n}; bars: their {level} intervals; dots: single runs.",
+    Kind.ECDF: "Share of {n} with at most this value.",
+    Kind.RATIO: "Points: ratios to {reference} over {n}; bars: {level} intervals, each by itself.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A cell, its mark, and its name in the caption.
+
+    Args:
+        runs: How many values the mark is made of.
+    """
+
+    name: str
+    cell: Cell
+    mark: Mark
+    runs: int
+
+
+def sentences(
+    kind: Kind, told: Sequence[Told], references: Sequence[Told], reference: str
+) -> tuple[str, ...]:
+    """Return what a reader must know of the marks.
+
+    Args:
+        references: What ratios are to, as ``reference`` says in words; empty of other kinds.
+    """
+    runs = _runs(told)
+    if references:
+        to = _runs(references)
+        runs = f"{runs} of each" if runs == to else f"{runs} and {to} of the reference"
+    marks = _MARKS[kind].format(n=runs, level=probability(LEVEL), reference=_short(reference))
+    every = [*told, *references]
+    found = (
+        *(marks, _without_interval(kind, told), _without_value(told)),
+        *(_left_out(every), _taken_in(every), _of_sides(every)),
+    )
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _runs(told: Sequence[Told]) -> str:
+    counts = sorted({one.runs for one in told if one.runs})
+    runs = plural(counts[-1], "run") if counts else "no run"
+    return f"{counts[0]} to {runs}" if len(counts) > 1 else runs
+
+
+def _without_interval(kind: Kind, told: Sequence[Told]) -> str:
+    bare = [one for one in told if one.mark.centre is not None and one.mark.low is None]
+    if not bare or kind in (Kind.STRIPS, Kind.ECDF):
+        return ""
+    if kind is Kind.RATIO:
+        enough = fewest_values(1 - LEVEL)
+        needed = f"{enough} runs of each can have one"
+    else:
+        needed = f"{fewest_of_median()} runs can have one"
+    return f"No interval: {_some([one.name for one in bare], told)} ({needed})."
+
+
+def fewest_of_median() -> int:
+    """Return how many runs the interval of a median takes."""
+    return next(n for n in range(1, 1000) if median_rank(n, LEVEL)[0])
+
+
+def _without_value(told: Sequence[Told]) -> str:
+    empty = [one.name for one in told if one.mark.centre is None and not one.mark.values]
+    return f"No value: {_some(empty, told)}." if empty else ""
+
+
+def _left_out(told: Sequence[Told]) -> str:
+    counts: dict[str, dict[str, int]] = {}
+    for one in told:
+        for why, number in one.cell.step.left_out.items():
+            where = counts.setdefault(why, {})
+            where[one.name] = where.get(one.name, 0) + number
+    parts = [
+        f"{sum(where.values())} {why.replace('_', ' ')} ({_some(list(where), told)})"
+        for why, where in counts.items()
+    ]
+    return f"Left out: {', '.join(parts)}." if parts else ""
+
+
+def _taken_in(told: Sequence[Told]) -> str:
+    taken = [one for one in told if one.cell.step.suspect and SUSPECT not in one.cell.step.left_out]
+    if not taken:
+        return ""
+    suspect = sum(one.cell.step.suspect for one in taken)
+    return f"Taken in: {suspect} suspect ({_some([one.name for one in taken], told)})."
+
+
+def absent(sides: Iterable[Side]) -> tuple[str, ...]:
+    """Say of which cases nothing is in the picture."""
+    parts = [
+        _short(s.title) + f" ({plural(s.failed, 'run')} failed)" * bool(s.failed) for s in sides
+    ]
+    return (f"Nothing of: {', '.join(parts)}.",) if parts else ()
+
+
+def nothing(told: Sequence[Told]) -> str:
+    """Say why there is nothing to draw."""
+    why = _left_out(told)
+    suspect = any(SUSPECT in one.cell.step.left_out for one in told)
+    hint = " --include-suspect takes in what is suspect." if suspect else ""
+    return f"there is no value to draw. {why}{hint}".rstrip()
+
+
+def _of_sides(told: Sequence[Told]) -> str:
+    sides = {id(one.cell.side): one.cell.side for one in told}.values()
+    failed, others = (sum(n) for n in zip(*((s.failed, s.others) for s in sides), strict=True))
+    parts = [f"{plural(failed, 'run')} failed"] if failed else []
+    parts += [f"{plural(others, 'run')} measured something else"] if others else []
+    return f"Not in it: {', '.join(parts)}." if parts else ""
+
+
+def _some(names: Sequence[str], told: Sequence[Told]) -> str:
+    """List names; of many say only of how many they are."""
+    if len(names) > _LISTED:
+        return f"{len(names)} of {len(told)}"
+    return ", ".join(map(_short, names))
+
+
+def _short(name: str) -> str:
+    return shorten_middle(printable(name), _LONGEST)

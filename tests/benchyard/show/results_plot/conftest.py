@@ -1,0 +1,44 @@
+"""Sides of a picture, made of records by hand."""
+
+from collections.abc import Mapping, Sequence
+
+from benchyard.core.model import Json, point_suffix
+from benchyard.results.record import RunRecord
+from benchyard.show.results_plot.sides import Side, tell_apart
+from tests.benchyard.analysis.comparison.conftest import run, run_set, step
+
+SIX = (1.0, 1.1, 0.9, 1.05, 0.95, 1.02)
+
+
+def records(
+    durations: Mapping[str, Sequence[float]],
+    point: Mapping[str, Json] | None = None,
+    name: str = "tpch",
+) -> list[RunRecord]:
+    """Make runs of several steps, from the durations of each."""
+    about = {"name": name, "title": name + point_suffix(point or {}), "point": dict(point or {})}
+    columns = zip(*durations.values(), strict=True)
+    return [
+        run(n, *(step(d, name=s, index=i) for i, (s, d) in enumerate(timed, 1)), case=about)
+        for n, column in enumerate(columns, 1)
+        for timed in [zip(durations, column, strict=True)]
+    ]
+
+
+def times(*values: float) -> tuple[float, ...]:
+    """Return six times around each value, one after the other."""
+    return tuple(value * factor for value in values for factor in SIX)
+
+
+def sides(*groups: Sequence[RunRecord], include_suspect: bool = False) -> tuple[Side, ...]:
+    found = [(f"folder{n}", run_set(group)) for n, group in enumerate(groups)]
+    return tell_apart(found, include_suspect=include_suspect)
+
+
+def matrix(**values: Sequence[Json]) -> tuple[Side, ...]:
+    """Make a side for each point of a matrix, with the steps Load (1 s) and Ask (2 s)."""
+    points: list[dict[str, Json]] = [{}]
+    for name, several in values.items():
+        points = [{**point, name: value} for point in points for value in several]
+    steps = {"load": SIX, "ask": times(2.0)}
+    return sides(*(records(steps, point) for point in points))

@@ -1,0 +1,81 @@
+"""What ratios are to."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from benchyard.core.errors import InputError
+from benchyard.results.record import RunRecord
+from benchyard.show.results_plot.chart import Kind
+from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.sides import Side
+from tests.benchyard.analysis.comparison.conftest import run, step, titled
+from tests.benchyard.show.results_plot.conftest import SIX, matrix, records, sides, times
+
+
+def ratios(reference: str | None, found: Sequence[Side]) -> list[float | None]:
+    chart = make_chart(found, Wish(Kind.RATIO, reference=reference))
+    return [mark.centre for panel in chart.panels for mark in panel.marks]
+
+
+def two() -> tuple[Side, ...]:
+    one = records({"load": SIX}, {"n": 1})
+    other = records({"load": times(4.0)}, {"n": 2})
+    return sides(one, other)
+
+
+@pytest.mark.parametrize("reference", [None, "n=1", "1", "tpch[n=1]"])
+def test_a_case_is_named_in_several_ways(reference: str | None) -> None:
+    [ratio] = ratios(reference, two())
+    assert ratio == pytest.approx(4.0, rel=0.05)
+
+
+def test_another_case_is_chosen() -> None:
+    [ratio] = ratios("n=2", two())
+    assert ratio == pytest.approx(0.25, rel=0.05)
+
+
+@pytest.mark.parametrize("reference", [None, "load", "Load"])
+def test_steps_of_one_case_are_compared_with_one_of_them(reference: str | None) -> None:
+    found = sides(records({"load": SIX, "ask": times(2.0), "end": times(8.0)}))
+    marks = ratios(reference, found)
+    assert marks == [pytest.approx(2.0, rel=0.05), pytest.approx(8.0, rel=0.05)]
+
+
+def test_values_of_parameters_compare_what_is_otherwise_alike() -> None:
+    found = matrix(threads=[1, 2], system=["a", "b"])
+    chart = make_chart(found, Wish(Kind.RATIO, reference="system=a"))
+    assert chart.series == ("threads=1", "threads=2")
+    assert chart.quantity == "time of system=b relative to system=a"
+    assert [mark.centre for mark in chart.panels[0].marks] == [pytest.approx(1.0, rel=0.02)] * 4
+    whole = make_chart(found, Wish(Kind.RATIO, reference="threads=1"))
+    assert whole.series == ("system=a", "system=b")
+    assert whole.quantity == "time of threads=2 relative to threads=1"
+
+
+def test_a_ratio_to_nothing_is_none_and_said() -> None:
+    one = records({"load": SIX}, {"n": 1})
+    other = records({"load": SIX, "ask": SIX}, {"n": 2})
+    chart = make_chart(sides(one, other), Wish(Kind.RATIO))
+    assert [mark.centre is None for mark in chart.panels[0].marks] == [False, True]
+    assert "No value: Ask." in chart.caption
+
+
+def test_too_few_runs_have_a_ratio_without_an_interval() -> None:
+    few = records({"load": (1.0, 1.1)}, {"n": 1})
+    chart = make_chart(sides(few, records({"load": SIX}, {"n": 2})), Wish(Kind.RATIO))
+    [mark] = chart.panels[0].marks
+    assert mark.centre is not None
+    assert mark.low is None
+    assert "No interval: Load (4 runs of each can have one)." in chart.caption
+
+
+def test_values_that_are_not_above_zero_have_no_ratio_on_a_logarithmic_axis() -> None:
+    def counted(n: int, *values: float) -> list[RunRecord]:
+        about = titled(f"tpch[n={n}]", name="tpch", point={"n": n})
+        used = [{"swap_count": value} for value in values]
+        return [run(i, step(1.0, used=one), **about) for i, one in enumerate(used, 1)]
+
+    found = sides(counted(1, 0, 0, 1, 1, 1), counted(2, 0, 0, 0, 0, 0))
+    with pytest.raises(InputError, match="no value to draw"):
+        make_chart(found, Wish(Kind.RATIO, metric="swap_count"))

@@ -94,9 +94,12 @@ def read_project_file(path: Path) -> ProjectFile:
         raise InputError(f"{shown(path)}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{shown(path)}: not readable as TOML: {quote(str(error))}") from error
-    tables = {name: value for name, value in document.items() if isinstance(value, dict)}
-    general = {name: value for name, value in document.items() if name not in tables}
-    return ProjectFile(path.absolute(), general, tables)
+    tables = {name for name, value in document.items() if isinstance(value, dict)}
+    general, own = (
+        {name: value for name, value in document.items() if (name in tables) is is_table}
+        for is_table in (False, True)
+    )
+    return ProjectFile(path.absolute(), general, own)
 
 
 def load_project_file(given: str | None) -> ProjectFile | None:

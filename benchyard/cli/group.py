@@ -26,6 +26,11 @@ COMMANDS = {
     "rerun": ("benchyard.cli.rerun", "Go on with a case where its last flow run ended."),
     "stats": ("benchyard.cli.stats", "Show and rewrite the statistics of finished runs."),
     "compare": ("benchyard.cli.comparing", "Compare a candidate's runs with a baseline's."),
+    "pack": ("benchyard.cli.packing", "Put cases, and what was measured of them, into one file."),
+    "reproduce": (
+        "benchyard.cli.reproducing",
+        "Measure a pack again on this host, and compare.",
+    ),
     "publish": (
         "benchyard.cli.publishing",
         "Publish what waits: upload it, and move it to the archive.",

@@ -1,4 +1,4 @@
-"""What goes into a pack: cases, inputs, classes and records, looked at before anything is written."""
+"""What goes into a pack: cases, inputs, classes, records; all of it looked at before writing."""
 
 import hashlib
 import importlib.metadata
@@ -91,7 +91,7 @@ class _Collected:
         """Add a file that lies in a folder, a link to one of its files as that file."""
         target = inside(base, os.path.relpath(file, base))
         if target is None:
-            self.wrong.append(f"{shown(file)} is a link out of {shown(base)}: put a copy there")
+            self.wrong.append(f"{shown(file)} leads out of {shown(base)}: put a copy there")
         elif not is_safe(name):
             self.wrong.append(f"'{quote(name)}' has characters that not every system takes")
         elif not target.is_file():
@@ -122,7 +122,7 @@ def collect(
         _add_inputs(found, folder, f"{CASES}/{name}")
     cases: list[PackedCase] = []
     for one, campaign in zip(measured, campaigns, strict=True):
-        packed = _packed(one.case, campaign, names[one.case.folder])
+        packed = _packed(one.case, campaign, registry, names[one.case.folder])
         cases.append(packed)
         found.wrong += _unmeasured(one.case, campaign)
         _add_records(found, one.results, packed.results, samples=samples)
@@ -146,7 +146,7 @@ def _names(folders: Sequence[Path], names: Sequence[str]) -> dict[Path, str]:
     return found
 
 
-def _packed(case: Case, campaign: Campaign, name: str) -> PackedCase:
+def _packed(case: Case, campaign: Campaign, registry: Registry, name: str) -> PackedCase:
     interval = campaign.newest.collector.get("interval_s") if campaign.newest else None
     below = f"/{point_slug(case.point)}" if case.point else ""
     return PackedCase(
@@ -156,6 +156,7 @@ def _packed(case: Case, campaign: Campaign, name: str) -> PackedCase:
         results=f"{RESULTS}/{name}{below}",
         runs=tuple(sorted(campaign.records)),
         interval_s=float(interval) if isinstance(interval, int | float) else None,
+        classes=tuple(sorted(one.__name__ for one in own_classes(case, registry).values())),
     )
 
 
@@ -184,7 +185,7 @@ def _add_inputs(found: _Collected, folder: Path, name: str) -> None:
                 place = f"{name}/{link.relative_to(folder).as_posix()}"
                 found.links[place] = os.path.relpath(target or ".", os.path.realpath(parent))
                 if target is None:
-                    told = f"{shown(link)} is a link out of {shown(shared)}: put a copy there"
+                    told = f"{shown(link)} leads out of {shown(shared)}: put a copy there"
                     found.wrong.append(told)
 
 
@@ -245,11 +246,9 @@ def _refuse_secrets(found: _Collected, cases: Iterable[Path]) -> None:
             value = os.environ.get(name, "")
             if len(value) >= _SHORTEST_SECRET:
                 redaction.add(value)
-    for name, content in found.contents.items() if redaction.forms else ():
+    for content in found.contents.values() if redaction.forms else ():
         if isinstance(content, Path) and _holds(content, redaction):
-            found.wrong.append(
-                f"{shown(content)} holds the value of a secret: take it out ({name})"
-            )
+            found.wrong.append(f"{shown(content)} holds the value of a secret: take it out")
 
 
 def _holds(file: Path, redaction: Redaction) -> bool:

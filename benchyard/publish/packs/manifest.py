@@ -4,6 +4,7 @@ Names of files are relative to the pack's root, with ``/`` between folders. Of s
 one content an archive holds the first by name; the manifest lists them all.
 """
 
+import hashlib
 import json
 import posixpath
 import re
@@ -56,6 +57,7 @@ class PackedCase:
         results: Folder of its runs.
         runs: Numbers of its finished runs.
         interval_s: Seconds between two samples in its runs; None if that is not known.
+        classes: Names of the classes of its own, which do not come with Benchyard.
     """
 
     title: str
@@ -64,6 +66,7 @@ class PackedCase:
     results: str
     runs: tuple[int, ...]
     interval_s: float | None = None
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,11 @@ class Manifest:
         """Return the content of ``pack.json``: the same for the same pack."""
         body = {"format": FORMAT, "version": VERSION, **asdict(self)}
         return (json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+    @property
+    def digest(self) -> str:
+        """Digest of the whole pack: of the manifest, and so of all files."""
+        return f"sha256:{hashlib.sha256(self.to_bytes()).hexdigest()}"
 
     @property
     def stored(self) -> dict[str, str]:

@@ -35,7 +35,7 @@ class Homes:
         self._shipped = {Path(registry.origins[name]).resolve().parent for name in shipped}
 
     def to_pack(self, code: Code) -> Iterator[Path]:
-        """Yield the modules of a class, without those that are installed, Benchyard's among them."""
+        """Yield the modules of a class, without installed ones and those of Benchyard."""
         for file in code.files:
             if not INSTALLED & set(file.parts) and not self._shipped & set(file.parents):
                 yield file

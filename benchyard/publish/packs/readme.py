@@ -18,7 +18,7 @@ def readme(manifest: Manifest, newest: Mapping[str, RunRecord]) -> str:
 
 
 def _beginning(manifest: Manifest) -> Iterator[str]:
-    yield f"""A pack of Benchyard {manifest.benchyard}: benchmark cases, and what was measured of them.
+    yield f"""A pack of Benchyard {manifest.benchyard}: benchmark cases, and what was measured.
 
 To measure them again on this machine and to compare:
 

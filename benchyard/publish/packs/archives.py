@@ -6,7 +6,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -31,6 +31,7 @@ _DAMAGED = (
     *(RuntimeError, ValueError, NotImplementedError),
 )
 
+_NONE = f"it holds no {MANIFEST}: benchyard pack makes what can be read here"
 #: Name to where the content is: a file, or the content itself.
 Contents = Mapping[str, Path | bytes]
 
@@ -141,12 +142,10 @@ class Source:
 
     Args:
         members: Yields name and content of what it holds beside the manifest, once.
-        folder: Where it lies unpacked; None for an archive.
     """
 
     manifest: Manifest
     members: Iterator[tuple[str, IO[bytes]]]
-    folder: Path | None = None
 
 
 @contextmanager
@@ -158,12 +157,15 @@ def reading_pack(path: Path) -> Generator[Source]:
     """
     try:
         if path.is_dir():
-            yield _reading_folder(path)
+            manifest = _folder_manifest(path)
+            # What stays half read keeps its file open, unless it is closed.
+            with closing(_folder_members(path, manifest)) as members:
+                yield Source(manifest, members)
         elif zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                yield Source(read_manifest(_zip_manifest(archive)), _zip_members(archive))
+            with zipfile.ZipFile(path) as archive, closing(_zip_members(archive)) as members:
+                yield Source(read_manifest(_zip_manifest(archive)), members)
         else:
-            with zstandard.ZstdFile(path) as packed:
+            with opened(path) as stream, zstandard.ZstdFile(stream) as packed:
                 yield from _reading_tar(cast("IO[bytes]", packed))
     except InputError as error:
         raise InputError(f"{shown(path)}: {error}") from error
@@ -176,12 +178,12 @@ def reading_pack(path: Path) -> Generator[Source]:
 
 def _zip_manifest(archive: zipfile.ZipFile) -> bytes:
     if MANIFEST not in archive.namelist():
-        raise InputError(f"it holds no {MANIFEST}: benchyard pack makes what can be read here")
+        raise InputError(_NONE)
     with archive.open(MANIFEST) as stream:
         return stream.read(LARGEST + 1)
 
 
-def _zip_members(archive: zipfile.ZipFile) -> Iterator[tuple[str, IO[bytes]]]:
+def _zip_members(archive: zipfile.ZipFile) -> Generator[tuple[str, IO[bytes]]]:
     for info in archive.infolist():
         if info.filename != MANIFEST and not info.is_dir():
             with archive.open(info) as stream:
@@ -225,13 +227,14 @@ def _tar_members(archive: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
         yield info.name, stream
 
 
-def _reading_folder(folder: Path) -> Source:
+def _folder_manifest(folder: Path) -> Manifest:
+    if not (folder / MANIFEST).is_file():
+        raise InputError(_NONE)
     with opened(folder / MANIFEST) as stream:
-        manifest = read_manifest(stream.read(LARGEST + 1))
-    return Source(manifest, _folder_members(folder, manifest), folder)
+        return read_manifest(stream.read(LARGEST + 1))
 
 
-def _folder_members(folder: Path, manifest: Manifest) -> Iterator[tuple[str, IO[bytes]]]:
+def _folder_members(folder: Path, manifest: Manifest) -> Generator[tuple[str, IO[bytes]]]:
     for name in sorted(manifest.stored.values()):
         if inside(folder, name) != folder.resolve() / name:
             raise InputError(f"'{quote(name)}' in it is a link")

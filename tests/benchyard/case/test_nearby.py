@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchyard.cli.conftest import runner
-from tests.conftest import MakeCase
-from tests.here import RunHere
+from tests.conftest import MakeCase, process
+from tests.here import RunHere, runner
 
 CLASS = """
 from benchyard.resource import Resource
@@ -26,8 +25,7 @@ def run_here(
 
 @pytest.fixture
 def case(case_folder: MakeCase) -> Path:
-    step = {"@id": "a", "name": "a", "resource": "Mine", "command": "go", "parameters": {}}
-    return case_folder("needs-mine", step)
+    return case_folder("needs-mine", {**process("a", "true"), "resource": "Mine"})
 
 
 @pytest.mark.parametrize("place", ["cases/needs-mine", "cases", "."])

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from benchyard.cli import project_file
 from benchyard.cli.group import COMMANDS, cli
 from benchyard.cli.project_file import GENERAL, options_of
-from benchyard.core.errors import BenchyardError, InputError
+from benchyard.core.errors import InputError
 from tests.conftest import MakeCase, process
 from tests.here import RunHere
 
@@ -185,11 +186,7 @@ def test_any_value_becomes_a_default_or_a_sentence(name: str, data: st.DataObjec
         data.draw(st.dictionaries(keys, values, max_size=4)),
         {name: data.draw(st.dictionaries(keys, values, max_size=4))},
     )
-    try:
+    with suppress(InputError):
         project_file.apply(file, context, COMMANDS, [name])
-    except BenchyardError as error:
-        assert isinstance(error, InputError)
-        assert "/p/benchyard.toml: " in str(error)
-    else:
         assert context.default_map is not None
         assert set(context.default_map[name]) <= {one.name for one in command.params}

@@ -87,6 +87,8 @@ def command(
         return ExitCode.DONE
     folder = (into or _folder_of(pack)).resolve()
     manifest = unpack(pack, folder)
+    # What classes import from beside them was packed with them.
+    sys.path += map(str, _class_folders(folder, manifest))
     found = _look(folder, manifest, resources.find(_class_folders(folder, manifest)))
     if not as_json:
         _tell(found)

@@ -8,7 +8,7 @@ import resources
 from benchyard.case.loading import raise_problems
 from benchyard.case.selection import find_cases
 from benchyard.cli.common import cases_of, results_of, results_option, selection
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import OutputFile
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
@@ -25,7 +25,8 @@ from benchyard.statistics.figures import plural
     "-o",
     "--out",
     required=True,
-    type=NamedPath(dir_okay=False),
+    type=OutputFile(*ENDINGS),
+    metavar="FILE",
     help="The file: NAME.benchyard.zip, or NAME.benchyard.tar.zst.",
 )
 @click.option("--samples", is_flag=True, help="Take the curves of the runs too.")
@@ -46,8 +47,6 @@ def command(
     the newest campaign, the versions of the Python packages, the digests of images, and the digest
     of each file. benchyard reproduce measures it again elsewhere, and compares.
     """
-    if not out.name.lower().endswith(ENDINGS):
-        raise InputError(f"{shown(out)}: a pack's name ends in {' or '.join(ENDINGS)}")
     registry = resources.find(resource_folders)
     loaded = find_cases(root, cases, tags, registry)
     raise_problems(loaded)

@@ -182,11 +182,18 @@ def _text(option: click.Option, given: Any, folder: Path) -> str:
     if isinstance(given, bool | list | dict):
         raise InputError("write a text or a number")
     text = str(given)
-    is_path = isinstance(option.type, click.Path)
     # A baseline is a folder, with runs behind it or not, or the word for the campaign before.
-    if is_path or (option.metavar == "FOLDER" and _lies_in(folder, text)):
-        return str(folder / text) if text else text
-    return text
+    is_path = isinstance(option.type, click.Path) or (
+        option.metavar == "FOLDER" and _lies_in(folder, text)
+    )
+    # From its own folder on a path is as it stands there: a testbed elsewhere has the same ones.
+    return str(folder / text) if is_path and text and not _is_here(folder) else text
+
+
+def _is_here(folder: Path) -> bool:
+    with suppress(OSError):
+        return folder == Path.cwd()
+    return False
 
 
 def _lies_in(folder: Path, text: str) -> bool:

@@ -101,7 +101,7 @@ def _folder_of(pack: Path) -> Path:
     if pack.is_dir():
         return pack
     name = pack.name
-    for ending in (*ENDINGS, ".benchyard"):
+    for ending in (*ENDINGS, ".tar", ".benchyard"):
         name = name[: -len(ending)] if name.lower().endswith(ending) else name
     return Path(name if name not in ("", pack.name) else f"{pack.name}.unpacked")
 
@@ -154,7 +154,7 @@ def _execute(
     folder: Path, manifest: Manifest, runs: int | None, cooldown: str | None, *, as_json: bool
 ) -> None:
     """Execute what was packed, as ``benchyard run`` does, beside the packed results."""
-    wanted = runs or max(len(case.runs) for case in manifest.cases)
+    wanted = runs or max(1, *(len(case.runs) for case in manifest.cases))
     intervals = [case.interval_s for case in manifest.cases if case.interval_s]
     options = {
         "--root": str(folder / CASES),

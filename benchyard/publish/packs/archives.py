@@ -18,7 +18,8 @@ from benchyard.core.files import inside, opened, shown, writing_atomically
 from benchyard.core.wording import quote
 from benchyard.publish.packs.manifest import LARGEST, MANIFEST, Manifest, read_manifest
 
-ENDINGS = (".zip", ".tar.zst")
+#: Of the names of packs: what ends in another one is read all the same.
+ENDINGS = (".zip", ".zst")
 #: The earliest date that a ZIP can hold.
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
@@ -50,7 +51,7 @@ def write_archive(path: Path, manifest: Manifest, contents: Contents) -> None:
         OSError: If the disk is full or not writable; the old file is then as it was.
     """
     names = sorted(manifest.stored.values())
-    write = _write_zip if path.name.lower().endswith(".zip") else _write_tar
+    write = _write_zip if path.suffix.lower() == ".zip" else _write_tar
     with writing_atomically(path) as stream:
         write(stream, manifest, contents, names)
 

@@ -192,7 +192,7 @@ def _add_inputs(found: _Collected, folder: Path, name: str) -> None:
 def _add_records(found: _Collected, results: Path, name: str, *, samples: bool) -> None:
     kept = (*_RECORDS, *(_SAMPLES if samples else ()))
     for run in Results(results).recorded().values():
-        for file in (run.path / one for one in kept):
+        for file in (run.path / one for one in kept if os.path.lexists(run.record)):
             if os.path.lexists(file):
                 found.add(f"{name}/{run.path.name}/{file.name}", file, results)
     for file in (results / one for one in SUMMARY_FILES):

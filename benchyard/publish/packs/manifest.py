@@ -186,6 +186,8 @@ def _stays(name: str, target: str) -> bool:
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:
+    if not manifest.cases:
+        yield "it holds no case"
     for case in manifest.cases:
         if f"{case.folder}/metadata.json" not in manifest.files or not is_safe(case.results):
             yield f"the case '{quote(case.title)}' is not in it"

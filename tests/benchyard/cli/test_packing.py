@@ -132,9 +132,9 @@ def test_everything_that_speaks_against_packing_is_told_at_once(
     assert not (tmp_path / "p.zip").exists()
 
 
-@pytest.mark.parametrize("name", ["p", "p.tar", "p.gz"])
-def test_a_pack_has_one_of_two_endings(case: Path, run_here: RunHere, name: str) -> None:
-    assert "a pack's name ends in .zip or .tar.zst" in run_here("pack", case, "-o", name).stderr
+def test_a_pack_has_a_place_and_one_of_two_endings(case: Path, run_here: RunHere) -> None:
+    assert "it must end in .zip or .zst" in run_here("pack", case, "-o", "p.gz").stderr
+    assert "there is no folder" in run_here("pack", case, "-o", "nowhere/p.zip").stderr
 
 
 @pytest.mark.slow

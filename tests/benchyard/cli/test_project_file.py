@@ -78,6 +78,7 @@ def test_paths_begin_in_the_folder_of_the_file(project: Path, run_here: RunHere)
     )
     found = defaults(run_here, "run", project / "cases")
     assert found["root"]["default"] == str(project / "cases")
+    assert defaults(run_here, "run", project)["root"]["default"] == "cases"
     assert found["resources"]["default"] == [str(project / "a"), "/b"]
     assert found["results"]["default"] == str(project / "out")
     assert found["baseline"]["default"] == str(project / "old@1-2")

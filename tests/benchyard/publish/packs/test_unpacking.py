@@ -299,6 +299,7 @@ def test_nothing_is_written_through_a_link_in_a_folder(tmp_path: Path) -> None:
         ({"links": {"classes/way": "x"}}, "leads out of its case"),
         ({"links": {"../way": "x"}}, "is no name of a file in it"),
         ({"links": {"cases/a/data/shared/deep": "."}}, "is a file and a folder"),
+        ({"cases": ()}, "it holds no case"),
         ({"classes": ("classes/1/x",)}, "the folder 'classes/1/x' is not in it"),
         (
             {"cases": (PackedCase("b", "cases/b", "", "results/b", ()),)},

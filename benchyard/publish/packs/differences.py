@@ -42,7 +42,11 @@ def differences_here(title: str, results: Path, subject: Subject | None) -> list
 
 def _versions(record: RunRecord, subject: Subject) -> list[str]:
     parts = [{"versions": one.get("versions")} for one in (subject_of(record), subject)]
-    return [f"version of {change}" for change in differences(*parts)]
+    # Of an image, whose digests nobody reads, only the name is told.
+    return [
+        f"another {change}" if str(change) == change.what else f"version of {change}"
+        for change in differences(*parts)
+    ]
 
 
 def _absent(record: RunRecord, subject: Subject) -> Iterator[str]:

@@ -189,6 +189,27 @@ def test_a_damaged_pack_is_wrong_input(pack: Path, run_here: RunHere, tmp_path: 
     assert not (tmp_path / "paper").exists()
 
 
+def test_a_program_that_is_not_there_is_told_before_it_fails(
+    case_folder: MakeCase, run_here: RunHere, tmp_path: Path
+) -> None:
+    tool = tmp_path / "bin" / "our-tool"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    case = case_folder("tools", process("one", "", parameters={"arguments": ["our-tool"]}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(tool.parent), prepend=os.pathsep)
+        assert run_here("run", case, *ONCE).returncode == 0
+        assert run_here("pack", case, "-o", "t.zip").returncode == 0
+    checked = run_here("reproduce", "t.zip", "--check")
+    assert checked.returncode == 0
+    assert "the program our-tool is not here" in checked.stdout
+    ended = run_here("reproduce", "t.zip", "--cooldown", "0")
+    assert ended.returncode == 1
+    assert "the program our-tool is not here" in ended.stdout
+    assert "baseline: as packed" not in ended.stdout
+
+
 @pytest.mark.slow
 def test_a_regression_ends_as_in_a_comparison(
     case_folder: MakeCase, run_here: RunHere, tmp_path: Path

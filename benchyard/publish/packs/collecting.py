@@ -89,16 +89,30 @@ class _Collected:
 
     def add(self, name: str, file: Path, base: Path) -> None:
         """Add a file that lies in a folder, a link to one of its files as that file."""
-        target = inside(base, os.path.relpath(file, base))
+        target = self._target(name, file, base)
         if target is None:
-            self.wrong.append(f"{shown(file)} leads out of {shown(base)}: put a copy there")
-        elif not is_safe(name):
-            self.wrong.append(f"'{quote(name)}' has characters that not every system takes")
-        elif not target.is_file():
+            return
+        if target.is_file():
+            self.contents[name] = target
+        else:
             what = special(target) if target.exists() else "a link to nothing"
             self.wrong.append(f"{shown(file)} is {what or 'no file'}")
-        else:
-            self.contents[name] = target
+
+    def add_link(self, name: str, link: Path, base: Path) -> None:
+        """Add a link to a folder in the same folder."""
+        target = self._target(name, link, base)
+        if target is not None:
+            self.links[name] = os.path.relpath(target, os.path.realpath(link.parent))
+
+    def _target(self, name: str, path: Path, base: Path) -> Path | None:
+        """Return where a path leads; None, which is told, if that is nowhere in the folder."""
+        target = inside(base, os.path.relpath(path, base))
+        if target is None:
+            self.wrong.append(f"{shown(path)} leads out of {shown(base)}: put a copy there")
+        elif not is_safe(name):
+            self.wrong.append(f"'{quote(name)}' has characters that not every system takes")
+            return None
+        return target
 
 
 def collect(
@@ -173,28 +187,29 @@ def _unmeasured(case: Case, campaign: Campaign) -> Iterator[str]:
 
 
 def _add_inputs(found: _Collected, folder: Path, name: str) -> None:
-    found.add(f"{name}/{METADATA}", folder / METADATA, folder)
+    def named(path: Path) -> str:
+        return f"{name}/{path.relative_to(folder).as_posix()}"
+
+    found.add(named(folder / METADATA), folder / METADATA, folder)
     shared = folder / "data" / "shared"
+    if inside(folder, "data/shared") is None:
+        found.wrong.append(f"{shown(shared)} leads out of {shown(folder)}: put a copy there")
+        return
     for parent, folders, files in os.walk(shared):
-        for file in sorted(files):
-            path = Path(parent, file)
-            found.add(f"{name}/{path.relative_to(folder).as_posix()}", path, shared)
-        for link in (Path(parent, one) for one in sorted(folders)):
-            if link.is_symlink():
-                target = inside(shared, str(link.relative_to(shared)))
-                place = f"{name}/{link.relative_to(folder).as_posix()}"
-                found.links[place] = os.path.relpath(target or ".", os.path.realpath(parent))
-                if target is None:
-                    told = f"{shown(link)} leads out of {shown(shared)}: put a copy there"
-                    found.wrong.append(told)
+        for path in (Path(parent, one) for one in sorted(files)):
+            found.add(named(path), path, shared)
+        for path in (Path(parent, one) for one in sorted(folders)):
+            if path.is_symlink():
+                found.add_link(named(path), path, shared)
 
 
 def _add_records(found: _Collected, results: Path, name: str, *, samples: bool) -> None:
     kept = (*_RECORDS, *(_SAMPLES if samples else ()))
-    for run in Results(results).recorded().values():
-        for file in (run.path / one for one in kept if os.path.lexists(run.record)):
+    recorded = Results(results).recorded().values()
+    for run in (run.path for run in recorded if run.record.is_file()):
+        for file in (run / one for one in kept):
             if os.path.lexists(file):
-                found.add(f"{name}/{run.path.name}/{file.name}", file, results)
+                found.add(f"{name}/{run.name}/{file.name}", file, results)
     for file in (results / one for one in SUMMARY_FILES):
         if os.path.lexists(file):
             found.add(f"{name}/{file.name}", file, results)

@@ -95,7 +95,8 @@ class Manifest:
     def to_bytes(self) -> bytes:
         """Return the content of ``pack.json``: the same for the same pack."""
         body = {"format": FORMAT, "version": VERSION, **asdict(self)}
-        return (json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        text = json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        return text.encode(errors="backslashreplace")  # half a character becomes JSON's escape
 
     @property
     def digest(self) -> str:

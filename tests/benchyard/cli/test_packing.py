@@ -107,6 +107,10 @@ def test_everything_that_speaks_against_packing_is_told_at_once(
     other = case_folder("other", process("one", "echo ${env:PASSWORD_OF_TEST}"))
     assert run_here("run", case, *ONCE).returncode == 0
     shared = case / "data" / "shared"
+    linked = case_folder("linked", process("one", "true"))
+    (linked / "data" / "shared").rmdir()
+    (linked / "data" / "shared").symlink_to("/etc")
+    (shared / "new\nlink").symlink_to("deep")
     (shared / "passwd").symlink_to("/etc/passwd")
     (shared / "etc").symlink_to("/etc")
     (shared / "nowhere").symlink_to("nothing")
@@ -115,13 +119,15 @@ def test_everything_that_speaks_against_packing_is_told_at_once(
     (shared / "note.txt").write_text("it is correct-horse, is it not")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PASSWORD_OF_TEST", "correct-horse")
-        ended = run_here("pack", case, other, "-o", "p.zip")
+        ended = run_here("pack", case, other, linked, "-o", "p.zip")
     assert ended.returncode == 2
     for text in (
         "passwd leads out of cases/sorts/data/shared: put a copy there",
         "etc leads out of cases/sorts/data/shared: put a copy there",
         "nowhere is a link to nothing",
-        "has characters that not every system takes",
+        "new\\nline' has characters that not every system takes",
+        "new\\nlink' has characters that not every system takes",
+        "cases/linked/data/shared leads out of cases/linked: put a copy there",
         "pipe is a named pipe",
         "note.txt holds the value of a secret",
         "sorts: files of the case have changed since run 1",

@@ -74,7 +74,8 @@ def test_another_subject_is_told_with_what_is_missing(tmp_path: Path) -> None:
 
 
 def test_another_image_is_told(tmp_path: Path) -> None:
-    other = {"PostgreSQL": {"version": "16.1", "image": "postgres@sha256:" + "b" * 64}}
+    image: Json = "postgres@sha256:" + "b" * 64
+    other: dict[str, Json] = {"PostgreSQL": {"version": "16.1", "image": image}}
     told = differences_here("a", packed(tmp_path), digested({**SUBJECT, "versions": other}))
     assert told == ["another image of PostgreSQL"]
 

@@ -288,6 +288,11 @@ def test_nothing_is_written_through_a_link_in_a_folder(tmp_path: Path) -> None:
 # -- manifests
 
 
+def test_a_title_may_be_half_a_character() -> None:
+    manifest = manifest_of(FILES, cases=(PackedCase("\ud800 ü", "cases/a", "", "results/a", (1,)),))
+    assert read_manifest(manifest.to_bytes()) == manifest
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [

@@ -32,10 +32,16 @@ class Worker:
         workspace: Of the resource; it works in the scratch folder.
         options: Its first line of input. Arguments, which anybody may list, it has none.
         name: What errors call it, and its file with messages.
+        python: Path of the interpreter; the lab's own if empty.
     """
 
     def __init__(
-        self, program: Path, workspace: Workspace, options: JsonObject | None = None, name: str = ""
+        self,
+        program: Path,
+        workspace: Workspace,
+        options: JsonObject | None = None,
+        name: str = "",
+        python: str = "",
     ) -> None:
         workspace.own.mkdir(parents=True, exist_ok=True)
         self._stderr = workspace.own / f"{name or 'worker'}.stderr.txt"
@@ -44,7 +50,7 @@ class Worker:
         try:
             stderr = self._files.enter_context(kept_output(self._stderr))
             self._child = spawn(
-                [sys.executable, str(program)],
+                [python or sys.executable, str(program)],
                 folder=workspace.own,
                 environment={"PYTHONSAFEPATH": ""},
                 stdin=subprocess.PIPE,

@@ -2,12 +2,12 @@
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from benchyard.core.errors import InputError
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import JsonObject
+from resources._interpreters import refuse_relative
 from resources.embedded import EmbeddedDatabase
 
 if importlib.util.find_spec("duckdb") is None:
@@ -21,12 +21,15 @@ class DuckDBSettings:
     Args:
         threads: How many threads a query may use.
         memory_limit: With its unit, such as ``2GB``.
+        python: Interpreter, or virtual environment, whose library is used; the lab's own if None.
     """
 
     threads: int | None = None
     memory_limit: str | None = None
+    python: str | None = None
 
     def __post_init__(self) -> None:
+        refuse_relative("DuckDB", self.python)
         if self.threads is not None and self.threads < 1:
             raise InputError(f"DuckDB: threads is {self.threads}; it must be 1 or more")
 
@@ -39,13 +42,7 @@ class DuckDB(EmbeddedDatabase[DuckDBSettings]):
     _database: ClassVar[str] = "database.duckdb"
 
     @classmethod
-    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return the version, as ``version`` does."""
-        del settings
-        return {"version": importlib.metadata.version("duckdb")}
-
-    def version(self) -> str:
-        """Return the installed package's version, which is the library's."""
+    def _own_version(cls) -> str:
         return importlib.metadata.version("duckdb")
 
     def _worker_settings(self) -> JsonObject:

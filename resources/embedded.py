@@ -1,13 +1,15 @@
 """The base of databases that live inside a process: each gets a child process to live in."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from benchyard.case.resource import CommandResult, SettingsT
+from benchyard.case.resource import CommandResult, SettingsT, Workspace
 from benchyard.core.errors import CommandFailedError, NotReadyError, ProgramFailedError
 from benchyard.core.model import Json, JsonObject
 from resources._databases.commands import SqlDatabase
+from resources._interpreters import interpreter, version_in
 from resources._workers import DiedError, Worker, WorkerResource
 
 WORKER = Path(__file__).with_name("_embedded") / "embedded_worker.py"
@@ -25,6 +27,48 @@ class EmbeddedDatabase(SqlDatabase[SettingsT], WorkerResource[SettingsT], ABC):
     #: Name of the database's file.
     _database: ClassVar[str]
 
+    def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
+        super().__init__(settings, workspace)
+        self._told: dict[str, Any] = {}
+
+    @classmethod
+    @abstractmethod
+    def _own_version(cls) -> str:
+        """Return the version of the library beside the lab, without loading it."""
+
+    @classmethod
+    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the version that the interpreter of the case loads."""
+        python = settings.get("python")
+        if python is None:
+            return {"version": cls._own_version()}
+        return {"version": version_in(interpreter(str(python)), WORKER, cls._what)}
+
+    def version(self) -> str:
+        """Return the version that was loaded; before that, the one that would be."""
+        given: Mapping[str, Json] = {"python": self._python}
+        return self._told.get("version") or str(self.installed(given)["version"])
+
+    def facts(self) -> Mapping[str, Json]:
+        """Return the version of the interpreter, where the case names one."""
+        known = self._python is not None and bool(self._told)
+        return {"python_version": self._told["python"]} if known else {}
+
+    @property
+    def _python(self) -> str | None:
+        """The interpreter, or its environment, that the case names."""
+        python: str | None = cast("Any", self.settings).python
+        return python
+
+    def initialize(self) -> None:
+        """See that the interpreter of the case loads the library.
+
+        Raises:
+            NotReadyError: If it does not.
+        """
+        if self._python is not None:
+            version_in(interpreter(self._python), WORKER, self._what)
+
     @abstractmethod
     def _worker_settings(self) -> JsonObject:
         """Return what the engine's ``open_engine`` takes."""
@@ -36,7 +80,7 @@ class EmbeddedDatabase(SqlDatabase[SettingsT], WorkerResource[SettingsT], ABC):
             "settings": self._worker_settings(),
         }
         # Its folder is on the worker's path, and this one, with duckdb.py, must not be.
-        return Worker(WORKER, self.workspace, options)
+        return Worker(WORKER, self.workspace, options, python=interpreter(self._python))
 
     def wait_until_ready(self) -> None:
         """Return once the database is open.
@@ -47,6 +91,7 @@ class EmbeddedDatabase(SqlDatabase[SettingsT], WorkerResource[SettingsT], ABC):
         answer = self._first(READY_DEADLINE)
         if "error" in answer:
             raise NotReadyError(f"{self._what} cannot open its database: {answer['error']}")
+        self._told = cast("dict[str, Any]", answer["values"])
 
     def _execute_sql(self, sql: str) -> int | None:
         return self._ask({"do": "execute", "sql": sql})["rows"]

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from benchyard.core.errors import InputError
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import JsonObject
+from resources._interpreters import refuse_relative
 from resources.embedded import EmbeddedDatabase
 
 
@@ -16,11 +17,14 @@ class SQLiteSettings:
 
     Args:
         pragmas: Name to value, set in this order when the database is opened.
+        python: Interpreter, or virtual environment, whose library is used; the lab's own if None.
     """
 
     pragmas: Mapping[str, str | int] = field(default_factory=dict[str, str | int])
+    python: str | None = None
 
     def __post_init__(self) -> None:
+        refuse_relative("SQLite", self.python)
         for name in self.pragmas:
             if not name.isidentifier():
                 raise InputError(f"SQLite: '{name}' is not the name of a pragma; see pragma.html")
@@ -34,13 +38,7 @@ class SQLite(EmbeddedDatabase[SQLiteSettings]):
     _database: ClassVar[str] = "database.sqlite"
 
     @classmethod
-    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return the version, as ``version`` does."""
-        del settings
-        return {"version": sqlite3.sqlite_version}
-
-    def version(self) -> str:
-        """Return the library's version; the worker runs the same Python."""
+    def _own_version(cls) -> str:
         return sqlite3.sqlite_version
 
     def _worker_settings(self) -> JsonObject:

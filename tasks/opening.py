@@ -7,10 +7,9 @@ from pathlib import Path
 import resources
 from benchyard.analysis.regressions import check_baseline
 from benchyard.case.selection import one_case
-from benchyard.case.subject.current import remember_code
+from benchyard.case.subject.current import declaration, remember_code
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.core.errors import InputError
-from benchyard.core.files import sha256
 from benchyard.core.model import Json
 from benchyard.host.checks import findings
 from benchyard.host.measuring import LocalCollector
@@ -51,7 +50,7 @@ def open_case(
     registry = resources.find(Path(folder) for folder in request.resources)
     case = one_case(root, request.case, registry)
     remember_code(case, registry)
-    metadata = sha256(case.folder / "metadata.json")
+    read = declaration(case.folder, case.included)
     if not request.ignore_requirements:
         refuse_unfit([case])
     elsewhere = Path(request.results).resolve() if request.results else None
@@ -68,6 +67,6 @@ def open_case(
         flow_run={**(flow_run or {}), **({"suite": request.suite} if request.suite else {})},
         secrets=Secrets(provider),
         sinks=request.publish,
-        metadata=metadata,
+        declaration=read,
         listener=current_listener(),
     )

@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.case.inputs import Inputs, check_file_findings, file_findings
+from benchyard.case.inputs import Inputs, answer_findings, check_file_findings, file_findings
 from benchyard.case.nearby import hint_at_class
 from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile, Signature, settings_of, signature_of
@@ -182,7 +182,9 @@ class Fitness:
             for path, said in (*fit.findings, *_refused_command(step, resource, names)):
                 yield ("steps", position, *path), said
         maybe = set[str]().union(*{fit.maybe for fit in fits})
-        yield from file_findings([fit.files or () for fit in fits], waiting, self._inputs, maybe)
+        files = [fit.files or () for fit in fits]
+        yield from file_findings(files, waiting, self._inputs, maybe)
+        yield from answer_findings(steps, files, waiting)
         for position, (step, fit) in enumerate(zip(steps, fits, strict=True)):
             for member, said in check_file_findings(step, fit.files, self._inputs):
                 yield ("steps", position, "check", member), said

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchyard.case.needs import StepNeeds
+from benchyard.case.needs import StepNeeds, answer_wanted
 from benchyard.case.parameters import NamedFile
 from benchyard.case.problems import Finding
 from benchyard.case.resource import READ, FileRole
@@ -159,6 +159,38 @@ def _problem(file: NamedFile, before: int, inputs: Inputs, makers: Makers) -> st
     return f"{inputs.absent(name)}, and no step makes it" if missing == "" else missing
 
 
+def answer_findings(
+    steps: Sequence[Mapping[str, Any]], files: Sequence[Sequence[NamedFile]], waiting: StepNeeds
+) -> Iterator[Finding]:
+    """Yield checks against the answer of a step that gives none, or several.
+
+    Args:
+        steps: All steps.
+        files: Of each step those that it names.
+    """
+    for position, step in enumerate(steps):
+        compared = waiting.place(answer_wanted(step))
+        if compared is None:
+            continue
+        other, name = steps[compared], quote(waiting.ids[compared])
+        outputs = outputs_of(files[compared])
+        message = None
+        if compared == position:
+            message = "is the step itself; name another one"
+        elif other.get("expect_failure"):
+            message = f"the step '{name}' is expected to fail, so it gives no answer"
+        elif len(outputs) > 1 and "file" not in (other.get("check") or {}):
+            made = " and ".join(outputs)
+            message = f"the step '{name}' makes {made}; its own check must say which ('file')"
+        if message:
+            yield ("steps", position, "check", "equal_to"), message
+
+
+def outputs_of(files: Sequence[NamedFile]) -> list[str]:
+    """Return the files that a step makes as its answer."""
+    return [file.name for file in files if file.role is FileRole.OUTPUT]
+
+
 def check_file_findings(
     step: Mapping[str, Any], files: Sequence[NamedFile] | None, inputs: Inputs
 ) -> Iterator[tuple[str, str]]:
@@ -174,7 +206,7 @@ def check_file_findings(
         wrong = there if isinstance(there, str) else inputs.problem(expected)
         if wrong is not None:
             yield "equal", wrong or inputs.absent(expected)
-    outputs = [f.name for f in files or () if f.role is FileRole.OUTPUT]
+    outputs = outputs_of(files or ())
     wanted = check.get("file")
     if files is not None and wanted is not None and wanted not in outputs:
         yield "file", f"the step makes no output '{quote(wanted)}'{hint(wanted, outputs)}"

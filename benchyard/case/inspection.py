@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.fitness import CLASS, Fitness, without_class
-from benchyard.case.needs import StepNeeds, step_id
+from benchyard.case.needs import StepNeeds, answer_wanted, step_id
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
 from benchyard.case.shape import (
@@ -86,6 +86,8 @@ def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
     before = (ids[index - 2],) if index > 1 else ()
     may_fail = fields.get("may_fail", False)
     check = fields.get("check")
+    compared = answer_wanted(fields)
+    needs = (*fields.get("needs", before), *([compared] if compared else []))
     return Step(
         index=index,
         id=ids[index - 1],
@@ -93,7 +95,7 @@ def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
         resource=fields["resource"],
         command=fields["command"],
         parameters=fields.get("parameters", {}),
-        needs=tuple(dict.fromkeys(fields.get("needs", before))),
+        needs=tuple(dict.fromkeys(needs)),
         timeout=fields.get("timeout"),
         # 2.0 is an integer to JSON Schema; counting needs a real one.
         retries=int(fields.get("retries", RETRIES_OF_MAY_FAIL if may_fail else 0)),
@@ -210,7 +212,7 @@ class _Looking:
         self.template = Template(self._body)
         self._steps = cast("list[dict[str, Any]]", self._body.get("steps", []))
         self._fitness = Fitness(folder / "data" / "shared", registry, self._steps)
-        graph = [(step.get("@id"), step.get("needs")) for step in self._steps]
+        graph = [(s.get("@id"), s.get("needs"), answer_wanted(s)) for s in self._steps]
         self._waiting = None if "${matrix." in repr(graph) else StepNeeds(self._steps)
         self._checked: set[int] = set()
 

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchyard.case.including import with_included
 from benchyard.case.inspection import inspect
-from benchyard.case.problems import Finding, Problem, json_path
+from benchyard.case.problems import Problem
 from benchyard.case.reading import read_metadata
 from benchyard.case.registry import Registry
 from benchyard.core.errors import CaseError
@@ -75,14 +76,20 @@ def load(file: Path, registry: Registry) -> Loaded:
     Returns:
         The cases, or the problems: never both.
     """
-    document = read_metadata(file)
-    if isinstance(document, Problem):
-        return Loaded(file, file.parent.name, problems=(document,))
+    read = read_metadata(file)
+    if isinstance(read, Problem):
+        return Loaded(file, file.parent.name, problems=(read,))
+    included = with_included(file, read)
+    document = included.document
     name = document.get("name")
     title = name if isinstance(name, str) and name.strip() else file.parent.name
+    tags = _tags(document)
+    if included.problems:
+        return Loaded(file, title, (), included.problems, tags)
     cases, found = inspect(document, file.parent, registry)
-    problems = _problems(file, found)
-    return Loaded(file, title, () if problems else tuple(cases), problems, _tags(document))
+    problems = tuple(dict.fromkeys(included.problem(file, finding) for finding in found))
+    made = () if problems else tuple(replace(case, included=included.files) for case in cases)
+    return Loaded(file, title, made, problems, tags)
 
 
 def _tags(document: JsonObject) -> frozenset[str]:
@@ -95,17 +102,13 @@ def _tags(document: JsonObject) -> frozenset[str]:
     )
 
 
-def _problems(file: Path, found: Iterable[Finding]) -> tuple[Problem, ...]:
-    made = [Problem(file, json_path(path), message) for path, message in found]
-    return tuple(dict.fromkeys(made))
-
-
 def raise_problems(loaded: Iterable[Loaded]) -> None:
     """Raise all problems of all cases as one error.
 
     Raises:
         CaseError: If there is any.
     """
-    problems = [str(problem) for item in loaded for problem in item.problems]
+    # What is wrong in a file that several cases include is told once.
+    problems = dict.fromkeys(str(problem) for item in loaded for problem in item.problems)
     if problems:
-        raise CaseError(problems)
+        raise CaseError([*problems])

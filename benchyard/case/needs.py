@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from benchyard.case.problems import MOST_PROBLEMS, Finding
+from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.core.wording import hint, near_miss, quote
 
 #: Most cycles that are reported; the next ones show once these are mended.
@@ -112,26 +112,36 @@ class StepNeeds:
                 message = f"'{quote(identifier)}' is the id of an earlier step too"
                 yield ("steps", position, "@id"), message
 
+    def place(self, identifier: object) -> int | None:
+        """Return the position of the step with an id."""
+        return self._places.get(identifier) if isinstance(identifier, str) else None
+
     def _needed(self, position: int) -> Iterator[int]:
         """Yield the positions of what a step needs; note what is no step."""
+        compared = answer_wanted(self._steps[position])
+        found = self.place(compared)
+        if found is not None and found != position:
+            yield found
+        elif found is None and compared is not None:
+            yield from self._unknown(position, ("check", "equal_to"), compared)
         needs = self._steps[position].get("needs")
         if needs is None:
             yield from (position - 1,) if position else ()
             return
         for place, needed in enumerate(needs):
-            found = self._places.get(needed) if isinstance(needed, str) else None
+            found = self.place(needed)
             if found is not None:
                 yield found
             elif isinstance(needed, str):
-                yield from self._unknown(position, place, needed)
+                yield from self._unknown(position, ("needs", place), needed)
 
-    def _unknown(self, position: int, place: int, needed: str) -> Iterator[int]:
+    def _unknown(self, position: int, place: JsonPath, needed: str) -> Iterator[int]:
         """Note an unknown need; yield the step that was most likely meant."""
         if len(self.findings) > MOST_PROBLEMS:
             return
         around = self.ids[max(0, position - _NEIGHBOURS) : position + _NEIGHBOURS]
         message = f"there is no step with the id '{quote(needed)}'{hint(needed, around)}"
-        self.findings.append((("steps", position, "needs", place), message))
+        self.findings.append((("steps", position, *place), message))
         near = self._places.get(near_miss(needed, around) or "")
         if near is not None and near < position:
             yield near
@@ -141,6 +151,13 @@ class StepNeeds:
         if len(names) > _SHOWN:
             names[_SHOWN // 2 : -_SHOWN // 2] = ["…"]
         return " → ".join(names)
+
+
+def answer_wanted(step: Mapping[str, Any]) -> str | None:
+    """Return the id of the step whose answer a step must equal."""
+    check = step.get("check")
+    wanted = cast("dict[str, Any]", check).get("equal_to") if isinstance(check, dict) else None
+    return wanted if isinstance(wanted, str) else None
 
 
 def step_id(fields: Mapping[str, Any], index: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.problems import Problem
-from benchyard.core.model import JsonObject
+from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import quote
 
 #: A metadata.json of KROWN has about a kilobyte; data belongs into data/shared.
@@ -22,6 +22,14 @@ MAX_DIGITS = 300
 
 def read_metadata(file: Path) -> JsonObject | Problem:
     """Read one metadata.json, or say in one problem why it cannot be read."""
+    value = read_json(file)
+    if not isinstance(value, dict | Problem):
+        return Problem(file, "$", f"must be an object, not {kind_of(value)}")
+    return value
+
+
+def read_json(file: Path) -> "Json | Problem":
+    """Read a file that a person wrote, or say in one problem why it cannot be read."""
     try:
         text = _read(file)
         value = json.loads(
@@ -44,9 +52,7 @@ def read_metadata(file: Path) -> JsonObject | Problem:
         return Problem(file, "$", f"cannot be read: {error.strerror or error}")
     except ValueError as error:
         return Problem(file, "$", str(error))
-    if not isinstance(value, dict):
-        return Problem(file, "$", f"must be an object, not {kind_of(value)}")
-    return cast("JsonObject", value)
+    return cast("Json", value)
 
 
 def kind_of(value: object) -> str:
@@ -67,7 +73,7 @@ def _read(file: Path) -> str:
     with open(file, "rb", opener=_open_at_once) as stream:
         status = os.fstat(stream.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise ValueError("is not a file; a case needs a metadata.json that is one")
+            raise ValueError("is not a file, and must be one")
         if status.st_size > MAX_BYTES:
             raise ValueError(
                 f"has {status.st_size:,} bytes, more than {MAX_BYTES:,}; put data into data/shared"

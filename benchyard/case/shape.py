@@ -102,19 +102,28 @@ def value_at(document: Json, path: JsonPath) -> Json:
     return document
 
 
-_CRITERIA = ("rows", "sha256", "equal", "pattern")
+_CRITERIA = ("rows", "sha256", "equal", "equal_to", "pattern")
 #: Longer patterns take seconds to compile; nobody reads them either.
 _LONGEST_PATTERN = 10_000
 
 
 @cache
+def read_schema() -> JsonObject:
+    """Return the schema of a case as it is once its included steps stand in it."""
+    whole = cast("dict[str, Any]", schemas.load("case"))
+    known = whole["properties"]
+    steps = {**known["steps"], "items": {"$ref": "#/$defs/step"}}
+    return cast("JsonObject", {**whole, "properties": {**known, "steps": steps}})
+
+
+@cache
 def _checker() -> Checker:
-    return Checker(schemas.load("case"))
+    return Checker(read_schema())
 
 
 @cache
 def _step_checker() -> Checker:
-    whole = cast("dict[str, Any]", schemas.load("case"))
+    whole = cast("dict[str, Any]", read_schema())
     step: dict[str, Any] = whole["$defs"]["step"]
     return Checker({**step, "$defs": whole["$defs"]})
 
@@ -122,14 +131,16 @@ def _step_checker() -> Checker:
 @cache
 def _member_checker() -> Checker:
     """Make what checks single members of a case."""
-    whole = cast("dict[str, Any]", schemas.load("case"))
+    whole = cast("dict[str, Any]", read_schema())
     return Checker({name: part for name, part in whole.items() if name != "required"})
 
 
 @cache
 def _known_keys() -> tuple[frozenset[str], frozenset[str]]:
     schema = cast("dict[str, Any]", schemas.load("case"))
-    return frozenset(schema["properties"]), frozenset(schema["$defs"]["step"]["properties"])
+    known = schema["$defs"]
+    in_steps = known["step"]["properties"].keys() | known["include"]["properties"].keys()
+    return frozenset(schema["properties"]), frozenset(in_steps)
 
 
 def shape_findings(document: JsonObject) -> list[Finding]:

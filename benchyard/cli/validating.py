@@ -29,7 +29,7 @@ def command(
         print_json(schemas.load("case"))
         return ExitCode.DONE
     _, loaded = load_selected(root, cases, tags, resource_folders)
-    problems = [problem for item in loaded for problem in item.problems]
+    problems = dict.fromkeys(problem for item in loaded for problem in item.problems)
     valid = len(cases_of(loaded))
     invalid = sum(1 for item in loaded if item.problems)
     if as_json:

@@ -39,15 +39,17 @@ class Check:
         rows: Number of records (a CSV's header is not one).
         sha256: Hexadecimal digest of the whole output.
         equal: File in ``data/shared`` with the expected content.
+        equal_to: Id of an earlier step with the same answer.
         pattern: Regular expression that must be found in the output.
-        tolerance: Relative difference that two numbers of ``equal`` may have.
-        any_order: Whether the lines of ``equal`` may come in another order.
+        tolerance: Relative difference that two numbers of equal answers may have.
+        any_order: Whether the lines of equal answers may come in another order.
     """
 
     file: str | None = None
     rows: int | None = None
     sha256: str | None = None
     equal: str | None = None
+    equal_to: str | None = None
     pattern: str | None = None
     tolerance: float = 0.0
     any_order: bool = False
@@ -119,6 +121,7 @@ class Case:
         classes: Own name of a resource to its class; all others are named as their classes are.
         requires: What the testbed must be.
         repositories: Folders in the repositories of what is measured, from the case's folder on.
+        included: Files with steps of the case, beside its metadata.json.
     """
 
     folder: Path
@@ -134,6 +137,7 @@ class Case:
     classes: Mapping[str, str] = field(default_factory=dict[str, str])
     requires: Requires = Requires()
     repositories: tuple[str, ...] = ()
+    included: tuple[Path, ...] = ()
 
     def class_of(self, resource: str) -> str:
         """Return the name of the class that a resource's name stands for."""

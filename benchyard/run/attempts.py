@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.resource import CommandResult, FileRole, Resource, step_context
@@ -19,6 +20,7 @@ from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import Collector, Reading
 from benchyard.process.orphans import Leftovers
 from benchyard.results.record import ErrorRecord, Repetition
+from benchyard.run.answers import Answers
 from benchyard.run.checks import Checks, Deadline
 from benchyard.run.running_resources import owned_by
 from benchyard.run.workspaces import declared_outputs
@@ -38,6 +40,7 @@ class AttemptKit:
         describe: Makes the record of an error, secrets removed.
         leftovers: Ends what programs leave running.
         checks: Look at what was made.
+        answers: Those that later steps must equal.
     """
 
     timeline: Timeline
@@ -45,6 +48,7 @@ class AttemptKit:
     describe: Describe
     leftovers: Leftovers
     checks: Checks
+    answers: Answers
 
 
 def execute_attempt(
@@ -157,7 +161,7 @@ def _judge(
         try:
             result = _result(step, answer.value)
             if timed.kind == "measured" and not step.expect_failure:
-                _check(step, resource, result, bench.checks)
+                _look_at_answer(step, resource, result, bench)
         except Exception as raised:  # noqa: BLE001 - as in _execute_once
             error = raised
     timed = replace(timed, values=result.values)
@@ -199,15 +203,24 @@ def _result(step: Step, answer: object) -> CommandResult:
     return result
 
 
-def _check(step: Step, resource: Resource[Any], result: CommandResult, checks: Checks) -> None:
-    check = step.check
-    if check is None:
+def _look_at_answer(
+    step: Step, resource: Resource[Any], result: CommandResult, bench: AttemptKit
+) -> None:
+    """Check a step's answer, and keep it for the steps that must give the same one."""
+    check, wanted = step.check, bench.answers.wants(step)
+    if check is None and not wanted:
         return
-    names = [check.file] if check.file else declared_outputs(step, type(resource), _FILES)
-    if names:
-        output = resource.workspace.new_file(names[0])
-    elif result.output is not None:
-        output = result.output
-    else:
+    output = _output(step, resource, result)
+    if output is None:
         raise CheckFailedError(f"{step.resource}.{step.command} has no output to check")
-    checks.check(check, output, resource.workspace.inputs, step.timeout)
+    if check is not None:
+        other = bench.answers.of(check.equal_to) if check.equal_to else None
+        bench.checks.check(check, output, resource.workspace.inputs, step.timeout, other)
+    if wanted:
+        bench.answers.keep(step, output)
+
+
+def _output(step: Step, resource: Resource[Any], result: CommandResult) -> Path | None:
+    named = step.check.file if step.check else None
+    names = [named] if named else declared_outputs(step, type(resource), _FILES)
+    return resource.workspace.new_file(names[0]) if names else result.output

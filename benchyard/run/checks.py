@@ -26,6 +26,7 @@ from benchyard.run.judging import (
     SearchLimits,
     ask,
     check_output,
+    expected_files,
     program,
     search_stdin,
     wrong,
@@ -98,7 +99,14 @@ class Checks:
         for child in under_way:
             child.kill()
 
-    def check(self, check: Check, output: Path, shared: Path, timeout: float | None = None) -> None:
+    def check(
+        self,
+        check: Check,
+        output: Path,
+        shared: Path,
+        timeout: float | None = None,
+        answer: Path | None = None,
+    ) -> None:
         """Check one output.
 
         Args:
@@ -106,22 +114,28 @@ class Checks:
             output: The file.
             shared: Where the expected file lies.
             timeout: The step's, or None; it holds for the check once more.
+            answer: The file with the answer of the step that this one must equal.
 
         Raises:
             CheckFailedError: If it is not what it must be; the text says the difference.
             CommandTimedOutError: If looking at it takes longer than ``timeout``.
         """
-        _refuse_no_file(check, output, shared)
-        if check.pattern is None and _size(check, output, shared) <= _SMALL:
-            said = wrong(check, output, shared)
+        expected = expected_files(check, shared, answer)
+        _refuse_no_file(output, expected, shared)
+        size = sum(file.stat().st_size for file in (output, *expected.values()))
+        if check.pattern is None and size <= _SMALL:
+            said = wrong(check, output, shared, answer=answer)
         else:
-            said = self._asked(check, output, shared, timeout)
+            question = ask(check, output, shared, self._limits, answer)
+            said = self._asked(check, output, question, timeout)
         if said:
             raise CheckFailedError(f"wrong answer in '{output.name}': {said}")
 
-    def _asked(self, check: Check, output: Path, shared: Path, timeout: float | None) -> str | None:
+    def _asked(
+        self, check: Check, output: Path, question: str, timeout: float | None
+    ) -> str | None:
         seconds = None if timeout is None else max(timeout, LEAST_SECONDS)
-        child = self._start(check, output, shared)
+        child = self._start(output, question)
         stream = pipe(child.stdout)
         try:
             deadline = Deadline(seconds, child.kill)
@@ -138,8 +152,7 @@ class Checks:
             raise CommandTimedOutError(f"{late} (timeout)")
         return self._answer(check, output, ended, said)
 
-    def _start(self, check: Check, output: Path, shared: Path) -> Child:
-        question = ask(check, output, shared, self._limits)
+    def _start(self, output: Path, question: str) -> Child:
         # Under the lock: one that starts while abort() looks would otherwise slip through.
         with self._lock:
             if self._aborted:
@@ -174,19 +187,15 @@ class Checks:
         return json.loads(said)
 
 
-def _refuse_no_file(check: Check, output: Path, shared: Path) -> None:
+def _refuse_no_file(output: Path, expected: Mapping[str, Path], shared: Path) -> None:
     wanted = {output: (f"the output '{output.name}'", "was not made")}
-    if check.equal is not None:
-        wanted[shared / check.equal] = f"'{check.equal}' in data/shared", "is not there any more"
+    for name, file in expected.items():
+        where = " in data/shared" if file.is_relative_to(shared) else ""
+        wanted[file] = name + where, "is not there any more"
     for file, (name, absent) in wanted.items():
         if not file.is_file():
             what = special(file) if file.exists() else None
             raise CheckFailedError(f"{name} {f'is {what}, not a file' if what else absent}")
-
-
-def _size(check: Check, output: Path, shared: Path) -> int:
-    files = [output, *([shared / check.equal] if check.equal is not None else [])]
-    return sum(file.stat().st_size for file in files)
 
 
 class Search:

@@ -1,14 +1,14 @@
 """What all runs of one execution have in common."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchyard.case.registry import Registry
-from benchyard.case.subject.current import current_subject
+from benchyard.case.subject.current import current_subject, declaration
 from benchyard.core.clock import Clock
 from benchyard.core.errors import InputError
-from benchyard.core.files import sha256
 from benchyard.core.model import Case, Json
 from benchyard.host.collector import Collector, Measured
 from benchyard.results.subject import Subject
@@ -27,7 +27,7 @@ class RunContext:
         case: The case.
         results: Folder with the runs of the case.
         registry: The resource classes by name.
-        metadata: Digest of the metadata.json that the case was read from; empty where none was.
+        declaration: Digests of the files that the case was read from; empty where none was.
         interval: Seconds between two samples.
         flow_run: Prefect's id and name, empty without Prefect.
         make_collector: Makes what measures a run.
@@ -50,7 +50,7 @@ class RunContext:
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
     flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
     sinks: tuple[str, ...] = ()
-    metadata: str = ""
+    declaration: Mapping[str, str] = field(default_factory=dict[str, str])
     secrets: Secrets = field(default_factory=Secrets)
     listener: Listener = ignore
     clock: Clock = field(default_factory=Clock)
@@ -61,9 +61,12 @@ class RunContext:
         Raises:
             InputError: If it was: a run would be of neither version.
         """
-        file = self.case.folder / "metadata.json"
-        if self.metadata and sha256(file) != self.metadata:
-            raise InputError(f"{file} was edited since this execution read it; start it again")
+        folder, read = self.case.folder, self.declaration
+        now = declaration(folder, self.case.included) if read else {}
+        for name, digest in now.items():
+            if digest != read[name]:
+                file = os.path.normpath(folder / name)
+                raise InputError(f"{file} was edited since this execution read it; start it again")
 
     def subject(self) -> Subject:
         """Return what a run would measure now.

@@ -27,6 +27,7 @@ from benchyard.results.folders import RunFolder
 from benchyard.results.layout import begin_run, finish_run, kept_folders, work_folder
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.results.subject import content_of
+from benchyard.run.answers import Answers
 from benchyard.run.attempts import AttemptKit
 from benchyard.run.checks import Checks
 from benchyard.run.progress import LOGGER, Notice, Reporter, RunEnded, RunStarted
@@ -136,7 +137,8 @@ class Session:
                 # What leaves the session is shown and stored by others, its causes too.
                 raise ResourceError(self._reporter.describe(error).message) from None
             raise
-        kit = AttemptKit(*measuring, self._leftovers, self._checks)
+        answers = Answers(self.case.steps, work_folder(self.folder) / "answers")
+        kit = AttemptKit(*measuring, self._leftovers, self._checks, answers)
         self._context = StepContext(resources, kit, self._keeper)
 
     def _workspace(self, resource: str) -> Workspace:

@@ -26,6 +26,11 @@ _DESCRIBING = ("DESC", "SHOW", "SUMMARIZE")
 _NO_QUERY = (["Count"], ["Success"])
 
 
+def version() -> str:
+    """Return the version of the library, also of one in development, as pip writes it."""
+    return duckdb.__version__.replace("-dev", ".dev")
+
+
 def open_engine(database: str, settings: Mapping[str, str | int]) -> Engine:
     """Open a database file; ``settings`` are DuckDB's own."""
     # A step must not download an extension behind the user's back.
@@ -36,9 +41,6 @@ def open_engine(database: str, settings: Mapping[str, str | int]) -> Engine:
 class _DuckDB(Engine):
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-
-    def version(self) -> str:
-        return duckdb.__version__
 
     def execute(self, sql: str) -> None:
         self._connection.execute(sql)

@@ -181,10 +181,6 @@ class Engine(ABC):
     """One open database."""
 
     @abstractmethod
-    def version(self) -> str:
-        """Return the library's version."""
-
-    @abstractmethod
     def execute(self, sql: str) -> None:
         """Execute one statement that gives no rows."""
 

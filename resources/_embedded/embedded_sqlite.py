@@ -6,6 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from embedded_file import Column, DataFile, Engine, Failure, literal, quoted, save
 
 
+def version() -> str:
+    """Return the version of the library that this Python is linked with."""
+    return sqlite3.sqlite_version
+
+
 def open_engine(database: str, settings: Mapping[str, Mapping[str, str | int]]) -> Engine:
     """Open a database file; ``settings`` has the pragmas."""
     connection = sqlite3.connect(database, isolation_level=None)
@@ -56,9 +61,6 @@ def _means(kept: object, value: str | int) -> bool:
 class _SQLite(Engine):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-
-    def version(self) -> str:
-        return sqlite3.sqlite_version
 
     def execute(self, sql: str) -> None:
         self._connection.execute(sql)

@@ -1,13 +1,14 @@
 """The program of the child process that holds an embedded database.
 
-It takes one argument, a JSON object: ``engine``, ``database`` (its file) and ``settings``. It
-answers with one JSON line once the database is open, and with one to each line that it reads:
+Its first line of input is a JSON object: ``engine``, ``database`` (its file) and ``settings``. It
+answers with one JSON line once the database is open, and with one to each line that it reads; if
+``database`` is null, it only says the version of the engine's library. The answers are
 ``{"values": …}`` or ``{"error": …, "refused": …}``, the latter whether it was the database that
 refused. It ends when its input does.
 
 This folder is no package: its modules are found because the program lies beside them, and they
 import nothing but the standard library and one engine, so that the child starts fast and its
-memory is the engine's.
+memory is the engine's. The Python may be another one than the lab's, from 3.10 on.
 """
 
 import importlib
@@ -28,11 +29,18 @@ def main() -> int:
     options = json.loads(sys.stdin.readline())
     try:
         module = importlib.import_module(_MODULES[options["engine"]])
+        told = {"version": module.version(), "python": sys.version.split()[0]}
+        if options["database"] is None:
+            _send(answers, {"values": told})
+            return 0
         engine: Engine = module.open_engine(options["database"], options["settings"])
+    except ModuleNotFoundError as error:
+        _send(answers, {"error": str(error), "lacks": error.name})
+        return 1
     except Exception as error:  # noqa: BLE001 - the lab's process tells it to the user
         _send(answers, {"error": str(error)})
         return 1
-    _send(answers, {"values": {"version": engine.version()}})
+    _send(answers, {"values": told})
     for line in sys.stdin:
         _send(answers, _answer(engine, json.loads(line)))
     engine.close()

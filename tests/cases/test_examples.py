@@ -22,6 +22,7 @@ PASSWORD = "BENCHYARD_EXAMPLE_PASSWORD"  # noqa: S105 - the name of a variable
 
 #: Example to step to how it ends; every example stands here.
 ENDINGS: Mapping[str, Mapping[str, str]] = {
+    "answers": {"numbers": "completed", "sort": "completed", "awk": "completed"},
     "database": {
         "sqlite-load": "completed",
         "sqlite-averages": "completed",
@@ -39,6 +40,7 @@ ENDINGS: Mapping[str, Mapping[str, str]] = {
     "matrix": {"sort": "completed"},
     "measuring": {"copy": "completed", "sort": "completed", "count": "completed"},
     "secrets": {"login": "tolerated"},
+    "systems": {"load": "completed", "totals": "completed"},
 }
 Runs = list[tuple[Path, dict[str, Any]]]
 
@@ -109,12 +111,13 @@ def test_names_and_ids_of_cases_are_unique() -> None:
 def test_the_examples_use_every_key_of_the_schema() -> None:
     schema = cast("dict[str, Any]", schemas.load("case"))
     step = schema["$defs"]["step"]["properties"]
+    include = schema["$defs"]["include"]["properties"]
     documents = [document(folder) for folder in EXAMPLES]
     steps = [each for made in documents for each in made["steps"]]
     checks = [each["check"] for each in steps if "check" in each]
     # No example can name a repository that it does not bring along (docs/campaigns.md shows one).
     assert _keys(documents) | {"subject"} == set(schema["properties"])
-    assert _keys(steps) == set(step)
+    assert _keys(steps) == step.keys() | include.keys()
     assert _keys(checks) == set(step["check"]["properties"])
 
 

@@ -5,7 +5,7 @@ import inspect
 import logging
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -63,18 +63,29 @@ def stamp(file: Path) -> Stamp:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
-def content_hash(folder: Path) -> str:
-    """Return a digest of a case: metadata.json and every input, names and contents."""
+def content_hash(folder: Path, included: Iterable[Path] = ()) -> str:
+    """Return a digest of a case: metadata.json and every input, names and contents.
+
+    Args:
+        folder: The case's.
+        included: Further files that its steps stand in.
+    """
     shared = folder / "data" / "shared"
-    metadata = folder / "metadata.json"
     inputs = digests(shared, stamps(shared))
-    named = {"metadata.json": _digest(metadata, stamp(metadata))}
+    named = declaration(folder, included)
     named |= {f"data/shared/{name}": found for name, found in inputs.items()}
     digest = hashlib.sha256()
     for name, found in named.items():
         coded = os.fsencode(name)
         digest.update(len(coded).to_bytes(8, "big") + coded + bytes.fromhex(found))
     return f"sha256:{digest.hexdigest()}"
+
+
+def declaration(folder: Path, included: Iterable[Path] = ()) -> dict[str, str]:
+    """Return the digests of the files that say what a case does, by their paths from it on."""
+    named = sorted((os.path.relpath(file, folder), file) for file in included)
+    files = {"metadata.json": folder / "metadata.json", **dict(named)}
+    return {name: _digest(file, stamp(file)) for name, file in files.items()}
 
 
 def digests(inputs: Path, seen: Mapping[str, Stamp]) -> Mapping[str, str]:
@@ -127,7 +138,10 @@ def current_subject(case: Case, registry: Registry, results: Path) -> Subject:
     programs, installed, stands_in = measured.facts()
     return digested(
         {
-            "case": {"hash": content_hash(case.folder), "point": point_suffix(case.point)},
+            "case": {
+                "hash": content_hash(case.folder, case.included),
+                "point": point_suffix(case.point),
+            },
             "classes": {name: _code_digest(found) for name, found in classes.items()},
             "packages": packages | installed,
             "versions": {

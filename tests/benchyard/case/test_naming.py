@@ -66,6 +66,64 @@ def test_the_class_may_come_from_the_matrix(tmp_path: Path) -> None:
     assert [case.class_of("system") for case in loaded.cases] == ["SQLite", "DuckDB"]
 
 
+def test_the_resource_of_a_step_may_come_from_the_matrix(tmp_path: Path) -> None:
+    settings = {"SQLite": {"pragmas": {"cache_size": 1}}, "DuckDB": {"threads": 2}}
+    matrix = {"system": ["SQLite", "DuckDB"], "what": ["execute"]}
+    query: dict[str, Any] = {"resource": "${matrix.system}", "command": "${matrix.what}"}
+    query["parameters"] = {"sql": "SELECT 1"}
+    loaded = made(tmp_path, query, resources=settings, matrix=matrix)
+    assert problems(loaded) == {}
+    assert [(c.steps[0].resource, c.steps[0].command) for c in loaded.cases] == [
+        ("SQLite", "execute"),
+        ("DuckDB", "execute"),
+    ]
+    assert all(case.settings == settings for case in loaded.cases)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("resource", "DuckBD", "unknown resource 'DuckBD'; did you mean 'DuckDB'?"),
+        ("resource", "${matrix.", "unknown resource '${matrix.'"),
+        ("resource", 5, "must be a string"),
+        ("resource", "", "must not be empty"),
+        ("command", "exeucte", "SQLite has no command 'exeucte'; did you mean 'execute'?"),
+        ("command", True, "must be a string"),
+    ],
+)
+def test_what_is_wrong_at_one_point_is_told_of_it(
+    tmp_path: Path, key: str, value: object, message: str
+) -> None:
+    right = {"resource": "SQLite", "command": "execute"}
+    query = {**right, key: "${matrix.it}", "parameters": {"sql": "SELECT 1"}}
+    found = problems(made(tmp_path, query, matrix={"it": [right[key], value]}))
+    assert found.keys() == {f"$.steps[0].{key}"}
+    assert message in found[f"$.steps[0].{key}"]
+
+
+def test_parameters_must_fit_the_class_of_each_point(tmp_path: Path) -> None:
+    query = {
+        "resource": "${matrix.system}",
+        "command": "execute",
+        "parameters": {"sql": "SELECT 1"},
+    }
+    found = problems(made(tmp_path, query, matrix={"system": ["SQLite", "Process"]}))
+    assert found.keys() == {"$.steps[0].parameters", "$.steps[0].parameters.sql"}
+
+
+def test_settings_of_a_class_that_a_point_does_not_use_are_looked_at_too(tmp_path: Path) -> None:
+    query = {
+        "resource": "${matrix.system}",
+        "command": "execute",
+        "parameters": {"sql": "SELECT 1"},
+    }
+    settings = {"DuckDB": {"treads": 2}}
+    found = problems(
+        made(tmp_path, query, resources=settings, matrix={"system": ["SQLite", "DuckDB"]})
+    )
+    assert found == {"$.resources.DuckDB.treads": "is unknown here; did you mean 'threads'?"}
+
+
 @pytest.mark.parametrize(
     ("given", "used", "path", "message"),
     [

@@ -14,7 +14,7 @@ from benchyard.case.parameters import signature_of
 from benchyard.case.resource import InputFile, OutputFile
 from benchyard.case.schema_check import Checker
 from benchyard.case.schema_findings import Explainer
-from benchyard.case.shape import shape_findings
+from benchyard.case.shape import read_schema, shape_findings
 from benchyard.core.model import Json, JsonObject
 
 STEP: dict[str, Json] = {"resource": "Toy", "command": "play"}
@@ -26,7 +26,7 @@ def found(schema: Json, value: Json) -> list[tuple[tuple[str | int, ...], str]]:
 
 
 def in_case(**changes: Json) -> list[tuple[tuple[str | int, ...], str]]:
-    return found(schemas.load("case"), {"name": "n", "steps": [STEP], **changes})
+    return found(read_schema(), {"name": "n", "steps": [STEP], **changes})
 
 
 def in_step(**changes: Json) -> list[tuple[tuple[str | int, ...], str]]:
@@ -295,13 +295,13 @@ CASES: st.SearchStrategy[Any] = st.fixed_dictionaries(
 @settings(deadline=None)
 @given(documents=st.lists(CASES, min_size=1, max_size=4))
 def test_what_cases_remember_changes_no_verdict(documents: list[JsonObject]) -> None:
-    fresh = Explainer(schemas.load("case"))
+    fresh = Explainer(read_schema())
     for document in documents:
         expected = fresh.findings(document)
         said = list(shape_findings(document))
         assert said[: len(expected)] == expected
         assert all("unknown key" in message for _, message in said[len(expected) :])
-        assert bool(expected) != plainly_valid(schemas.load("case"), document)
+        assert bool(expected) != plainly_valid(read_schema(), document)
 
 
 def test_cases_that_differ_in_names_and_parameters_only_are_alike() -> None:

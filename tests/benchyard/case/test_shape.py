@@ -204,8 +204,13 @@ def test_the_default_of_needs_is_the_step_before() -> None:
 
 
 CHECKS: list[tuple[JsonObject, JsonObject, Path, str]] = [
-    ({}, {}, (), "says nothing to check; give one of rows, sha256, equal, pattern"),
-    ({"file": "a"}, {}, (), "says nothing to check; give one of rows, sha256, equal, pattern"),
+    ({}, {}, (), "says nothing to check; give one of rows, sha256, equal, equal_to, pattern"),
+    (
+        {"file": "a"},
+        {},
+        (),
+        "says nothing to check; give one of rows, sha256, equal, equal_to, pattern",
+    ),
     (
         {"rows": 1},
         {"expect_failure": True},

@@ -1,0 +1,4 @@
+CREATE TABLE orders (
+  customer VARCHAR NOT NULL,
+  cents INTEGER NOT NULL
+);

@@ -1,0 +1,148 @@
+"""Embedded databases whose library comes from another Python environment."""
+
+import json
+import platform
+import subprocess
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.case.resource import Workspace
+from benchyard.core.errors import InputError, NotReadyError
+from resources.duckdb import DuckDB, DuckDBSettings
+from resources.embedded import EmbeddedDatabase
+from resources.sqlite import SQLite, SQLiteSettings
+from tests.conftest import MakeCase, RunBenchyard
+
+Open = Callable[..., EmbeddedDatabase[Any]]
+Query = Callable[[EmbeddedDatabase[Any], str], list[list[str]]]
+
+#: An engine that can do nothing but say which it is.
+FAKE = "__version__ = '{version}'"
+
+
+def environment(folder: Path, version: str | None = None) -> Path:
+    """Make a virtual environment; in it a module duckdb of a version, if one is given."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    if version is not None:
+        [site] = folder.glob("lib/python*/site-packages")
+        (site / "duckdb.py").write_text(FAKE.format(version=version))
+    return folder
+
+
+def test_the_process_is_that_of_the_environment(
+    tmp_path: Path, open_database: Open, query: Query
+) -> None:
+    place = environment(tmp_path / "other place")
+    database = open_database("SQLite", {"python": str(place)})
+    [pid] = database.pids()
+    assert f"{place}/bin/python" in Path(f"/proc/{pid}/cmdline").read_text()
+    assert query(database, "SELECT sqlite_version() AS v")[1] == [database.version()]
+    assert database.facts() == {"python_version": platform.python_version()}
+
+
+def test_an_interpreter_and_a_program_on_the_path_will_do(
+    tmp_path: Path, open_database: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = environment(tmp_path / "other")
+    monkeypatch.setenv("PATH", f"{place}/bin")
+    for python in ("python", f"{place}/bin/python"):
+        [pid] = open_database("SQLite", {"python": python}).pids()
+        assert f"{place}/bin/python" in Path(f"/proc/{pid}/cmdline").read_text()
+
+
+def test_the_version_is_that_of_the_library_there(tmp_path: Path, workspace: Workspace) -> None:
+    places = [str(environment(tmp_path / v, v)) for v in ("1.2.2", "1.3.0-dev45")]
+    told = [DuckDB.installed({"python": place}) for place in places]
+    assert told == [{"version": "1.2.2"}, {"version": "1.3.0.dev45"}]
+    database = DuckDB(DuckDBSettings(python=places[0]), workspace)
+    database.initialize()
+    assert database.version() == "1.2.2"
+
+
+def test_without_the_setting_it_is_the_lab_s_own(workspace: Workspace) -> None:
+    database = SQLite(SQLiteSettings(), workspace)
+    database.initialize()
+    assert database.facts() == {}
+    assert SQLite.installed({}) == {"version": database.version()}
+
+
+@pytest.mark.parametrize("python", ["/no/such/python", "no-such-python-anywhere", "~nobody-x/bin"])
+def test_a_missing_interpreter_is_one_sentence(workspace: Workspace, python: str) -> None:
+    with pytest.raises(NotReadyError, match=r"there is no Python interpreter .*must name one"):
+        DuckDB(DuckDBSettings(python=python), workspace).initialize()
+
+
+def test_a_folder_that_is_no_environment_is_told(tmp_path: Path, workspace: Workspace) -> None:
+    with pytest.raises(NotReadyError, match=f"no Python interpreter in the folder '{tmp_path}'"):
+        DuckDB(DuckDBSettings(python=str(tmp_path)), workspace).initialize()
+
+
+def test_a_missing_library_is_told_with_what_installs_it(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    place = environment(tmp_path / "empty")
+    with pytest.raises(NotReadyError, match=f"install it there: {place}/bin/python -m pip install"):
+        DuckDB(DuckDBSettings(python=str(place)), workspace).initialize()
+
+
+@pytest.mark.parametrize("python", ["", "venv/bin/python", "./x", "../python"])
+def test_a_relative_path_is_refused(python: str) -> None:
+    with pytest.raises(InputError, match="must be a path from / on"):
+        DuckDBSettings(python=python)
+    with pytest.raises(InputError, match="must be a path from / on"):
+        SQLiteSettings(python=python)
+
+
+@pytest.mark.parametrize("program", ["true", "false", "cat"])
+def test_a_program_that_is_no_python_is_told(workspace: Workspace, program: str) -> None:
+    with pytest.raises(NotReadyError, match=rf"{program} cannot (load|be asked for) SQLite: "):
+        SQLite(SQLiteSettings(python=program), workspace).initialize()
+
+
+@pytest.mark.slow
+def test_a_missing_interpreter_fails_the_run_and_names_it(
+    case_folder: MakeCase, run_benchyard: RunBenchyard
+) -> None:
+    step = {"resource": "SQLite", "command": "execute", "parameters": {"sql": "SELECT 1"}}
+    folder = case_folder("gone", step, resources={"SQLite": {"python": "/no/such/python"}})
+    ended = run_benchyard("run", folder, "--direct", "--runs", "1", "--cooldown", "0")
+    assert ended.returncode == 1
+    assert "there is no Python interpreter '/no/such/python'" in ended.stderr + ended.stdout
+
+
+@pytest.mark.long
+def test_two_versions_of_duckdb_take_turns(
+    case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path
+) -> None:
+    for version in ("1.2.2", "1.3.2"):
+        place = tmp_path / f"duckdb-{version}"
+        venv.create(place, with_pip=True)
+        install = [place / "bin" / "python", "-m", "pip", "install", "-q", f"duckdb=={version}"]
+        subprocess.run(install, check=True, capture_output=True)
+    folder = case_folder(
+        "versions",
+        {
+            "resource": "DuckDB",
+            "command": "execute_query_file",
+            "parameters": {"query_file": "version.sql", "results_file": "version.csv"},
+            "check": {"pattern": r"^v${matrix.duckdb}$"},
+        },
+        data={"version.sql": "SELECT version() AS v;"},
+        matrix={"duckdb": ["1.2.2", "1.3.2"]},
+        resources={"DuckDB": {"python": str(tmp_path / "duckdb-${matrix.duckdb}")}},
+    )
+    order = ("--order", "round-robin", "--direct", "--runs", "2", "--cooldown", "0")
+    ended = run_benchyard("run", folder, *order)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    begun: list[tuple[str, str]] = []
+    for file in folder.glob("results/*/run_*/run.json"):
+        record = json.loads(file.read_text())
+        version = record["resources"]["DuckDB"]["version"]
+        assert record["subject"]["versions"]["DuckDB"] == {"version": version}
+        assert file.parent.parent.name == f"duckdb={version}"
+        begun.append((record["started_at"], version))
+    assert [version for _, version in sorted(begun)] == ["1.2.2", "1.3.2"] * 2

@@ -4,6 +4,7 @@ import hashlib
 import importlib.metadata
 import os
 import platform
+import posixpath
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -130,10 +131,10 @@ def collect(
             changed since; links that lead out; modules that lie elsewhere; a secret in a file.
     """
     found = _Collected()
-    names = _names([one.case.folder for one in measured], [one.case.name for one in measured])
+    names = _names([one.case for one in measured])
     campaigns = [read_campaign(one.results) for one in measured]
-    for folder, name in names.items():
-        _add_inputs(found, folder, f"{CASES}/{name}")
+    for case in {one.case.folder: one.case for one in measured}.values():
+        _add_inputs(found, case, f"{CASES}/{names[case.folder]}")
     cases: list[PackedCase] = []
     for one, campaign in zip(measured, campaigns, strict=True):
         packed = _packed(one.case, campaign, registry, names[one.case.folder])
@@ -142,22 +143,30 @@ def collect(
         _add_records(found, one.results, packed.results, samples=samples)
     both = [(one.case, campaign) for one, campaign in zip(measured, campaigns, strict=True)]
     classes = _add_classes(found, both, registry, Homes(registry, folders))
-    _refuse_secrets(found, [folder / METADATA for folder in names])
+    _refuse_secrets(found, _declarations(one.case for one in measured))
     if found.wrong:
         raise CaseError(tuple(dict.fromkeys(map(printable, found.wrong))))
     newest = {case.title: there.newest for case, there in both if there.newest}
     return _collection(found, cases, classes, newest)
 
 
-def _names(folders: Sequence[Path], names: Sequence[str]) -> dict[Path, str]:
-    """Return a name in the pack for each folder of a case: two never share one."""
+def _names(cases: Sequence[Case]) -> dict[Path, str]:
+    """Return the place in the pack for each folder of a case: two never share one.
+
+    Where a case includes files beside its folder, it has a folder for itself and these.
+    """
     found: dict[Path, str] = {}
-    for folder, name in zip(folders, names, strict=True):
-        taken = set(found.values())
-        numbered = (f"{slug(name)}-{number}" for number in range(2, len(folders) + 2))
-        free = next(one for one in (slug(name), *numbered) if one not in taken)
-        found.setdefault(folder, free)
+    for case in cases:
+        name, taken = slug(case.name), {place.partition("/")[0] for place in found.values()}
+        numbered = (f"{name}-{number}" for number in range(2, len(cases) + 2))
+        free = next(one for one in (name, *numbered) if one not in taken)
+        found.setdefault(case.folder, f"{free}/{case.folder.name}" if case.included else free)
     return found
+
+
+def _declarations(cases: Iterable[Case]) -> list[Path]:
+    """Return the files in which the steps of cases stand, each once."""
+    return [*dict.fromkeys(file for c in cases for file in (c.folder / METADATA, *c.included))]
 
 
 def _packed(case: Case, campaign: Campaign, registry: Registry, name: str) -> PackedCase:
@@ -179,18 +188,24 @@ def _unmeasured(case: Case, campaign: Campaign) -> Iterator[str]:
     yield from campaign.unreadable.values()
     if campaign.newest is None:
         yield f"{case.title} has no finished run to compare with; benchyard run makes them"
-    elif content_of(subject_of(campaign.newest)) not in (None, content_hash(case.folder)):
+    elif content_of(subject_of(campaign.newest)) not in (
+        None,
+        content_hash(case.folder, case.included),
+    ):
         yield (
             f"{case.title}: files of the case have changed since run {campaign.newest.run}; "
             "execute it again before it is packed"
         )
 
 
-def _add_inputs(found: _Collected, folder: Path, name: str) -> None:
-    def named(path: Path) -> str:
-        return f"{name}/{path.relative_to(folder).as_posix()}"
+def _add_inputs(found: _Collected, case: Case, name: str) -> None:
+    folder = case.folder
 
-    found.add(named(folder / METADATA), folder / METADATA, folder)
+    def named(path: Path) -> str:
+        return posixpath.normpath(f"{name}/{os.path.relpath(path, folder)}")
+
+    for file in _declarations([case]):
+        found.add(named(file), file, folder.parent)
     shared = folder / "data" / "shared"
     if inside(folder, "data/shared") is None:
         found.wrong.append(f"{shown(shared)} leads out of {shown(folder)}: put a copy there")

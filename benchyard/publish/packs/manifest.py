@@ -152,8 +152,9 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
     for name, file in manifest.files.items():
         if not _DIGEST.fullmatch(file.sha256) or file.bytes < 0:
             yield f"'{quote(name)}' has no digest, or no size"
+    inputs = {f"{case.folder}/data/shared" for case in manifest.cases}
     for name, target in manifest.links.items():
-        if not _stays(name, target):
+        if not any(_stays(name, target, folder) for folder in inputs):
             yield f"the link '{quote(name)}' leads out of its case"
     yield from _missing(manifest)
 
@@ -174,16 +175,15 @@ def _conflicts(names: set[str]) -> Iterator[str]:
     yield from (f"'{quote(name)}' is a file and a folder" for name in sorted(names & parents))
 
 
-def _stays(name: str, target: str) -> bool:
-    """Tell whether a link in ``cases/NAME/data/shared`` leads to another place in it.
+def _stays(name: str, target: str, inputs: str) -> bool:
+    """Tell whether a link among the inputs of a case leads to another place among them.
 
     As it stands there: a target that goes up behind a name could go through another link.
     """
-    base = name.split("/")[:4]
-    if base[0] != CASES or base[2:] != ["data", "shared"] or target != posixpath.normpath(target):
+    if not name.startswith(f"{inputs}/") or target != posixpath.normpath(target):
         return False
     place = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
-    return place.split("/")[:4] == base
+    return f"{place}/".startswith(f"{inputs}/")
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:

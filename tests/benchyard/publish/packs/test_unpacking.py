@@ -304,7 +304,7 @@ def test_a_title_may_be_half_a_character() -> None:
         ({"links": {"classes/way": "x"}}, "leads out of its case"),
         ({"links": {"../way": "x"}}, "is no name of a file in it"),
         ({"links": {"cases/a/data/shared/deep": "."}}, "is a file and a folder"),
-        ({"cases": ()}, "it holds no case"),
+        ({"cases": (), "links": {}}, "it holds no case"),
         ({"classes": ("classes/1/x",)}, "the folder 'classes/1/x' is not in it"),
         (
             {"cases": (PackedCase("b", "cases/b", "", "results/b", ()),)},

@@ -1,9 +1,7 @@
 """What goes into a pack: cases, inputs, classes, records; all of it looked at before writing."""
 
 import hashlib
-import importlib.metadata
 import os
-import platform
 import posixpath
 import re
 import stat
@@ -22,6 +20,11 @@ from benchyard.core.model import Case, Json, point_suffix, slug
 from benchyard.core.redaction import Redaction, Stream
 from benchyard.core.wording import printable, quote
 from benchyard.publish.packs.archives import Contents
+from benchyard.publish.packs.installed import (
+    installed_packages,
+    other_environment,
+    python_version,
+)
 from benchyard.publish.packs.manifest import (
     CASES,
     LOCK,
@@ -303,7 +306,7 @@ def _collection(
     lock = "".join(f"{name}=={version}\n" for name, version in packages.items())
     manifest = Manifest(
         benchyard=__version__,
-        python=f"{platform.python_implementation()} {platform.python_version()}",
+        python=python_version(),
         cases=tuple(cases),
         classes=tuple(classes),
         packages=packages,
@@ -317,18 +320,8 @@ def _collection(
         README: readme(manifest, newest).encode(),
     }
     files = {name: _packed_file(contents[name]) for name in sorted(contents)}
-    warnings = tuple(dict.fromkeys(_other_environment(newest.values())))
+    warnings = tuple(dict.fromkeys(other_environment(newest.values())))
     return Collection(replace(manifest, files=files), contents, warnings)
-
-
-def installed_packages() -> dict[str, str]:
-    """Return the version of each Python package that is installed here."""
-    found = {
-        str(one.metadata["Name"]): one.version
-        for one in importlib.metadata.distributions()
-        if one.metadata["Name"]
-    }
-    return dict(sorted(found.items(), key=lambda item: item[0].lower()))
 
 
 def _images(newest: Mapping[str, RunRecord]) -> dict[str, str]:
@@ -345,14 +338,3 @@ def _packed_file(content: Path | bytes) -> PackedFile:
         return PackedFile(hashlib.sha256(content).hexdigest(), len(content))
     status = content.stat()
     return PackedFile(sha256(content), status.st_size, bool(status.st_mode & stat.S_IXUSR))
-
-
-def _other_environment(records: Iterable[RunRecord]) -> Iterator[str]:
-    """Yield in what the packages that are locked differ from those that measured."""
-    here = f"{platform.python_implementation()} {platform.python_version()}"
-    for record in records:
-        then = {"Benchyard": record.benchyard_version or None, "Python": record.fact("python")}
-        now = {"Benchyard": __version__, "Python": here}
-        told = [f"{name} {then[name]}" for name in now if then[name] not in (None, now[name])]
-        if told:
-            yield f"measured with {', '.join(told)}, and {LOCK} lists what is installed here now"

@@ -10,7 +10,7 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.case.testbeds import this_testbed, unmet
 from benchyard.core.model import Case, Json
 from benchyard.host.facts import environment
-from benchyard.publish.packs.collecting import installed_packages
+from benchyard.publish.packs.installed import installed_packages
 from benchyard.results.campaigns import read_campaign
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, differences, subject_of

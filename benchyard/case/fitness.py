@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast
 
 from benchyard.case.inputs import Inputs, answer_findings, check_file_findings, file_findings
+from benchyard.case.nearby import hint_at_class
 from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile, Signature, settings_of, signature_of
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
@@ -38,6 +39,7 @@ class Names:
         own: Each name under ``resources`` that says its class, with the class, if it is known.
         settings: Name to settings, without the class.
         findings: What is wrong with the names.
+        near: Says how a class of a name becomes known that lies near the case.
     """
 
     registry: Registry
@@ -46,6 +48,7 @@ class Names:
     )
     settings: Mapping[str, dict[str, Json]] = field(default_factory=dict[str, dict[str, Json]])
     findings: tuple[Finding, ...] = ()
+    near: Callable[[str], str | None] = lambda _: None
 
     def found(self, name: str) -> tuple[ResourceClass | None, str | None]:
         """Return the class of a name, or the one that was most likely meant and what is wrong."""
@@ -61,17 +64,20 @@ class Names:
         names = {**self.registry.classes, **(self.own if len(self.own) <= _MOST_OWN else {})}
         near = near_miss(name, names, MEANT)
         meant = names[near] if near else None
-        return meant, f"unknown resource '{quote(name)}'{hint(name, names)}"
+        told = self.near(name) or hint(name, names)
+        return meant, f"unknown resource '{quote(name)}'{told}"
 
 
-def names_of(resources: Mapping[str, Any], registry: Registry) -> Names:
+def names_of(
+    resources: Mapping[str, Any], registry: Registry, near: Callable[[str], str | None]
+) -> Names:
     """Read the names under ``resources``; what is no object there is passed over."""
     settings: dict[str, dict[str, Json]] = {
         name: cast("dict[str, Json]", given)
         for name, given in resources.items()
         if isinstance(given, dict)
     }
-    plain = Names(registry)
+    plain = Names(registry, near=near)
     own: dict[str, ResourceClass | None] = {}
     found: list[Finding] = []
     for name, given in settings.items():
@@ -86,7 +92,7 @@ def names_of(resources: Mapping[str, Any], registry: Registry) -> Names:
                 message = f"'{name}' is a class, and cannot be the name of another one's resource"
                 found.append((("resources", name), message))
     members = {name: without_class(given) for name, given in settings.items()}
-    return Names(registry, own, members, tuple(found))
+    return Names(registry, own, members, tuple(found), near)
 
 
 def without_class(given: Mapping[str, Json]) -> dict[str, Json]:
@@ -147,6 +153,9 @@ class Fitness:
     ) -> None:
         self._inputs = inputs
         self._registry = registry
+        known = tuple(registry.origins.values())
+        # The points of a case ask for the same names.
+        self._near = cache(partial(hint_at_class, case=inputs.shared.parents[1], known=known))
         self._lasting = {id(step): step for step in lasting}
         self._fits: dict[tuple[int, ResourceClass | None], _Fit] = {}
 
@@ -158,7 +167,7 @@ class Fitness:
             waiting: The order of its steps.
         """
         fields = cast("dict[str, Any]", document)
-        names = names_of(fields.get("resources", {}), self._registry)
+        names = names_of(fields.get("resources", {}), self._registry, self._near)
         steps: list[dict[str, Any]] = fields.get("steps", [])
         used = {step["resource"]: None for step in steps if "resource" in step}
         yield from _resource_findings(names, used)

@@ -26,6 +26,11 @@ COMMANDS = {
     "rerun": ("benchyard.cli.rerun", "Go on with a case where its last flow run ended."),
     "stats": ("benchyard.cli.stats", "Show and rewrite the statistics of finished runs."),
     "compare": ("benchyard.cli.comparing", "Compare a candidate's runs with a baseline's."),
+    "pack": ("benchyard.cli.packing", "Put cases, and what was measured of them, into one file."),
+    "reproduce": (
+        "benchyard.cli.reproducing",
+        "Measure a pack again on this host, and compare.",
+    ),
     "publish": (
         "benchyard.cli.publishing",
         "Publish what waits: upload it, and move it to the archive.",
@@ -62,6 +67,10 @@ COMMANDS = {
     "resources": (
         "benchyard.cli.resource_listing",
         "List the resource classes and their commands.",
+    ),
+    "config": (
+        "benchyard.cli.configuration",
+        "Show the defaults that benchyard.toml gives to options.",
     ),
     "completion": ("benchyard.cli.completion", "Print the completion script of a shell."),
 }
@@ -117,7 +126,15 @@ class LazyGroup(click.Group):
     "130 interrupted.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="benchyard")
-def cli() -> None:
+@click.option(
+    "--config",
+    envvar="BENCHYARD_CONFIG",
+    metavar="FILE",
+    help="Take defaults of options from this file, not from the nearest benchyard.toml.",
+)
+@click.option("--no-config", is_flag=True, help="Take defaults of options from no file.")
+@click.pass_context
+def cli(context: click.Context, config: str | None, *, no_config: bool) -> None:
     """Benchyard: a benchmark lab for numbers that can be defended.
 
     A case is a folder with a metadata.json; benchyard executes it several times under measurement.
@@ -127,3 +144,16 @@ def cli() -> None:
             # Names of files may be no Unicode, and a terminal may not have every character.
             stream.reconfigure(errors="backslashreplace")
     logging.lastResort = LogLines(logging.WARNING)
+    if not no_config:
+        _take_defaults(context, config)
+
+
+def _take_defaults(context: click.Context, given: str | None) -> None:
+    """Make what the project file says the defaults of the command's options."""
+    from benchyard.cli import project_file  # noqa: PLC0415 - help does without
+
+    file = project_file.load_project_file(given)
+    if file is not None:
+        name = context.invoked_subcommand or ""
+        names = list(COMMANDS) if name == "config" else [name]
+        project_file.apply(file, context, COMMANDS, names)

@@ -8,8 +8,11 @@ from typing import Any, TypeVar
 import click
 
 from benchyard.cli.option_types import AUTO, Cooldown, Seconds
+from benchyard.cli.project_file import ProjectFile
+from benchyard.cli.terminal import say
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
+from benchyard.core.files import shown
 from benchyard.core.wording import shorten
 from benchyard.publish.sinks import NAMES
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
@@ -59,6 +62,13 @@ def schedule(command: CommandT) -> CommandT:
     return command
 
 
+def _tell_of_project_file(context: click.Context, _: click.Parameter, verbose: bool) -> bool:  # noqa: FBT001 - click's
+    file = context.find_object(ProjectFile) if verbose else None
+    if file is not None:
+        say(f"defaults from {shown(file.path)}", err=True)
+    return verbose
+
+
 no_wait_option = click.option(
     "--no-wait", is_flag=True, help="Fail if another lab measures on this host, do not wait."
 )
@@ -76,7 +86,9 @@ baseline_option = click.option(
     "exits with 3 if a case is worse.",
 )
 keep_going_option = click.option("--keep-going", is_flag=True, help=_SAYS["keep_going"])
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Tell more.")
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, callback=_tell_of_project_file, help="Tell more."
+)
 new_option = click.option(
     "--new", "begins", is_flag=True, help="Begin a new campaign; the runs that are done are kept."
 )

@@ -21,6 +21,7 @@ ONLY_SOME_NEED_PREFECT = [
     "--help",
     "--version",
     "list",
+    "config",
     "validate",
     "resources",
     "clean --yes",

@@ -1,0 +1,236 @@
+"""``benchyard.toml``: a project's own defaults of the commands' options."""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from benchyard.core.errors import CaseError, InputError
+from benchyard.core.files import content, shown
+from benchyard.core.wording import hint, quote
+
+NAME = "benchyard.toml"
+#: Keys outside of a table: defaults of this option for every command that has it.
+GENERAL = (
+    *("root", "resources", "results", "runs", "cooldown", "interval", "order", "publish"),
+    *("baseline", "threshold", "level"),
+)
+#: These mean something else by ``--runs``, or have their own reason for it.
+_WITHOUT_GENERAL = frozenset({"time", "reproduce"})
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """What a project file says.
+
+    Args:
+        path: Of the file, absolute: relative paths in it begin in its folder.
+        general: Option to the default for every command.
+        tables: Command to its own defaults, by option.
+    """
+
+    path: Path
+    general: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    tables: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A default that the project file gives.
+
+    Args:
+        value: As the command line would have it: a text, a list of them, or whether a flag is set.
+        key: Where it stands in the file, such as ``runs`` or ``run.runs``.
+    """
+
+    option: click.Option
+    value: str | bool | list[str]
+    key: str
+
+
+def find_project_file(start: Path) -> Path | None:
+    """Return the nearest project file at or above a folder; None if there is none.
+
+    The search ends at the root of a git repository and where the file system ends.
+
+    Raises:
+        InputError: If it is another user's: it may name classes, which are code.
+    """
+    device = start.stat().st_dev
+    for folder in (start, *start.parents):
+        if folder.stat().st_dev != device:
+            break
+        if os.path.lexists(folder / NAME):
+            _refuse_of_others(folder / NAME)
+            return folder / NAME
+        if (folder / ".git").exists():
+            break
+    return None
+
+
+def _refuse_of_others(path: Path) -> None:
+    owner = path.lstat().st_uid
+    if owner not in (os.geteuid(), 0):
+        raise InputError(
+            f"{shown(path)} belongs to another user ({owner}), and may name classes, which are "
+            f"code: use it with --config {shown(path)}, or go without it with --no-config"
+        )
+
+
+def read_project_file(path: Path) -> ProjectFile:
+    """Read a project file; only its syntax is checked.
+
+    Raises:
+        InputError: If it cannot be read, or is no TOML.
+    """
+    try:
+        document = tomllib.loads(content(path).decode())
+    except OSError as error:
+        raise InputError(f"{shown(path)}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{shown(path)}: not readable as TOML: {quote(str(error))}") from error
+    tables = {name for name, value in document.items() if isinstance(value, dict)}
+    general, own = (
+        {name: value for name, value in document.items() if (name in tables) is is_table}
+        for is_table in (False, True)
+    )
+    return ProjectFile(path.absolute(), general, own)
+
+
+def load_project_file(given: str | None) -> ProjectFile | None:
+    """Read the file that is named, or the nearest one.
+
+    Raises:
+        InputError: As ``find_project_file`` and ``read_project_file`` do.
+    """
+    if given is not None:
+        return read_project_file(Path(given))
+    found = None
+    with suppress(OSError):  # the current folder is gone, or one above cannot be looked into
+        found = find_project_file(Path.cwd())
+    return None if found is None else read_project_file(found)
+
+
+def check_names(file: ProjectFile, commands: Mapping[str, object]) -> Iterator[str]:
+    """Yield what is wrong with keys outside of tables, and with the names of tables."""
+    for key in file.general:
+        if key not in GENERAL:
+            told = f": write [{key}], and its options below" if key in commands else None
+            yield f"unknown key '{quote(key)}'{told or hint(key, GENERAL)}"
+    for name in file.tables:
+        if name not in commands:
+            told = f": write {name} = …" if name in GENERAL else None
+            yield f"unknown table [{quote(name)}]{told or hint(name, commands)}"
+
+
+def options_of(command: click.Command) -> dict[str, click.Option]:
+    """Return the options of a command by their long names, without dashes."""
+    options = (one for one in command.params if isinstance(one, click.Option))
+    return {max(one.opts, key=len).lstrip("-"): one for one in options if one.expose_value}
+
+
+def defaults_for(
+    file: ProjectFile, name: str, command: click.Command
+) -> tuple[list[Default], list[str]]:
+    """Return the defaults that a file gives to a command, and what is wrong with them."""
+    options, found, wrong = options_of(command), list[Default](), list[str]()
+    for key, option_name, given in _keys_for(file, name):
+        option = options.get(option_name)
+        if option is None:
+            if key != option_name:
+                told = hint(option_name, options)
+                wrong.append(f"{quote(key)}: benchyard {name} has no such option{told}")
+            continue
+        try:
+            value = _value(option, given, file.path.parent)
+            if not isinstance(value, bool):
+                _try(option, value, click.Context(command, info_name=name))
+        except InputError as error:
+            wrong.append(f"{quote(key)}: {error}")
+        else:
+            found.append(Default(option, value, key))
+    return found, wrong
+
+
+def _keys_for(file: ProjectFile, name: str) -> Iterator[tuple[str, str, Any]]:
+    """Yield key, option and value; those of the command's own table last, since they win."""
+    if name not in _WITHOUT_GENERAL:
+        yield from ((key, key, value) for key, value in file.general.items() if key in GENERAL)
+    own = cast("Mapping[str, Any]", file.tables.get(name, {}))
+    yield from ((f"{name}.{key}", key, value) for key, value in own.items())
+
+
+def _value(option: click.Option, given: Any, folder: Path) -> str | bool | list[str]:
+    if option.is_flag:
+        if not isinstance(given, bool):
+            raise InputError("write true or false")
+        return given
+    if not isinstance(given, list):
+        text = _text(option, given, folder)
+        return [text] if option.multiple else text
+    if not option.multiple:
+        raise InputError(f"write one value, as behind {max(option.opts, key=len)}, not a list")
+    return [_text(option, one, folder) for one in cast("list[Any]", given)]
+
+
+def _text(option: click.Option, given: Any, folder: Path) -> str:
+    if isinstance(given, bool | list | dict):
+        raise InputError("write a text or a number")
+    text = str(given)
+    # A baseline is a folder, with runs behind it or not, or the word for the campaign before.
+    is_path = isinstance(option.type, click.Path) or (
+        option.metavar == "FOLDER" and _lies_in(folder, text)
+    )
+    # From its own folder on a path is as it stands there: a testbed elsewhere has the same ones.
+    return str(folder / text) if is_path and text and not _is_here(folder) else text
+
+
+def _is_here(folder: Path) -> bool:
+    with suppress(OSError):
+        return folder == Path.cwd()
+    return False
+
+
+def _lies_in(folder: Path, text: str) -> bool:
+    with suppress(OSError, ValueError):
+        places = {text, text.rpartition("@")[0]} - {""}
+        return any((folder / place).exists() for place in places)
+    return False
+
+
+def _try(option: click.Option, value: str | list[str], context: click.Context) -> None:
+    """Read a value as the command would."""
+    try:
+        option.process_value(context, value)
+    except click.UsageError as error:
+        raise InputError(error.message) from error
+
+
+def apply(
+    file: ProjectFile, context: click.Context, commands: Mapping[str, object], names: list[str]
+) -> None:
+    """Make a file's values the defaults of commands below a context.
+
+    Args:
+        commands: All that there are, by name.
+        names: Of those that are asked for.
+
+    Raises:
+        CaseError: With all that is wrong.
+    """
+    group = cast("click.Group", context.command)
+    wrong, defaults = list(check_names(file, commands)), dict[str, Any]()
+    for name in names:
+        command = group.get_command(context, name)
+        if command is not None:
+            found, problems = defaults_for(file, name, command)
+            defaults[name] = {one.option.name: one.value for one in found}
+            wrong += problems
+    if wrong:
+        raise CaseError([f"{shown(file.path)}: {text}" for text in dict.fromkeys(wrong)])
+    context.obj, context.default_map = file, defaults

@@ -1,0 +1,86 @@
+"""What differs between this host and the one on which a pack was measured, before executing."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from benchyard import __version__
+from benchyard.analysis.comparison.comparability import check
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.case.testbeds import this_testbed, unmet
+from benchyard.core.model import Case, Json
+from benchyard.host.facts import environment
+from benchyard.publish.packs.installed import installed_packages
+from benchyard.results.campaigns import read_campaign
+from benchyard.results.record import RunRecord
+from benchyard.results.subject import Subject, differences, subject_of
+
+
+def differences_here(title: str, results: Path, subject: Subject | None) -> list[str]:
+    """Return sentences on what would differ from the packed runs of a case if it ran here.
+
+    Args:
+        title: Of the case.
+        results: The packed runs.
+        subject: What would be measured here; None where that is not known.
+    """
+    newest = read_campaign(results).newest
+    if newest is None:
+        return ["its runs cannot be read"]
+    here = replace(
+        newest,
+        environment=environment(),
+        benchyard_version=__version__,
+        subject=subject or newest.subject,
+    )
+    sides = [RunSet(title, results, (record,)) for record in (newest, here)]
+    told = [mismatch.text for mismatch in check(*sides)]
+    return (
+        told if subject is None else [*told, *_versions(newest, subject), *_absent(newest, subject)]
+    )
+
+
+def _versions(record: RunRecord, subject: Subject) -> list[str]:
+    parts = [{"versions": one.get("versions")} for one in (subject_of(record), subject)]
+    # Of an image, whose digests nobody reads, only the name is told.
+    return [
+        f"another {change}" if str(change) == change.what else f"version of {change}"
+        for change in differences(*parts)
+    ]
+
+
+def _absent(record: RunRecord, subject: Subject) -> Iterator[str]:
+    """Yield programs and images that were measured, and are not here."""
+    then = subject_of(record)
+    for program in _members(then, "programs"):
+        if program not in _members(subject, "programs"):
+            yield f"the program {program} is not here"
+    now = _members(subject, "versions")
+    for name, facts in _members(then, "versions").items():
+        image, known = (_image(one) for one in (facts, now.get(name)))
+        if image and not known:
+            yield f"the image of {name} is not here ({image}): it is fetched as the case names it"
+
+
+def _members(value: Subject, name: str) -> Mapping[str, Json]:
+    found = value.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _image(facts: Json) -> Json:
+    return facts.get("image") if isinstance(facts, dict) else None
+
+
+def unmet_here(case: Case) -> list[str]:
+    """Return the requirements of a case that this host does not meet."""
+    return [f"requirement: {text}" for text in unmet(case.requires, this_testbed())]
+
+
+def other_packages(packed: Mapping[str, str]) -> list[str]:
+    """Return the Python packages that have another version here, or none."""
+    here = installed_packages()
+    return [
+        f"{name} {version} and {here[name]}" if name in here else f"{name} {version} and none"
+        for name, version in packed.items()
+        if here.get(name) != version
+    ]

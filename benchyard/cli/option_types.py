@@ -42,6 +42,27 @@ class OutputFile(NamedPath):
         return file
 
 
+class ExportFile(OutputFile):
+    """A file to write, or ``-`` for stdout."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path; fails, in a sentence, for one that cannot be written."""
+        return Path(value) if str(value) == "-" else super().convert(value, param, ctx)
+
+
+class Columns(click.ParamType):
+    """Names of columns between commas."""
+
+    name = "columns"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """Return the names; blanks around them do not count."""
+        del param, ctx
+        return tuple(filter(None, map(str.strip, str(value).split(","))))
+
+
 class Seconds(click.FloatRange):
     """A number of seconds within bounds.
 

@@ -1,20 +1,17 @@
 """``benchyard stats``: the statistics of finished runs, computed anew."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from benchyard.case.loading import Loaded, raise_problems
-from benchyard.cli.common import load_selected, results_of, results_option, selection
+from benchyard.cli.common import load_selected, results_option, selection
 from benchyard.cli.outcome import print_outcome
+from benchyard.cli.targets import has_runs, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
-from benchyard.core.model import Case
 from benchyard.results.campaigns import chosen_campaigns
-from benchyard.results.folders import Results
-from benchyard.results.krown import krown_runs
 from benchyard.run.summarize import summarize
 from benchyard.statistics.figures import plural
 
@@ -55,7 +52,7 @@ def command(
     chosen = [
         (case, place)
         for item in loaded
-        for case, folder in _targets(item, root, results)
+        for case, folder in targets(item, root, results)
         for place in chosen_campaigns(folder, campaign)
     ]
     if not chosen:
@@ -63,32 +60,13 @@ def command(
     unreadable = sum(
         len(summarize(case.title, folder, include_suspect=include_suspect))
         for case, folder in chosen
-        if _has_runs(folder)
+        if has_runs(folder)
     )
     print_outcome(chosen, as_json=as_json)
     _tell_of_invalid(loaded, [case.folder for case, _ in chosen])
     if unreadable:
         text = f"{plural(unreadable, 'finished run')} left out"
         raise RecordError(f"{text}: not readable; the warnings of its case say why, and what to do")
-
-
-def _targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[Case, Path]]:
-    """Yield cases with their results folders; of an invalid case, those with runs."""
-    if not item.problems:
-        yield from ((case, results_of(case, root, results)) for case in item.cases)
-        return
-    case = Case(item.file.parent, id="", name=item.name, description="", steps=())
-    folder = results_of(case, root, results)
-    if _has_runs(folder):
-        yield case, folder
-    # Points of a matrix that cannot be read any more: their folders tell which they were.
-    for point in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if _has_runs(point):
-            yield replace(case, name=f"{case.name}[{point.name}]"), point
-
-
-def _has_runs(folder: Path) -> bool:
-    return bool(Results(folder).marked() or krown_runs(folder))
 
 
 def _tell_of_invalid(loaded: Sequence[Loaded], shown: Sequence[Path]) -> None:

@@ -81,6 +81,7 @@ def _point(source: Source, choice: Choice, tally: Tally, metrics: Metrics) -> It
             (step["id"], name): metric["statistics"]
             for step in steps
             for name, metric in metrics.of(step.get("metrics") or {}).items()
+            if metric["statistics"]["n"]
         }
         named = {step["id"]: step["name"] for step in steps}
         yield _Point(source, statistics, named)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from benchyard.cli.common import (
     root_option,
     tag_option,
 )
-from benchyard.cli.option_types import Columns, ExportFile
+from benchyard.cli.option_types import ExportFile, columns_option
 from benchyard.cli.targets import targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
@@ -28,10 +29,11 @@ from benchyard.show.export.paper import markdown, paper_tables
 from benchyard.show.export.sources import Source, source_of, sources_at
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally, tidy
+from benchyard.show.pages.markdown import cell
 from benchyard.statistics.figures import plural
 
 #: Format of tables for papers to what writes them, and ending of a file to its format.
-_WRITE_TABLES = {"latex": latex, "markdown": markdown}
+_WRITE_TABLES = {"latex": latex, "markdown": partial(markdown, escape=cell)}
 _PAPERS = {".tex": "latex", ".md": "markdown"}
 _STDOUT = Path("-")
 
@@ -64,9 +66,7 @@ _STDOUT = Path("-")
 @click.option(
     "--metric", "metrics", multiple=True, help="Metric, or glob; may be given several times."
 )
-@click.option(
-    "--columns", type=Columns(), metavar="NAME,...", help="Only these columns, in this order."
-)
+@columns_option
 @click.option("--counted", is_flag=True, help="Only executions that the statistics describe.")
 @click.option("--include-suspect", is_flag=True, help="Let executions count that were disturbed.")
 @click.option(

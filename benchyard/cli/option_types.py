@@ -50,19 +50,6 @@ class ExportFile(OutputFile):
         return Path(value) if str(value) == "-" else super().convert(value, param, ctx)
 
 
-class Columns(click.ParamType):
-    """Names of columns between commas."""
-
-    name = "columns"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        """Return the names; blanks around them do not count."""
-        del param, ctx
-        return tuple(filter(None, map(str.strip, str(value).split(","))))
-
-
 class Seconds(click.FloatRange):
     """A number of seconds within bounds.
 
@@ -85,12 +72,19 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     return None if text is None else parse_since(text, datetime.now(UTC))
 
 
+def _columns(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(filter(None, map(str.strip, text.split(","))))
+
+
 allow_option = click.option(
     "--allow",
     "allowed",
     multiple=True,
     type=NamedPath(),
     help="Folder that flow runs here may name beside the checkout; several times for several.",
+)
+columns_option = click.option(
+    "--columns", callback=_columns, metavar="NAME,...", help="Only these columns, in this order."
 )
 grace_option = click.option(
     "--grace",

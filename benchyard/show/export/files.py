@@ -134,11 +134,12 @@ def write_xlsx(rows: Rows, file: Path) -> None:
     Raises:
         InputError: If there are more rows than a sheet can have.
     """
-    from xlsxwriter import Workbook  # noqa: PLC0415 - only one format needs it
+    # Not annotated by its makers, and only one format needs it.
+    workbook: Any = importlib.import_module("xlsxwriter").Workbook
 
     def make(made: Path) -> None:
         # Row by row, so that no more than one is in memory.
-        book: Any = Workbook(str(made), {"constant_memory": True, "in_memory": False})
+        book = workbook(str(made), {"constant_memory": True, "in_memory": False})
         try:
             _fill(book, rows)
         finally:

@@ -97,7 +97,7 @@ def _column(figures: Sequence[Figure | None]) -> str:
     # As digits in brackets, 12.3 ± 4.5 is 12.3(45).
     widths = [len(_digits(f.half_width)) for f in known if f.half_width is not None]
     if widths:
-        return f"S[table-format={form}({max(widths)}), separate-uncertainty=true, table-align-uncertainty=false]"
+        form += f"({max(widths)}), separate-uncertainty=true, table-align-uncertainty=false"
     return f"S[table-format={form}]"
 
 

@@ -1,6 +1,6 @@
 """Tables of medians for papers: steps against points of a matrix, or against metrics."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -12,7 +12,6 @@ from benchyard.show.export.rounding import Figure, Scale, rounded, scale_of, wor
 from benchyard.show.export.sources import Source
 from benchyard.show.export.summarized import summaries
 from benchyard.show.export.tidy import DURATION, Choice, Tally, refuse_nothing
-from benchyard.show.pages.markdown import cell
 
 _Statistics = Mapping[str, Any]
 
@@ -165,17 +164,21 @@ def _note(case: Sequence[_Point]) -> str:
     return f"Median over {runs}, ± the farther end of its {level} confidence interval.{few}"
 
 
-def markdown(tables: Sequence[PaperTable]) -> str:
-    """Return the tables as Markdown, each below its title."""
-    return "\n".join(map(_markdown, tables))
+def markdown(tables: Sequence[PaperTable], escape: Callable[[str], str]) -> str:
+    """Return the tables as Markdown, each below its title.
+
+    Args:
+        escape: Makes a text from outside harmless in a cell.
+    """
+    return "\n".join(_markdown(table, escape) for table in tables)
 
 
-def _markdown(table: PaperTable) -> str:
-    heads = [cell(name) for name in table.labels]
-    figures = [cell(f"{name} ({unit})" if unit else name) for name, unit in table.heads]
+def _markdown(table: PaperTable, escape: Callable[[str], str]) -> str:
+    heads = [*map(escape, table.labels)]
+    figures = [escape(f"{name} ({unit})" if unit else name) for name, unit in table.heads]
     rows = [
-        [*map(cell, labels), *("-" if one is None else str(one) for one in cells)]
+        [*map(escape, labels), *("-" if one is None else str(one) for one in cells)]
         for labels, cells in table.rows
     ]
     body = Table([*heads, *figures], rows, figures).markdown()
-    return f"**{cell(table.title)}**\n\n{body}\n{table.note}\n"
+    return f"**{escape(table.title)}**\n\n{body}\n{table.note}\n"

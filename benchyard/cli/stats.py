@@ -16,10 +16,11 @@ from benchyard.core.model import Case
 from benchyard.core.wording import quote
 from benchyard.results.campaigns import chosen_campaigns
 from benchyard.run.summarize import summarize
+from benchyard.show.export.columns import DURATION
 from benchyard.show.export.files import csv_pieces
 from benchyard.show.export.sources import source_of
 from benchyard.show.export.summarized import summarized
-from benchyard.show.export.tidy import DURATION, Choice, Tally
+from benchyard.show.export.tidy import Choice, Tally
 from benchyard.show.pages.markdown import cell
 from benchyard.show.steps_table import Look, reported
 from benchyard.statistics.figures import plural

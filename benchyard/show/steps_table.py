@@ -8,9 +8,8 @@ from typing import Any
 from benchyard.core.table import Table
 from benchyard.core.wording import duration
 from benchyard.results.summary_metrics import own_time
-from benchyard.show.export.columns import Metrics, refuse_unknown
+from benchyard.show.export.columns import DURATION, Metrics, refuse_unknown
 from benchyard.show.export.rounding import scale_of
-from benchyard.show.export.tidy import DURATION
 from benchyard.statistics.figures import plain
 
 Document = Mapping[str, Any]

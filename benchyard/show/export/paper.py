@@ -7,11 +7,11 @@ from typing import Any
 
 from benchyard.core.model import JsonObject, plain, point_suffix
 from benchyard.core.table import Table
-from benchyard.show.export.columns import Metrics
+from benchyard.show.export.columns import DURATION, Metrics
 from benchyard.show.export.rounding import Figure, Scale, rounded, scale_of, words_of
 from benchyard.show.export.sources import Source
 from benchyard.show.export.summarized import summaries
-from benchyard.show.export.tidy import DURATION, Choice, Tally, refuse_nothing
+from benchyard.show.export.tidy import Choice, Tally, refuse_nothing
 
 _Statistics = Mapping[str, Any]
 

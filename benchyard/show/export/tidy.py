@@ -20,6 +20,7 @@ from benchyard.results.summary_metrics import (
     unit_and_direction,
 )
 from benchyard.show.export.columns import (
+    DURATION,
     Cells,
     Column,
     Kind,
@@ -31,7 +32,6 @@ from benchyard.show.export.columns import (
 )
 from benchyard.show.export.sources import Source, read
 
-DURATION = "duration_s"
 #: Why executions are left out, beside the reasons of ``summary.json``.
 SET_UP, WARMUP, OTHER_SUBJECT = "set_up", "warmup", "other_subject"
 _CASE = Column("case")

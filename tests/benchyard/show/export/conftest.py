@@ -24,9 +24,7 @@ def repetition(
     used: Mapping[str, float | None] | None = None,
     values: Mapping[str, Json] | None = None,
 ) -> Repetition:
-    return Repetition(
-        kind, 0.0, seconds, outcome, used or {}, values or {}, suspect=tuple(suspect)
-    )
+    return Repetition(kind, 0.0, seconds, outcome, used or {}, values or {}, suspect=tuple(suspect))
 
 
 def attempt(*made: Repetition, number: int = 1, outcome: Outcome = DONE) -> Attempt:

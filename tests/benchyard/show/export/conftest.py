@@ -40,7 +40,15 @@ def step(
     sampled: Mapping[str, Json] | None = None,
 ) -> StepRecord:
     return StepRecord(
-        *(index, f"s{index}", name, "Process", "execute", {}, measure, outcome, attempts),
+        index=index,
+        id=f"s{index}",
+        name=name,
+        resource="Process",
+        command="execute",
+        parameters={},
+        measure=measure,
+        outcome=outcome,
+        attempts=attempts,
         sampled=sampled or {},
     )
 

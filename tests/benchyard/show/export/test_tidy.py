@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import InputError
-from benchyard.core.model import Outcome
+from benchyard.core.model import Json, Outcome
 from benchyard.results.record import StepRecord
 from benchyard.show.export.columns import Cell
 from benchyard.show.export.tidy import Choice, Tally, in_utc, tidy
@@ -134,7 +134,7 @@ def test_what_a_command_reports_does_not_hide_what_the_lab_measures(write_run: W
 
 
 def test_samples_belong_to_the_step_and_are_no_execution(write_run: WriteRun) -> None:
-    levels = {"samples": 2, "levels": {"memory_ram": {"min": 10, "max": 20}}}
+    levels: dict[str, Json] = {"samples": 2, "levels": {"memory_ram": {"min": 10, "max": 20}}}
     results = write_run(1, step(attempt(repetition(1.0)), sampled=levels))
     tally = Tally()
     rows = read(results, "*sampled*", tally=tally)

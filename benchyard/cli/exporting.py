@@ -56,8 +56,7 @@ _STDOUT = Path("-")
     "--format",
     "format_",
     type=click.Choice(["csv", "latex", "markdown"]),
-    default="csv",
-    show_default=True,
+    show_default="csv",
     help="What stdout gets.",
 )
 @click.option(
@@ -88,7 +87,7 @@ def command(
     root: Path,
     results: Path | None,
     files: tuple[Path, ...],
-    format_: str,
+    format_: str | None,
     metrics: tuple[str, ...],
     columns: tuple[str, ...] | None,
     points: str,
@@ -104,18 +103,37 @@ def command(
     step, repetition and metric, or with --summary for each step and metric; .tex and .md get
     tables of medians. Without -o it goes to stdout.
     """
+    outputs = [(file, _kind(file, format_)) for file in files or (_STDOUT,)]
+    _refuse_useless(outputs, format_, columns)
     sources = _sources(cases, tags, resource_folders, root, results, campaign)
     choice, tally = Choice(metrics, include_suspect, counted), Tally()
     rows = (summarized if summary else tidy)(sources, choice, tally)
     rows = rows if columns is None else rows.only(columns)
-    for file in files or (_STDOUT,):
-        kind = format_ if file == _STDOUT else _PAPERS.get(file.suffix.lower(), "")
+    for file, kind in outputs:
         if kind in _WRITE_TABLES:
             tables = paper_tables(sources, choice, tally, points_as_rows=points == "rows")
             _write_text(_WRITE_TABLES[kind](tables), file)
         else:
             _write_rows(rows, file)
     _tell(tally, counted=counted)
+
+
+def _kind(file: Path, format_: str | None) -> str:
+    """Return how a file is written: ``latex``, ``markdown`` or ``rows``."""
+    if file == _STDOUT:
+        return format_ if format_ in _WRITE_TABLES else "rows"
+    return _PAPERS.get(file.suffix.lower(), "rows")
+
+
+def _refuse_useless(
+    outputs: Sequence[tuple[Path, str]], format_: str | None, columns: Sequence[str] | None
+) -> None:
+    if format_ and _STDOUT not in (file for file, _ in outputs):
+        raise click.UsageError(
+            "--format is for stdout; the ending of a file says how it is written"
+        )
+    if columns is not None and "rows" not in (kind for _, kind in outputs):
+        raise click.UsageError("--columns is for rows; tables have their columns by --points")
 
 
 def _sources(
@@ -139,9 +157,10 @@ def _sources(
     if not found:
         raise_problems(loaded)
         raise InputError(f"{', '.join(bare)}: no runs there; benchyard run makes them")
+    each = {source.folder.resolve(): source for source in found}.values()
     return [
         replace(source, folder=place)
-        for source in found
+        for source in each
         for place in chosen_campaigns(source.folder, campaign)
     ]
 

@@ -13,7 +13,7 @@ from benchyard.cli.targets import has_runs, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Case
-from benchyard.core.wording import quote
+from benchyard.core.wording import shorten
 from benchyard.results.campaigns import chosen_campaigns
 from benchyard.run.summarize import summarize
 from benchyard.show.export.columns import DURATION
@@ -24,6 +24,9 @@ from benchyard.show.export.tidy import Choice, Tally
 from benchyard.show.pages.markdown import cell
 from benchyard.show.steps_table import Look, reported
 from benchyard.statistics.figures import plural
+
+#: Characters of a list of names.
+_LONGEST_LIST = 300
 
 
 @click.command("stats")
@@ -124,7 +127,8 @@ def _tell_of_reported(places: Sequence[Path]) -> None:
     """Say which metrics commands reported themselves, and how to see them."""
     names = reported([read_summary(place) for place in places])
     if names:
-        say(f"reported by commands: {quote(', '.join(names))}; --metric NAME shows them", err=True)
+        listed = shorten(", ".join(names), _LONGEST_LIST)
+        say(f"reported by commands: {listed}; --metric NAME shows them", err=True)
 
 
 def _tell_of_invalid(loaded: Sequence[Loaded], shown: Sequence[Path]) -> None:

@@ -139,7 +139,7 @@ def write_xlsx(rows: Rows, file: Path) -> None:
 
     def make(made: Path) -> None:
         # Row by row, so that no more than one is in memory.
-        book = workbook(str(made), {"constant_memory": True, "in_memory": False})
+        book = workbook(str(made), {"constant_memory": True})
         try:
             _fill(book, rows)
         finally:

@@ -58,7 +58,7 @@ def paper_tables(
     Raises:
         InputError: If no run is there, or no metric is called so.
     """
-    tally.__init__()
+    tally.begin()
     metrics = Metrics(choice.metrics or (DURATION,))
     points = [found for one in sources for found in _point(one, choice, tally, metrics)]
     refuse_nothing(len(points), sources, tally.unreadable)

@@ -59,7 +59,7 @@ def summarized(sources: Sequence[Source], choice: Choice, tally: Tally) -> Rows:
 
     def rows() -> Iterator[Cells]:
         metrics, made = Metrics(choice.metrics), 0
-        tally.__init__()
+        tally.begin()
         for source in sources:
             start = start_of_row(source, points)
             for document, end in summaries(source, choice, tally):

@@ -117,6 +117,10 @@ class Tally:
     """
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was seen."""
         self.executions = 0
         self.left_out: Counter[str] = Counter()
         self.unreadable: list[str] = []
@@ -135,7 +139,7 @@ def tidy(sources: Sequence[Source], choice: Choice, tally: Tally) -> Rows:
 
     def rows() -> Iterator[Cells]:
         metrics, made = Metrics(choice.metrics), 0
-        tally.__init__()
+        tally.begin()
         for source in sources:
             for cells in _of_source(source, points, choice, metrics, tally):
                 made += 1

@@ -77,6 +77,7 @@ def test_a_folder_with_results_needs_no_case(case: Path, cli: Cli, tmp_path: Pat
     results = (case / "results").rename(tmp_path / "kept")
     found = rows(cli("export", results, "--metric", "rows").out)
     assert {(row["case"], row["value"]) for row in found} == {("case", "5")}
+    assert rows(cli("export", results, tmp_path, "--metric", "rows").out) == found
     (tmp_path / "empty").mkdir()
     assert "empty: no runs there" in cli("export", tmp_path / "empty", code=2).err
 
@@ -108,6 +109,8 @@ def test_runs_that_cannot_be_read_are_told_and_the_others_written(case: Path, cl
         (["--columns", "valu"], "no column is 'valu'; did you mean 'value'?"),
         (["--columns", ","], "no column is named"),
         (["--campaign", "2020"], "has no earlier campaign '2020'"),
+        (["-o", "made.csv", "--format", "latex"], "--format is for stdout"),
+        (["-o", "made.tex", "--columns", "run"], "--columns is for rows"),
         (["--format", "xlsx"], "is not one of"),
     ],
 )

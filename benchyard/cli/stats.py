@@ -75,14 +75,7 @@ def command(
         raise click.UsageError("--json, --csv and --markdown: give one of them")
     look = Look(metrics, None if as_csv else columns)
     _, loaded = load_selected(root, cases, tags, resource_folders)
-    chosen = [
-        (case, place)
-        for item in loaded
-        for case, folder in targets(item, root, results)
-        for place in chosen_campaigns(folder, campaign)
-    ]
-    if not chosen:
-        raise_problems(loaded)
+    chosen = _chosen(loaded, root, results, campaign)
     unreadable = sum(
         len(summarize(case.title, folder, include_suspect=include_suspect))
         for case, folder in chosen
@@ -101,6 +94,21 @@ def command(
     if unreadable:
         text = f"{plural(unreadable, 'finished run')} left out"
         raise RecordError(f"{text}: not readable; the warnings of its case say why, and what to do")
+
+
+def _chosen(
+    loaded: Sequence[Loaded], root: Path, results: Path | None, campaign: str | None
+) -> list[tuple[Case, Path]]:
+    """Return cases with the folders of their campaigns; without any, invalid cases are told."""
+    chosen = [
+        (case, place)
+        for item in loaded
+        for case, folder in targets(item, root, results)
+        for place in chosen_campaigns(folder, campaign)
+    ]
+    if not chosen:
+        raise_problems(loaded)
+    return chosen
 
 
 def _print_csv(

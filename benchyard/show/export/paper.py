@@ -1,8 +1,8 @@
 """Tables of medians for papers: steps against points of a matrix, or against metrics."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from benchyard.core.model import JsonObject, plain, point_suffix
@@ -64,13 +64,22 @@ def paper_tables(
     refuse_nothing(len(points), sources, tally.unreadable)
     metrics.refuse_unmatched()
     made: list[PaperTable] = []
-    for _, alike in groupby(points, lambda point: (point.source.case, point.source.campaign)):
-        case = list(alike)
+    for case in _by_case(points):
         if points_as_rows or not any(point.source.point for point in case):
             made.append(_with_points_as_rows(case))
         else:
             made += _with_points_as_columns(case)
     return [table for table in made if table.rows]
+
+
+def _by_case(points: Sequence[_Point]) -> list[list[_Point]]:
+    """Group the points of a case; of each its newest campaigns, the ones before, and so on."""
+    seen = Counter[str]()
+    found: dict[tuple[str, int], list[_Point]] = {}
+    for point in points:
+        found.setdefault((point.source.case, seen[point.source.title]), []).append(point)
+        seen[point.source.title] += 1
+    return list(found.values())
 
 
 def _point(source: Source, choice: Choice, tally: Tally, metrics: Metrics) -> Iterator[_Point]:
@@ -157,7 +166,7 @@ def _note(case: Sequence[_Point]) -> str:
     intervals: list[Mapping[str, Any]] = [s.get("median_interval") or {} for s in described]
     levels = sorted({100 * i["level"] for i in intervals if i.get("low") is not None})
     if not levels:
-        return f"Median over {runs}, which are too few for an interval."
+        return f"Median over {runs}, too few for an interval."
     missing = any(i.get("low") is None for i in intervals)
     few = " Without ±: too few runs for an interval." if missing else ""
     level = f"{levels[0]:g} %"

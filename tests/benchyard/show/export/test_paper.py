@@ -1,15 +1,21 @@
 """Tables for papers: what stands in rows and columns."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median as median_of
 
 import pytest
 
 from benchyard.core.errors import InputError
+from benchyard.core.model import Outcome
+from benchyard.show.export.columns import Cell, Cells, Rows
 from benchyard.show.export.paper import PaperTable, markdown, paper_tables
+from benchyard.show.export.sources import Source
 from benchyard.show.export.summarized import summarized
-from benchyard.show.export.tidy import Choice, Tally
+from benchyard.show.export.tidy import Choice, Tally, tidy
 from benchyard.show.pages.markdown import cell
 from tests.benchyard.show.export.conftest import (
+    FAILED,
     WriteRun,
     attempt,
     repetition,
@@ -22,6 +28,13 @@ from tests.benchyard.show.export.conftest import (
 def tables(results: Path, *metrics: str, points_as_rows: bool = False) -> list[PaperTable]:
     choice = Choice(metrics)
     return paper_tables(sources(results), choice, Tally(), points_as_rows=points_as_rows)
+
+
+def rows_of(
+    form: Callable[[Sequence[Source], Choice, Tally], Rows], results: Path, *columns: str
+) -> list[Cells]:
+    """Return these columns of what counts."""
+    return list(form(sources(results), Choice(counted=True), Tally()).only(columns).read())
 
 
 def figures(table: PaperTable) -> list[list[str]]:
@@ -122,3 +135,24 @@ def test_each_subject_has_its_own_summarized_rows(write_run: WriteRun) -> None:
     (newest, subject), (older, other) = rows.read()
     assert {newest, older} == {1.0, 2.0}
     assert subject != other
+
+
+def test_rows_that_count_give_the_figures_of_the_summary(write_run: WriteRun) -> None:
+    for run in range(1, 6):
+        spent = {"cpu_s": run / 7, "unknown_s": None}
+        warm = repetition(9.0, "warmup", used=spent)
+        made = [repetition(run + n / 10, used=spent, values={"rows": run}) for n in range(3)]
+        broken = attempt(repetition(50.0, outcome=FAILED), outcome=FAILED)
+        write_run(run, step(broken, attempt(warm, *made, number=2)))
+    write_run(6, took(90.0, suspect=["swap"]))
+    write_run(7, step(attempt(repetition(70.0, outcome=FAILED)), outcome=Outcome.TOLERATED))
+    results = write_run(8, took(80.0), done=False)
+    summary = rows_of(summarized, results, "metric", "median")
+    described = {cells[0]: cells[1] for cells in summary if cells[1] is not None}
+    values: dict[Cell, dict[Cell, list[float]]] = {}
+    for metric, run, value in rows_of(tidy, results, "metric", "run", "value"):
+        assert isinstance(value, int | float)
+        values.setdefault(metric, {}).setdefault(run, []).append(value)
+    assert values.keys() == {"duration_s", "cpu_s", "rows"}
+    for metric, runs in values.items():
+        assert median_of([median_of(one) for one in runs.values()]) == described[metric]

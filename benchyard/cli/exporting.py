@@ -109,7 +109,8 @@ def command(
     choice, tally = Choice(metrics, include_suspect, counted), Tally()
     rows = (summarized if summary else tidy)(sources, choice, tally)
     rows = rows if columns is None else rows.only(columns)
-    for file, kind in outputs:
+    # Rows come last: what does not count is told by them.
+    for file, kind in sorted(outputs, key=lambda output: output[1] == "rows"):
         if kind in _WRITE_TABLES:
             tables = paper_tables(sources, choice, tally, points_as_rows=points == "rows")
             _write_text(_WRITE_TABLES[kind](tables), file)

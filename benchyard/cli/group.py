@@ -31,6 +31,10 @@ COMMANDS = {
         "benchyard.cli.reproducing",
         "Measure a pack again on this host, and compare.",
     ),
+    "export": (
+        "benchyard.cli.exporting",
+        "Write results for spreadsheets, data frames and papers.",
+    ),
     "publish": (
         "benchyard.cli.publishing",
         "Publish what waits: upload it, and move it to the archive.",

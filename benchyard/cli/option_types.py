@@ -45,6 +45,14 @@ class OutputFile(NamedPath):
         return file
 
 
+class ExportFile(OutputFile):
+    """A file to write, or ``-`` for stdout."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path; fails, in a sentence, for one that cannot be written."""
+        return Path(value) if str(value) == "-" else super().convert(value, param, ctx)
+
+
 class Seconds(click.FloatRange):
     """A number of seconds within bounds.
 
@@ -82,12 +90,19 @@ def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime 
     return None if text is None else parse_since(text, datetime.now(UTC))
 
 
+def _columns(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(filter(None, map(str.strip, text.split(","))))
+
+
 allow_option = click.option(
     "--allow",
     "allowed",
     multiple=True,
     type=NamedPath(),
     help="Folder that flow runs here may name beside the checkout; several times for several.",
+)
+columns_option = click.option(
+    "--columns", callback=_columns, metavar="NAME,...", help="Only these columns, in this order."
 )
 grace_option = click.option(
     "--grace",

@@ -17,7 +17,7 @@ from benchyard.results.folders import Results
 from benchyard.results.reasons import failed_alike, why_failed
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import about
-from benchyard.show.steps_table import steps_table
+from benchyard.show.steps_table import USUAL, Look
 from benchyard.statistics.figures import plural
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -77,7 +77,7 @@ def read_summary(results: Path) -> dict[str, Any]:
 
 
 def print_outcome(
-    chosen: Sequence[tuple[Case, Path]], comparison: JsonObject | None = None, *, as_json: bool
+    chosen: Sequence[tuple[Case, Path]], comparison: JsonObject | None = None, *, as_json: bool, look: Look = USUAL
 ) -> None:
     """Print the summaries of cases, each given with the folder of its results.
 
@@ -90,7 +90,7 @@ def print_outcome(
                 "case": case.title,
                 "results": str(folder),
                 "runs_failed": [*Results(folder).failed()],
-                "summary": read_summary(folder),
+                "summary": look.document(read_summary(folder)),
             }
             for case, folder in chosen
         ]
@@ -98,15 +98,15 @@ def print_outcome(
         print_json({"cases": summaries, **compared})
         return
     for case, folder in chosen:
-        print_summary(case, folder, read_summary(folder))
+        print_summary(case, folder, read_summary(folder), look)
 
 
-def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
+def print_summary(case: Case, folder: Path, summary: dict[str, Any], look: Look = USUAL) -> None:
     """Print one case's steps with their statistics; a table for each thing that was measured."""
-    say(f"\n{printable(_name(case, folder))}", bold=True)
+    say(f"\n{printable(name_of(case, folder))}", bold=True)
     steps = summary.get("steps", [])
     if steps:
-        _print_steps(steps)
+        _print_steps(steps, look)
     else:
         readable = " that can be read" if summary.get("unreadable") else ""
         say(f"no finished run{readable}")
@@ -118,14 +118,15 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
     for other in summary.get("other_subjects") or ():
         runs = named_runs([run["run"] for run in other["runs"]])
         say(f"\n{printable(case.title)}, {runs}", bold=True)
-        _print_steps(other["steps"])
+        _print_steps(other["steps"], look)
     before = len(earlier_campaigns(folder))
     if before:
         _remark(f"earlier: {plural(before, 'campaign')}; benchyard stats --campaign all shows them")
     _remark(f"results: {shown(folder)}")
 
 
-def _name(case: Case, folder: Path) -> str:
+def name_of(case: Case, folder: Path) -> str:
+    """Return a case's title, with the campaign if it is an earlier one."""
     return f"{case.title}, campaign {folder.name}" if is_earlier(folder) else case.title
 
 
@@ -182,7 +183,7 @@ def _failures(results: Path) -> Iterator[str]:
         yield f"{runs} {first.outcome}: {why}; see {log}"
 
 
-def _print_steps(steps: list[dict[str, Any]]) -> None:
-    table = steps_table(steps, quote)
+def _print_steps(steps: list[dict[str, Any]], look: Look) -> None:
+    table = look.table(steps, quote)
     heads, figures = (list(map(str.upper, names)) for names in (table.heads, table.figures))
     print_table(replace(table, heads=heads, figures=figures))

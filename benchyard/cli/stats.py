@@ -1,22 +1,32 @@
 """``benchyard stats``: the statistics of finished runs, computed anew."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from benchyard.case.loading import Loaded, raise_problems
-from benchyard.cli.common import load_selected, results_of, results_option, selection
-from benchyard.cli.outcome import print_outcome
+from benchyard.cli.common import load_selected, results_option, selection
+from benchyard.cli.option_types import columns_option
+from benchyard.cli.outcome import name_of, print_outcome, read_summary
+from benchyard.cli.targets import has_runs, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Case
+from benchyard.core.wording import shorten
 from benchyard.results.campaigns import chosen_campaigns
-from benchyard.results.folders import Results
-from benchyard.results.krown import krown_runs
 from benchyard.run.summarize import summarize
+from benchyard.show.export.columns import DURATION
+from benchyard.show.export.files import csv_pieces
+from benchyard.show.export.sources import source_of
+from benchyard.show.export.summarized import summarized
+from benchyard.show.export.tidy import Choice, Tally
+from benchyard.show.pages.markdown import cell
+from benchyard.show.steps_table import Look, reported
 from benchyard.statistics.figures import plural
+
+#: Characters of a list of names.
+_LONGEST_LIST = 300
 
 
 @click.command("stats")
@@ -32,6 +42,12 @@ from benchyard.statistics.figures import plural
     is_flag=True,
     help="Describe executions too that were disturbed; the summary says so.",
 )
+@click.option(
+    "--metric", "metrics", multiple=True, help="Show this metric, or a glob; several times."
+)
+@columns_option
+@click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout, as benchyard export --summary.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Markdown tables on stdout.")
 def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
@@ -40,7 +56,11 @@ def command(
     results: Path | None,
     *,
     campaign: str | None,
+    metrics: tuple[str, ...],
+    columns: tuple[str, ...] | None,
     as_json: bool,
+    as_csv: bool,
+    as_markdown: bool,
     include_suspect: bool,
 ) -> None:
     """Show and rewrite the statistics of finished runs.
@@ -51,44 +71,72 @@ def command(
     named, and the exit code is 1. Runs that measured something else than the newest one are told
     apart from it.
     """
+    if as_json + as_csv + as_markdown > 1:
+        raise click.UsageError("--json, --csv and --markdown: give one of them")
+    look = Look(metrics, None if as_csv else columns)
     _, loaded = load_selected(root, cases, tags, resource_folders)
-    chosen = [
-        (case, place)
-        for item in loaded
-        for case, folder in _targets(item, root, results)
-        for place in chosen_campaigns(folder, campaign)
-    ]
-    if not chosen:
-        raise_problems(loaded)
+    chosen = _chosen(loaded, root, results, campaign)
     unreadable = sum(
         len(summarize(case.title, folder, include_suspect=include_suspect))
         for case, folder in chosen
-        if _has_runs(folder)
+        if has_runs(folder)
     )
-    print_outcome(chosen, as_json=as_json)
+    look.refuse_unmatched([read_summary(place) for _, place in chosen])
+    if as_csv:
+        _print_csv(chosen, metrics, columns, include_suspect=include_suspect)
+    elif as_markdown:
+        _print_markdown(chosen, look)
+    else:
+        print_outcome(chosen, as_json=as_json, look=look)
+    if not (as_json or metrics):
+        _tell_of_reported([place for _, place in chosen])
     _tell_of_invalid(loaded, [case.folder for case, _ in chosen])
     if unreadable:
         text = f"{plural(unreadable, 'finished run')} left out"
         raise RecordError(f"{text}: not readable; the warnings of its case say why, and what to do")
 
 
-def _targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[Case, Path]]:
-    """Yield cases with their results folders; of an invalid case, those with runs."""
-    if not item.problems:
-        yield from ((case, results_of(case, root, results)) for case in item.cases)
-        return
-    case = Case(item.file.parent, id="", name=item.name, description="", steps=())
-    folder = results_of(case, root, results)
-    if _has_runs(folder):
-        yield case, folder
-    # Points of a matrix that cannot be read any more: their folders tell which they were.
-    for point in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if _has_runs(point):
-            yield replace(case, name=f"{case.name}[{point.name}]"), point
+def _chosen(
+    loaded: Sequence[Loaded], root: Path, results: Path | None, campaign: str | None
+) -> list[tuple[Case, Path]]:
+    """Return cases with the folders of their campaigns; without any, invalid cases are told."""
+    chosen = [
+        (case, place)
+        for item in loaded
+        for case, folder in targets(item, root, results)
+        for place in chosen_campaigns(folder, campaign)
+    ]
+    if not chosen:
+        raise_problems(loaded)
+    return chosen
 
 
-def _has_runs(folder: Path) -> bool:
-    return bool(Results(folder).marked() or krown_runs(folder))
+def _print_csv(
+    chosen: Sequence[tuple[Case, Path]],
+    metrics: Sequence[str],
+    columns: Sequence[str] | None,
+    *,
+    include_suspect: bool,
+) -> None:
+    sources = [source_of(case, place) for case, place in chosen]
+    choice = Choice(metrics or (DURATION,), include_suspect)
+    rows = summarized(sources, choice, Tally())
+    for piece in csv_pieces(rows if columns is None else rows.only(columns)):
+        say(piece, end="")
+
+
+def _print_markdown(chosen: Sequence[tuple[Case, Path]], look: Look) -> None:
+    for case, place in chosen:
+        table = look.table(read_summary(place).get("steps") or (), cell)
+        say(f"**{cell(name_of(case, place))}**\n\n{table.markdown()}")
+
+
+def _tell_of_reported(places: Sequence[Path]) -> None:
+    """Say which metrics commands reported themselves, and how to see them."""
+    names = reported([read_summary(place) for place in places])
+    if names:
+        listed = shorten(", ".join(names), _LONGEST_LIST)
+        say(f"reported by commands: {listed}; --metric NAME shows them", err=True)
 
 
 def _tell_of_invalid(loaded: Sequence[Loaded], shown: Sequence[Path]) -> None:

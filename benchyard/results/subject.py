@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias, cast
 
 from benchyard.core.model import Json, JsonObject, point_suffix
@@ -103,6 +104,19 @@ def differences(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
         for path, value in one.items()
         if path in other and value != other[path]
     )
+
+
+def by_subject(runs: Iterable[tuple[Path, RunRecord]]) -> list[list[tuple[Path, RunRecord]]]:
+    """Group runs by what they measured, the newest group first; numbers ascend in each."""
+    groups: list[tuple[Subject, list[tuple[Path, RunRecord]]]] = []
+    for folder, record in sorted(runs, key=lambda run: run[1].began, reverse=True):
+        subject = subject_of(record)
+        alike = [group for first, group in groups if not differences(first, subject)]
+        if alike:
+            alike[0].append((folder, record))
+        else:
+            groups.append((subject, [(folder, record)]))
+    return [sorted(group, key=lambda run: run[1].run) for _, group in groups]
 
 
 def in_detail(subject: Subject) -> dict[str, Json]:

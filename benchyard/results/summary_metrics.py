@@ -1,7 +1,7 @@
 """What the runs say of one step: which executions count, and what their metrics come to."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import isfinite
 from typing import Any, cast
@@ -147,15 +147,14 @@ def describe_metrics(runs: Sequence[Sequence[Repetition]], levels: Sequence[Leve
         runs: Shape (runs, repetitions of each).
         levels: Shape (runs,): what the samples of each run show.
     """
-    table = [[_numbers(repetition) for repetition in run] for run in runs]
+    table = [[numbers_of(repetition) for repetition in run] for run in runs]
     single = all(len(run) == 1 for run in runs)
     sources = {key: None for run in table for one in run for key in one}
     taken = {name for source, name in sources if source != "command"}
     made: JsonObject = {}
     for key in sources:
-        source, name = key
-        # A command may report what the lab measures too; neither may hide the other.
-        known_as = f"reported_{name}" if source == "command" and name in taken else name
+        source, _ = key
+        known_as = name_of(key, taken)
         if single:
             values = [one.get(key) for (one,) in table]
             made[known_as] = _metric(known_as, source, values)
@@ -165,19 +164,35 @@ def describe_metrics(runs: Sequence[Sequence[Repetition]], levels: Sequence[Leve
     return made | _sampled(levels)
 
 
+def name_of(key: tuple[str, str], taken: Collection[str]) -> str:
+    """Return how a metric is called: a command may report what the lab measures too.
+
+    Args:
+        key: Source and name; neither source may hide the other.
+        taken: Names that the lab itself measures.
+    """
+    source, name = key
+    return f"reported_{name}" if source == "command" and name in taken else name
+
+
 def _sampled(runs: Sequence[Levels]) -> JsonObject:
     """Describe the extremes of the samples, one of each a run: never more than a lower bound."""
-    made: JsonObject = {}
-    for level, ours in _LEVELS.items():
-        if any(level in run for run in runs):
-            for place, end in enumerate(("min", "max")):
-                name = f"host_{ours}_sampled_{end}_bytes"
-                values = [run[level][place] if level in run else None for run in runs]
-                made[name] = _metric(name, "samples", values)
-    return made
+    told = [sampled_numbers(run) for run in runs]
+    names = dict.fromkeys(name for one in told for name in one)
+    return {name: _metric(name, "samples", [one.get(name) for one in told]) for name in names}
 
 
-def _numbers(repetition: Repetition) -> Numbers:
+def sampled_numbers(levels: Levels) -> dict[str, float]:
+    """Return the extremes of the samples of one execution, by the name of the metric (B)."""
+    return {
+        f"host_{ours}_sampled_{end}_bytes": levels[level][place]
+        for level, ours in _LEVELS.items()
+        if level in levels
+        for place, end in enumerate(("min", "max"))
+    }
+
+
+def numbers_of(repetition: Repetition) -> Numbers:
     """Return what one repetition says in numbers."""
     found: dict[tuple[str, str], float | None] = {("clock", "duration_s"): repetition.duration_s}
     for name, value in repetition.used.items():

@@ -1,7 +1,7 @@
 """The summary of a case, from the records of its finished runs."""
 
 import gc
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os.path import lexists
 from pathlib import Path
@@ -13,7 +13,7 @@ from benchyard.results.folders import Results, RunFolder
 from benchyard.results.krown import krown_runs, runs_without_record, surely_krowns
 from benchyard.results.krown_reading import read_results
 from benchyard.results.record import RUN_FILE, RunRecord, read_record
-from benchyard.results.subject import Subject, differences, in_words, subject_of
+from benchyard.results.subject import Subject, by_subject, differences, in_words, subject_of
 from benchyard.results.summary import summarize as describe
 from benchyard.results.summary_files import Remarks, write_summary
 from benchyard.run.adaptive import enough, rule_of, warnings_of
@@ -90,19 +90,6 @@ def _summarize_own(
         include_suspect=include_suspect,
     )
     return sorted(unreadable)
-
-
-def by_subject(runs: Iterable[tuple[Path, RunRecord]]) -> list[list[tuple[Path, RunRecord]]]:
-    """Group runs by what they measured, the newest group first; numbers ascend in each."""
-    groups: list[tuple[Subject, list[tuple[Path, RunRecord]]]] = []
-    for folder, record in sorted(runs, key=lambda run: run[1].began, reverse=True):
-        subject = subject_of(record)
-        alike = [group for first, group in groups if not differences(first, subject)]
-        if alike:
-            alike[0].append((folder, record))
-        else:
-            groups.append((subject, [(folder, record)]))
-    return [sorted(group, key=lambda run: run[1].run) for _, group in groups]
 
 
 def _told_apart(subject: Subject, records: Sequence[RunRecord]) -> str:

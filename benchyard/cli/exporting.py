@@ -1,0 +1,206 @@
+"""``benchyard export``: results for spreadsheets, data frames and papers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import click
+
+from benchyard.case.loading import Loaded, find_metadata, raise_problems
+from benchyard.cli.common import (
+    cases_argument,
+    load_selected,
+    resources_option,
+    results_option,
+    root_option,
+    tag_option,
+)
+from benchyard.cli.option_types import ExportFile, columns_option
+from benchyard.cli.targets import targets
+from benchyard.cli.terminal import say
+from benchyard.core.errors import InputError, RecordError
+from benchyard.core.files import write_atomically
+from benchyard.results.campaigns import chosen_campaigns
+from benchyard.show.export.columns import Rows
+from benchyard.show.export.files import WRITERS, csv_pieces
+from benchyard.show.export.latex import latex
+from benchyard.show.export.paper import markdown, paper_tables
+from benchyard.show.export.sources import Source, source_of, sources_at
+from benchyard.show.export.summarized import summarized
+from benchyard.show.export.tidy import Choice, Tally, tidy
+from benchyard.show.pages.markdown import cell
+from benchyard.statistics.figures import plural
+
+#: Format of tables for papers to what writes them, and ending of a file to its format.
+_WRITE_TABLES = {"latex": latex, "markdown": partial(markdown, escape=cell)}
+_PAPERS = {".tex": "latex", ".md": "markdown"}
+_STDOUT = Path("-")
+
+
+@click.command("export")
+@cases_argument
+@tag_option
+@resources_option
+@root_option
+@results_option
+@click.option(
+    "-o",
+    "--output",
+    "files",
+    multiple=True,
+    type=ExportFile(*WRITERS, *_PAPERS),
+    help="File to write: .csv, .parquet, .arrow, .xlsx, .tex or .md; - is stdout.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["csv", "latex", "markdown"]),
+    show_default="csv",
+    help="What stdout gets.",
+)
+@click.option(
+    "--summary", is_flag=True, help="A row for each step and metric, not each repetition."
+)
+@click.option(
+    "--metric", "metrics", multiple=True, help="Metric, or glob; may be given several times."
+)
+@columns_option
+@click.option("--counted", is_flag=True, help="Only executions that the statistics describe.")
+@click.option("--include-suspect", is_flag=True, help="Let executions count that were disturbed.")
+@click.option(
+    "--points",
+    type=click.Choice(["columns", "rows"]),
+    default="columns",
+    show_default=True,
+    help="Where tables of LaTeX and Markdown have the points of a matrix.",
+)
+@click.option(
+    "--campaign",
+    metavar="NAME",
+    help="An earlier campaign by the beginning of its date or digest, or all of them.",
+)
+def command(
+    cases: tuple[str, ...],
+    tags: tuple[str, ...],
+    resource_folders: tuple[Path, ...],
+    root: Path,
+    results: Path | None,
+    files: tuple[Path, ...],
+    format_: str | None,
+    metrics: tuple[str, ...],
+    columns: tuple[str, ...] | None,
+    points: str,
+    campaign: str | None,
+    *,
+    summary: bool,
+    counted: bool,
+    include_suspect: bool,
+) -> None:
+    """Write results for other programs: spreadsheets, data frames, papers.
+
+    CASE is what it is for benchyard run, or a folder with results. Files get a row for each run,
+    step, repetition and metric, or with --summary for each step and metric; .tex and .md get
+    tables of medians. Without -o it goes to stdout.
+    """
+    outputs = [(file, _kind(file, format_)) for file in files or (_STDOUT,)]
+    _refuse_useless(outputs, format_, columns)
+    sources = _sources(cases, tags, resource_folders, root, results, campaign)
+    choice, tally = Choice(metrics, include_suspect, counted), Tally()
+    rows = (summarized if summary else tidy)(sources, choice, tally)
+    rows = rows if columns is None else rows.only(columns)
+    # Rows come last: what does not count is told by them.
+    for file, kind in sorted(outputs, key=lambda output: output[1] == "rows"):
+        if kind in _WRITE_TABLES:
+            tables = paper_tables(sources, choice, tally, points_as_rows=points == "rows")
+            _write_text(_WRITE_TABLES[kind](tables), file)
+        else:
+            _write_rows(rows, file)
+    _tell(tally, counted=counted)
+
+
+def _kind(file: Path, format_: str | None) -> str:
+    """Return how a file is written: ``latex``, ``markdown`` or ``rows``."""
+    if file == _STDOUT:
+        return format_ if format_ in _WRITE_TABLES else "rows"
+    return _PAPERS.get(file.suffix.lower(), "rows")
+
+
+def _refuse_useless(
+    outputs: Sequence[tuple[Path, str]], format_: str | None, columns: Sequence[str] | None
+) -> None:
+    if format_ and _STDOUT not in (file for file, _ in outputs):
+        raise click.UsageError(
+            "--format is for stdout; the ending of a file says how it is written"
+        )
+    if columns is not None and "rows" not in (kind for _, kind in outputs):
+        raise click.UsageError("--columns is for rows; tables have their columns by --points")
+
+
+def _sources(
+    cases: Sequence[str],
+    tags: Sequence[str],
+    folders: Sequence[Path],
+    root: Path,
+    results: Path | None,
+    campaign: str | None,
+) -> list[Source]:
+    """Return the folders that are meant: those with results first, then those of cases."""
+    bare = [text for text in cases if _holds_no_case(text)]
+    named = [text for text in cases if text not in bare]
+    found = [source for text in bare for source in sources_at(Path(text))]
+    loaded: list[Loaded] = []
+    if named or not bare:
+        _, loaded = load_selected(root, named, tags, folders)
+    found += [
+        source_of(case, folder) for item in loaded for case, folder in targets(item, root, results)
+    ]
+    if not found:
+        raise_problems(loaded)
+        raise InputError(f"{', '.join(bare)}: no runs there; benchyard run makes them")
+    each = {source.folder.resolve(): source for source in found}.values()
+    return [
+        replace(source, folder=place)
+        for source in each
+        for place in chosen_campaigns(source.folder, campaign)
+    ]
+
+
+def _holds_no_case(text: str) -> bool:
+    """Tell whether a text names a folder with results and no case."""
+    try:
+        folder = Path(text)
+        return folder.is_dir() and not any(find_metadata(folder))
+    except (OSError, ValueError):  # too long for a path, and maybe a name
+        return False
+
+
+def _write_rows(rows: Rows, file: Path) -> None:
+    if file != _STDOUT:
+        WRITERS[file.suffix.lower()](rows, file)
+        return
+    for piece in csv_pieces(rows):
+        say(piece, end="")
+
+
+def _write_text(text: str, file: Path) -> None:
+    if file == _STDOUT:
+        say(text, end="")
+    else:
+        write_atomically(file, text)
+
+
+def _tell(tally: Tally, *, counted: bool) -> None:
+    """Say on stderr what does not count.
+
+    Raises:
+        RecordError: If runs cannot be read.
+    """
+    reasons = [f"{n:,} {word.replace('_', ' ')}" for word, n in tally.left_out.most_common()]
+    if reasons:
+        number = f"{tally.left_out.total():,} of {plural(tally.executions, 'execution')}"
+        what = "left out" if counted else "marked in the column left_out (--counted drops them)"
+        say(f"{number} {what}: {', '.join(reasons)}", err=True)
+    if tally.unreadable:
+        number = plural(len(tally.unreadable), "finished run")
+        raise RecordError("\n".join([f"{number} left out:", *tally.unreadable]))

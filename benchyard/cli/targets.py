@@ -1,0 +1,31 @@
+"""Which results folders a selected case has, also one that cannot be executed here."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from benchyard.case.loading import Loaded
+from benchyard.cli.common import results_of
+from benchyard.core.model import Case
+from benchyard.results.folders import Results
+from benchyard.results.krown import krown_runs
+
+
+def targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[Case, Path]]:
+    """Yield cases with their results folders; of an invalid case, those with runs."""
+    if not item.problems:
+        yield from ((case, results_of(case, root, results)) for case in item.cases)
+        return
+    case = Case(item.file.parent, id="", name=item.name, description="", steps=())
+    folder = results_of(case, root, results)
+    if has_runs(folder):
+        yield case, folder
+    # Points of a matrix that cannot be read any more: their folders tell which they were.
+    for point in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if has_runs(point):
+            yield replace(case, name=f"{case.name}[{point.name}]"), point
+
+
+def has_runs(folder: Path) -> bool:
+    """Tell whether finished runs lie in a folder, ours or KROWN's."""
+    return bool(Results(folder).marked() or krown_runs(folder))

@@ -1,0 +1,1 @@
+"""Results for other programs: tidy rows, summarized rows, and tables for papers."""

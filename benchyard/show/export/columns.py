@@ -1,0 +1,158 @@
+"""Rows below named columns of one type each: what every format is written from."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json, plain
+from benchyard.core.wording import hint, printable, quote
+
+#: A moment is a text in ISO 8601, UTC; None is unknown.
+Cell: TypeAlias = str | int | float | bool | None
+Cells: TypeAlias = tuple[Cell, ...]
+#: The metric that every execution has.
+DURATION = "duration_s"
+_LARGEST_WHOLE = 2**63 - 1
+
+
+class Kind(StrEnum):
+    """What the cells of a column are; the value is the type's name in DuckDB."""
+
+    TEXT = "VARCHAR"
+    WHOLE = "BIGINT"
+    NUMBER = "DOUBLE"
+    FLAG = "BOOLEAN"
+    MOMENT = "TIMESTAMPTZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of rows."""
+
+    name: str
+    kind: Kind = Kind.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows that are read each time that they are written somewhere.
+
+    Args:
+        read: Yields the rows, each with as many cells as there are columns.
+    """
+
+    columns: Sequence[Column]
+    read: Callable[[], Iterator[Cells]]
+
+    def only(self, names: Sequence[str]) -> "Rows":
+        """Return the rows with these columns alone, in this order.
+
+        Raises:
+            InputError: If one is not there, or given twice.
+        """
+        known = {column.name: place for place, column in enumerate(self.columns)}
+        refuse_unknown(names, known)
+        places = [known[name] for name in names]
+        take: Callable[[Cells], Cells] = itemgetter(*places)
+        if len(places) == 1:
+            take = _alone(places[0])
+        return Rows([self.columns[place] for place in places], lambda: map(take, self.read()))
+
+
+def _alone(place: int) -> Callable[[Cells], Cells]:
+    return lambda cells: (cells[place],)
+
+
+def refuse_unknown(names: Sequence[str], known: Mapping[str, object]) -> None:
+    """Refuse names of columns that are not there, and those that are given twice.
+
+    Raises:
+        InputError: With all of them.
+    """
+    wrong = [f"no column is '{quote(n)}'{hint(n, known)}" for n in names if n not in known]
+    wrong += [f"column '{quote(n)}' is given twice" for n in set(names) if names.count(n) > 1]
+    if wrong or not names:
+        raise InputError("\n".join(wrong) or "no column is named; leave --columns out to have all")
+
+
+def text(value: object) -> str | None:
+    """Return a text from outside for a cell: on one line, None if it is empty."""
+    return printable(str(value)) or None if value is not None else None
+
+
+def point_columns(points: Sequence[Mapping[str, Json]], taken: Sequence[str]) -> dict[str, Column]:
+    """Return a column for each parameter of the matrices, by the parameter's name.
+
+    Args:
+        points: Of all cases.
+        taken: Names that are taken: a parameter that is called so becomes ``matrix_<name>``. No two
+            names differ in upper and lower case alone: to DuckDB they would be one.
+    """
+    used = {name.lower() for name in taken}
+    made: dict[str, Column] = {}
+    for name in dict.fromkeys(name for point in points for name in point):
+        free = name
+        while free.lower() in used:
+            free = f"matrix_{free}"
+        used.add(free.lower())
+        made[name] = Column(free, _kind([point[name] for point in points if name in point]))
+    return made
+
+
+def _kind(values: Sequence[Json]) -> Kind:
+    kinds = {type(value) for value in values}
+    if kinds == {bool}:
+        return Kind.FLAG
+    large = any(isinstance(v, int) and abs(v) > _LARGEST_WHOLE for v in values)
+    if not kinds <= {int, float} or large:
+        return Kind.TEXT
+    return Kind.WHOLE if kinds == {int} else Kind.NUMBER
+
+
+def point_cell(value: Json, kind: Kind) -> Cell:
+    """Return a value of a matrix as a cell of its column."""
+    if value is None or kind is Kind.TEXT:
+        return None if value is None else text(plain(value))
+    return value if isinstance(value, int | float) else None
+
+
+class Metrics:
+    """Which metrics are wanted, and which there were.
+
+    Args:
+        patterns: Globs over names; without any all are wanted.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = patterns
+        self._wanted: dict[str, bool] = {}
+
+    def take(self, name: str) -> bool:
+        """Tell whether a metric is wanted."""
+        found = self._wanted.get(name)
+        if found is None:
+            matched = any(fnmatchcase(name, pattern) for pattern in self._patterns)
+            found = self._wanted[name] = matched or not self._patterns
+        return found
+
+    def of(self, metrics: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the wanted metrics of a step of ``summary.json``."""
+        return {name: document for name, document in metrics.items() if self.take(name)}
+
+    def refuse_unmatched(self) -> None:
+        """Refuse patterns that took nothing of all that there was.
+
+        Raises:
+            InputError: With all of them.
+        """
+        wrong = [
+            f"no metric is '{quote(pattern)}'{hint(pattern, self._wanted)}"
+            for pattern in self._patterns
+            if not any(fnmatchcase(name, pattern) for name in self._wanted)
+        ]
+        if wrong and self._wanted:
+            raise InputError("\n".join(wrong))

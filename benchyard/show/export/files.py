@@ -1,0 +1,205 @@
+"""Rows in files: CSV, Parquet, Arrow, XLSX.
+
+DuckDB makes Parquet and Arrow out of the CSV, so that no more than a part of the rows is ever in
+memory. That loses nothing: a float is written with all of its digits, no cell holds a line end, and
+an empty cell is null, since no text of ours is empty.
+"""
+
+import csv
+import importlib
+import io
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from benchyard.core.errors import InputError
+from benchyard.core.files import writing_atomically
+from benchyard.show.export.columns import Cell, Cells, Kind, Rows
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: Rows that are written at once.
+_PIECE = 5_000
+#: Source: Microsoft, "Excel specifications and limits": rows and columns of a worksheet,
+#: characters of a cell.
+_MOST_ROWS, _MOST_COLUMNS, _LONGEST_CELL = 1_048_576, 16_384, 32_767
+_ARROW_MISSING = (
+    "Arrow files need pyarrow, which is not installed: pip install 'benchyard[arrow]', "
+    "or write .parquet, which every reader of Arrow reads too"
+)
+
+
+def csv_pieces(rows: Rows) -> Iterator[str]:
+    """Yield the rows as CSV, RFC 4180 but for the line ends (LF), some thousands at a time."""
+    made = io.StringIO()
+    writer = csv.writer(made, lineterminator="\n")
+    writer.writerow([column.name for column in rows.columns])
+    flags = [at for at, column in enumerate(rows.columns) if column.kind is Kind.FLAG]
+    every = rows.read()
+    while piece := list(islice(every, _PIECE)):
+        writer.writerows(_spelt(cells, flags) for cells in piece)
+        yield made.getvalue()
+        made.seek(0)
+        made.truncate()
+    yield made.getvalue()
+
+
+def _spelt(cells: Cells, flags: list[int]) -> list[Cell]:
+    """Write flags in lower case: Python's True is a text to polars."""
+    spelt = list(cells)
+    for at in flags:
+        flag = spelt[at]
+        spelt[at] = None if flag is None else "true" if flag else "false"
+    return spelt
+
+
+def write_csv(rows: Rows, file: Path) -> None:
+    """Write CSV in UTF-8."""
+    with writing_atomically(file) as stream:
+        for piece in csv_pieces(rows):
+            stream.write(piece.encode())
+
+
+def _beside(file: Path, make: Callable[[Path], None]) -> None:
+    """Have a file made by a library that wants its name, and put it in its place when it is whole.
+
+    Args:
+        make: Gets the path of the file that is not yet there.
+    """
+    with TemporaryDirectory(prefix="benchyard-export-") as folder:
+        made = Path(folder, "made")
+        make(made)
+        with writing_atomically(file) as stream, made.open("rb") as source:
+            shutil.copyfileobj(source, stream)
+
+
+def write_parquet(rows: Rows, file: Path) -> None:
+    """Write Parquet, compressed with zstd; times are in UTC."""
+
+    def make(made: Path) -> None:
+        with _relation(rows, made.with_suffix(".csv")) as database:
+            database.execute(f"COPY rows TO '{made}' (FORMAT parquet, COMPRESSION zstd)")
+
+    _beside(file, make)
+
+
+def write_arrow(rows: Rows, file: Path) -> None:
+    """Write an Arrow IPC file, which is Feather 2 too.
+
+    Raises:
+        InputError: If pyarrow is not installed.
+    """
+    try:
+        pyarrow: Any = importlib.import_module("pyarrow")
+    except ImportError as error:
+        raise InputError(_ARROW_MISSING) from error
+
+    def make(made: Path) -> None:
+        with _relation(rows, made.with_suffix(".csv")) as database:
+            reader: Any = pyarrow.RecordBatchReader.from_stream(database.sql("FROM rows"))
+            with pyarrow.ipc.new_file(str(made), reader.schema) as writer:
+                for batch in reader:
+                    writer.write_batch(batch)
+
+    _beside(file, make)
+
+
+def _relation(rows: Rows, file: Path) -> "DuckDBPyConnection":
+    """Return a database with a view ``rows`` of the rows, which are written as CSV before."""
+    import duckdb  # noqa: PLC0415 - takes its time, and only two formats need it
+
+    write_csv(rows, file)
+    types = ", ".join(f"{_quoted(c.name)}: '{c.kind.value}'" for c in rows.columns)
+    database = duckdb.connect()
+    database.execute("SET TimeZone = 'UTC'")
+    database.execute(
+        f"CREATE VIEW rows AS FROM read_csv('{file}', auto_detect=false, header=true, delim=',', "
+        f"""quote='"', escape='"', nullstr='', new_line='\\n', columns={{{types}}})"""
+    )
+    return database
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
+
+
+def write_xlsx(rows: Rows, file: Path) -> None:
+    """Write a workbook of one sheet: numbers are numbers, texts never formulas.
+
+    Raises:
+        InputError: If there are more rows than a sheet can have.
+    """
+    # Not annotated by its makers, and only one format needs it.
+    workbook: Any = importlib.import_module("xlsxwriter").Workbook
+
+    def make(made: Path) -> None:
+        # Row by row, so that no more than one is in memory.
+        book = workbook(str(made), {"constant_memory": True})
+        try:
+            _fill(book, rows)
+        finally:
+            book.close()
+
+    _beside(file, make)
+
+
+def _fill(book: Any, rows: Rows) -> None:
+    sheet = book.add_worksheet("results")
+    bold = book.add_format({"bold": True})
+    moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss.000"})
+    sheet.freeze_panes(1, 0)
+    for at, column in enumerate(rows.columns):
+        sheet.set_column(at, at, max(10, min(len(column.name) + 4, 30)))
+        sheet.write_string(0, at, column.name, bold)
+    writers = _cell_writers(sheet, moment)
+    kinds = [column.kind for column in rows.columns]
+    last = 0
+    for last, cells in enumerate(rows.read(), 1):
+        if last >= _MOST_ROWS:
+            raise InputError(_too_many())
+        for at, (kind, cell) in enumerate(zip(kinds, cells, strict=True)):
+            if cell is not None:
+                writers[kind](last, at, cell)
+    sheet.autofilter(0, 0, last, len(kinds) - 1)
+
+
+def _too_many() -> str:
+    return (
+        f"a worksheet has {_MOST_ROWS:,} rows at most, and these are more; choose with --metric or "
+        "--counted, or write .csv or .parquet"
+    )
+
+
+def _cell_writers(sheet: Any, moment: Any) -> Mapping[Kind, Callable[[int, int, Any], object]]:
+    """Return how cells of each kind are written at a row and a column."""
+
+    def write_moment(row: int, at: int, value: str) -> None:
+        # Excel knows no time zones: the time is UTC's.
+        when = datetime.fromisoformat(value).replace(tzinfo=None)
+        sheet.write_datetime(row, at, when, moment)
+
+    def write_text(row: int, at: int, value: str) -> None:
+        sheet.write_string(row, at, value[:_LONGEST_CELL])
+
+    return {
+        Kind.TEXT: write_text,
+        Kind.WHOLE: sheet.write_number,
+        Kind.NUMBER: sheet.write_number,
+        Kind.FLAG: sheet.write_boolean,
+        Kind.MOMENT: write_moment,
+    }
+
+
+#: Ending of a file's name to how rows are written there.
+WRITERS: Mapping[str, Callable[[Rows, Path], None]] = {
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+    ".arrow": write_arrow,
+    ".feather": write_arrow,
+    ".xlsx": write_xlsx,
+}

@@ -1,0 +1,193 @@
+"""Tables of medians for papers: steps against points of a matrix, or against metrics."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchyard.core.model import JsonObject, plain, point_suffix
+from benchyard.core.table import Table
+from benchyard.show.export.columns import DURATION, Metrics
+from benchyard.show.export.rounding import Figure, Scale, rounded, scale_of, words_of
+from benchyard.show.export.sources import Source
+from benchyard.show.export.summarized import summaries
+from benchyard.show.export.tidy import Choice, Tally, refuse_nothing
+
+_Statistics = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table of rounded medians; its texts are the user's, and not escaped.
+
+    Args:
+        title: Of the case.
+        labels: Heads of the columns that tell what a row is of.
+        heads: Of each column of figures its name and its unit; None is a mere number.
+        rows: Of each its labels, and its figures, None where there is none.
+        note: What the figures are.
+    """
+
+    title: str
+    labels: Sequence[str]
+    heads: Sequence[tuple[str, str | None]]
+    rows: Sequence[tuple[Sequence[str], Sequence[Figure | None]]]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """The newest runs of one point: statistics by step and metric, names of steps."""
+
+    source: Source
+    statistics: Mapping[tuple[str, str], _Statistics]
+    names: Mapping[str, str]
+
+
+def paper_tables(
+    sources: Sequence[Source], choice: Choice, tally: Tally, *, points_as_rows: bool = False
+) -> list[PaperTable]:
+    """Return the tables of some cases: the medians of the newest subject's runs.
+
+    Without metrics in ``choice`` they are of the duration alone. A case with a matrix gets a table
+    for each metric, with a column for each point; else one table, with a column for each metric.
+
+    Args:
+        points_as_rows: Whether points of a matrix are rows.
+
+    Raises:
+        InputError: If no run is there, or no metric is called so.
+    """
+    tally.begin()
+    metrics = Metrics(choice.metrics or (DURATION,))
+    points = [found for one in sources for found in _point(one, choice, tally, metrics)]
+    refuse_nothing(len(points), sources, tally.unreadable)
+    metrics.refuse_unmatched()
+    made: list[PaperTable] = []
+    for case in _by_case(points):
+        if points_as_rows or not any(point.source.point for point in case):
+            made.append(_with_points_as_rows(case))
+        else:
+            made += _with_points_as_columns(case)
+    return [table for table in made if table.rows]
+
+
+def _by_case(points: Sequence[_Point]) -> list[list[_Point]]:
+    """Group the points of a case; of each its newest campaigns, the ones before, and so on."""
+    seen = Counter[str]()
+    found: dict[tuple[str, int], list[_Point]] = {}
+    for point in points:
+        found.setdefault((point.source.case, seen[point.source.title]), []).append(point)
+        seen[point.source.title] += 1
+    return list(found.values())
+
+
+def _point(source: Source, choice: Choice, tally: Tally, metrics: Metrics) -> Iterator[_Point]:
+    for document, _ in list(summaries(source, choice, tally))[:1]:
+        steps: list[dict[str, Any]] = [*_steps(document)]
+        statistics = {
+            (step["id"], name): metric["statistics"]
+            for step in steps
+            for name, metric in metrics.of(step.get("metrics") or {}).items()
+            if metric["statistics"]["n"]
+        }
+        named = {step["id"]: step["name"] for step in steps}
+        yield _Point(source, statistics, named)
+
+
+def _steps(document: JsonObject) -> Iterator[dict[str, Any]]:
+    steps: Any = document["steps"]
+    yield from steps
+
+
+def _with_points_as_rows(case: Sequence[_Point]) -> PaperTable:
+    metrics = list(dict.fromkeys(name for point in case for _, name in point.statistics))
+    scales = [_scale(case, metric) for metric in metrics]
+    parameters = list(dict.fromkeys(name for point in case for name in point.source.point))
+    rows = [
+        (
+            (*(plain(point.source.point.get(name)) for name in parameters), point.names[step]),
+            [_figure(point, step, m, s) for m, s in zip(metrics, scales, strict=True)],
+        )
+        for point in case
+        for step in dict.fromkeys(step for step, _ in point.statistics)
+    ]
+    heads = [(words_of(m), s.unit) for m, s in zip(metrics, scales, strict=True)]
+    return PaperTable(_title(case), (*parameters, "step"), heads, rows, _note(case))
+
+
+def _with_points_as_columns(case: Sequence[_Point]) -> Iterator[PaperTable]:
+    named = _names(case)
+    for metric in dict.fromkeys(name for point in case for _, name in point.statistics):
+        scale = _scale(case, metric)
+        steps = dict.fromkeys(s for point in case for s, name in point.statistics if name == metric)
+        rows = [
+            ((named[step],), [_figure(point, step, metric, scale) for point in case])
+            for step in steps
+        ]
+        unit = f", {scale.unit}" if scale.unit else ""
+        heads = [(point_suffix(point.source.point)[1:-1], None) for point in case]
+        title = f"{_title(case)}: {words_of(metric)}{unit}"
+        yield PaperTable(title, ("step",), heads, rows, _note(case))
+
+
+def _names(case: Sequence[_Point]) -> dict[str, str]:
+    """Return the step's names; its id where it is called otherwise at each point."""
+    found: dict[str, set[str]] = {}
+    for point in case:
+        for step, name in point.names.items():
+            found.setdefault(step, set()).add(name)
+    return {step: names.pop() if len(names) == 1 else step for step, names in found.items()}
+
+
+def _title(case: Sequence[_Point]) -> str:
+    source = case[0].source
+    return f"{source.case}, campaign {source.campaign}" if source.campaign else source.case
+
+
+def _scale(case: Sequence[_Point], metric: str) -> Scale:
+    found = [
+        s.get("median") for p in case for (_, name), s in p.statistics.items() if name == metric
+    ]
+    return scale_of(metric, [median for median in found if median is not None])
+
+
+def _figure(point: _Point, step: str, metric: str, scale: Scale) -> Figure | None:
+    return rounded(point.statistics.get((step, metric), {}), scale)
+
+
+def _note(case: Sequence[_Point]) -> str:
+    """Say what the figures are, of how many runs, and where an interval is missing."""
+    described = [statistics for point in case for statistics in point.statistics.values()]
+    counts = sorted({int(statistics["n"]) for statistics in described if statistics["n"]})
+    runs = "no run" if not counts else f"{counts[0]} to {counts[-1]} runs"
+    if len(counts) == 1:
+        runs = f"{counts[0]} run{'s' * (counts[0] != 1)}"
+    intervals: list[Mapping[str, Any]] = [s.get("median_interval") or {} for s in described]
+    levels = sorted({100 * i["level"] for i in intervals if i.get("low") is not None})
+    if not levels:
+        return f"Median over {runs}, too few for an interval."
+    missing = any(i.get("low") is None for i in intervals)
+    few = " Without ±: too few runs for an interval." if missing else ""
+    level = f"{levels[0]:g} %"
+    return f"Median over {runs}, ± the farther end of its {level} confidence interval.{few}"
+
+
+def markdown(tables: Sequence[PaperTable], escape: Callable[[str], str]) -> str:
+    """Return the tables as Markdown, each below its title.
+
+    Args:
+        escape: Makes a text from outside harmless in a cell.
+    """
+    return "\n".join(_markdown(table, escape) for table in tables)
+
+
+def _markdown(table: PaperTable, escape: Callable[[str], str]) -> str:
+    heads = [*map(escape, table.labels)]
+    figures = [escape(f"{name} ({unit})" if unit else name) for name, unit in table.heads]
+    rows = [
+        [*map(escape, labels), *("-" if one is None else str(one) for one in cells)]
+        for labels, cells in table.rows
+    ]
+    body = Table([*heads, *figures], rows, figures).markdown()
+    return f"**{escape(table.title)}**\n\n{body}\n{table.note}\n"

@@ -1,0 +1,97 @@
+"""Where the runs to export lie, and what can be read there."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchyard.analysis.comparison.run_sets import results_folders
+from benchyard.core.errors import RecordError
+from benchyard.core.model import Case, Json
+from benchyard.results.campaigns import is_earlier, read_campaign
+from benchyard.results.folders import Results, run_folder
+from benchyard.results.krown_reading import read_results
+from benchyard.results.record import RunRecord, read_record
+from benchyard.results.subject import by_subject
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A folder with runs of one case.
+
+    Args:
+        case: Its name, without the point of its matrix.
+        title: Its name with it.
+        point: Values of the matrix; empty without one.
+    """
+
+    case: str
+    title: str
+    point: Mapping[str, Json]
+    folder: Path
+
+    @property
+    def campaign(self) -> str | None:
+        """Name of the earlier campaign that the folder holds; None for the newest one."""
+        return self.folder.name if is_earlier(self.folder) else None
+
+
+def source_of(case: Case, folder: Path) -> Source:
+    """Return where the runs of a case lie; an invalid one does not say which point it is."""
+    known = None if case.steps else _newest(folder)
+    return _described(known, folder) if known else Source(case.name, case.title, case.point, folder)
+
+
+def sources_at(folder: Path) -> list[Source]:
+    """Return the folders with runs at or below a folder, by their records."""
+    return [
+        _described(record, place) if record else Source(place.name, place.name, {}, place)
+        for place in results_folders(folder)
+        for record in [_newest(place)]
+    ]
+
+
+def _newest(folder: Path) -> RunRecord | None:
+    for run in reversed(Results(folder).recorded().values()):
+        with suppress(RecordError):
+            return read_record(run.path)
+    return None
+
+
+def _described(record: RunRecord, folder: Path) -> Source:
+    title, point = str(record.case.get("title")), record.case.get("point")
+    name = str(record.case.get("name") or title)
+    return Source(name, title, point if isinstance(point, dict) else {}, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The runs in a folder.
+
+    Args:
+        groups: Records of the finished runs, those of one subject together, the newest first.
+        unfinished: Records of the runs that are not done.
+        unreadable: Why runs are left out that cannot be read.
+    """
+
+    groups: Sequence[Sequence[RunRecord]]
+    unfinished: Sequence[RunRecord]
+    unreadable: Sequence[str] = ()
+
+
+def read(source: Source) -> Found:
+    """Read the runs in a folder: ours, or KROWN's where there is none of ours."""
+    campaign = read_campaign(source.folder)
+    if campaign.krown and not campaign.records:
+        found = read_results(source.title, source.folder)
+        reasons = (*campaign.unreadable.values(), *map(str, found.unreadable.values()))
+        return Found([[record for _, record in found.runs]], found.unfinished, reasons)
+    runs = [(run_folder(source.folder, n), record) for n, record in campaign.records.items()]
+    groups = [[record for _, record in group] for group in by_subject(runs)]
+    return Found(groups, list(_unfinished(source.folder)), [*campaign.unreadable.values()])
+
+
+def _unfinished(folder: Path) -> Iterator[RunRecord]:
+    for run in Results(folder).failed().values():
+        with suppress(RecordError):
+            yield read_record(run.path)

@@ -1,0 +1,287 @@
+"""The tidy form: a row for each run, step, repetition and metric."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from benchyard.core.errors import InputError
+from benchyard.core.model import Outcome
+from benchyard.results.record import RunRecord, StepRecord
+from benchyard.results.subject import Subject, digest_of, subject_of
+from benchyard.results.summary_metrics import (
+    UNFINISHED_RUN,
+    Numbers,
+    left_out_because,
+    levels_of,
+    name_of,
+    numbers_of,
+    sampled_numbers,
+    unit_and_direction,
+)
+from benchyard.show.export.columns import (
+    DURATION,
+    Cells,
+    Column,
+    Kind,
+    Metrics,
+    Rows,
+    point_cell,
+    point_columns,
+    text,
+)
+from benchyard.show.export.sources import Source, read
+
+#: Why executions are left out, beside the reasons of ``summary.json``.
+SET_UP, WARMUP, OTHER_SUBJECT = "set_up", "warmup", "other_subject"
+_CASE = Column("case")
+_BEFORE = (
+    Column("campaign"),
+    Column("run", Kind.WHOLE),
+    Column("step", Kind.WHOLE),
+    Column("step_id"),
+    Column("step_name"),
+    Column("attempt", Kind.WHOLE),
+    Column("repetition", Kind.WHOLE),
+)
+_METRIC = (
+    Column("metric"),
+    Column("value", Kind.NUMBER),
+    Column("unit"),
+    Column("direction"),
+    Column("source"),
+)
+_AFTER = (
+    Column("outcome"),
+    Column("left_out"),
+    Column("suspect", Kind.FLAG),
+    Column("suspect_reasons"),
+    Column("began", Kind.MOMENT),
+    Column("versions"),
+    Column("commit"),
+    Column("dirty", Kind.FLAG),
+    Column("subject"),
+    Column("host"),
+    Column("benchyard"),
+)
+_OURS = (_CASE, *_BEFORE, *_METRIC, *_AFTER)
+#: Digits of a subject's digest, as in the name of a campaign's folder.
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What of the runs is wanted.
+
+    Args:
+        metrics: Globs over names; without any all.
+        include_suspect: Whether suspect executions count.
+        counted: Whether executions that do not count are dropped.
+    """
+
+    metrics: Sequence[str] = ()
+    include_suspect: bool = False
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Execution:
+    """Numbers that belong together: of one execution of a command, or of a step's samples.
+
+    Args:
+        attempt: Which one; None if there was none.
+        repetition: Its place in the attempt; None for what never began, and for samples.
+        numbers: Source and name to value.
+        left_out: Why it does not count; None if it does.
+        began: ISO 8601; None if it is not known.
+    """
+
+    attempt: int | None
+    repetition: int | None
+    numbers: Numbers
+    outcome: Outcome
+    left_out: str | None
+    suspect: Sequence[str] = ()
+    began: str | None = None
+
+    @property
+    def of_command(self) -> bool:
+        """Whether these are no samples of what another one tells of already."""
+        return ("clock", DURATION) in self.numbers
+
+
+class Tally:
+    """What was seen while rows were read: what cannot be read, and what does not count.
+
+    Each reading of the rows begins it anew.
+    """
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was seen."""
+        self.executions = 0
+        self.left_out: Counter[str] = Counter()
+        self.unreadable: list[str] = []
+
+    def counts(self, made: _Execution) -> bool:
+        """Count an execution, and tell whether it counts in the statistics."""
+        self.executions += made.of_command
+        if made.left_out is not None and made.of_command:
+            self.left_out[made.left_out] += 1
+        return made.left_out is None
+
+
+def tidy(sources: Sequence[Source], choice: Choice, tally: Tally) -> Rows:
+    """Return the rows of all runs of some cases, case by case and in the order of the runs."""
+    points = point_columns([source.point for source in sources], [one.name for one in _OURS])
+
+    def rows() -> Iterator[Cells]:
+        metrics, made = Metrics(choice.metrics), 0
+        tally.begin()
+        for source in sources:
+            for cells in _of_source(source, points, choice, metrics, tally):
+                made += 1
+                yield cells
+        metrics.refuse_unmatched()
+        refuse_nothing(made, sources, tally.unreadable)
+
+    return Rows((_CASE, *points.values(), *_BEFORE, *_METRIC, *_AFTER), rows)
+
+
+def refuse_nothing(made: int, sources: Sequence[Source], unreadable: Sequence[str]) -> None:
+    """Refuse to write a file without a row.
+
+    Raises:
+        InputError: It says where nothing was found, and what cannot be read.
+    """
+    if not made:
+        where = ", ".join(source.title for source in sources[:3])
+        more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
+        nothing = f"{where}{more}: no run to export; benchyard run makes them"
+        raise InputError("\n".join([nothing, *unreadable]))
+
+
+def start_of_row(source: Source, points: Mapping[str, Column]) -> Cells:
+    """Return the cells that name a case, its point and its campaign."""
+    point = (point_cell(source.point.get(name), c.kind) for name, c in points.items())
+    return (text(source.case), *point, text(source.campaign))
+
+
+def _of_source(
+    source: Source, points: Mapping[str, Column], choice: Choice, metrics: Metrics, tally: Tally
+) -> Iterator[Cells]:
+    found = read(source)
+    tally.unreadable += found.unreadable
+    runs = [(r, OTHER_SUBJECT if at else None) for at, g in enumerate(found.groups) for r in g]
+    runs += [(record, UNFINISHED_RUN) for record in found.unfinished]
+    taken = _measured_names(record for record, _ in runs)
+    start = start_of_row(source, points)
+    for record, why in sorted(runs, key=lambda one: one[0].run):
+        end = origin(record)
+        for step in record.steps:
+            before = (*start, record.run, step.index, text(step.id), text(step.name))
+            for made in _executions(step, why, taken[step.index], choice):
+                if tally.counts(made) or not choice.counted:
+                    yield from _rows(before, made, end, metrics)
+
+
+def _measured_names(records: Iterable[RunRecord]) -> dict[int, set[str]]:
+    """Return the names that the lab itself measures, by the step's index."""
+    names: dict[int, set[str]] = {}
+    for record in records:
+        for step in record.steps:
+            mine = names.setdefault(step.index, {DURATION})
+            mine.update(*(made.used for attempt in step.attempts for made in attempt.repetitions))
+    return names
+
+
+def _executions(
+    step: StepRecord, why: str | None, taken: Collection[str], choice: Choice
+) -> Iterator[_Execution]:
+    """Yield what one step of a run is told of.
+
+    Args:
+        why: Why the whole run is left out; None if it is not.
+        taken: Names that the lab itself measures.
+    """
+    whole = why or _why_not(step, choice)
+    number = step.attempts[-1].number if step.attempts else None
+    if not any(attempt.repetitions for attempt in step.attempts):
+        reason = whole or step.outcome.value
+        yield _Execution(number, None, {("clock", DURATION): None}, step.outcome, reason)
+        return
+    for attempt in step.attempts:
+        last = attempt is step.attempts[-1]
+        for place, made in enumerate(attempt.repetitions, 1):
+            reason = WARMUP if made.kind == "warmup" else None if last else attempt.outcome.value
+            yield _Execution(
+                attempt.number,
+                place,
+                {(key[0], name_of(key, taken)): v for key, v in numbers_of(made).items()},
+                made.outcome,
+                whole or reason,
+                made.suspect,
+                made.started_at or attempt.started_at,
+            )
+    sampled = sampled_numbers(levels_of(step.sampled))
+    if sampled:
+        numbers = {("samples", name): value for name, value in sampled.items()}
+        yield _Execution(number, None, numbers, step.outcome, whole, step.suspect)
+
+
+def _why_not(step: StepRecord, choice: Choice) -> str | None:
+    if not step.measure:
+        return SET_UP
+    return left_out_because(step, include_suspect=choice.include_suspect)
+
+
+def _rows(before: Cells, made: _Execution, end: Cells, metrics: Metrics) -> Iterator[Cells]:
+    after = (
+        made.outcome.value,
+        made.left_out,
+        bool(made.suspect),
+        text("; ".join(made.suspect)),
+        in_utc(made.began),
+        *end,
+    )
+    for (source, name), value in made.numbers.items():
+        known = value is not None or name == DURATION
+        if metrics.take(name) and known:
+            unit, direction = unit_and_direction(name)
+            metric = (text(name), value, unit, direction, source)
+            yield (*before, made.attempt, made.repetition, *metric, *after)
+
+
+def in_utc(moment: str | None) -> str | None:
+    """Return a moment in UTC, to the microsecond: ``2026-11-25T03:38:16.071534Z``."""
+    if not moment:
+        return None
+    try:
+        utc = datetime.fromisoformat(moment).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return utc.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def origin(record: RunRecord) -> Cells:
+    """Return the cells that tell where a run's numbers come from."""
+    subject = subject_of(record)
+    commit, changes = record.commit or (None, None)
+    return (
+        text(versions_of(subject)),
+        text(commit),
+        None if commit is None else changes is not None,
+        digest_of(subject).removeprefix("sha256:")[:_DIGITS],
+        text(record.environment.get("host")),
+        text(record.benchyard_version),
+    )
+
+
+def versions_of(subject: Subject) -> str:
+    """Return the versions of the resources: ``DuckDB 1.2.2; Process Linux 6.1``."""
+    versions = subject.get("versions")
+    told = versions.items() if isinstance(versions, dict) else ()
+    each = [(name, facts.get("version")) for name, facts in told if isinstance(facts, dict)]
+    return "; ".join(f"{name} {version}" for name, version in each if version)

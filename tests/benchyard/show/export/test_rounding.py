@@ -1,0 +1,95 @@
+"""Rounding by the interval, and units."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from benchyard.show.export.rounding import Scale, rounded, scale_of, words_of
+
+SECONDS = Scale(1.0, "s")
+
+
+def statistics(median: float, low: float | None, high: float | None) -> dict[str, object]:
+    return {"median": median, "median_interval": {"low": low, "high": high}}
+
+
+@pytest.mark.parametrize(
+    ("median", "low", "high", "expected"),
+    [
+        (12.3456, 12.1, 12.5, "12.35 ± 0.25"),
+        (12.3456, 12.3456, 12.4452, "12.35 ± 0.10"),
+        (0.00123456, 0.0012, 0.00124, "0.001235 ± 0.000035"),
+        (123456.0, 120000.0, 125000.0, "123500 ± 3500"),
+        (7.0, 5.0, 8.0, "7.0 ± 2.0"),
+        (0.0, 0.0, 0.01, "0.000 ± 0.010"),
+        (0.0, 0.0, 0.0, "0 ± 0"),
+        (1234567.0, 1234567.0, 1234567.0, "1234567 ± 0"),
+        (-1.2345, -1.3, -1.2, "-1.234 ± 0.066"),
+        (1.23456, None, None, "1.23"),
+        (123456.0, None, None, "123000"),
+    ],
+)
+def test_the_half_width_has_two_digits_and_the_median_ends_where_it_does(
+    median: float, low: float | None, high: float | None, expected: str
+) -> None:
+    assert str(rounded(statistics(median, low, high), SECONDS)) == expected
+
+
+def test_what_is_not_known_has_no_figure() -> None:
+    assert rounded({}, SECONDS) is None
+
+
+_NUMBERS = st.floats(1e-9, 1e12)
+
+
+@given(_NUMBERS, _NUMBERS, _NUMBERS)
+def test_rounding_keeps_within_half_of_the_last_place(one: float, two: float, three: float) -> None:
+    low, median, high = sorted((one, two, three))
+    width = max(median - low, high - median)
+    assume(width > 1e-12)
+    figure = rounded(statistics(median, low, high), SECONDS)
+    assert figure is not None
+    assert figure.half_width is not None
+    assert len(str(int(figure.half_width.scaleb(30))).rstrip("0")) <= 2
+    assert figure.value.as_tuple().exponent == figure.half_width.as_tuple().exponent
+    place = Decimal(1).scaleb(int(figure.value.as_tuple().exponent))
+    assert abs(figure.value - Decimal(repr(median))) <= place / 2
+    # 0.0996 to two digits is 0.10: the place is one higher then, and so is what it may differ.
+    assert abs(figure.half_width - Decimal(repr(width))) <= place / 2
+
+
+@pytest.mark.parametrize(
+    ("metric", "medians", "unit"),
+    [
+        ("duration_s", [0.002, 0.5], "ms"),
+        ("duration_s", [0.002, 1.5], "s"),
+        ("duration_s", [2e-7], "µs"),
+        ("duration_s", [0.0], "s"),
+        ("peak_bytes", [1500.0, 2.5e9], "GB"),
+        ("read_bytes_per_s", [1500.0], "kB/s"),
+        ("peak_bytes", [0.0], "B"),
+        ("rows_per_s", [1e6], "1/s"),
+        ("row_count", [1e6], None),
+        ("accuracy", [0.5], None),
+        ("power_j", [5.0], "J"),
+        ("duration_s", [], "s"),
+    ],
+)
+def test_the_unit_suits_the_largest(metric: str, medians: list[float], unit: str | None) -> None:
+    assert scale_of(metric, medians).unit == unit
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("duration_s", "duration"),
+        ("rows_per_s", "rows"),
+        ("resource_memory_peak_bytes", "resource memory peak"),
+        ("row_count", "row count"),
+        ("_s", "_s"),
+    ],
+)
+def test_names_become_words_without_the_unit(metric: str, words: str) -> None:
+    assert words_of(metric) == words

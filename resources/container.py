@@ -10,7 +10,6 @@ from benchyard.core.model import Json
 from resources._containers.base import SHARED, ContainerResource
 from resources._containers.container import ProgramCall
 from resources._containers.kinds import ProgramContainer, ServerContainer
-from resources._containers.readiness import Readiness
 from resources._containers.settings import (
     ContainerSettings,
     HealthCheckSettings,
@@ -22,6 +21,7 @@ from resources._containers.settings import (
 from resources._containers.specification import Mount, Specification
 from resources._containers.streams import Follower
 from resources._files import emptied, keeping_profile, kept_file, named_or_kept, refuse_missing
+from resources._readiness import Readiness
 
 __all__ = [
     "SHARED",

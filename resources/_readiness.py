@@ -15,6 +15,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import Protocol
 
 from benchyard.core.errors import InputError, NotReadyError, ResourceError
+from resources._ports import is_port
 
 #: Seconds between two questions.
 PAUSE = 0.02
@@ -235,11 +236,6 @@ def is_pattern(text: str) -> bool:
     except (re.error, OverflowError, RecursionError):
         return False
     return True
-
-
-def is_port(text: str) -> bool:
-    """Tell whether a text is the number of a port."""
-    return text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 65536
 
 
 def log_way(pattern: str) -> LogPattern:

@@ -12,7 +12,8 @@ from benchyard.core.amounts import parse_size
 from benchyard.core.errors import InputError, SettingsError
 from resources._containers.readiness import Healthy
 from resources._containers.specification import HealthCheck
-from resources._readiness import Readiness, command_way, http_way, is_port, log_way, tcp_way
+from resources._ports import is_port
+from resources._readiness import Readiness, command_way, http_way, log_way, tcp_way
 
 _CPUSET = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 #: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.

@@ -12,7 +12,7 @@ from benchyard.analysis.comparison.run_sets import Pairs, RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
-from benchyard.results.summary_metrics import SMALLER, unit_and_direction
+from benchyard.results.summary_metrics import SMALLER
 from benchyard.statistics.comparison import (
     LEVEL,
     THRESHOLD,
@@ -223,7 +223,7 @@ def _judged(drafts: Sequence[_Draft], rule: Rule) -> tuple[Row, ...]:
             draft.baseline,
             draft.candidate,
             draft.metric,
-            *unit_and_direction(draft.metric),
+            *draft.candidate.unit_and_direction(draft.metric),
             one,
             next(judged) if _is_tested(one) else untested,
         )
@@ -237,7 +237,7 @@ def _is_tested(difference: Difference) -> bool:
 
 
 def _difference(draft: _Draft, rule: Rule) -> Difference:
-    _, direction = unit_and_direction(draft.metric)
+    _, direction = draft.candidate.unit_and_direction(draft.metric)
     return compare_samples(
         draft.baseline.values.get(draft.metric, ()),
         draft.candidate.values.get(draft.metric, ()),

@@ -37,6 +37,7 @@ class Service(ProgramResource[ServiceSettings]):
 
     Settings: ClassVar[type[ServiceSettings]] = ServiceSettings
     concurrent: ClassVar[bool] = False
+    works_beside: ClassVar[bool] = True
 
     def __init__(self, settings: ServiceSettings, workspace: Workspace) -> None:
         super().__init__(settings, workspace)

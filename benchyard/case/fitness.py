@@ -252,7 +252,7 @@ def _portless(named: Iterable[str], names: Names) -> Iterator[str]:
         resource, message = names.found(name)
         if message:
             yield f"'${{port:{quote(name)}}}': {message}"
-        elif resource is not None and resource.port is Resource.port:
+        elif resource is not None and resource.port is Resource[Any].port:
             yield f"'${{port:{quote(name)}}}': a {resource.__name__} serves at no port of this host"
 
 

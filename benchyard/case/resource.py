@@ -156,6 +156,8 @@ class Resource(ABC, Generic[SettingsT]):
     Settings: ClassVar[type[Any]] = NoSettings
     #: Whether two commands may be under way on one instance at the same time.
     concurrent: ClassVar[bool] = False
+    #: Whether commands let programs work that are not its own, such as those that ask it.
+    works_beside: ClassVar[bool] = False
     #: Folders in the repositories of what is measured, from the class's module on.
     repositories: ClassVar[Sequence[str]] = ()
 

@@ -147,8 +147,7 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
         answer = self._answer({**request, "result": None if result is None else str(result)})
         python, times = answer["python"], answer["times"]
         self._version = f"{python['implementation']} {python['version']}"
-        told = {**_told(times), "garbage_collector": python["garbage_collector"]}
-        return CommandResult(told, result)
+        return CommandResult(_told(times), result)
 
     def _answer(self, request: Mapping[str, Json]) -> dict[str, Any]:
         """Let the worker time the function.
@@ -191,6 +190,7 @@ def _told(times: Mapping[str, Any]) -> dict[str, Json]:
         "loop_count": times["loops"],
         "values_s": list[Json](values),
         "warmup_values_s": times["warmups"],
+        "garbage_collector": times["garbage_collector"],
     }
 
 

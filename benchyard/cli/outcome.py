@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.cli.terminal import print_json, print_table, say
-from benchyard.core.errors import RecordError
+from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import content, shown
 from benchyard.core.model import Case, Json
-from benchyard.core.wording import printable, quote
+from benchyard.core.wording import hint, printable, quote
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import Results, RunFolder
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import read_record
 from benchyard.results.subject import about
-from benchyard.show.steps_table import steps_table
+from benchyard.show.steps_table import DURATION, steps_table
 from benchyard.statistics.figures import plural
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -75,8 +75,14 @@ def read_summary(results: Path) -> dict[str, Any]:
         ) from error
 
 
-def print_outcome(chosen: Sequence[tuple[Case, Path]], *, as_json: bool) -> None:
-    """Print the summaries of cases, each given with the folder of its results."""
+def print_outcome(
+    chosen: Sequence[tuple[Case, Path]], *, as_json: bool, metric: str = DURATION
+) -> None:
+    """Print the summaries of cases, each given with the folder of its results.
+
+    Args:
+        metric: What the tables show of each step.
+    """
     if as_json:
         summaries: list[Json] = [
             {
@@ -90,15 +96,17 @@ def print_outcome(chosen: Sequence[tuple[Case, Path]], *, as_json: bool) -> None
         print_json({"cases": summaries})
         return
     for case, folder in chosen:
-        print_summary(case, folder, read_summary(folder))
+        print_summary(case, folder, read_summary(folder), metric)
 
 
-def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
+def print_summary(
+    case: Case, folder: Path, summary: dict[str, Any], metric: str = DURATION
+) -> None:
     """Print one case's steps with their statistics; a table for each thing that was measured."""
     say(f"\n{printable(_name(case, folder))}", bold=True)
     steps = summary.get("steps", [])
     if steps:
-        _print_steps(steps)
+        _print_steps(steps, metric)
     else:
         readable = " that can be read" if summary.get("unreadable") else ""
         say(f"no finished run{readable}")
@@ -110,11 +118,23 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
     for other in summary.get("other_subjects") or ():
         numbers = ", ".join(str(run["run"]) for run in other["runs"])
         say(f"\n{printable(case.title)}, run {numbers}", bold=True)
-        _print_steps(other["steps"])
+        _print_steps(other["steps"], metric)
     before = len(earlier_campaigns(folder))
     if before:
         _remark(f"earlier: {plural(before, 'campaign')}; benchyard stats --campaign all shows them")
     _remark(f"results: {shown(folder)}")
+
+
+def refuse_unknown_metric(summaries: Iterable[dict[str, Any]], metric: str) -> None:
+    """Refuse a metric that no step of any case has.
+
+    Raises:
+        InputError: If so; it names what there is.
+    """
+    steps: list[dict[str, Any]] = [s for summary in summaries for s in summary.get("steps", [])]
+    known: list[str] = [name for step in steps for name in step.get("metrics") or {}]
+    if known and metric not in known:
+        raise InputError(f"no step has the metric '{quote(metric)}'{hint(metric, {*known})}")
 
 
 def _name(case: Case, folder: Path) -> str:
@@ -157,7 +177,7 @@ def _failure(run: RunFolder) -> str:
     return f"run {record.run} {record.outcome}: {why}; see {shown(run.log)}"
 
 
-def _print_steps(steps: list[dict[str, Any]]) -> None:
-    table = steps_table(steps, quote)
+def _print_steps(steps: list[dict[str, Any]], metric: str) -> None:
+    table = steps_table(steps, quote, metric)
     heads, figures = (list(map(str.upper, names)) for names in (table.heads, table.figures))
     print_table(replace(table, heads=heads, figures=figures))

@@ -8,7 +8,7 @@ import click
 
 from benchyard.case.loading import Loaded, raise_problems
 from benchyard.cli.common import load_selected, results_of, results_option, selection
-from benchyard.cli.outcome import print_outcome
+from benchyard.cli.outcome import print_outcome, read_summary, refuse_unknown_metric
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Case
@@ -16,6 +16,7 @@ from benchyard.results.campaigns import chosen_campaigns
 from benchyard.results.folders import Results
 from benchyard.results.krown import krown_runs
 from benchyard.run.summarize import summarize
+from benchyard.show.steps_table import DURATION
 from benchyard.statistics.figures import plural
 
 
@@ -32,6 +33,13 @@ from benchyard.statistics.figures import plural
     is_flag=True,
     help="Describe executions too that were disturbed; the summary says so.",
 )
+@click.option(
+    "--metric",
+    default=DURATION,
+    show_default=True,
+    metavar="NAME",
+    help="What the table shows of each step, as summary.json names it: call_s, resource_cpu_s.",
+)
 def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
@@ -42,6 +50,7 @@ def command(
     campaign: str | None,
     as_json: bool,
     include_suspect: bool,
+    metric: str,
 ) -> None:
     """Show and rewrite the statistics of finished runs.
 
@@ -65,7 +74,8 @@ def command(
         for case, folder in chosen
         if _has_runs(folder)
     )
-    print_outcome(chosen, as_json=as_json)
+    refuse_unknown_metric((read_summary(folder) for _, folder in chosen), metric)
+    print_outcome(chosen, as_json=as_json, metric=metric)
     _tell_of_invalid(loaded, [case.folder for case, _ in chosen])
     if unreadable:
         text = f"{plural(unreadable, 'finished run')} left out"

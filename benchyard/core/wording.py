@@ -105,6 +105,10 @@ def runs_and(numbers: Sequence[int], one: str, more: str) -> str:
 def duration(seconds: float) -> str:
     """Write a length of time with the unit that suits it."""
     # The next unit begins where rounding would show a thousand of this one.
+    if 0 < seconds < 999.5e-9:
+        return f"{seconds * 1e9:.3g} ns"
+    if 0 < seconds < 9.995e-6:
+        return f"{seconds * 1e6:.2f} µs"
     if seconds < 999.5e-6:
         return f"{seconds * 1e6:.0f} µs"
     if seconds < 0.99995:

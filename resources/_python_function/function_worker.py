@@ -1,8 +1,9 @@
 """Times a function, in the interpreter that a case names: any CPython or PyPy from 3.8 on.
 
 It takes two arguments, both names of files: the request, a JSON object as
-``resources.pythonfunction`` writes it, and the answer. The exit code is 1 if the function raised, and 2 if there is none.
-Nothing but the standard library is imported. Source of the way of timing: pyperf, "Runner".
+``resources.pythonfunction`` writes it, and the answer. The exit code is 1 if the function raised,
+and 2 if there is none. Nothing but the standard library is imported.
+Source of the way of timing: pyperf, "Runner".
 """
 
 from __future__ import annotations
@@ -66,7 +67,6 @@ def told() -> dict[str, Any]:
     return {
         "implementation": platform.python_implementation(),
         "version": platform.python_version(),
-        "garbage_collector": gc.isenabled(),
     }
 
 
@@ -106,7 +106,8 @@ def timed(call: Call, request: dict[str, Any]) -> dict[str, Any]:
     loops = request["loops"] or calibrated(call, request["min_seconds"])
     warmups = [measured(call, loops) / loops for _ in range(request["warmups"])]
     values = [measured(call, loops) / loops for _ in range(request["values"])]
-    return {"loops": loops, "warmups": warmups, "values": values}
+    collects = gc.isenabled()
+    return {"loops": loops, "warmups": warmups, "values": values, "garbage_collector": collects}
 
 
 def calibrated(call: Call, min_seconds: float) -> int:

@@ -143,8 +143,8 @@ def printed_metrics(output: Path | None, wanted: Mapping[str, Metric]) -> dict[s
     raw = {**_in_json(output, wanted), **_in_words(output, wanted)}
     for name, metric in wanted.items():
         try:
-            found[name] = _number(raw[name]) * metric.get("factor", 1)
-        except _MissingError as error:
+            found[name] = number_of(raw[name]) * metric.get("factor", 1)
+        except MissingError as error:
             if error.odd or not metric.get("optional"):
                 problems.append(f"'{name}': {error}")
             found[name] = None
@@ -153,7 +153,7 @@ def printed_metrics(output: Path | None, wanted: Mapping[str, Metric]) -> dict[s
     return found
 
 
-class _MissingError(Exception):
+class MissingError(Exception):
     """Why a metric is not there.
 
     Args:
@@ -165,8 +165,8 @@ class _MissingError(Exception):
         self.odd = odd
 
 
-def _number(raw: object) -> float:
-    if isinstance(raw, _MissingError):
+def number_of(raw: object) -> float:
+    if isinstance(raw, MissingError):
         raise raw
     number: float | None = None
     with suppress(ValueError, OverflowError):
@@ -176,7 +176,7 @@ def _number(raw: object) -> float:
             float(raw)  # not beyond what floats hold
             number = raw
     if number is None or not math.isfinite(number):
-        raise _MissingError(f"{quote(raw)} is no number", odd=True)
+        raise MissingError(f"{quote(raw)} is no number", odd=True)
     return number
 
 
@@ -186,9 +186,9 @@ def _in_json(output: Path | None, wanted: Mapping[str, Metric]) -> dict[str, obj
         return {}
     try:
         document = _document(output)
-    except _MissingError as error:
+    except MissingError as error:
         return dict.fromkeys(paths, error)
-    return {name: _at(document, path) for name, path in paths.items()}
+    return {name: value_at(document, path) for name, path in paths.items()}
 
 
 def _document(output: Path | None) -> object:
@@ -198,10 +198,10 @@ def _document(output: Path | None) -> object:
         with suppress(ValueError, RecursionError):
             return json.loads(candidate)
     what = "it is no JSON, nor is its last line" if text.strip() else "nothing was printed"
-    raise _MissingError(what)
+    raise MissingError(what)
 
 
-def _at(document: object, path: str) -> object:
+def value_at(document: object, path: str) -> object:
     value = document
     for name in _names(path):
         inner = cast("dict[str, object]", value) if isinstance(value, dict) else {}
@@ -213,7 +213,7 @@ def _at(document: object, path: str) -> object:
         else:
             known = list(inner)
             what = f"there is no '{quote(name)}' of '{quote(path)}' in its JSON"
-            return _MissingError(what + hint(name, known))
+            return MissingError(what + hint(name, known))
     return value
 
 
@@ -230,7 +230,7 @@ def _in_words(output: Path | None, wanted: Mapping[str, Metric]) -> dict[str, ob
         return {}
     texts = [None] * len(patterns) if output is None else _searched(output, [*patterns.values()])
     return {
-        name: _MissingError(f"nothing matches '{quote(pattern)}'") if text is None else text
+        name: MissingError(f"nothing matches '{quote(pattern)}'") if text is None else text
         for (name, pattern), text in zip(patterns.items(), texts, strict=True)
     }
 

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from benchyard.case.resource import NoSettings, Workspace
 from benchyard.core.errors import CommandFailedError
 from resources import _metrics
-from resources._metrics import Metric, printed_metrics, refused_metrics
+from resources._metrics import (
+    Metric,
+    MissingError,
+    number_of,
+    printed_metrics,
+    refused_metrics,
+    value_at,
+)
 from resources.process import Process
 
 
@@ -82,17 +89,20 @@ def test_a_pattern_that_takes_for_ever_ends(
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53))
 def test_every_number_is_read_as_it_was_written(value: float) -> None:
-    assert _metrics._number(json.loads(json.dumps(value))) == value
-    assert _metrics._number(repr(value)) == value
+    assert number_of(json.loads(json.dumps(value))) == value
+    assert number_of(repr(value)) == value
 
 
 @given(st.recursive(st.none() | st.booleans() | st.text() | st.floats(), st.lists), st.text())
 def test_whatever_is_printed_ends_in_a_number_or_a_sentence(document: object, path: str) -> None:
-    raw = _metrics._at(document, path)
+    told: list[str] = []
     try:
-        assert math.isfinite(_metrics._number(raw))
-    except _metrics._MissingError as error:
-        assert str(error)
+        number = number_of(value_at(document, path))
+    except MissingError as error:
+        told.append(str(error))
+    else:
+        told.append("a number" if math.isfinite(number) else "")
+    assert all(told)
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_a_crash_during_a_step_fails_it_with_the_log(start: Start) -> None:
     service = start(echo())
     service.wait_until_ready()
     with pytest.raises(
-        CommandFailedError, match="(?s)ended: exit code 7; it said: .*asked to die"
+        CommandFailedError, match=r"(?s)ended: exit code 7; it said: .*asked to die"
     ) as caught:
         service.execute(asking("die"))
     assert not isinstance(caught.value, ProgramFailedError)
@@ -275,8 +275,9 @@ def test_a_second_instance_keeps_the_log_of_the_first(start: Start, workspace: W
     ],
 )
 def test_wrong_settings_are_told(settings: dict[str, Any], name: str) -> None:
+    wrong: Any = {"arguments": ["true"], **settings}
     with pytest.raises(SettingsError) as caught:
-        ServiceSettings(**{"arguments": ["true"], **settings})
+        ServiceSettings(**wrong)
     assert [wrong for wrong, _ in caught.value.wrong] == [name]
 
 

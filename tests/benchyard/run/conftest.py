@@ -100,6 +100,7 @@ class FakeCollector:
     def used(
         self, start: Reading, end: Reading, *, step: int | None = None, beside: bool = False
     ) -> Used:
+        del beside
         self.measured.append(step)
         ticks = end.at_ns / 1e9 - start.at_ns / 1e9
         return Used({"ticks": ticks, "level": 7.0}, {"flow_cpu_s": 0.0}, self.suspect)

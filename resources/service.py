@@ -78,10 +78,6 @@ class Service(ProgramResource[ServiceSettings]):
         """Return the port at which it serves."""
         return self._port
 
-    def facts(self) -> Mapping[str, Json]:
-        """Return its port, once it has one."""
-        return {"port": self._port} if self._port else {}
-
     # -- life
 
     def initialize(self) -> None:

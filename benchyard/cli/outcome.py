@@ -132,9 +132,9 @@ def refuse_unknown_metric(summaries: Iterable[dict[str, Any]], metric: str) -> N
         InputError: If so; it names what there is.
     """
     steps: list[dict[str, Any]] = [s for summary in summaries for s in summary.get("steps", [])]
-    known: list[str] = [name for step in steps for name in step.get("metrics") or {}]
+    known: set[str] = set[str]().union(*(step.get("metrics") or () for step in steps))
     if known and metric not in known:
-        raise InputError(f"no step has the metric '{quote(metric)}'{hint(metric, {*known})}")
+        raise InputError(f"no step has the metric '{quote(metric)}'{hint(metric, known)}")
 
 
 def _name(case: Case, folder: Path) -> str:

@@ -109,6 +109,8 @@ def duration(seconds: float) -> str:
         return f"{seconds * 1e9:.3g} ns"
     if 0 < seconds < 9.995e-6:
         return f"{seconds * 1e6:.2f} µs"
+    if 0 < seconds < 99.95e-6:
+        return f"{seconds * 1e6:.1f} µs"
     if seconds < 999.5e-6:
         return f"{seconds * 1e6:.0f} µs"
     if seconds < 0.99995:

@@ -89,7 +89,6 @@ def test_a_program_asks_two_services_that_no_step_names(
         *((phase, "other") for phase in ("start", "ready")),
         *(("stop", name) for name in ("other", "Process", "one")),
     ]
-    assert told["resources"]["one"]["port"] != told["resources"]["other"]["port"]
     assert (folder / "results" / "run_1" / "one" / "service.log").exists()
     assert told["steps"][0]["parameters"]["arguments"][-1] == "${port:one}"
 

@@ -102,8 +102,8 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
     def call(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
         self,
         function: str,
-        arguments: list[Json] | None = None,
-        keywords: dict[str, Json] | None = None,
+        arguments: list[Any] | None = None,
+        keywords: dict[str, Any] | None = None,
         setup: str | None = None,
         min_seconds: float = 0.1,
         loops: int | None = None,

@@ -10,7 +10,6 @@ from benchyard.core.model import Json
 from resources._containers.base import SHARED, ContainerResource
 from resources._containers.container import ProgramCall
 from resources._containers.kinds import ProgramContainer, ServerContainer
-from resources._containers.readiness import Readiness
 from resources._containers.settings import (
     ContainerSettings,
     HealthCheckSettings,
@@ -22,6 +21,8 @@ from resources._containers.settings import (
 from resources._containers.specification import Mount, Specification
 from resources._containers.streams import Follower
 from resources._files import emptied, keeping_profile, kept_file, named_or_kept, refuse_missing
+from resources._metrics import Metrics, refused_metrics, with_metrics
+from resources._readiness import Readiness
 
 __all__ = [
     "SHARED",
@@ -129,12 +130,13 @@ class Container(ServerContainer[AnyContainerSettings]):
     def refusals(
         cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Refuse to execute where nothing runs, or nothing at all."""
+        """Refuse to execute where nothing runs, or nothing at all, and metrics that are none."""
         if command == "execute" and settings.get("runs") is False:
             what = f"{cls.__name__}.execute needs a container that runs, and the case sets 'runs'"
             yield ("command",), f"{what} to false; use run_to_end"
         if command == "execute" and parameters.get("arguments") == []:
             yield ("parameters", "arguments"), "is empty; its first item must be the program"
+        yield from refused_metrics(parameters.get("metrics"))
 
     @command
     def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
@@ -147,6 +149,7 @@ class Container(ServerContainer[AnyContainerSettings]):
         output_file: OutputFile | None = None,
         profile_file: str | None = None,
         exit_code: int = 0,
+        metrics: Metrics | None = None,
     ) -> CommandResult:
         """Execute a program in the container that runs, and wait for its end.
 
@@ -162,6 +165,7 @@ class Container(ServerContainer[AnyContainerSettings]):
             output_file: A file in ``data/shared`` that it writes and that must then be there.
             profile_file: A profile that it may write of itself; kept, and shown in the trace.
             exit_code: The exit code that means success.
+            metrics: What it prints and is a metric: name to where that stands.
         """
         if not self.settings.runs:
             raise CommandFailedError("no container runs: the case sets 'runs' to false")
@@ -178,10 +182,10 @@ class Container(ServerContainer[AnyContainerSettings]):
                 ProgramCall(environment or {}, user, working_folder, is_watched=True),
                 exit_code,
             )
-        return self._with_output(result, output_file)
+        return self._with_output(with_metrics(result, metrics), output_file)
 
     @command
-    def run_to_end(
+    def run_to_end(  # noqa: PLR0913, PLR0917 - as above
         self,
         arguments: list[str],
         entrypoint: list[str] | None = None,
@@ -190,6 +194,7 @@ class Container(ServerContainer[AnyContainerSettings]):
         output_file: OutputFile | None = None,
         profile_file: str | None = None,
         exit_code: int = 0,
+        metrics: Metrics | None = None,
     ) -> CommandResult:
         """Run a fresh container of the image to its end.
 
@@ -205,6 +210,7 @@ class Container(ServerContainer[AnyContainerSettings]):
             output_file: A file in ``data/shared`` that it writes and that must then be there.
             profile_file: A profile that it may write of itself; kept, and shown in the trace.
             exit_code: The exit code that means success.
+            metrics: What it prints and is a metric: name to where that stands.
         """
         spec = self._specification()
         fresh = replace(
@@ -219,11 +225,11 @@ class Container(ServerContainer[AnyContainerSettings]):
         )
         with keeping_profile(self.workspace, profile_file):
             result = self._run(fresh, exit_code)
-        return self._with_output(result, output_file)
+        return self._with_output(with_metrics(result, metrics), output_file)
 
     def _with_output(self, result: CommandResult, output_file: str | None) -> CommandResult:
         if output_file is None:
             return result
         output = self.workspace.new_file(output_file)
         refuse_missing(output, output_file, "the program")
-        return CommandResult(result.values, output)
+        return replace(result, output=output)

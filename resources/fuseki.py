@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from resources._containers.readiness import LogPattern, Readiness, TcpPort
 from resources._containers.settings import usable_memory
 from resources._containers.specification import Mount, Specification
 from resources._http_store import HttpStore
+from resources._readiness import LogPattern, Readiness, TcpPort
 
 #: Where the database is; the image has no such folder, and Fuseki makes none.
 DATABASE = "/fuseki/databases/DB"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from resources._containers.readiness import HttpUrl, Readiness
 from resources._containers.specification import Specification
 from resources._http_store import HttpStore
+from resources._readiness import HttpUrl, Readiness
 
 #: Where the database is.
 DATABASE = "/data"

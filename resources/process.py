@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import threading
 from abc import ABC
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from benchyard.process.kept_output import kept_output
 from benchyard.process.labels import CHILD, RUN, kill_labelled
 from benchyard.process.usage import Ended
 from resources._files import keeping_profile, named_or_kept, refuse_missing, remove_if_empty
+from resources._metrics import Metrics, refused_metrics, with_metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,24 @@ class Call:
     stdin: Path | None = None
     environment: Mapping[str, str] | None = None
     exit_code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramStep:
+    """A program as a step describes it; see ``Process.execute`` for what the names mean.
+
+    Args:
+        streams: Names of the files of stdin, stdout and stderr.
+    """
+
+    arguments: list[str]
+    working_folder: str
+    environment: Mapping[str, str] | None
+    streams: tuple[str | None, str | None, str | None]
+    output_file: str | None
+    profile_file: str | None
+    exit_code: int
+    metrics: Metrics | None
 
 
 class ProgramResource(Resource[SettingsT], ABC):
@@ -134,6 +153,49 @@ class ProgramResource(Resource[SettingsT], ABC):
                     self._note(child.ended, step)
                 self.changed()
 
+    def _execute(
+        self, step: ProgramStep, values: Callable[[Ended], Mapping[str, Json]]
+    ) -> CommandResult:
+        """Run a step's program to its end.
+
+        Args:
+            values: What is reported of its end.
+
+        Raises:
+            CommandFailedError: If it cannot start or ends in another way than expected, or did not
+                make what it should have.
+        """
+        if not step.arguments:
+            raise CommandFailedError("'arguments' is empty; its first item must be the program")
+        stdin, stdout, stderr = step.streams
+        call = Call(
+            arguments=step.arguments,
+            folder=self._folder(step.working_folder),
+            stdout=named_or_kept(self.workspace, stdout, "stdout.txt"),
+            stderr=named_or_kept(self.workspace, stderr, "stderr.txt"),
+            stdin=self.workspace.file(stdin) if stdin else None,
+            environment=step.environment,
+            exit_code=step.exit_code,
+        )
+        made = self.workspace.new_file(step.output_file) if step.output_file else None
+        with keeping_profile(self.workspace, step.profile_file):
+            ended = self._run(call)
+        if made is not None:
+            refuse_missing(made, str(step.output_file), f"'{step.arguments[0]}'")
+        output = call.stdout if call.stdout.exists() else None
+        return with_metrics(CommandResult(values(ended), output), step.metrics)
+
+    def _folder(self, name: str) -> Path:
+        """Return a folder of the run's inputs; all of them if the name is empty.
+
+        Raises:
+            CommandFailedError: If it is none.
+        """
+        folder = self.workspace.file(name) if name else self.workspace.shared
+        if not folder.is_dir():
+            raise CommandFailedError(f"the working_folder '{name}' is a file; name its folder")
+        return folder
+
     def _note(self, ended: Ended | None, step: str) -> None:
         if ended is not None:
             self._ended.append(ended)
@@ -164,13 +226,13 @@ class Process(ProgramResource[NoSettings]):
 
     def version(self) -> str:
         """Return the kernel's name, release and build."""
-        return _kernel()
+        return kernel()
 
     @classmethod
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return the kernel, as ``version`` does."""
         del settings
-        return {"version": _kernel()}
+        return {"version": kernel()}
 
     @classmethod
     def command_line(cls, command: str, parameters: Mapping[str, Json]) -> Sequence[str]:
@@ -189,10 +251,9 @@ class Process(ProgramResource[NoSettings]):
     def refusals(
         cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Refuse to execute nothing."""
-        del settings
-        if command == "execute" and parameters.get("arguments") == []:
-            yield ("parameters", "arguments"), "is empty; its first item must be the program"
+        """Refuse to execute nothing, and metrics that are none."""
+        del settings, command
+        yield from program_refusals(parameters)
 
     @command
     def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
@@ -206,6 +267,7 @@ class Process(ProgramResource[NoSettings]):
         output_file: OutputFile | None = None,
         profile_file: str | None = None,
         exit_code: int = 0,
+        metrics: Metrics | None = None,
     ) -> CommandResult:
         """Run a program and wait for its end.
 
@@ -219,37 +281,36 @@ class Process(ProgramResource[NoSettings]):
             output_file: A file that the program itself writes and that must then be there.
             profile_file: A profile that it may write of itself; kept, and shown in the trace.
             exit_code: The exit code that means success; negative for a signal.
+            metrics: What it prints and is a metric: name to where that stands.
         """
-        if not arguments:
-            raise CommandFailedError("'arguments' is empty; its first item must be the program")
-        call = Call(
-            arguments=arguments,
-            folder=self._folder(working_folder),
-            stdout=named_or_kept(self.workspace, stdout_file, "stdout.txt"),
-            stderr=named_or_kept(self.workspace, stderr_file, "stderr.txt"),
-            stdin=self.workspace.file(stdin_file) if stdin_file else None,
-            environment=environment,
-            exit_code=exit_code,
+        step = ProgramStep(
+            arguments,
+            working_folder,
+            environment,
+            (stdin_file, stdout_file, stderr_file),
+            output_file,
+            profile_file,
+            exit_code,
+            metrics,
         )
-        made = self.workspace.new_file(output_file) if output_file else None
-        with keeping_profile(self.workspace, profile_file):
-            ended = self._run(call)
-        if made is not None:
-            refuse_missing(made, str(output_file), f"'{arguments[0]}'")
-        return CommandResult(usage(ended), call.stdout if call.stdout.exists() else None)
-
-    def _folder(self, name: str) -> Path:
-        folder = self.workspace.file(name) if name else self.workspace.shared
-        if not folder.is_dir():
-            raise CommandFailedError(f"the working_folder '{name}' is a file; name its folder")
-        return folder
+        return self._execute(step, usage)
 
 
-def _kernel() -> str:
+def program_refusals(
+    parameters: Mapping[str, Json],
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Refuse to execute nothing, and metrics that are none."""
+    if parameters.get("arguments") == []:
+        yield ("parameters", "arguments"), "is empty; its first item must be the program"
+    yield from refused_metrics(parameters.get("metrics"))
+
+
+def kernel() -> str:
+    """Return the kernel's name, release and build."""
     return f"{platform.system()} {platform.release()} {platform.version()}"
 
 
-def usage(ended: Ended) -> dict[str, int | float | None]:
+def usage(ended: Ended) -> dict[str, Json]:
     """Return what the kernel accounted for a child, as values of a command."""
     return {
         "exit_code": ended.exit_status,

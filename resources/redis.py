@@ -15,11 +15,11 @@ from benchyard.core.amounts import parse_size
 from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
 from resources._containers.kinds import ServerContainer
-from resources._containers.readiness import Readiness, TcpPort
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._containers.specification import Specification
 from resources._containers.streams import Follower
 from resources._files import emptied, kept_file, named_or_kept
+from resources._readiness import Readiness, TcpPort
 
 Test: TypeAlias = Literal[
     "ping",

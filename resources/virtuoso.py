@@ -16,11 +16,11 @@ from benchyard.case.resource import CommandResult, InputFolder, command
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from benchyard.core.redaction import redacted
 from resources._containers.kinds import ServerContainer
-from resources._containers.readiness import LogPattern, Readiness, TcpPort
 from resources._containers.settings import ContainerSettings, usable_memory
 from resources._containers.specification import Mount, Specification
 from resources._containers.streams import Follower
 from resources._files import emptied, kept_file
+from resources._readiness import LogPattern, Readiness, TcpPort
 
 #: The graph that files are loaded into, as in KROWN.
 GRAPH = "http://example.com/graph"

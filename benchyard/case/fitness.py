@@ -16,7 +16,7 @@ from benchyard.case.resource import Resource, commands_of
 from benchyard.case.schema_check import Checker
 from benchyard.case.shape import meant, without
 from benchyard.core.errors import BenchyardError, SettingsError
-from benchyard.core.model import Json, JsonObject, folder_of
+from benchyard.core.model import Json, JsonObject, folder_of, ports_named
 from benchyard.core.wording import hint, near_miss, quote
 
 #: What an own name may be: it becomes a folder, a host name and a column.
@@ -170,6 +170,8 @@ class Fitness:
         names = names_of(fields.get("resources", {}), self._registry, self._near)
         steps: list[dict[str, Any]] = fields.get("steps", [])
         used = {step["resource"]: None for step in steps if "resource" in step}
+        served = [ports_named(step.get("parameters", {})) for step in steps]
+        used |= dict.fromkeys(name for named in served for name in named)
         yield from _resource_findings(names, used)
         fits: list[_Fit] = []
         for position, step in enumerate(steps):
@@ -180,6 +182,8 @@ class Fitness:
             fits.append(fit)
             for path, said in (*fit.findings, *_refused_command(step, resource, names)):
                 yield ("steps", position, *path), said
+            for said in _portless(served[position], names):
+                yield ("steps", position, "parameters"), said
         maybe = set[str]().union(*{fit.maybe for fit in fits})
         files = [fit.files or () for fit in fits]
         yield from file_findings(files, waiting, self._inputs, maybe)
@@ -250,6 +254,16 @@ def _refused_command(
         return
     settings = names.settings.get(step["resource"], {})
     yield from resource.refusals(settings, step["command"], step.get("parameters", {}))
+
+
+def _portless(named: Iterable[str], names: Names) -> Iterator[str]:
+    """Say of each resource whose port is referred to why it has none."""
+    for name in named:
+        resource, message = names.found(name)
+        if message:
+            yield f"'${{port:{quote(name)}}}': {message}"
+        elif resource is not None and resource.port is Resource[Any].port:
+            yield f"'${{port:{quote(name)}}}': a {resource.__name__} serves at no port of this host"
 
 
 def _resource_findings(names: Names, used: Mapping[str, None]) -> Iterator[Finding]:

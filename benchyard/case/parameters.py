@@ -154,6 +154,10 @@ def type_name(annotation: Any) -> str:
     if origin is tuple and arguments[1:] != (...,):
         return f"[{', '.join(type_name(argument) for argument in arguments)}]"
     schema = schema_of(annotation)
+    if origin is Literal:
+        return " or ".join(
+            f'"{value}"' if isinstance(value, str) else f"{value}" for value in arguments
+        )
     if schema.get("type") == "array":
         return f"list of {type_name(arguments[0])}"
     if is_typeddict(annotation):

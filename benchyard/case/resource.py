@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-from benchyard.core.errors import CommandFailedError
+from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.files import inside, special
 from benchyard.core.model import Json
 from benchyard.process.cgroups import Cgroup
@@ -156,6 +156,8 @@ class Resource(ABC, Generic[SettingsT]):
     Settings: ClassVar[type[Any]] = NoSettings
     #: Whether two commands may be under way on one instance at the same time.
     concurrent: ClassVar[bool] = False
+    #: Whether commands let programs work that are not its own, such as those that ask it.
+    works_beside: ClassVar[bool] = False
     #: Folders in the repositories of what is measured, from the class's module on.
     repositories: ClassVar[Sequence[str]] = ()
 
@@ -199,6 +201,19 @@ class Resource(ABC, Generic[SettingsT]):
         """
         del command, parameters
         return ()
+
+    @classmethod
+    def program_lines(
+        cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
+    ) -> Iterable[Sequence[str]]:
+        """Return all programs that a step needs on this host, each with its arguments.
+
+        Args:
+            settings: As the case gives them, references to secrets unresolved.
+            command: Of the step; empty for a resource of which only the port is used.
+        """
+        del settings
+        return [cls.command_line(command, parameters)]
 
     @classmethod
     def refusals(
@@ -270,6 +285,20 @@ class Resource(ABC, Generic[SettingsT]):
     def alive(self) -> bool:
         """Return whether further commands can be taken; called after a command failed."""
         return True
+
+    def last_words(self) -> str:
+        """Return how it ended and what it said last; asked when it is not ``alive``."""
+        return "it does not say why"
+
+    def port(self) -> int:
+        """Return the port of this host's loopback at which it serves, once it is ready.
+
+        A class that has this method of its own may be referred to as ``${port:NAME}``.
+
+        Raises:
+            ResourceError: If it serves at none.
+        """
+        raise ResourceError(f"{name_of(self)} serves at no port of this host")
 
     def pids(self, step: str | None = None) -> Sequence[int]:
         """Return the living processes whose usage, children included, is this resource's.

@@ -1,7 +1,7 @@
 """A loaded case: frozen values without behaviour."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -86,6 +86,11 @@ class Step:
     check: Check | None = None
 
     @property
+    def ports_of(self) -> tuple[str, ...]:
+        """Names of the resources whose ports the parameters refer to."""
+        return ports_named(dict(self.parameters))
+
+    @property
     def label(self) -> str:
         """Name for files and task runs, such as ``03-load``."""
         return f"{self.index:02d}-{slug(self.name)}"
@@ -147,6 +152,12 @@ class Case:
         return self.classes.get(resource, resource)
 
     @property
+    def resources(self) -> tuple[str, ...]:
+        """Names of the resources that are used, in the order of first need."""
+        names = (name for step in self.steps for name in (*step.ports_of, step.resource))
+        return tuple(dict.fromkeys(names))
+
+    @property
     def title(self) -> str:
         """Name with the point of the matrix: ``tpch[scale=0.01]``."""
         return self.name + point_suffix(self.point)
@@ -155,6 +166,42 @@ class Case:
     def shared(self) -> Path:
         """The folder with the inputs."""
         return self.folder / "data" / "shared"
+
+
+def mapped(value: Json, text: Callable[[str], str], name: Callable[[str], str] = str) -> Json:
+    """Return ``value`` with ``text`` called on every string, and ``name`` on every key."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, list):
+        return [mapped(item, text, name) for item in value]
+    if isinstance(value, dict):
+        return {name(key): mapped(item, text, name) for key, item in value.items()}
+    return value
+
+
+#: The port at which a resource serves, within a longer text such as a URL.
+_PORT = re.compile(r"\$\{port:([^{}]*)\}")
+
+
+def ports_named(value: Json) -> tuple[str, ...]:
+    """Return the resources that texts refer to as ``${port:NAME}``, each once."""
+    names: dict[str, None] = {}
+
+    def note(text: str) -> str:
+        names.update(dict.fromkeys(_PORT.findall(text)))
+        return text
+
+    mapped(value, note)
+    return tuple(names)
+
+
+def with_ports(value: Json, ports: Mapping[str, int]) -> Json:
+    """Return ``value`` with the port in place of each ``${port:NAME}`` that is known."""
+
+    def told(found: re.Match[str]) -> str:
+        return str(ports.get(found[1], found[0]))
+
+    return mapped(value, lambda text: _PORT.sub(told, text))
 
 
 def point_suffix(point: Mapping[str, Json]) -> str:

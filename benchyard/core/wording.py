@@ -121,6 +121,12 @@ def named_runs(numbers: Sequence[int]) -> str:
 def duration(seconds: float) -> str:
     """Write a length of time with the unit that suits it."""
     # The next unit begins where rounding would show a thousand of this one.
+    if 0 < seconds < 999.5e-9:
+        return f"{seconds * 1e9:.3g} ns"
+    if 0 < seconds < 9.995e-6:
+        return f"{seconds * 1e6:.2f} µs"
+    if 0 < seconds < 99.95e-6:
+        return f"{seconds * 1e6:.1f} µs"
     if seconds < 999.5e-6:
         return f"{seconds * 1e6:.0f} µs"
     if seconds < 0.99995:

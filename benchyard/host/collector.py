@@ -129,11 +129,14 @@ class Collector(Protocol):
         """
         ...
 
-    def used(self, start: Reading, end: Reading, *, step: int | None = None) -> Used:
+    def used(
+        self, start: Reading, end: Reading, *, step: int | None = None, beside: bool = False
+    ) -> Used:
         """Tell what happened between the readings at both ends of a command or phase.
 
         Args:
             step: Index of the step whose command it was; None for a phase, which is no step's.
+            beside: Whether processes of the case that are not the resource's own worked as well.
         """
         ...
 

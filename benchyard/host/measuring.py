@@ -109,14 +109,16 @@ class LocalCollector:
             self._readings += 1
             return self._readings, others
 
-    def used(self, start: Reading, end: Reading, *, step: int | None = None) -> Used:
+    def used(
+        self, start: Reading, end: Reading, *, step: int | None = None, beside: bool = False
+    ) -> Used:
         """See ``Collector``."""
         before, after = cast("LocalReading", start), cast("LocalReading", end)
         if step is not None and before.drawn:
             self._executions.append(StepSpan(step, self._edge(before), self._edge(after)))
         metrics = self._counters.used(before.counters, after.counters)
         harness = used_by_lab(before.harness, after.harness)
-        alone = not before.others and after.number == before.number + 1
+        alone = not beside and not before.others and after.number == before.number + 1
         suspect = suspicions(
             metrics,
             seconds(after.at_ns - before.at_ns),

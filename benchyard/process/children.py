@@ -168,10 +168,15 @@ class Child:
         self._signal_group(signal.SIGKILL)
         kill_labelled(CHILD, lambda value: value == self.label)
 
-    def stop(self, grace: float = 5.0) -> Ended:
-        """Ask the group to end, and kill what has not ended after ``grace`` seconds."""
+    def stop(self, grace: float = 5.0, number: signal.Signals = signal.SIGTERM) -> Ended:
+        """Ask the group to end, and kill what has not ended after ``grace`` seconds.
+
+        Args:
+            grace: Seconds.
+            number: By what it is asked.
+        """
         if self._ended is None:
-            self._signal_group(signal.SIGTERM)
+            self._signal_group(number)
             timer = threading.Timer(grace, self.kill)
             timer.start()
             try:

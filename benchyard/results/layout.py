@@ -66,7 +66,7 @@ def _digest(text: bytes) -> str:
 
 def kept_folders(case: Case) -> set[str]:
     """Return the names of the folders in which the resources of a case keep their outputs."""
-    return {folder_of(step.resource) for step in case.steps}
+    return {folder_of(name) for name in case.resources}
 
 
 def work_folder(folder: Path) -> Path:

@@ -50,6 +50,7 @@ from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.summary_metrics import (
     all_suspect,
     counting,
+    declared_kinds,
     describe_metrics,
     left_out,
     levels_of,
@@ -249,5 +250,7 @@ def _measured(by_run: _ByRun, known: str, *, include_suspect: bool) -> JsonObjec
         "advice": list[Json](_advice(lengths, left, known)),
         "runs": list[Json](repetitions),
         "repetitions": sum(len(made) for made in repetitions.values()),
-        "metrics": describe_metrics(list(repetitions.values()), levels),
+        "metrics": describe_metrics(
+            list(repetitions.values()), levels, declared_kinds(list(by_run.values())[-1])
+        ),
     }

@@ -129,6 +129,26 @@ def unit_and_direction(metric: str) -> tuple[str | None, str | None]:
     return None, None
 
 
+Kinds = Mapping[str, tuple[str | None, str | None]]
+
+
+def declared_kinds(step: StepRecord) -> dict[str, tuple[str | None, str | None]]:
+    """Return unit and direction of the metrics that a step's ``metrics`` declare.
+
+    What is not declared is read off the name, as ever.
+    """
+    kinds: dict[str, tuple[str | None, str | None]] = {}
+    declared = step.parameters.get("metrics")
+    for name, given in declared.items() if isinstance(declared, dict) else ():
+        unit, direction = unit_and_direction(name)
+        if isinstance(given, dict):
+            told_unit, told_direction = given.get("unit"), given.get("direction")
+            unit = told_unit if isinstance(told_unit, str) else unit
+            direction = told_direction if told_direction in (SMALLER, LARGER) else direction
+        kinds[name] = unit, direction
+    return kinds
+
+
 def levels_of(sampled: Mapping[str, Json]) -> dict[str, tuple[float, float]]:
     """Read the levels of a record's ``sampled``: name to least and most; empty if not known."""
     found: dict[str, tuple[float, float]] = {}
@@ -140,12 +160,15 @@ def levels_of(sampled: Mapping[str, Json]) -> dict[str, tuple[float, float]]:
     return found
 
 
-def describe_metrics(runs: Sequence[Sequence[Repetition]], levels: Sequence[Levels]) -> JsonObject:
+def describe_metrics(
+    runs: Sequence[Sequence[Repetition]], levels: Sequence[Levels], kinds: Kinds
+) -> JsonObject:
     """Describe every metric of a step over its runs.
 
     Args:
         runs: Shape (runs, repetitions of each).
         levels: Shape (runs,): what the samples of each run show.
+        kinds: Unit and direction of those whose names do not tell.
     """
     table = [[numbers_of(repetition) for repetition in run] for run in runs]
     single = all(len(run) == 1 for run in runs)
@@ -153,14 +176,16 @@ def describe_metrics(runs: Sequence[Sequence[Repetition]], levels: Sequence[Leve
     taken = {name for source, name in sources if source != "command"}
     made: JsonObject = {}
     for key in sources:
-        source, _ = key
+        source, name = key
         known_as = name_of(key, taken)
+        kind = kinds.get(name) if source == "command" else None
         if single:
             values = [one.get(key) for (one,) in table]
-            made[known_as] = _metric(known_as, source, values)
+            made[known_as] = _metric(known_as, source, values, kind=kind)
         else:
             every = [[one.get(key) for one in run] for run in table]
-            made[known_as] = _metric(known_as, source, [middle(run) for run in every], every)
+            values = [middle(run) for run in every]
+            made[known_as] = _metric(known_as, source, values, every, kind)
     return made | _sampled(levels)
 
 
@@ -208,8 +233,9 @@ def _metric(
     source: str,
     values: list[float | None],
     repetitions: list[list[float | None]] | None = None,
+    kind: tuple[str | None, str | None] | None = None,
 ) -> JsonObject:
-    unit, direction = unit_and_direction(name)
+    unit, direction = kind or unit_and_direction(name)
     known = [value for value in values if value is not None] if None in values else values
     statistics = _statistics(tuple(cast("list[float]", known)))
     return {

@@ -107,7 +107,8 @@ def _execute_once(
         end = bench.timeline.now_ns()
     after = bench.collector.boundary(owned_by(resource, step.label), begins=False)
     bench.leftovers.end(step.name, resource.programs(step.label), there)
-    timed = _timed(step, kind, (start, end), (before, after), bench)
+    beside = resource.works_beside or bool(step.ports_of)
+    timed = _timed(step, kind, (start, end), (before, after), bench, beside=beside)
     return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))
 
 
@@ -125,10 +126,12 @@ def _timed(
     span: tuple[int, int],
     readings: tuple[Reading, Reading],
     bench: AttemptKit,
+    *,
+    beside: bool,
 ) -> Repetition:
     start, end = span
     before, after = readings
-    used = bench.collector.used(before, after, step=step.index)
+    used = bench.collector.used(before, after, step=step.index, beside=beside)
     return Repetition(
         kind=kind,
         start_s=bench.timeline.since_start(start),

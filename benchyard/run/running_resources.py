@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -121,6 +121,8 @@ class _Live:
     lock: threading.Lock = field(default_factory=threading.Lock)
     started: bool = False
     broken: bool = False
+    #: Each ends a step that uses its port.
+    users: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     version: Json = None
     facts: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
@@ -156,10 +158,17 @@ class LiveResources:
     ) -> _Live:
         def make() -> Resource[Any]:
             made = found(found.Settings(**settings), workspace)
-            made.on_change(lambda: self._phases.watch(made))
+            made.on_change(lambda: self._hear_change(made))
             return made
 
         return _Live(make, make())
+
+    def _hear_change(self, resource: Resource[Any]) -> None:
+        self._phases.watch(resource)
+        live = self._live.get(name_of(resource))
+        if live is not None and live.users and not resource.alive():
+            for abort in list(live.users):
+                abort()
 
     def initialize(self) -> None:
         """Do every resource's one-time work.
@@ -202,6 +211,44 @@ class LiveResources:
             if live.resource.concurrent:
                 held.close()
             yield live.resource
+
+    @contextlib.contextmanager
+    def serving(
+        self, names: Sequence[str], step: int, abort: Callable[[], None]
+    ) -> Generator[Mapping[str, int]]:
+        """Give the ports of resources for the time of a step, starting them if need be.
+
+        Args:
+            names: Of the resources.
+            step: Index of the step that uses them.
+            abort: Ends the step; called when one of them ends.
+
+        Raises:
+            ResourceError: If one cannot be started.
+        """
+        used = [self._live[name] for name in names]
+        for live in used:
+            if live.started and not live.broken:
+                self.note_failure(name_of(live.resource))
+            if not live.started or live.broken:
+                with self.borrowed(name_of(live.resource), step):
+                    pass
+        try:
+            for live in used:
+                live.users.append(abort)
+            yield {name: self._live[name].resource.port() for name in names}
+        finally:
+            for live in used:
+                live.users.remove(abort)
+
+    def dead(self, names: Sequence[str]) -> ResourceError | None:
+        """Return the error for the first of these resources that should serve and does not."""
+        for name in names:
+            self.note_failure(name)
+            if self._live[name].broken:
+                said = self._live[name].resource.last_words()
+                return ResourceError(f"'{name}', whose port the step uses, ended: {said}")
+        return None
 
     def _bring_up(self, live: _Live, step: int) -> None:
         if live.broken:
@@ -284,5 +331,4 @@ def used_classes(
     case: Case, classes: Mapping[str, type[Resource[Any]]]
 ) -> dict[str, type[Resource[Any]]]:
     """Return the class of each resource that steps name, in the order of first mention."""
-    names = dict.fromkeys(step.resource for step in case.steps)
-    return {name: classes[case.class_of(name)] for name in names}
+    return {name: classes[case.class_of(name)] for name in case.resources}

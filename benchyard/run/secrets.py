@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchyard.core.errors import ResourceError
 from benchyard.core.files import files_below
-from benchyard.core.model import Json
+from benchyard.core.model import Json, mapped
 from benchyard.core.redaction import Redaction, Stream
 
 _REFERENCE = re.compile(r"\$\{(env|secret):([^{}]+)\}")
@@ -55,7 +55,7 @@ class Secrets:
         Raises:
             ResourceError: If a variable or secret is not there.
         """
-        return _mapped(value, lambda text: _REFERENCE.sub(lambda m: self._value(m[1], m[2]), text))
+        return mapped(value, lambda text: _REFERENCE.sub(lambda m: self._value(m[1], m[2]), text))
 
     def _value(self, kind: str, name: str) -> str:
         try:
@@ -92,18 +92,7 @@ class Secrets:
 
     def redact_json(self, value: Json) -> Json:
         """Return ``value`` with every string redacted, names included."""
-        return _mapped(value, self.redact, self.redact)
-
-
-def _mapped(value: Json, text: Callable[[str], str], name: Callable[[str], str] = str) -> Json:
-    """Return ``value`` with ``text`` called on every string, and ``name`` on every key."""
-    if isinstance(value, str):
-        return text(value)
-    if isinstance(value, list):
-        return [_mapped(item, text, name) for item in value]
-    if isinstance(value, dict):
-        return {name(key): _mapped(item, text, name) for key, item in value.items()}
-    return value
+        return mapped(value, self.redact, self.redact)
 
 
 def _redacted(path: Path, forms: Collection[str]) -> bool:

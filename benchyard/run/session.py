@@ -193,7 +193,7 @@ class Session:
 
         Before, secrets are taken out of the files there: they hold what programs said.
         """
-        for name in {step.resource for step in self.case.steps}:
+        for name in self.case.resources:
             for said in self.setting.secrets.redact_files(kept_folder(self.folder, name)):
                 self._warnings.append(f"a program said a secret; it was taken out of {said.name}")
         self._note_changed_inputs()
@@ -248,7 +248,7 @@ class Session:
 
     def _record(self, duration: float) -> RunRecord:
         told = self._resources.facts() if self._resources is not None else {}
-        names = sorted({step.resource for step in self.case.steps})
+        names = sorted(self.case.resources)
         steps = self._steps.book.records(self._account.sampled)
         stops, origin_ns = self._account.stops, self._timeline.origin_ns
         steps = with_disturbances(steps, stops, origin_ns, self._spoilt)

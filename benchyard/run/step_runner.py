@@ -9,7 +9,7 @@ from typing import cast
 
 from benchyard.core.clock import now
 from benchyard.core.errors import StepFailedError
-from benchyard.core.model import Json, Outcome, Step
+from benchyard.core.model import Json, Outcome, Step, with_ports
 from benchyard.host.collector import StepWindow
 from benchyard.results.record import Attempt, ErrorRecord, Repetition, StepRecord
 from benchyard.run.attempts import AttemptKit, execute_attempt
@@ -198,22 +198,24 @@ class StepRunner:
         return StepFailedError(f"{step.name}: {error.message}")
 
     def _execute(self, step: Step, context: StepContext) -> tuple[Repetition, ...]:
-        parameters = self._secrets.resolve(dict(step.parameters))
         if not self.book.attempts(step):
             context.keeper.announce(step)
+
+        def abort() -> None:
+            context.resources.abort(step.resource, step.label)
+
         with (
             context.bench.leftovers.step(),
+            context.resources.serving(step.ports_of, step.index, abort) as ports,
             context.resources.borrowed(step.resource, step.index) as resource,
         ):
-            repetitions = execute_attempt(
-                step,
-                resource,
-                cast("dict[str, Json]", parameters),
-                context.bench,
-                lambda: context.resources.abort(step.resource, step.label),
-            )
+            parameters = self._secrets.resolve(with_ports(dict(step.parameters), ports))
+            given = cast("dict[str, Json]", parameters)
+            repetitions = execute_attempt(step, resource, given, context.bench, abort)
             if repetitions[-1].error is not None:
                 context.resources.note_failure(step.resource)
+            if (error := context.resources.dead(step.ports_of)) is not None:
+                repetitions = _failed(repetitions, self._reporter.describe(error))
         return tuple(replace(made, values=self._redacted(made.values)) for made in repetitions)
 
     def _redacted(self, values: Mapping[str, Json]) -> dict[str, Json]:
@@ -242,3 +244,10 @@ class StepRunner:
             )
         )
         return record
+
+
+def _failed(repetitions: tuple[Repetition, ...], error: ErrorRecord) -> tuple[Repetition, ...]:
+    """Return repetitions of which the last one failed; a timeout stays one."""
+    *before, last = repetitions
+    outcome = Outcome.TIMED_OUT if last.outcome is Outcome.TIMED_OUT else Outcome.FAILED
+    return (*before, replace(last, outcome=outcome, error=error))

@@ -196,7 +196,7 @@ class Keeper:
         """Move what the steps made, remove what else they left; empty folders do not stay."""
         self._keep(self._makers.values())
         remove_work(self._folder)
-        for resource in {step.resource for step in self._case.steps}:
+        for resource in self._case.resources:
             kept = kept_folder(self._folder, resource)
             if kept.is_dir() and not any(kept.iterdir()):
                 kept.rmdir()

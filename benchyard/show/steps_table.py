@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from benchyard.analysis.comparison.wording import figure
 from benchyard.core.table import Table
 from benchyard.core.wording import duration
-from benchyard.results.summary_metrics import own_time
+from benchyard.results.summary_metrics import own_time, unit_and_direction
 from benchyard.show.export.columns import DURATION, Metrics, refuse_unknown
 from benchyard.show.export.rounding import scale_of
 from benchyard.statistics.figures import plain
@@ -32,7 +33,11 @@ class _Cell:
         return described.get(name)
 
     def amount(self, value: float | None) -> str:
-        return "-" if value is None else amount(value, self.metric)
+        if value is None:
+            return "-"
+        unit = self.document.get("unit")
+        declared = unit != unit_and_direction(self.metric)[0]
+        return figure(value, unit) if declared else amount(value, self.metric)
 
     def end(self, name: str) -> float | None:
         described: Document = self.document.get("statistics") or {}
@@ -90,10 +95,10 @@ def amount(value: float, metric: str) -> str:
     if metric.endswith("_s") and not metric.endswith("_per_s"):
         return duration(value) if value >= 0 else f"-{duration(-value)}"
     scale = scale_of(metric, [value])
-    figure = plain(value / scale.size, _DIGITS)
+    digits = plain(value / scale.size, _DIGITS)
     if scale.unit is None:
-        return figure
-    return f"{figure}/s" if scale.unit == "1/s" else f"{figure} {scale.unit}"
+        return digits
+    return f"{digits}/s" if scale.unit == "1/s" else f"{digits} {scale.unit}"
 
 
 @dataclass(frozen=True, slots=True)

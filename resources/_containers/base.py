@@ -2,7 +2,6 @@
 
 import logging
 import os
-import socket
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -27,7 +26,6 @@ from resources._containers.container_set import ContainerSet
 from resources._containers.engine import Client, EngineError, connect, ensure_image, image_identity
 from resources._containers.settings import SHARED, ContainerSettings
 from resources._containers.specification import (
-    LOOPBACK,
     Mount,
     Specification,
     execution_failed,
@@ -35,6 +33,7 @@ from resources._containers.specification import (
 )
 from resources._containers.streams import Follower
 from resources._files import emptied
+from resources._ports import is_free
 
 logger = logging.getLogger("benchyard.resources")
 
@@ -159,7 +158,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
             self._facts["pulls"] = [{**pulled, "bytes": identity["bytes"]}]
 
     def _refuse_taken_ports(self) -> None:
-        taken = [str(host) for host in self._ports().values() if host and not _is_free(host)]
+        taken = [str(host) for host in self._ports().values() if host and not is_free(host)]
         if taken:
             raise ResourceError(
                 f"{self._title}: port {', '.join(taken)} of this host is taken; stop who "
@@ -303,16 +302,6 @@ class ContainerResource(Resource[ContainerSettingsT]):
         if call.is_watched:
             told["run_s"] = ended.run_s
         return CommandResult(told, follower.output)
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOOPBACK, port))
-        except OSError:
-            return False
-    return True
 
 
 def _holds_foreign(folder: Path, user: int) -> bool:

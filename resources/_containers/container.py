@@ -192,6 +192,32 @@ class LiveContainer:
         if self._thread is not None:
             self._thread.join(STOP_SECONDS)
 
+    # -- what is asked of it while it is waited for
+
+    @property
+    def title(self) -> str:
+        """What errors call it."""
+        return f"the container of '{self.spec.image}'"
+
+    def expect(self, pattern: str) -> None:
+        """Look for a pattern in what it says; called before it starts."""
+        self.follower.expect(pattern)
+
+    def has_said(self, deadline: float) -> bool:
+        """Wait for the pattern; False if it died or the time is over."""
+        return self.follower.wait(deadline)
+
+    def said(self) -> str:
+        """Return the end of what it said."""
+        return self.follower.said()
+
+    def succeeds(self, command: Sequence[str]) -> bool:
+        """Execute a program in it, and tell whether that ended well."""
+        with self.program(command) as program:
+            for _ in program.pieces():
+                pass
+            return program.exit_code() == 0
+
     # -- facts
 
     def inspected(self) -> JsonObject:
@@ -233,10 +259,7 @@ class LiveContainer:
         except EngineError as error:
             return NotReadyError(str(error))
         how = ended.describe() if ended else "it ended"
-        return NotReadyError(
-            f"the container of '{self.spec.image}' died while {doing}: {how}; it said: "
-            f"{self.follower.said()}"
-        )
+        return NotReadyError(f"{self.title} died while {doing}: {how}; it said: {self.said()}")
 
     def over(self) -> CommandFailedError:
         """Return the error for a command that was to be executed in it, and it has ended."""
@@ -245,9 +268,7 @@ class LiveContainer:
         except EngineError as error:
             return CommandFailedError(str(error))
         how = f"ended: {ended.describe()}" if ended else "was not started"
-        return CommandFailedError(
-            f"the container of '{self.spec.image}' {how}; it said: {self.follower.said()}"
-        )
+        return CommandFailedError(f"{self.title} {how}; it said: {self.said()}")
 
     # -- further programs in it
 

@@ -9,9 +9,9 @@ from benchyard.core.errors import ResourceError
 from resources._containers.base import ContainerResource, ContainerSettingsT
 from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
-from resources._containers.readiness import Readiness, wait_until_ready
 from resources._containers.specification import Mount, Specification
 from resources._files import refuse_missing
+from resources._readiness import Readiness, wait_until_ready
 
 
 class ProgramContainer(ContainerResource[ContainerSettingsT]):

@@ -10,16 +10,10 @@ from typing import TypedDict
 
 from benchyard.core.amounts import parse_size
 from benchyard.core.errors import InputError, SettingsError
-from resources._containers.readiness import (
-    Answers,
-    Healthy,
-    HttpUrl,
-    LogPattern,
-    Readiness,
-    TcpPort,
-    is_pattern,
-)
+from resources._containers.readiness import Healthy
 from resources._containers.specification import HealthCheck
+from resources._ports import is_port
+from resources._readiness import Readiness, command_way, http_way, log_way, tcp_way
 
 _CPUSET = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 #: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.
@@ -153,11 +147,6 @@ def _wrong_folders(settings: ContainerSettings) -> Iterator[Wrong]:
             seen.add(normpath(folder))
 
 
-def is_port(text: str) -> bool:
-    """Tell whether a text is the number of a port."""
-    return text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 65536
-
-
 def readiness(given: ReadySettings) -> list[Readiness]:
     """Return the ways in which a container must be ready.
 
@@ -166,37 +155,16 @@ def readiness(given: ReadySettings) -> list[Readiness]:
     """
     ways: list[Readiness] = []
     if "log" in given:
-        if not is_pattern(given["log"]):
-            raise InputError(f"ready.log is '{given['log']}', which is no regular expression")
-        ways.append(LogPattern(given["log"]))
+        ways.append(log_way(given["log"]))
     if "tcp" in given:
-        ways.append(_tcp(given["tcp"]))
+        ways.append(tcp_way(given["tcp"]))
     if "http" in given:
-        ways.append(_http(given["http"]))
+        ways.append(http_way(given["http"]))
     if given.get("healthy"):
         ways.append(Healthy())
     if "command" in given:
-        ways.append(_answers(given["command"]))
+        ways.append(command_way(given["command"]))
     return ways
-
-
-def _tcp(port: int) -> TcpPort:
-    if not 0 < port < 65536:
-        raise InputError(f"ready.tcp is {port}; ports are 1 to 65535")
-    return TcpPort(port)
-
-
-def _answers(program: list[str]) -> Answers:
-    if not program:
-        raise InputError("ready.command is empty; give program and arguments")
-    return Answers(program)
-
-
-def _http(text: str) -> HttpUrl:
-    port, slash, path = text.removeprefix(":").partition("/")
-    if not is_port(port):
-        raise InputError(f"ready.http is '{text}'; write port and path, like 8080/health")
-    return HttpUrl(int(port), slash + path or "/")
 
 
 def health_check(given: HealthCheckSettings) -> HealthCheck | None:

@@ -11,9 +11,7 @@ from typing import Any
 
 from benchyard.core.errors import SIGNALLED, CommandFailedError, program_failed
 from benchyard.core.model import Json, JsonObject
-
-#: Ports are published for this host alone.
-LOOPBACK = "127.0.0.1"
+from resources._ports import LOOPBACK
 
 _NANOSECONDS = 1_000_000_000
 

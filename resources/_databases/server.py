@@ -10,16 +10,15 @@ from typing import ClassVar
 from benchyard.case.resource import CommandResult
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
 from resources._containers.base import ContainerSettingsT
-from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
 from resources._containers.kinds import ServerContainer
-from resources._containers.readiness import Asking, Readiness, TcpPort
 from resources._containers.specification import Mount, Specification
 from resources._databases.commands import SqlDatabase
 from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source
 from resources._embedded.embedded_file import quote_empty_lines
 from resources._files import put, read_text
+from resources._readiness import Asking, Awaited, Readiness, TcpPort
 
 #: Where the container sees this resource's scratch folder.
 OWN = "/benchyard"
@@ -38,9 +37,9 @@ class Talks(Asking):
         self._connect = connect
         self._reason = ""
 
-    def is_ready(self, container: LiveContainer) -> bool:
+    def is_ready(self, awaited: Awaited) -> bool:
         """Try it once."""
-        del container
+        del awaited
         try:
             self._connect()
         except (DialogEndedError, EngineError) as error:

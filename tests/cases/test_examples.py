@@ -39,8 +39,10 @@ ENDINGS: Mapping[str, Mapping[str, str]] = {
     "graph": {"begin": "completed", "left": "completed", "right": "completed", "end": "completed"},
     "matrix": {"sort": "completed"},
     "measuring": {"copy": "completed", "sort": "completed", "count": "completed"},
+    "python": {"sort": "completed", "insert": "completed"},
     "secrets": {"login": "tolerated"},
     "systems": {"load": "completed", "totals": "completed"},
+    "service": {"load": "completed", "serve": "completed"},
 }
 Runs = list[tuple[Path, dict[str, Any]]]
 

@@ -23,8 +23,8 @@ from benchyard.core.errors import (
 from benchyard.process.labels import CHILD, labelled
 from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
-from resources._containers.readiness import wait_until_ready
 from resources._containers.settings import readiness
+from resources._readiness import wait_until_ready
 from resources.container import AnyContainerSettings, Container
 from tests.conftest import eventually, is_gone
 from tests.ports import free_port

@@ -15,14 +15,17 @@ CLASSES = resources.find().classes
 every_class = pytest.mark.parametrize("name", sorted(CLASSES))
 
 #: Those that need nothing but this machine.
-LOCAL = ("DuckDB", "Process", "SQLite", "TPCH")
+LOCAL = ("DuckDB", "Process", "PythonFunction", "SQLite", "Service", "TPCH")
 
 #: What the lab itself calls.
 CONTRACT = {name for name in dir(Resource) if not name.startswith("_")} | {"settings", "workspace"}
 
 
 #: What a case must set at least.
-NEEDED: dict[str, dict[str, str]] = {"Container": {"image": "benchyard-test/none"}}
+NEEDED: dict[str, dict[str, Any]] = {
+    "Container": {"image": "benchyard-test/none"},
+    "Service": {"arguments": ["sleep", "600"]},
+}
 
 
 def settings(name: str) -> Any:

@@ -24,7 +24,6 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
-from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.statistics import median
 from benchyard.statistics.figures import percent, plain
 from benchyard.statistics.ranks import fewest_values
@@ -123,7 +122,7 @@ def _demand(
     sensitivity: float,
 ) -> Demand:
     spread, n = relative_spread(values), len(values)
-    unit, _ = unit_and_direction(metric)
+    unit, _ = step.unit_and_direction(metric)
     smallest = needed = None
     if spread is not None:
         smallest = smallest_change(spread, n, n, level)

@@ -8,13 +8,19 @@ Source: T. Kalibera and R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import Repetition, StepRecord
-from benchyard.results.summary_metrics import counting, left_out
+from benchyard.results.summary_metrics import (
+    Kinds,
+    counting,
+    declared_kinds,
+    left_out,
+    unit_and_direction,
+)
 from benchyard.statistics import median
 
 #: Outcomes of a step that was tried and did not do what it should.
@@ -33,6 +39,7 @@ class StepSample:
         left_out: Why executions do not count, to how many; the reasons of ``summary.json``.
         values: Metric to the run's values, one for each run that knows it, in order of the runs.
         by_run: The same by the run's number.
+        kinds: Unit and direction of the metrics that the step declares.
     """
 
     index: int
@@ -44,6 +51,11 @@ class StepSample:
     left_out: Mapping[str, Json]
     values: Mapping[str, tuple[float, ...]]
     by_run: Mapping[str, Mapping[int, float]]
+    kinds: Kinds = field(default_factory=dict[str, "tuple[str | None, str | None]"])
+
+    def unit_and_direction(self, metric: str) -> tuple[str | None, str | None]:
+        """Return what the step declares of a metric, or what its name tells."""
+        return self.kinds.get(metric) or unit_and_direction(metric)
 
 
 def sample(run_set: RunSet, *, include_suspect: bool = False) -> dict[str, StepSample]:
@@ -89,6 +101,7 @@ def _step(
         left_out=left_out(finished, broken, include_suspect=include_suspect),
         values={name: tuple(values.values()) for name, values in by_run.items()},
         by_run=by_run,
+        kinds=declared_kinds(last),
     )
 
 

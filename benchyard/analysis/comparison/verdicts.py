@@ -13,7 +13,7 @@ from benchyard.analysis.comparison.run_sets import Pairs
 from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
-from benchyard.results.summary_metrics import SMALLER, unit_and_direction
+from benchyard.results.summary_metrics import SMALLER
 from benchyard.statistics.comparison import (
     Difference,
     Judgement,
@@ -206,7 +206,7 @@ def _judged(drafts: Sequence[_Draft], rule: Rule) -> tuple[Row, ...]:
             draft.baseline,
             draft.candidate,
             draft.metric,
-            *unit_and_direction(draft.metric),
+            *draft.candidate.unit_and_direction(draft.metric),
             one,
             next(judged) if _is_tested(one) else untested,
         )
@@ -219,7 +219,7 @@ def _is_tested(difference: Difference) -> bool:
 
 
 def _difference(draft: _Draft, rule: Rule) -> Difference:
-    pair, (_, direction) = draft.pair, unit_and_direction(draft.metric)
+    pair, (_, direction) = draft.pair, draft.candidate.unit_and_direction(draft.metric)
     neutral = direction is None or pair.neutral or pair.is_other_work(draft.step)
     how = compare_samples
     values = [side.by_run.get(draft.metric, {}) for side in (draft.baseline, draft.candidate)]

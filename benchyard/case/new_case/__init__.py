@@ -18,6 +18,8 @@ TEMPLATES = {
     "command": "a program, with its input and a check of its answer",
     "sql": "queries on a database that is loaded from CSV",
     "container": "a program in a container, with limits",
+    "service": "a program that serves, and another that asks it",
+    "python": "functions of Python, as often as it takes",
     "class": "a system of your own, with a class that drives it",
 }
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

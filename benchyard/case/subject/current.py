@@ -113,7 +113,7 @@ def remember_code(case: Case, registry: Registry) -> None:
 
 
 def _classes(case: Case, registry: Registry) -> dict[str, type[Resource[Any]]]:
-    names = sorted({step.resource for step in case.steps})
+    names = sorted(case.resources)
     known = registry.classes
     return {n: known[case.class_of(n)] for n in names if case.class_of(n) in known}
 
@@ -198,11 +198,13 @@ def _installed(resource: type[Resource[Any]], settings: Mapping[str, Json]) -> J
 def _command_lines(
     case: Case, classes: Mapping[str, type[Resource[Any]]]
 ) -> Iterator[Sequence[str]]:
-    for step in case.steps:
-        found = classes.get(step.resource)
-        line = found.command_line(step.command, step.parameters) if found is not None else ()
-        if line:
-            yield line
+    asked = {step.resource for step in case.steps}
+    calls = [(step.resource, step.command, step.parameters) for step in case.steps]
+    calls += [(name, "", {}) for name in case.resources if name not in asked]
+    for name, command, parameters in calls:
+        if (found := classes.get(name)) is not None:
+            lines = found.program_lines(case.settings.get(name, {}), command, parameters)
+            yield from (line for line in lines if line)
 
 
 def _named(

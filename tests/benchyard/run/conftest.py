@@ -97,7 +97,10 @@ class FakeCollector:
         self._clock.advance(self._cost / 2)
         return FakeReading(at, at)
 
-    def used(self, start: Reading, end: Reading, *, step: int | None = None) -> Used:
+    def used(
+        self, start: Reading, end: Reading, *, step: int | None = None, beside: bool = False
+    ) -> Used:
+        del beside
         self.measured.append(step)
         ticks = end.at_ns / 1e9 - start.at_ns / 1e9
         return Used({"ticks": ticks, "level": 7.0}, {"flow_cpu_s": 0.0}, self.suspect)

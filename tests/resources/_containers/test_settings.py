@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
-from resources._containers.readiness import Answers, Healthy, HttpUrl, LogPattern, TcpPort
+from resources._containers.readiness import Healthy
 from resources._containers.settings import (
     ContainerSettings,
     health_check,
@@ -16,6 +16,7 @@ from resources._containers.settings import (
     host_memory,
     readiness,
 )
+from resources._readiness import Answers, HttpUrl, LogPattern, TcpPort
 from resources.container import AnyContainerSettings
 
 

@@ -1,0 +1,268 @@
+"""Metrics that a program prints, in JSON or in words.
+
+They are looked for when nothing is measured any more. A regular expression may take for ever and
+would block every thread of the measuring process: a process of its own looks for it.
+"""
+
+import json
+import math
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, TypedDict, cast
+
+from benchyard.case.resource import CommandResult
+from benchyard.core.errors import CommandFailedError
+from benchyard.core.model import Json
+from benchyard.core.wording import hint, quote
+from benchyard.process.children import pipe, spawn
+
+#: Output beyond (bytes) is not looked through: all of it is in memory then.
+MOST_BYTES = 64 << 20
+#: CPU seconds in which a pattern must be found.
+SEARCH_SECONDS = 10
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_UNIT = re.compile(r"[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]{0,30}[^\s\x00-\x1f\x7f])?")
+#: What a command reports by itself.
+_TAKEN = frozenset({"exit_code", "run_s", "cpu_user_s", "cpu_system_s", "peak_rss_bytes"})
+_SEARCH = """
+import json, re, resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[1]), int(sys.argv[1])))
+text = open(sys.argv[2], encoding="utf-8", errors="replace").read()
+found = []
+for pattern in json.loads(sys.stdin.read()):
+    last = None
+    for last in re.finditer(pattern, text, re.MULTILINE):
+        pass
+    group = "value" if last and "value" in last.groupdict() else 1
+    found.append(last and last[group])
+print(json.dumps(found))
+"""
+
+
+class Metric(TypedDict, total=False):
+    """Where a metric stands in what a program prints; ``json`` or ``pattern``.
+
+    ``json``: names and positions joined by dots, such as ``results.0.rps``, or a JSON pointer
+    (``/results/0/rps``), in all that is printed or else in its last line. ``pattern``: a regular
+    expression with one group, or one named ``value``; its last match counts. ``factor`` makes SI
+    units of what is printed: 0.001 for ms. Where an ``optional`` one is missing, it is null.
+    """
+
+    json: str
+    pattern: str
+    unit: str
+    direction: Literal["smaller is better", "larger is better"]
+    factor: float
+    optional: bool
+
+
+#: Name of a metric to where it stands; a text alone is ``json``.
+Metrics = dict[str, str | Metric]
+
+
+def _full(given: str | Metric) -> Metric:
+    return {"json": given} if isinstance(given, str) else given
+
+
+# -- before anything is executed
+
+
+def refused_metrics(given: Json) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield what is wrong with the ``metrics`` of a step: where, and a sentence.
+
+    Args:
+        given: As the step has them; what is of another type is passed over.
+    """
+    for name, metric in given.items() if isinstance(given, dict) else ():
+        where = ("parameters", "metrics", name)
+        if not _NAME.fullmatch(name):
+            yield where, f"'{quote(name)}' has not the form {_NAME.pattern}"
+        if name in _TAKEN or name.removeprefix("client_") in _TAKEN:
+            yield where, f"'{name}' is reported by the command itself; take another name"
+        if isinstance(metric, str | dict):
+            yield from ((where, said) for said in _wrong(cast("str | Metric", metric)))
+
+
+def _wrong(given: str | Metric) -> Iterator[str]:
+    metric: Mapping[str, Any] = _full(given)
+    if ("json" in metric) == ("pattern" in metric):
+        yield "must have one of 'json' and 'pattern'"
+    if metric.get("json") == "":
+        yield "json is empty; write names joined by dots, like results.rps"
+    if isinstance(pattern := metric.get("pattern"), str) and (said := _wrong_pattern(pattern)):
+        yield said
+    unit, factor = metric.get("unit"), metric.get("factor")
+    if isinstance(unit, str) and not _UNIT.fullmatch(unit):
+        yield f"unit is '{quote(unit)}'; it has 1 to 32 printable characters"
+    if isinstance(factor, int | float) and not (math.isfinite(factor) and factor != 0):
+        yield f"factor is {factor}; it must be a number other than 0"
+
+
+def _wrong_pattern(pattern: str) -> str | None:
+    try:
+        groups = re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"pattern is '{quote(pattern)}', which is no regular expression: {error}"
+    if groups.groups == 1 or "value" in groups.groupindex:
+        return None
+    return f"pattern '{quote(pattern)}' must have one group, or one named 'value': (?P<value>…)"
+
+
+# -- afterwards
+
+
+def with_metrics(result: CommandResult, metrics: Metrics | None) -> CommandResult:
+    """Let metrics be read from a command's output once nothing is measured any more."""
+    if not metrics:
+        return result
+    wanted = {name: _full(given) for name, given in metrics.items()}
+    return replace(result, verify=lambda: printed_metrics(result.output, wanted))
+
+
+def printed_metrics(output: Path | None, wanted: Mapping[str, Metric]) -> dict[str, Json]:
+    """Return the metrics that stand in an output; null for an optional one that is not there.
+
+    Args:
+        output: The file; None if nothing was printed.
+
+    Raises:
+        CommandFailedError: If one is missing, or is no number; all are told.
+    """
+    if output is not None and output.stat().st_size > MOST_BYTES:
+        raise CommandFailedError(
+            f"the program printed {output.stat().st_size:,} bytes; metrics are looked for in "
+            f"{MOST_BYTES >> 20} MiB at most"
+        )
+    found, problems = dict[str, Json](), list[str]()
+    raw = {**_in_json(output, wanted), **_in_words(output, wanted)}
+    for name, metric in wanted.items():
+        try:
+            found[name] = number_of(raw[name]) * metric.get("factor", 1)
+        except MissingError as error:
+            if error.odd or not metric.get("optional"):
+                problems.append(f"'{name}': {error}")
+            found[name] = None
+    if problems:
+        raise CommandFailedError(f"what the program printed lacks metrics: {'; '.join(problems)}")
+    return found
+
+
+class MissingError(Exception):
+    """Why a metric is not there.
+
+    Args:
+        odd: Whether something is there that is no number.
+    """
+
+    def __init__(self, text: str, *, odd: bool = False) -> None:
+        super().__init__(text)
+        self.odd = odd
+
+
+def number_of(raw: object) -> float:
+    if isinstance(raw, MissingError):
+        raise raw
+    number: float | None = None
+    with suppress(ValueError, OverflowError):
+        if isinstance(raw, str):
+            number = float(raw)
+        elif isinstance(raw, int | float) and not isinstance(raw, bool):
+            float(raw)  # not beyond what floats hold
+            number = raw
+    if number is None or not math.isfinite(number):
+        raise MissingError(f"{quote(raw)} is no number", odd=True)
+    return number
+
+
+def _in_json(output: Path | None, wanted: Mapping[str, Metric]) -> dict[str, object]:
+    paths = {name: metric["json"] for name, metric in wanted.items() if "json" in metric}
+    if not paths:
+        return {}
+    try:
+        document = _document(output)
+    except MissingError as error:
+        return dict.fromkeys(paths, error)
+    return {name: value_at(document, path) for name, path in paths.items()}
+
+
+def _document(output: Path | None) -> object:
+    text = "" if output is None else output.read_text(encoding="utf-8", errors="replace")
+    # Many programs talk before they tell.
+    for candidate in (text, text.rstrip().rpartition("\n")[2]):
+        with suppress(ValueError, RecursionError):
+            return json.loads(candidate)
+    what = "it is no JSON, nor is its last line" if text.strip() else "nothing was printed"
+    raise MissingError(what)
+
+
+def value_at(document: object, path: str) -> object:
+    value = document
+    for name in _names(path):
+        inner = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+        items = cast("list[object]", value) if isinstance(value, list) else []
+        if name.isdecimal() and int(name[:9]) < len(items):
+            value = items[int(name[:9])]
+        elif name in inner:
+            value = inner[name]
+        else:
+            known = list(inner)
+            what = f"there is no '{quote(name)}' of '{quote(path)}' in its JSON"
+            return MissingError(what + hint(name, known))
+    return value
+
+
+def _names(path: str) -> list[str]:
+    """Return the names of a path. Source of pointers: RFC 6901, section 4."""
+    if not path.startswith("/"):
+        return path.split(".")
+    return [name.replace("~1", "/").replace("~0", "~") for name in path[1:].split("/")]
+
+
+def _in_words(output: Path | None, wanted: Mapping[str, Metric]) -> dict[str, object]:
+    patterns = {name: metric["pattern"] for name, metric in wanted.items() if "pattern" in metric}
+    if not patterns:
+        return {}
+    texts = [None] * len(patterns) if output is None else _searched(output, [*patterns.values()])
+    return {
+        name: MissingError(f"nothing matches '{quote(pattern)}'") if text is None else text
+        for (name, pattern), text in zip(patterns.items(), texts, strict=True)
+    }
+
+
+def _searched(output: Path, patterns: list[str]) -> list[str | None]:
+    """Return what the last match of each pattern holds.
+
+    Raises:
+        CommandFailedError: If it takes too long.
+    """
+    code = [sys.executable, "-I", "-S", "-c", _SEARCH, str(SEARCH_SECONDS), str(output)]
+    child = spawn(code, folder=Path("/"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    # A thread of its own writes: neither pipe may hold the other one up.
+    questions = json.dumps(patterns).encode()
+    asking = threading.Thread(target=_tell, args=(child.stdin, questions), daemon=True)
+    asking.start()
+    try:
+        with pipe(child.stdout) as answers:
+            told = answers.read()
+        ended = child.wait()
+        asking.join()
+    finally:
+        child.kill()
+    if ended.exit_status:
+        why = f"took more than {SEARCH_SECONDS} s, or broke off ({ended.describe()})"
+        raise CommandFailedError(
+            f"looking for metrics {why}; let repetitions in a pattern not overlap: "
+            f"{', '.join(map(quote, patterns))}"
+        )
+    return json.loads(told)
+
+
+def _tell(stream: Any, content: bytes) -> None:
+    with suppress(OSError), pipe(stream) as questions:
+        questions.write(content)

@@ -1,0 +1,283 @@
+"""Ways to know that a server takes commands, each up to a deadline.
+
+What is waited for may be a container or a process of this host. Each way ends at once when it dies.
+Those that must ask do so again and again, and rest between for as long as the answer may be late.
+"""
+
+import re
+import socket
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from typing import Protocol
+
+from benchyard.core.errors import InputError, NotReadyError, ResourceError
+from resources._ports import is_port
+
+#: Seconds between two questions.
+PAUSE = 0.02
+#: Seconds after which the end of what is waited for is known.
+NOTICE_SECONDS = 1.0
+#: Seconds that one question may take.
+PATIENCE = 5.0
+
+
+class Awaited(Protocol):
+    """A server that is waited for."""
+
+    @property
+    def title(self) -> str:
+        """What errors call it, such as ``the container of 'redis:7'``."""
+        ...
+
+    @property
+    def running(self) -> bool:
+        """Whether it was started and, for all we know, has not ended."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> object | None:
+        """Wait until it ends; None if the time (s) was over before."""
+        ...
+
+    def address(self) -> str | None:
+        """Return where its ports are asked, or None if nowhere."""
+        ...
+
+    def succeeds(self, command: Sequence[str]) -> bool:
+        """Execute a program where it is, and tell whether that ended well."""
+        ...
+
+    def expect(self, pattern: str) -> None:
+        """Look for a pattern in what it says; called before it starts."""
+        ...
+
+    def has_said(self, deadline: float) -> bool:
+        """Wait for the pattern; False if it died or the time is over."""
+        ...
+
+    def said(self) -> str:
+        """Return the end of what it said."""
+        ...
+
+    def died(self, doing: str) -> NotReadyError:
+        """Return the error for one that should run and does not."""
+        ...
+
+
+class Readiness(ABC):
+    """A way to know that a server takes commands."""
+
+    def prepare(self, awaited: Awaited) -> None:
+        """Called before it starts."""
+        del awaited
+
+    @abstractmethod
+    def wait(self, awaited: Awaited, deadline: float) -> bool:
+        """Wait; return False if it is not ready by then or died.
+
+        Args:
+            deadline: On the monotonic clock, in seconds.
+        """
+
+
+class Asking(Readiness):
+    """A way that asks until the answer is right."""
+
+    @abstractmethod
+    def is_ready(self, awaited: Awaited) -> bool:
+        """Ask once."""
+
+    def wait(self, awaited: Awaited, deadline: float) -> bool:
+        """Ask until it is ready, dead, or too late."""
+        while awaited.running and time.monotonic() < deadline:
+            try:
+                if self.is_ready(awaited):
+                    return True
+            except NotReadyError:
+                raise
+            except ResourceError:
+                # One that just died cannot be asked; that it did is known a moment later.
+                if awaited.wait(NOTICE_SECONDS) is None:
+                    raise
+            awaited.wait(PAUSE)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class LogPattern(Readiness):
+    """It says so.
+
+    Args:
+        pattern: Regular expression, found in what it writes to stdout or stderr.
+    """
+
+    pattern: str
+
+    def prepare(self, awaited: Awaited) -> None:
+        """Look for the pattern from the first line on."""
+        awaited.expect(self.pattern)
+
+    def wait(self, awaited: Awaited, deadline: float) -> bool:
+        """Wait for the line."""
+        return awaited.has_said(deadline)
+
+    def __str__(self) -> str:
+        return f"its output has '{self.pattern}'"
+
+
+@dataclass(frozen=True, slots=True)
+class TcpPort(Asking):
+    """Something listens.
+
+    Args:
+        port: Of the server. A container's own address is asked: on this host's loopback the
+            engine's proxy listens, whether or not the container does.
+    """
+
+    port: int
+
+    def is_ready(self, awaited: Awaited) -> bool:
+        """Try to connect."""
+        address = awaited.address()
+        if address is None:
+            return False
+        try:
+            socket.create_connection((address, self.port), PATIENCE).close()
+        except OSError:
+            return False
+        return True
+
+    def __str__(self) -> str:
+        return f"its port {self.port} takes connections"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpUrl(Asking):
+    """It answers over HTTP.
+
+    Args:
+        port: Of the server; see ``TcpPort``.
+        path: With the query, if there is one.
+        statuses: Answers that mean that it is ready.
+    """
+
+    port: int
+    path: str = "/"
+    statuses: Sequence[int] = (200,)
+
+    def is_ready(self, awaited: Awaited) -> bool:
+        """Ask for the path."""
+        address = awaited.address()
+        if address is None:
+            return False
+        connection = HTTPConnection(address, self.port, timeout=PATIENCE)
+        try:
+            connection.request("GET", self.path)
+            return connection.getresponse().status in self.statuses
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    def __str__(self) -> str:
+        return f"http://…:{self.port}{self.path} answers {' or '.join(map(str, self.statuses))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Asking):
+    """A program where it is succeeds.
+
+    Args:
+        command: Program and arguments.
+    """
+
+    command: Sequence[str]
+
+    def is_ready(self, awaited: Awaited) -> bool:
+        """Execute the program."""
+        return awaited.succeeds(self.command)
+
+    def __str__(self) -> str:
+        return f"'{self.command[0]}' succeeds in it"
+
+
+def wait_until_ready(awaited: Awaited, ways: Sequence[Readiness], seconds: float) -> None:
+    """Wait until a server is ready in every way that is given.
+
+    Raises:
+        NotReadyError: If it died, or the time is over; with the end of what it said.
+    """
+    deadline = time.monotonic() + seconds
+    for way in ways:
+        if way.wait(awaited, deadline):
+            continue
+        if time.monotonic() < deadline:
+            # Its streams may end a moment before it is known how it ended.
+            awaited.wait(max(0.0, deadline - time.monotonic()))
+            raise awaited.died(f"it was waited for that {way}")
+        raise NotReadyError(
+            f"{awaited.title} was not ready after {seconds:g} s: it was "
+            f"waited for that {way}; it said: {awaited.said()}"
+        )
+
+
+# -- as cases write them
+
+
+def is_pattern(text: str) -> bool:
+    """Tell whether ``text`` is a regular expression that can be used."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(text.encode())
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def log_way(pattern: str) -> LogPattern:
+    """Return the way that ``ready.log`` means.
+
+    Raises:
+        InputError: If it is no regular expression.
+    """
+    if not is_pattern(pattern):
+        raise InputError(f"ready.log is '{pattern}', which is no regular expression")
+    return LogPattern(pattern)
+
+
+def tcp_way(port: int | str) -> TcpPort:
+    """Return the way that ``ready.tcp`` means.
+
+    Raises:
+        InputError: If it is no port.
+    """
+    if not is_port(str(port)):
+        raise InputError(f"ready.tcp is {port}; ports are 1 to 65535")
+    return TcpPort(int(port))
+
+
+def http_way(text: str) -> HttpUrl:
+    """Return the way that ``ready.http`` means.
+
+    Raises:
+        InputError: If it is no port and path.
+    """
+    port, slash, path = text.removeprefix(":").partition("/")
+    if not is_port(port):
+        raise InputError(f"ready.http is '{text}'; write port and path, like 8080/health")
+    return HttpUrl(int(port), slash + path or "/")
+
+
+def command_way(program: Sequence[str]) -> Answers:
+    """Return the way that ``ready.command`` means.
+
+    Raises:
+        InputError: If it is empty.
+    """
+    if not program:
+        raise InputError("ready.command is empty; give program and arguments")
+    return Answers(program)

@@ -1,0 +1,229 @@
+"""A function of Python, called until its time is known."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, ClassVar
+
+from benchyard.case.resource import CommandResult, OutputFile, Workspace, command, current_step
+from benchyard.core.errors import (
+    CommandFailedError,
+    ProgramFailedError,
+    ResourceError,
+    SettingsError,
+)
+from benchyard.core.model import Json
+from resources._files import kept_file
+from resources.process import Call, ProgramResource
+
+WORKER = Path(__file__).parent / "_python_function" / "function_worker.py"
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_ASK_VERSION = "import platform as p; print(p.python_implementation(), p.python_version())"
+_VERSION_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFunctionSettings:
+    """What a case may set.
+
+    Args:
+        python: Interpreter, or folder of a virtual environment, as an absolute path or one that
+            begins with ``~``; or the name of an interpreter on ``PATH``. By default the one that
+            Benchyard itself runs on.
+        environment: Variables added to the lab's own, such as ``PYTHONHASHSEED``.
+    """
+
+    python: str = ""
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        path = Path(self.python).expanduser()
+        if "/" in self.python and not path.is_absolute():
+            text = f"python is '{self.python}'; write an absolute path, or one that begins with ~"
+            raise SettingsError([("python", text)])
+
+
+class PythonFunction(ProgramResource[PythonFunctionSettings]):
+    """A function of Python, timed in a process of its own."""
+
+    Settings: ClassVar[type[PythonFunctionSettings]] = PythonFunctionSettings
+
+    def __init__(self, settings: PythonFunctionSettings, workspace: Workspace) -> None:
+        super().__init__(settings, workspace)
+        self._version = ""
+
+    def version(self) -> str:
+        """Return implementation and version of the Python that calls the function."""
+        self._version = self._version or _version_of(self.settings.python)
+        return self._version
+
+    @classmethod
+    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the version that the interpreter has now."""
+        return {"version": _version_of(str(settings.get("python") or ""))}
+
+    @classmethod
+    def program_lines(
+        cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
+    ) -> Iterator[Sequence[str]]:
+        """Yield the interpreter, with the module of the function: by it its package is found."""
+        del command
+        try:
+            python = _interpreter(str(settings.get("python") or ""))
+        except ResourceError:
+            return
+        yield [python, "-m", str(parameters.get("function", "")).partition(":")[0] or "sys"]
+
+    @classmethod
+    def refusals(
+        cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Refuse what names no function, and measurements that cannot be."""
+        del settings, command
+        for name in ("function", "setup"):
+            text = parameters.get(name)
+            if isinstance(text, str) and "${" not in text and not _NAME.fullmatch(text):
+                yield ("parameters", name), f"is '{text}'; write it like module:function"
+        for name, least in (("values", 1), ("warmups", 0), ("loops", 1)):
+            number = parameters.get(name)
+            if isinstance(number, int) and number < least:
+                yield ("parameters", name), f"is {number}; it must be {least} or more"
+        seconds = parameters.get("min_seconds")
+        if isinstance(seconds, int | float) and not 0 < seconds < float("inf"):
+            yield ("parameters", "min_seconds"), f"is {seconds}; it must be above 0"
+
+    @command
+    def call(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
+        self,
+        function: str,
+        arguments: list[Any] | None = None,
+        keywords: dict[str, Any] | None = None,
+        setup: str | None = None,
+        min_seconds: float = 0.1,
+        loops: int | None = None,
+        warmups: int = 1,
+        values: int = 5,
+        garbage_collector: bool = True,  # noqa: FBT001, FBT002 - as above
+        result_file: OutputFile | None = None,
+    ) -> CommandResult:
+        """Call a function as often as it takes to know how long a call takes.
+
+        Calls are timed many at a time: their number is doubled until they take ``min_seconds``.
+        That, the import and the set-up are part of the step's time, and not of ``call_s``.
+
+        Args:
+            function: As ``module:function``; modules are looked for in ``data/shared`` first.
+            arguments: What it is called with.
+            keywords: The same, by name.
+            setup: Called once before, with these; what it returns, if anything, is all that the
+                function is called with.
+            min_seconds: So long a measurement takes at least.
+            loops: Calls in one measurement, instead of finding out.
+            warmups: Measurements that do not count.
+            values: Measurements that do.
+            garbage_collector: Whether Python's garbage collector works meanwhile; it is asked to
+                collect before each measurement in any case.
+            result_file: Where the result of one further call goes, as JSON, for ``check``.
+        """
+        request: dict[str, Json] = {
+            "folder": str(self.workspace.shared),
+            "function": function,
+            "arguments": arguments or [],
+            "keywords": keywords or {},
+            "setup": setup,
+            "min_seconds": min_seconds,
+            "loops": loops,
+            "warmups": warmups,
+            "values": values,
+            "garbage_collector": garbage_collector,
+        }
+        result = self.workspace.new_file(result_file) if result_file else None
+        answer = self._answer({**request, "result": None if result is None else str(result)})
+        python, times = answer["python"], answer["times"]
+        self._version = f"{python['implementation']} {python['version']}"
+        return CommandResult(_told(times), result)
+
+    def _answer(self, request: Mapping[str, Json]) -> dict[str, Any]:
+        """Let the worker time the function.
+
+        Raises:
+            CommandFailedError: If there is no function, or it was killed.
+            ProgramFailedError: If the function raised.
+        """
+        # Arguments anybody may list; the files are the lab's own.
+        asked, told = (self.workspace.own / f"{current_step()}.{end}" for end in ("asked", "told"))
+        asked.write_text(json.dumps(request), encoding="utf-8")
+        told.unlink(missing_ok=True)
+        try:
+            self._run(self._call_of(asked, told))
+        except CommandFailedError as error:
+            if error.exit_status not in (1, 2) or not told.exists():
+                raise
+            said = json.loads(told.read_text(encoding="utf-8"))["error"]
+            kind = ProgramFailedError if error.exit_status == 1 else CommandFailedError
+            raise kind(said, error.exit_status) from None
+        return json.loads(told.read_text(encoding="utf-8"))
+
+    def _call_of(self, asked: Path, told: Path) -> Call:
+        return Call(
+            arguments=[_interpreter(self.settings.python), str(WORKER), str(asked), str(told)],
+            folder=self.workspace.shared,
+            stdout=kept_file(self.workspace, "stdout.txt"),
+            stderr=kept_file(self.workspace, "stderr.txt"),
+            environment=self.settings.environment,
+        )
+
+
+def _told(times: Mapping[str, Any]) -> dict[str, Json]:
+    """Return what a call took: figures, and all values (s) in their order."""
+    values: list[float] = times["values"]
+    return {
+        "call_s": median(values),
+        "call_min_s": min(values),
+        "call_mean_s": fmean(values),
+        "loop_count": times["loops"],
+        "values_s": list[Json](values),
+        "warmup_values_s": times["warmups"],
+        "garbage_collector": times["garbage_collector"],
+    }
+
+
+def _interpreter(python: str) -> str:
+    """Return the interpreter's path.
+
+    Raises:
+        ResourceError: If there is none.
+    """
+    place = Path(python).expanduser()
+    wanted = str(place / "bin/python" if place.is_dir() else place) if python else sys.executable
+    found = shutil.which(wanted)
+    if found is None:
+        raise ResourceError(
+            f"there is no Python at '{python}'; name an interpreter, or a virtual environment"
+        )
+    return found
+
+
+def _version_of(python: str) -> str:
+    """Ask an interpreter for its version.
+
+    Raises:
+        ResourceError: If it does not tell.
+    """
+    try:
+        said = subprocess.run(
+            [_interpreter(python), "-I", "-S", "-c", _ASK_VERSION],
+            capture_output=True,
+            check=True,
+            timeout=_VERSION_SECONDS,
+            text=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ResourceError(f"'{python}' does not tell its version of Python: {error}") from error
+    return said.stdout.strip()

@@ -1,0 +1,291 @@
+"""Programs that serve: how they become ready, how they end, and that nothing of them stays."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.case.resource import CommandResult, Workspace, step_context
+from benchyard.core.errors import (
+    CommandFailedError,
+    NotReadyError,
+    ProgramFailedError,
+    ResourceError,
+    SettingsError,
+)
+from resources._service_settings import ServiceSettings
+from resources.service import Service
+from tests.conftest import eventually, is_gone
+
+Start = Callable[..., Service]
+
+#: Serves files over HTTP; says so on stderr.
+HTTP = [sys.executable, "-u", "-m", "http.server", "--bind", "127.0.0.1", "${port}"]
+#: Answers each connection with a word; on "die" it ends.
+ECHO = """
+import os, signal, socket, sys
+signal.signal(signal.SIGUSR1, lambda *_: sys.exit(print('bye', flush=True)))
+with socket.create_server(('127.0.0.1', int(sys.argv[1]))) as server:
+    print('listening', flush=True)
+    while True:
+        link, _ = server.accept()
+        with link:
+            asked = link.recv(100)
+            if asked == b'die':
+                sys.exit(print('asked to die') or 7)
+            if asked != b'hang':
+                link.sendall(b'pong')
+            else:
+                link.recv(100)
+"""
+ASK = (
+    "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1]))); "
+    "s.sendall(sys.argv[2].encode()); print(s.recv(9).decode(), flush=True)"
+)
+
+
+def echo() -> list[str]:
+    return [sys.executable, "-c", ECHO, "${port}"]
+
+
+def asking(word: str) -> list[str]:
+    return [sys.executable, "-c", ASK, "${port}", word]
+
+
+@pytest.fixture
+def start(workspace: Workspace) -> Generator[Start]:
+    """Start a service; all of them are stopped afterwards, and must leave nothing."""
+    made: list[Service] = []
+
+    def started(arguments: list[str], **settings: Any) -> Service:
+        service = Service(ServiceSettings(arguments, **settings), workspace)
+        made.append(service)
+        service.initialize()
+        service.start()
+        return service
+
+    yield started
+    pids = [pid for service in made for pid in service.pids()]
+    for service in made:
+        service.stop()
+    assert all(is_gone(pid) for pid in pids)
+
+
+def said(result: CommandResult) -> str:
+    assert result.output is not None
+    return result.output.read_text()
+
+
+@pytest.mark.parametrize(
+    "ready",
+    [
+        {},
+        {"tcp": "${port}"},
+        {"http": "/"},
+        {"http": "${port}/"},
+        {"log": "Serving HTTP on"},
+        {"command": [sys.executable, "-c", ASK, "${port}", "x\n\n"]},
+        {"log": "Serving", "http": "/", "tcp": "${port}"},
+    ],
+    ids=str,
+)
+def test_each_way_to_be_ready(start: Start, ready: dict[str, Any]) -> None:
+    service = start(HTTP, ready=ready)
+    service.wait_until_ready()
+    socket.create_connection(("127.0.0.1", service.port())).close()
+
+
+def test_a_program_asks_the_service(start: Start, workspace: Workspace) -> None:
+    service = start(echo())
+    service.wait_until_ready()
+    with step_context("01-ask"):
+        result = service.execute(asking("ping"))
+    assert said(result) == "pong\n"
+    assert result.values["exit_code"] == 0
+    assert {name for name in result.values if name != "exit_code"} == {
+        "client_cpu_user_s",
+        "client_cpu_system_s",
+        "client_peak_rss_bytes",
+    }
+    assert (workspace.kept / "service.log").read_text() == "listening\n"
+    (pid,) = service.pids()
+    assert service.ended() == []
+    service.stop()
+    assert service.pids() == []
+    assert [ended.pid for ended in service.ended()] == [pid]
+
+
+def test_the_port_stands_in_the_environment(start: Start) -> None:
+    show = [sys.executable, "-c", "import os; print(os.environ['AT'])"]
+    service = start(
+        ["sh", "-c", "echo at $AT; exec sleep 600"],
+        environment={"AT": "<${port}>"},
+        ready={"log": "at <[0-9]+>"},
+    )
+    service.wait_until_ready()
+    assert said(service.execute(show, environment={"AT": "${port}"})) == f"{service.port()}\n"
+
+
+def test_two_services_have_two_ports(start: Start) -> None:
+    one, other = start(echo()), start(echo())
+    for service in (one, other):
+        service.wait_until_ready()
+    assert one.port() != other.port()
+    for service in (one, other):
+        assert said(service.execute(asking("ping"))) == "pong\n"
+
+
+def test_a_crash_at_the_start_is_told_at_once_with_its_words(start: Start) -> None:
+    code = "import sys; print('no config'); sys.exit(4)"
+    service = start([sys.executable, "-c", code, "${port}"])
+    with pytest.raises(NotReadyError, match=r"(?s)died while .*exit code 4; it said: no config"):
+        service.wait_until_ready()
+    assert not service.alive()
+
+
+def test_a_daemon_is_told_to_stay(start: Start) -> None:
+    service = start(["true"], ready={"log": "x"})
+    with pytest.raises(NotReadyError, match="must stay in the foreground"):
+        service.wait_until_ready()
+
+
+@pytest.mark.parametrize("ready", [{"log": "never"}, {"tcp": "${port}"}, {"command": ["false"]}])
+def test_one_that_is_never_ready_is_given_up(start: Start, ready: dict[str, Any]) -> None:
+    code = "print('busy', flush=True); import time; time.sleep(600)"
+    service = start([sys.executable, "-c", code], ready=ready, ready_seconds=0.5)
+    with pytest.raises(NotReadyError, match=r"not ready after 0\.5 s"):
+        service.wait_until_ready()
+    assert service.alive()
+
+
+def test_a_program_that_is_not_there(start: Start) -> None:
+    with pytest.raises(CommandFailedError, match="cannot start 'no-such-program'"):
+        start(["no-such-program"])
+
+
+def test_a_taken_port_is_refused(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
+        with pytest.raises(ResourceError, match=f"port {port} of this host is taken"):
+            start(echo(), port=port)
+
+
+def test_a_fixed_port_is_the_service_s(start: Start) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    service = start(echo(), port=port)
+    service.wait_until_ready()
+    assert service.port() == port
+
+
+def test_a_crash_during_a_step_fails_it_with_the_log(start: Start) -> None:
+    service = start(echo())
+    service.wait_until_ready()
+    with pytest.raises(
+        CommandFailedError, match=r"(?s)ended: exit code 7; it said: .*asked to die"
+    ) as caught:
+        service.execute(asking("die"))
+    assert not isinstance(caught.value, ProgramFailedError)
+    assert not service.alive()
+    with pytest.raises(CommandFailedError, match="exit code 7"):
+        service.execute(["true"])
+
+
+def test_who_asks_a_dead_service_does_not_hang(start: Start) -> None:
+    service = start(echo())
+    service.wait_until_ready()
+    (pid,) = service.pids()
+    killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
+    killer.start()
+    with pytest.raises(CommandFailedError, match="killed by SIGKILL"):
+        service.execute(["sleep", "600"])
+    killer.join()
+
+
+def test_the_asking_program_s_own_failure_is_its_own(start: Start) -> None:
+    service = start(echo())
+    service.wait_until_ready()
+    with pytest.raises(ProgramFailedError, match="exit code 3"):
+        service.execute(["sh", "-c", "exit 3"])
+    assert service.alive()
+    assert said(service.execute(asking("ping"))) == "pong\n"
+
+
+def test_abort_ends_both(start: Start) -> None:
+    service = start(echo())
+    service.wait_until_ready()
+    pids = list(service.pids())
+    timer = threading.Timer(0.3, service.abort)
+    timer.start()
+    with pytest.raises(CommandFailedError, match="SIGKILL"):
+        service.execute(asking("hang"))
+    timer.join()
+    assert all(eventually(lambda pid=pid: is_gone(pid)) for pid in pids)
+
+
+def test_the_signal_that_the_case_names(start: Start, workspace: Workspace) -> None:
+    service = start(echo(), stop_signal="SIGUSR1")
+    service.wait_until_ready()
+    service.stop()
+    assert (workspace.kept / "service.log").read_text() == "listening\nbye\n"
+    assert service.ended()[0].exit_status == 0
+
+
+def test_one_that_does_not_listen_is_killed_after_its_grace(start: Start) -> None:
+    code = (
+        "import signal, subprocess, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        "p = subprocess.Popen(['sleep', '600'], start_new_session=True); "
+        "print('child', p.pid, flush=True); time.sleep(600)"
+    )
+    service = start([sys.executable, "-c", code], ready={"log": "child [0-9]+"}, stop_seconds=0.2)
+    service.wait_until_ready()
+    child = int((service.workspace.kept / "service.log").read_text().split()[1])
+    service.stop()
+    assert service.ended()[0].exit_status == -signal.SIGKILL
+    assert eventually(lambda: is_gone(child))
+
+
+def test_a_second_instance_keeps_the_log_of_the_first(start: Start, workspace: Workspace) -> None:
+    start(["echo", "one"])
+    start(["echo", "two"])
+    assert eventually(lambda: (workspace.kept / "service-2.log").read_text() == "two\n")
+    assert (workspace.kept / "service.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"arguments": []}, "arguments"),
+        ({"port": 70_000}, "port"),
+        ({"ready": {"tcp": "x"}}, "ready"),
+        ({"ready": {"tcp": 0}}, "ready"),
+        ({"ready": {"http": "x/"}}, "ready"),
+        ({"ready": {"log": "("}}, "ready"),
+        ({"ready": {"command": []}}, "ready"),
+        ({"ready_seconds": 0}, "ready_seconds"),
+        ({"stop_seconds": -1}, "stop_seconds"),
+    ],
+)
+def test_wrong_settings_are_told(settings: dict[str, Any], name: str) -> None:
+    wrong: Any = {"arguments": ["true"], **settings}
+    with pytest.raises(SettingsError) as caught:
+        ServiceSettings(**wrong)
+    assert [wrong for wrong, _ in caught.value.wrong] == [name]
+
+
+def test_the_programs_of_a_step_are_known() -> None:
+    lines = Service.program_lines({"arguments": ["a", "b"]}, "execute", {"arguments": ["c"]})
+    assert [*lines] == [["a", "b"], ["c"]]
+
+
+def test_files_are_below_the_case(start: Start, workspace: Workspace) -> None:
+    with pytest.raises(CommandFailedError, match="outside"):
+        start(echo(), working_folder="../own")
+    assert not Path(workspace.kept, "x").exists()

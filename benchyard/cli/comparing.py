@@ -21,7 +21,7 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
 from benchyard.analysis.comparison.tables import Order, in_order, table
 from benchyard.analysis.comparison.verdicts import compare, compare_sides
-from benchyard.analysis.comparison.wording import remarks, summary, uncounted, untold
+from benchyard.analysis.comparison.wording import lacks_suspect, remarks, summary, uncounted, untold
 from benchyard.cli.common import json_option, results_option, root_option
 from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.amounts import parse_percent
@@ -207,6 +207,8 @@ def _print(compared: Comparison) -> None:
         say(printable(f"{title}: in {there} only, not compared with {against}"), fg="yellow")
     for why in untold(compared):
         say(why, fg="yellow")
+    if lacks_suspect(compared):
+        say("--include-suspect takes in what is suspect", fg="yellow")
     if compared.rows:
         say()
         made, verdicts = table(compared)

@@ -116,6 +116,16 @@ def test_several_cases_are_paired_and_the_others_named(tmp_path: Path, cli: Cli)
     ]
 
 
+def test_where_all_is_suspect_it_is_said_how_to_take_it_in(
+    old: Path, tmp_path: Path, cli: Cli
+) -> None:
+    records = [run(n, step(v, suspect=["swapped"])) for n, v in enumerate(BASE, 1)]
+    odd = place(tmp_path / "odd", records)
+    hint = "--include-suspect takes in what is suspect\n"
+    assert hint in cli("compare", old, odd).out
+    assert hint not in cli("compare", old, odd, "--include-suspect").out
+
+
 def test_json_is_one_document(old: Path, new: Path, cli: Cli) -> None:
     made = compared(cli, old, f"{new}@2-8", "--threshold", "5%", "--level", "0.5 %", code=3)
     assert (made["format"], made["version"]) == ("benchyard-comparison", 2)

@@ -37,7 +37,7 @@ def accept_answers(
     if not given["ignore_requirements"]:
         refuse_unfit(cases)
     terminal = sys.stderr.isatty()
-    display = make_display(runs=len(cases), cooldown=0.0, verbose=verbose, terminal=terminal)
+    display = make_display(runs=len(cases), verbose=verbose, terminal=terminal)
     with display, listening(display.hear):
         accepted = accept(cases, registry, write=write, wait=not given["no_wait"])
     if as_json:

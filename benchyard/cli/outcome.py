@@ -77,7 +77,11 @@ def read_summary(results: Path) -> dict[str, Any]:
 
 
 def print_outcome(
-    chosen: Sequence[tuple[Case, Path]], comparison: JsonObject | None = None, *, as_json: bool, look: Look = USUAL
+    chosen: Sequence[tuple[Case, Path]],
+    comparison: JsonObject | None = None,
+    *,
+    as_json: bool,
+    look: Look = USUAL,
 ) -> None:
     """Print the summaries of cases, each given with the folder of its results.
 

@@ -26,6 +26,10 @@ COMMANDS = {
     "rerun": ("benchyard.cli.rerun", "Go on with a case where its last flow run ended."),
     "stats": ("benchyard.cli.stats", "Show and rewrite the statistics of finished runs."),
     "compare": ("benchyard.cli.comparing", "Compare a candidate's runs with a baseline's."),
+    "compact": (
+        "benchyard.cli.compacting",
+        "Reduce results to what comparisons read, for a repository.",
+    ),
     "publish": (
         "benchyard.cli.publishing",
         "Publish what waits: upload it, and move it to the archive.",

@@ -19,6 +19,7 @@ from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.show.pages import key_of
 from benchyard.suite.report import CaseReport
+from benchyard.suite.turn_records import NO_FAILURE, failure_after
 from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end
 from tasks.events import (
@@ -86,7 +87,9 @@ def conclude(setting: RunContext, executed: Executed, request: Request) -> State
     if request.suite is not None:
         ours = setting.flow_run.get("id")
         runs = [run for run, one in there.records.items() if one.flow_run.get("id") == ours]
-        tell_suite(CaseReport(tuple(runs), looked))
+        last = executed.records[-1:]
+        failure = failure_after(last[0], request.wanted) if last else NO_FAILURE
+        tell_suite(CaseReport(tuple(runs), looked, failure))
     return state
 
 

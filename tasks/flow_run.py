@@ -14,8 +14,8 @@ from benchyard.analysis.regressions import PREVIOUS
 from benchyard.case.selection import likely_title
 from benchyard.core.errors import CaseFailedError
 from benchyard.core.model import Json
-from benchyard.core.wording import printable
-from benchyard.results.reasons import why_failed
+from benchyard.core.wording import named_runs, printable
+from benchyard.results.reasons import failed_alike, why_failed
 from benchyard.results.record import RunRecord
 from benchyard.run.beginning import Campaigning
 from benchyard.run.engine import Executed
@@ -99,10 +99,10 @@ def final_state(executed: Executed, title: str) -> State[Any]:
 
 def _reasons(failed: Iterable[RunRecord]) -> str:
     """Return each reason once, behind the runs that failed of it."""
-    runs: dict[str, list[str]] = {}
-    for record in failed:
-        runs.setdefault(printable(why_failed(record)), []).append(str(record.run))
-    told = [f"run {', '.join(numbers)}: {why}" for why, numbers in runs.items()]
+    told = [
+        f"{named_runs([one.run for one in alike])}: {printable(why_failed(alike[0]))}"
+        for alike in failed_alike(failed)
+    ]
     more = len(told) - _MOST_REASONS
     return "; ".join([*told[:_MOST_REASONS], *([f"{more} more reasons"] if more > 0 else [])])
 

@@ -17,6 +17,7 @@ from prefect.deployments import run_deployment
 from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case
 from benchyard.run.interrupts import two_stage_ctrl_c
+from benchyard.run.resting import LONGEST, SHARE
 from benchyard.suite.course import Course, End, Taken, known_places
 from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
@@ -67,7 +68,7 @@ class _Dispatcher:
         cases = [entry.case for entry in course.entries]
         self._names = ["" if case is None else reference(case, here) for case in cases]
         self._children: dict[int, UUID] = {}
-        self._used: set[str] = set()
+        self._used: dict[str, float] = {}
         self._tries = 0
         self._testbeds = Testbeds()
         self._places: Sequence[Place] = ()
@@ -163,12 +164,14 @@ class _Dispatcher:
                 self._course.end(taken, End.FAILED, f"Prefect refuses it: {again}")
                 return
         taken.flow_run = str(self._children[taken.number])
-        self._used.add(taken.place.host)
+        # How long one of unknown length will have taken is not known: the longest rest is safe.
+        length = self._course.seconds_of_run(taken.turn)
+        self._used[taken.place.host] = LONGEST / SHARE if length is None else length
 
     def _create(self, taken: Taken) -> UUID:
         entry = self._course.entries[taken.turn.case]
         name = self._names[taken.turn.case]
-        rest = taken.place.host in self._used
+        rest = self._used.get(taken.place.host, 0.0)
         child = replace(
             self._request.request_of_case(suite=flow_run_id()),
             case=name,

@@ -3,13 +3,13 @@
 The comparison's default rule decides what is a regression.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import cast
 
-from benchyard.analysis.comparison.document import markdown
+from benchyard.analysis.comparison.document import document, markdown
 from benchyard.analysis.comparison.run_sets import (
     RunSet,
     Selection,
@@ -17,8 +17,16 @@ from benchyard.analysis.comparison.run_sets import (
     parse_selection,
     previous_of_host,
     read_run_sets,
+    results_folders,
 )
-from benchyard.analysis.comparison.verdicts import Comparison, Row, Rule, compare
+from benchyard.analysis.comparison.verdicts import (
+    Comparison,
+    Row,
+    Rule,
+    compare,
+    joined,
+    judged_together,
+)
 from benchyard.analysis.comparison.wording import (
     change,
     figure,
@@ -29,7 +37,7 @@ from benchyard.analysis.comparison.wording import (
 )
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
-from benchyard.core.model import JsonObject
+from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import printable
 from benchyard.results.folders import Results
 from benchyard.results.subject import differences, in_words, subject_of
@@ -112,6 +120,35 @@ def check_baseline(baseline: str | None) -> None:
         parse_selection(baseline)
 
 
+@dataclass(frozen=True, slots=True)
+class LookedTogether:
+    """The outcome of comparing many cases with their baseline.
+
+    Args:
+        cases: Of each case, in the order in which they were given.
+        comparisons: Of those that could be compared.
+    """
+
+    cases: tuple[Looked, ...]
+    comparisons: tuple[Comparison, ...]
+
+    def to_json(self, titles: Sequence[str], baseline: str) -> JsonObject:
+        """Return a comparison's document, with what could not be compared (``not_compared``).
+
+        Args:
+            titles: Of the cases.
+            baseline: As the user wrote it.
+        """
+        untold: list[Json] = [
+            {"case": title, "why": one.summary}
+            for title, one in zip(titles, self.cases, strict=True)
+            if not one.against
+        ]
+        one = joined(self.comparisons)
+        about = {} if one is None else document(one, baseline, "the finished runs")
+        return {**about, "not_compared": untold}
+
+
 class Baseline:
     """Finished results that others are compared with; read once, for however many cases.
 
@@ -128,31 +165,86 @@ class Baseline:
         return parse_selection(self._text)
 
     @cached_property
-    def _run_sets(self) -> dict[str, RunSet]:
+    def run_sets(self) -> dict[str, RunSet]:
+        """The baseline's runs of each case, by title; not of ``previous``."""
         return read_run_sets(self._selection)
 
     def look(self, title: str, results: Path) -> Looked:
-        """Compare the finished runs of a case with those of this baseline.
-
-        What keeps them from being compared is told and not raised: the runs are done, and good.
+        """Compare the finished runs of a case with those of this baseline, alone.
 
         Args:
             title: Of the case.
             results: Its results folder.
         """
+        return self.look_at([(title, results)]).cases[0]
+
+    def look_at(self, cases: Sequence[tuple[str, Path]]) -> LookedTogether:
+        """Compare the finished runs of cases with those of this baseline, as one family of tests.
+
+        What keeps one from being compared is told and not raised: the runs are done, and good.
+
+        Args:
+            cases: Title and results folder of each.
+        """
+        drafts = [self._draft(*case) for case in cases]
+        able = [one for one in drafts if isinstance(one, _Draft)]
+        judged = judged_together([one.compared for one in able])
+        found = iter([_looked(*one) for one in zip(able, judged, strict=True)])
+        return LookedTogether(
+            tuple(one if isinstance(one, Looked) else next(found) for one in drafts), judged
+        )
+
+    def _draft(self, title: str, results: Path) -> "_Draft | Looked":
+        """Compare a case alone, or say why it cannot be."""
         try:
-            if self._text == PREVIOUS:
-                return _against_previous(title, results)
-            before = self._run_sets.get(title)
-            if before is None:
-                return Looked((), f"the baseline has no runs of {printable(title)}")
-            after = read_run_sets(self._others(results, before)).get(title)
-            if after is None:
-                return Looked((), f"{printable(title)} has no finished run to compare")
+            sides = self.sides(title, results)
+            if isinstance(sides, str):
+                return Looked((), sides)
+            before, after = sides
             compared = compare(pair({title: before}, {title: after}), Rule())
         except (InputError, OSError) as error:
             return Looked((), f"not compared with the baseline: {error}")
-        return _looked(compared, self._text, summary(compared))
+        previous = self._text == PREVIOUS
+        against = _campaign_in_words(before, after) if previous else self._text
+        return _Draft(compared, against, shown(before.folder) if previous else "")
+
+    def sides(self, title: str, results: Path) -> tuple[RunSet, RunSet] | str:
+        """Return the runs of the baseline and of the candidate, or why there are none.
+
+        Raises:
+            InputError: If a record is damaged, or the baseline is no folder.
+        """
+        if self._text == PREVIOUS:
+            after = read_run_sets(Selection(results)).get(title)
+            if after is None or not after.records:
+                return f"{printable(title)} has no finished run to compare"
+            before = previous_of_host(after)
+            nothing = "nothing to compare with: it is the first campaign on this host"
+            return nothing if before is None else (before, after)
+        before = self.run_sets.get(title)
+        if before is None:
+            return f"the baseline has no runs of {printable(title)}"
+        after = read_run_sets(self._others(results, before)).get(title)
+        if after is None:
+            return f"{printable(title)} has no finished run to compare"
+        return before, after
+
+    def before(self, title: str, results: Path, *, begins: bool = False) -> RunSet | None:
+        """Return the runs that a case will be compared with; None if there are none.
+
+        Args:
+            results: The case's folder, which need not be there yet.
+            begins: Whether a new campaign begins, so that what is there will be the one before.
+
+        Raises:
+            InputError: If a record is damaged, or the baseline has none.
+        """
+        if self._text != PREVIOUS:
+            return self.run_sets.get(title)
+        if not results_folders(results):
+            return None
+        there = read_run_sets(Selection(results)).get(title)
+        return there if there is None or begins else previous_of_host(there)
 
     def _others(self, results: Path, before: RunSet) -> Selection:
         """Select what is compared: of the baseline's own folder the runs that are not in it."""
@@ -163,29 +255,34 @@ class Baseline:
         return Selection(results, tuple(sorted(there - set(runs))))
 
 
-def _against_previous(title: str, results: Path) -> Looked:
-    """Compare the newest campaign with the one before it on this host."""
-    after = read_run_sets(Selection(results)).get(title)
-    if after is None or not after.records:
-        return Looked((), f"{printable(title)} has no finished run to compare")
-    before = previous_of_host(after)
-    if before is None:
-        return Looked((), "nothing to compare with: it is the first campaign on this host")
-    compared = compare(pair({title: before}, {title: after}), Rule())
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A case that was compared alone.
+
+    Args:
+        where: Folder of the campaign before; empty for a baseline that the user named.
+    """
+
+    compared: Comparison
+    against: str
+    where: str
+
+
+def _campaign_in_words(before: RunSet, after: RunSet) -> str:
     against = f"the campaign of {min(r.began for r in before.records):%Y-%m-%d %H:%M}"
     changes = in_words(differences(*(subject_of(side.records[-1]) for side in (before, after))))
-    if changes:
-        against += f", of something else ({changes})"
-    why = f"; {'; '.join(notes(compared))}" if notes(compared) else ""
-    told = summary(compared).partition(";")[0]
-    text = printable(f"against {against} in {shown(before.folder)}: {told}{why}")
-    return _looked(compared, against, text)
+    return f"{against}, of something else ({changes})" if changes else against
 
 
-def _looked(compared: Comparison, against: str, told: str) -> Looked:
+def _looked(draft: _Draft, compared: Comparison) -> Looked:
+    told = summary(compared)
+    if draft.where:
+        why = f"; {'; '.join(notes(compared))}" if notes(compared) else ""
+        short = told.partition(";")[0]
+        told = printable(f"against {draft.against} in {draft.where}: {short}{why}")
     (one,) = compared.pairs
     page = markdown(compared, shown(one.baseline.folder), shown(one.candidate.folder))
-    return Looked(tuple(_regressions(compared)), told, against, page)
+    return Looked(tuple(_regressions(compared)), told, draft.against, page)
 
 
 def _regressions(compared: Comparison) -> Iterator[Regression]:

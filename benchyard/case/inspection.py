@@ -57,7 +57,12 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         classes={own: str(one[CLASS]) for own, one in given.items() if CLASS in one},
         requires=_requires(fields.get("requires", {})),
         repositories=_repositories(fields.get("subject", {})),
+        cooldown=_cooldown(fields.get("cooldown")),
     )
+
+
+def _cooldown(written: float | str | None) -> float | None:
+    return float(written) if isinstance(written, int | float) else None  # "auto" is none
 
 
 def _repositories(subject: dict[str, Any]) -> tuple[str, ...]:

@@ -57,12 +57,11 @@ class LiveDisplay:
 
     Args:
         runs: How many runs all cases have together.
-        cooldown: Seconds of rest between two runs, for the estimate.
     """
 
-    def __init__(self, *, runs: int, cooldown: float, verbose: bool) -> None:
+    def __init__(self, *, runs: int, verbose: bool) -> None:
         self._runs = runs
-        self._cooldown = cooldown
+        self._rest = 0.0
         self._verbose = verbose
         self._seconds: list[float] = []
         self._run_began = time.monotonic()
@@ -98,7 +97,8 @@ class LiveDisplay:
             case RunEnded(_, _, _, seconds):
                 self._seconds.append(seconds)
                 self._print(say(event), _COLOURS.get(event.outcome, "red"))
-            case Waiting():
+            case Waiting(_, seconds):
+                self._rest = self._rest if seconds is None else seconds
                 self._show(say(event))
             case CaseStarted() | Notice():
                 self._print(say(event), "bold")
@@ -124,7 +124,7 @@ class LiveDisplay:
         if not self._seconds:
             return ""
         left = self._runs - len(self._seconds)
-        rest = left * (fmean(self._seconds) + self._cooldown) - self._cooldown
+        rest = left * (fmean(self._seconds) + self._rest) - self._rest
         rest -= time.monotonic() - self._run_began
         return f"about {_roughly(rest)} left" if rest > 1 else "nearly done"
 
@@ -141,8 +141,8 @@ def _roughly(seconds: float) -> str:
 Display = PlainDisplay | LiveDisplay
 
 
-def make_display(*, runs: int, cooldown: float, verbose: bool, terminal: bool) -> Display:
+def make_display(*, runs: int, verbose: bool, terminal: bool) -> Display:
     """Return a live display for a terminal, else a plain one."""
     if terminal:
-        return LiveDisplay(runs=runs, cooldown=cooldown, verbose=verbose)
+        return LiveDisplay(runs=runs, verbose=verbose)
     return PlainDisplay(verbose=verbose)

@@ -1,12 +1,15 @@
 """A plan through the engine: with Prefect's stages, or by plain calls."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from threading import Event
 
+import click
+
 from benchyard.cli.display import Display
 from benchyard.core.errors import CaseFailedError, InputError, RunInterruptedError
+from benchyard.core.model import Case
 from benchyard.core.wording import printable
 from benchyard.lab import server
 from benchyard.run.beginning import Campaigning
@@ -15,6 +18,7 @@ from benchyard.run.engine import execute_case
 from benchyard.run.interrupts import at_first_ctrl_c
 from benchyard.run.progress import listening
 from benchyard.run.request import Request
+from benchyard.run.secrets import refers_to_secrets
 from benchyard.suite.course import Course, End, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.places import NOWHERE, Place
@@ -23,6 +27,33 @@ from tasks.opening import open_case
 
 #: What Python makes of a byte that is not UTF-8.
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def goes_through_prefect(cases: Iterable[Case], *, direct: bool, prefect: bool) -> bool:
+    """Tell whether runs are task runs of Prefect: where a server stays up, or it is needed.
+
+    A temporary server takes seconds to start, and nobody can look at it once the command has ended.
+    Prefect's local database alone knows the secrets that a case refers to.
+
+    Args:
+        cases: What is executed.
+        direct: Whether plain calls are asked for.
+        prefect: Whether Prefect is asked for.
+
+    Raises:
+        UsageError: If both are.
+    """
+    if direct and prefect:
+        raise click.UsageError("--direct and --prefect exclude each other")
+    if direct or prefect:
+        return prefect
+    return any(map(_needs_prefect, cases)) or server.address() is not None
+
+
+def _needs_prefect(case: Case) -> bool:
+    settings = [dict(one) for one in case.settings.values()]
+    parameters = [dict(step.parameters) for step in case.steps]
+    return any(map(refers_to_secrets, [*settings, *parameters]))
 
 
 def execute(
@@ -39,7 +70,7 @@ def execute(
     """
     if not plan.turns:
         return None
-    limits = SuiteLimits(fail_fast=base.fail_fast)
+    limits = SuiteLimits(fail_fast=base.fail_fast, keep_going=base.keep_going)
     # Whether this host will do was asked when the cases were chosen.
     course = Course(plan.entries, plan.turns, limits, ignore_requirements=True)
     stop = Event()

@@ -9,6 +9,9 @@ import click
 
 from benchyard.core.amounts import parse_since
 
+#: A cooldown that is in proportion to the runs.
+AUTO = "auto"
+
 
 class NamedPath(click.Path):
     """A path on the command line; ``--results "$UNSET"`` is refused."""
@@ -58,6 +61,21 @@ class Seconds(click.FloatRange):
         if not math.isfinite(seconds):
             self.fail(f"{value!r} is no number of seconds.", param, ctx)
         return seconds
+
+
+class Cooldown(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
+    """A number of seconds within bounds, or ``auto``, which is None."""
+
+    name = "seconds"
+
+    def __init__(self, least: float, most: float) -> None:
+        self._seconds = Seconds(least, most)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | None:
+        """Return the number, or None; fails, in a sentence, for what is neither."""
+        return None if value == AUTO else self._seconds.convert(value, param, ctx)
 
 
 def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from benchyard.cli.option_types import Seconds
+from benchyard.cli.option_types import AUTO, Cooldown, Seconds
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
 from benchyard.core.wording import shorten
@@ -16,6 +16,7 @@ from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order
 from benchyard.run.request import COOLDOWN, INTERVAL, ExecutionOptions, descriptions
+from benchyard.run.resting import LONGEST
 
 _NOWHERE = "none"
 _RUNS = re.compile(r"([0-9]+)(?:\.\.([0-9]+))?")
@@ -31,10 +32,12 @@ _interval = click.option(
 )
 _cooldown = click.option(
     "--cooldown",
-    default=15.0,
+    default=AUTO,
     show_default=True,
-    type=Seconds(COOLDOWN.least, COOLDOWN.most),
-    help=_SAYS["cooldown"],
+    type=Cooldown(COOLDOWN.least, COOLDOWN.most),
+    metavar="SECONDS",
+    help="Rest between two runs; auto is as the case says, or else half as long as the run took, "
+    f"{LONGEST:g} s at most.",
 )
 _order = click.option(
     "--order",
@@ -72,6 +75,7 @@ baseline_option = click.option(
     help="Compare with these finished results afterwards, or with the campaign before (previous); "
     "exits with 3 if a case is worse.",
 )
+keep_going_option = click.option("--keep-going", is_flag=True, help=_SAYS["keep_going"])
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Tell more.")
 new_option = click.option(
     "--new", "begins", is_flag=True, help="Begin a new campaign; the runs that are done are kept."

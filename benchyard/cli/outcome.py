@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -10,12 +10,12 @@ from typing import Any, cast
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, shown
-from benchyard.core.model import Case, Json
-from benchyard.core.wording import printable, quote
+from benchyard.core.model import Case, Json, JsonObject
+from benchyard.core.wording import named_runs, printable, quote
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
-from benchyard.results.folders import Results, RunFolder
-from benchyard.results.reasons import why_failed
-from benchyard.results.record import read_record
+from benchyard.results.folders import Results
+from benchyard.results.reasons import failed_alike, why_failed
+from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import about
 from benchyard.show.steps_table import steps_table
 from benchyard.statistics.figures import plural
@@ -75,8 +75,14 @@ def read_summary(results: Path) -> dict[str, Any]:
         ) from error
 
 
-def print_outcome(chosen: Sequence[tuple[Case, Path]], *, as_json: bool) -> None:
-    """Print the summaries of cases, each given with the folder of its results."""
+def print_outcome(
+    chosen: Sequence[tuple[Case, Path]], comparison: JsonObject | None = None, *, as_json: bool
+) -> None:
+    """Print the summaries of cases, each given with the folder of its results.
+
+    Args:
+        comparison: With the baseline that was asked for, which JSON has too; None without one.
+    """
     if as_json:
         summaries: list[Json] = [
             {
@@ -87,7 +93,8 @@ def print_outcome(chosen: Sequence[tuple[Case, Path]], *, as_json: bool) -> None
             }
             for case, folder in chosen
         ]
-        print_json({"cases": summaries})
+        compared: JsonObject = {} if comparison is None else {"comparison": comparison}
+        print_json({"cases": summaries, **compared})
         return
     for case, folder in chosen:
         print_summary(case, folder, read_summary(folder))
@@ -103,13 +110,13 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any]) -> None:
         readable = " that can be read" if summary.get("unreadable") else ""
         say(f"no finished run{readable}")
     _print_remarks(summary, steps)
-    for run in Results(folder).failed().values():
-        _remark(_failure(run), "red")
+    for text in _failures(folder):
+        _remark(text, "red")
     if summary.get("subject"):
         _remark(f"measured {about(summary['subject'])}")
     for other in summary.get("other_subjects") or ():
-        numbers = ", ".join(str(run["run"]) for run in other["runs"])
-        say(f"\n{printable(case.title)}, run {numbers}", bold=True)
+        runs = named_runs([run["run"] for run in other["runs"]])
+        say(f"\n{printable(case.title)}, {runs}", bold=True)
         _print_steps(other["steps"])
     before = len(earlier_campaigns(folder))
     if before:
@@ -147,14 +154,18 @@ def _remark(text: str, colour: str | None = None) -> None:
     say(printable(text), fg=colour)
 
 
-def _failure(run: RunFolder) -> str:
-    """Say in a line why a run is not done, and where to read more."""
-    try:
-        record = read_record(run.path)
-    except RecordError as error:
-        return str(error)
-    why = why_failed(record)
-    return f"run {record.run} {record.outcome}: {why}; see {shown(run.log)}"
+def _failures(results: Path) -> Iterator[str]:
+    """Say why runs are not done, those that failed alike in one line, and where to read more."""
+    here, records = Results(results), list[RunRecord]()
+    for run in here.failed().values():
+        try:
+            records.append(read_record(run.path))
+        except RecordError as error:
+            yield str(error)
+    for alike in failed_alike(records):
+        first, runs = alike[0], named_runs([one.run for one in alike])
+        why, log = why_failed(first), shown(here.run(first.run).log)
+        yield f"{runs} {first.outcome}: {why}; see {log}"
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:

@@ -7,14 +7,14 @@ from benchyard.case.registry import Registry
 from benchyard.case.subject.current import current_subject
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.files import shown
-from benchyard.core.model import Case, Json
+from benchyard.core.model import Case, Json, JsonObject
 from benchyard.core.table import Table
-from benchyard.core.wording import printable
-from benchyard.results.campaigns import read_campaign
+from benchyard.core.wording import duration, printable
+from benchyard.results.campaigns import Campaign, earlier_campaigns, read_campaign
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import Campaigning, decide, missing, nothing_to_do
 from benchyard.run.ordering import Order
-from benchyard.suite.plan import ChosenCase, SuitePlan, in_order
+from benchyard.suite.plan import ChosenCase, SuitePlan, in_order, seconds_of_run
 
 
 def make_plan(
@@ -54,19 +54,47 @@ def make_plan(
             else Campaigning.AUTO
         )
         return ChosenCase(
-            *(case.title, "", case, folder, runs), again=force, campaign=campaign.value, said=said
+            *(case.title, "", case, folder, runs),
+            again=force,
+            campaign=campaign.value,
+            seconds=_seconds_of_run(there),
+            said=said,
         )
 
     return in_order([choose(*one) for one in zip(cases, folders, strict=True)], order, seed)
 
 
-def print_plan(plan: SuitePlan, *, as_json: bool) -> None:
-    """Print what would be executed."""
-    notes = [text for entry in plan.entries for text in entry.said]
+def _seconds_of_run(there: Campaign) -> float | None:
+    """Return how long a run takes, by those that are there, or else by the campaign before."""
+    earlier = () if there.records else earlier_campaigns(there.folder)
+    for campaign in (there, *map(read_campaign, earlier)):
+        if campaign.records:
+            newest_first = sorted(
+                campaign.records.values(), key=lambda one: one.began, reverse=True
+            )
+            return seconds_of_run(newest_first)
+    return None
+
+
+def print_plan(
+    plan: SuitePlan, cooldown: float | None, foreseen: Sequence[str] = (), *, as_json: bool
+) -> None:
+    """Print what would be executed, and how long it takes.
+
+    Args:
+        cooldown: That is asked for, in seconds; None leaves it to the cases.
+        foreseen: What the runs can never tell.
+    """
+    notes = [*(text for entry in plan.entries for text in entry.said), *foreseen]
     cases = plan.cases
     if as_json:
         runs: list[Json] = [_run(*cases[place], run) for place, run in plan.runs]
-        print_json({"seed": plan.seed, "runs": runs, "notes": list[Json](notes)})
+        seconds, unknown = plan.expected_seconds(cooldown)
+        expected: JsonObject = {
+            "expected_seconds": None if unknown else seconds,
+            "never_executed": list[Json](unknown),
+        }
+        print_json({"seed": plan.seed, "runs": runs, "notes": list[Json](notes), **expected})
         return
     for text in notes:
         say(printable(text), err=True)
@@ -77,8 +105,20 @@ def print_plan(plan: SuitePlan, *, as_json: bool) -> None:
     print_table(Table(("", "CASE", "RUN", "STEPS", "RESULTS"), rows, ("", "RUN", "STEPS")))
     for case, _ in cases:
         _print_steps(case)
+    say(f"\nexpected time: {_expected(plan, cooldown)}")
     if plan.seed is not None:
-        say(f"\nrandom order with seed {plan.seed}")
+        say(f"random order with seed {plan.seed}")
+
+
+def _expected(plan: SuitePlan, cooldown: float | None) -> str:
+    seconds, unknown = plan.expected_seconds(cooldown)
+    about = f"about {duration(seconds)}, by earlier runs and with the rests between them"
+    if not unknown:
+        return about if plan.runs else "none, nothing is left to do"
+    first = printable(unknown[0])
+    never = f"{first} was" if len(unknown) == 1 else f"{first} and {len(unknown) - 1} more were"
+    others = f"; the others take {about}" if seconds else ""
+    return f"unknown: {never} never executed{others}"
 
 
 def _run(case: Case, results: Path, run: int) -> Json:

@@ -30,10 +30,9 @@ from benchyard.publish import check_sinks
 from benchyard.results.folders import Results
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Turn
-from benchyard.run.request import Request
+from benchyard.run.request import DEFAULT_RUNS, Request
 from benchyard.suite.plan import SuitePlan
 
-_RUNS = 3
 _SAID = {
     "retried": "retried: the flow run {name} was {state}, it goes on at the first run not done",
     "started": "started: a new flow run {name}; finished runs are not done again",
@@ -85,10 +84,13 @@ def command(
     if told is not None:
         _say(told, as_json=as_json)
         return ExitCode.DONE
-    there = [*Results(folder).done(), *Results(folder).failed()]
+    failed = Results(folder).failed()
+    there = [*Results(folder).done(), *failed]
+    # After two failures alike the others were not begun, and nobody knows how many there were.
+    least = DEFAULT_RUNS if failed or not there else 1
     request = Request(
         case="",
-        runs=max([*there, *only, _RUNS]),
+        runs=max([*there, *only, least]),
         **asked_for(root=root, results=results, resource_folders=resource_folders, force=force),
     )
     plan = make_plan(
@@ -140,7 +142,7 @@ def _say(told: dict[str, Json], *, as_json: bool) -> None:
 
 
 def _execute(plan: SuitePlan, only: tuple[int, ...], request: Request, *, as_json: bool) -> None:
-    """Execute here the wanted runs; by default as many as there are, or three."""
+    """Execute here the wanted runs; by default as many as there are, or six if one failed."""
     (entry,), (chosen,) = plan.entries, plan.cases
     # Where a campaign begins, all of its runs are made.
     begins = entry.campaign == Campaigning.NEW
@@ -152,12 +154,12 @@ def _execute(plan: SuitePlan, only: tuple[int, ...], request: Request, *, as_jso
         say(printable(text), err=True)
     display = make_display(
         runs=len(todo),
-        cooldown=request.cooldown,
         verbose=False,
         terminal=sys.stderr.isatty(),
     )
     wanted = replace(plan, turns=[Turn(0, todo)] if todo else [])
-    error = executing.execute(wanted, request, display, direct=False)
+    prefect = executing.goes_through_prefect([chosen[0]], direct=False, prefect=False)
+    error = executing.execute(wanted, request, display, direct=not prefect)
     print_outcome([chosen], as_json=as_json)
     if error is not None:
         raise error

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from benchyard.cli.options import (
     asked_campaign,
     asked_for,
     baseline_option,
+    keep_going_option,
     keep_option,
     new_option,
     no_wait_option,
@@ -37,33 +39,10 @@ from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
 from benchyard.run.adaptive import stored_rule
 from benchyard.run.ordering import Order
-from benchyard.run.request import Request
+from benchyard.run.request import DEFAULT_RUNS, Request
 from benchyard.run.summarize import summarize_if_older
+from benchyard.suite.foreseeing import foresee_comparison
 from benchyard.suite.plan import SuitePlan
-
-
-def raise_if_worse(
-    baseline: str | None, cases: Sequence[tuple[Case, Path]], *, direct: bool
-) -> None:
-    """Compare each case with the baseline; nothing happens without one.
-
-    Args:
-        cases: Each with the folder of its results.
-        direct: Whether nobody has told what came of it yet: a flow run has.
-
-    Raises:
-        RegressionError: If a case is worse.
-    """
-    if baseline is None:
-        return
-    before, worse = Baseline(baseline), list[str]()
-    for case, folder in cases:
-        looked = before.look(case.title, folder)
-        if direct:
-            say(f"{printable(case.title)} against {baseline}: {looked.summary}", err=True)
-        worse += [found.text for found in looked.regressions]
-    if worse:
-        raise RegressionError("\n".join(worse))
 
 
 @click.command("run")
@@ -72,7 +51,7 @@ def raise_if_worse(
 @click.option(
     "--runs",
     "runs_wanted",
-    default="3",
+    default=str(DEFAULT_RUNS),
     show_default=True,
     metavar="N or N..M",
     help="How many runs there shall be in the end; finished ones count. A range needs --until.",
@@ -85,6 +64,7 @@ def raise_if_worse(
 @schedule
 @click.option("--dry-run", is_flag=True, help="Print what would be executed, and stop.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failed run.")
+@keep_going_option
 @no_wait_option
 @publish_option
 @click.option(
@@ -96,7 +76,12 @@ def raise_if_worse(
 @click.option("--wait-for-user", is_flag=True, help="Ask for Enter before each step.")
 @new_option
 @keep_option
-@click.option("--direct", is_flag=True, help="Execute without Prefect, for a quick look.")
+@click.option("--direct", is_flag=True, help="Execute without Prefect, even if it has a server.")
+@click.option(
+    "--prefect",
+    is_flag=True,
+    help="Execute through Prefect, on a temporary server if there is no other.",
+)
 @verbose_option
 def command(
     cases: tuple[str, ...],
@@ -111,6 +96,7 @@ def command(
     begins: bool,
     keeps: bool,
     direct: bool,
+    prefect: bool,
     verbose: bool,
     **given: Any,
 ) -> None:
@@ -145,15 +131,39 @@ def command(
         asked=asked,
         registry=registry,
     )
+    said = foresee_comparison(plan, request.baseline, request.whole)
     if dry_run:
-        print_plan(plan, as_json=as_json)
+        print_plan(plan, request.cooldown, said, as_json=as_json)
         return
     _say_of_idle(plan)
-    error = _execute(plan, request, direct=direct, verbose=verbose)
-    print_outcome(plan.cases, as_json=as_json)
-    if error is not None:
-        raise error
-    raise_if_worse(request.baseline, plan.cases, direct=direct)
+    for text in said:
+        say(text, fg="yellow", err=True)
+    direct = not executing.goes_through_prefect(chosen, direct=direct, prefect=prefect)
+    _execute_and_compare(plan, request, direct=direct, verbose=verbose, as_json=as_json)
+
+
+def _execute_and_compare(
+    plan: SuitePlan, request: Request, *, direct: bool, verbose: bool, as_json: bool
+) -> None:
+    # The flow run of one of several cases would judge it alone.
+    flow_compares = not direct and len(plan.cases) == len(plan.turns) == 1
+    turns = request if flow_compares else replace(request, baseline=None)
+    error = _execute(plan, turns, direct=direct, verbose=verbose)
+    baseline = None if error else request.baseline
+    if baseline is None:
+        print_outcome(plan.cases, as_json=as_json)
+        if error is not None:
+            raise error
+        return
+    titles = [case.title for case, _ in plan.cases]
+    folders = [folder for _, folder in plan.cases]
+    compared = Baseline(baseline).look_at(list(zip(titles, folders, strict=True)))
+    print_outcome(plan.cases, compared.to_json(titles, baseline), as_json=as_json)
+    for title, looked in () if flow_compares else zip(titles, compared.cases, strict=True):
+        say(f"{printable(title)} against {baseline}: {looked.summary}", err=True)
+    worse = [found.text for looked in compared.cases for found in looked.regressions]
+    if worse:
+        raise RegressionError("\n".join(worse))
 
 
 def _refuse_hopeless(
@@ -187,7 +197,6 @@ def _execute(
         say(f"random order with seed {plan.seed}", err=True)
     display = make_display(
         runs=len(plan.runs),
-        cooldown=request.cooldown,
         verbose=verbose,
         terminal=sys.stderr.isatty() and not request.wait_for_user,
     )

@@ -1,6 +1,7 @@
 """``benchyard suite``: execute many cases, here or on the testbeds of a lab."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +15,7 @@ from benchyard.cli.display import make_display
 from benchyard.cli.options import (
     asked_for,
     baseline_option,
+    keep_going_option,
     no_wait_option,
     publish_option,
     schedule,
@@ -23,12 +25,14 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.amounts import parse_length
 from benchyard.core.errors import BenchyardError, InputError, RegressionError, RunInterruptedError
 from benchyard.core.files import shown
-from benchyard.core.model import Json
+from benchyard.core.model import Json, JsonObject
 from benchyard.core.table import Table
 from benchyard.core.wording import duration, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.run.progress import listening
+from benchyard.run.request import DEFAULT_RUNS
+from benchyard.suite.foreseeing import foresee_comparison
 from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
 
@@ -38,7 +42,7 @@ from benchyard.suite.request import SuiteRequest
 @results_option
 @click.option(
     "--runs",
-    default=3,
+    default=DEFAULT_RUNS,
     show_default=True,
     type=click.IntRange(1, 100_000),
     help="How many runs of each case there shall be in the end; finished ones count.",
@@ -52,6 +56,7 @@ from benchyard.suite.request import SuiteRequest
     "--stale", metavar="LENGTH", help="Only cases whose last run is older than that: 7d, 12h, 2w."
 )
 @click.option("--fail-fast", is_flag=True, help="Begin nothing more once a case has failed.")
+@keep_going_option
 @click.option(
     "--pool", metavar="NAME", help="Execute on the testbeds of this work pool, such as testbeds."
 )
@@ -88,7 +93,10 @@ def command(
         plan = make_suite_plan(
             request, resources.find(given["resource_folders"]), datetime.now(UTC)
         )
-        _print_plan(plan, as_json=as_json)
+        # A baseline of testbeds lies where they are.
+        baseline = None if request.pool else request.baseline
+        said = foresee_comparison(plan, baseline, range(1, request.runs + 1))
+        _print_plan(plan, request.cooldown, said, as_json=as_json)
         return
     _execute(request, as_json=as_json, verbose=verbose)
 
@@ -113,7 +121,7 @@ def _execute(request: SuiteRequest, *, as_json: bool, verbose: bool) -> None:
     from benchyard.lab import through_prefect  # noqa: PLC0415 - after the server began to start
 
     answering.wait_until_ready()
-    display = make_display(runs=0, cooldown=request.cooldown, verbose=verbose, terminal=False)
+    display = make_display(runs=0, verbose=verbose, terminal=False)
     with display, listening(display.hear):
         state, file = through_prefect.execute_many(request, answering)
     worse = _print_summary(file, as_json=as_json)
@@ -158,14 +166,19 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
 # -- planning
 
 
-def _print_plan(plan: SuitePlan, *, as_json: bool) -> None:
+def _print_plan(
+    plan: SuitePlan, cooldown: float | None, said: Sequence[str], *, as_json: bool
+) -> None:
     if as_json:
-        print_json(_plan(plan))
+        print_json({**_plan(plan, cooldown), "notes": list[Json](said)})
         return
+    for text in said:
+        say(text, err=True)
     rows = list[tuple[str, ...]]()
     for number, turn in enumerate(plan.turns, 1):
         entry = plan.entries[turn.case]
-        about = "-" if entry.seconds is None else duration(entry.seconds * len(turn.runs))
+        seconds = entry.expected_seconds(len(turn.runs), cooldown)
+        about = "-" if seconds is None else duration(seconds)
         rows.append((str(number), printable(entry.title), _runs(turn.runs), about))
     print_table(Table(("", "CASE", "RUNS", "ABOUT"), rows, figures=("",)))
     say()
@@ -182,13 +195,14 @@ def _runs(runs: tuple[int, ...]) -> str:
     return ", ".join(map(str, runs))
 
 
-def _plan(plan: SuitePlan) -> Json:
+def _plan(plan: SuitePlan, cooldown: float | None) -> JsonObject:
     entries: list[Json] = [
         {
             "case": entry.title,
             "runs": list[Json](entry.runs),
             "why": entry.why,
             "seconds_of_a_run": entry.seconds,
+            "expected_seconds": entry.expected_seconds(len(entry.runs), cooldown),
             "problems": list[Json](entry.problems),
         }
         for entry in plan.entries

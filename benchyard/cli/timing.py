@@ -27,7 +27,7 @@ from benchyard.timing.commands import (
 from benchyard.timing.course import INTERRUPTED, Course, Options, execute
 from benchyard.timing.execution import Streams, executor
 from benchyard.timing.noise import load_before, warnings
-from benchyard.timing.plan import MOST, Plan
+from benchyard.timing.plan import MOST, Plan, cannot_tell
 from benchyard.timing.saving import refuse_taken, save_case
 
 
@@ -166,6 +166,9 @@ def _points(
 def _execute(
     commands: Sequence[TimedCommand], streams: Streams, plan: Plan, options: Options
 ) -> Course:
+    hopeless = cannot_tell(plan, len(commands))
+    if hopeless:
+        say(f"warning: {hopeless}", fg="yellow", err=True)
     with ExitStack() as stack:
         running = stack.enter_context(executor(streams))
         watch = stack.enter_context(progress(quiet=streams.show))

@@ -119,6 +119,8 @@ class Case:
         classes: Own name of a resource to its class; all others are named as their classes are.
         requires: What the testbed must be.
         repositories: Folders in the repositories of what is measured, from the case's folder on.
+        cooldown: Seconds of rest before a run of it, where nobody asks for others; None leaves it
+            open.
     """
 
     folder: Path
@@ -134,6 +136,7 @@ class Case:
     classes: Mapping[str, str] = field(default_factory=dict[str, str])
     requires: Requires = Requires()
     repositories: tuple[str, ...] = ()
+    cooldown: float | None = None
 
     def class_of(self, resource: str) -> str:
         """Return the name of the class that a resource's name stands for."""

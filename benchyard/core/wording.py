@@ -91,15 +91,31 @@ def _nearest(word: str, known: frozenset[str], similarity: float) -> str | None:
     return lower[found[0]] if found else None
 
 
+def in_short(runs: Sequence[int]) -> str:
+    """Write ascending numbers of runs as ``1-5,8``."""
+    parts: list[list[int]] = []
+    for run in runs:
+        if parts and run == parts[-1][-1] + 1:
+            parts[-1][1:] = [run]
+        else:
+            parts.append([run])
+    return ",".join("-".join(map(str, part)) for part in parts)
+
+
 def runs_and(numbers: Sequence[int], one: str, more: str) -> str:
-    """Return ``run 3 was`` or ``runs 1, 2 were``.
+    """Return ``run 3 was`` or ``runs 1-3, 5 were``.
 
     Args:
         one: The verb for one run.
         more: The verb for several.
     """
-    listed = ", ".join(map(str, numbers))
-    return f"run {listed} {one}" if len(numbers) == 1 else f"runs {listed} {more}"
+    return f"{named_runs(numbers)} {one if len(numbers) == 1 else more}"
+
+
+def named_runs(numbers: Sequence[int]) -> str:
+    """Return ``run 3`` or ``runs 1-3, 5``."""
+    listed = in_short(numbers).replace(",", ", ")
+    return f"run {listed}" if len(numbers) == 1 else f"runs {listed}"
 
 
 def duration(seconds: float) -> str:

@@ -112,8 +112,8 @@ class Server:
         if self.process is None:
             if not answers(self.url):
                 raise BenchyardError(
-                    f"no Prefect server answers at {self.url}; start it, or unset PREFECT_API_URL "
-                    "to use a temporary one, or use --direct"
+                    f"no Prefect server answers at {self.url}; start it, or unset PREFECT_API_URL, "
+                    "or use --direct to execute without it"
                 )
             raise_if_refused(self.url)
             return

@@ -4,12 +4,15 @@ It is made from records, whose texts hold no secrets.
 """
 
 import re
+from collections.abc import Iterable, Sequence
 
 from benchyard.core.model import Outcome
 from benchyard.core.wording import shorten_middle
 from benchyard.results.record import ErrorRecord, RunRecord
 
 _BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
+#: A run's folder in a path; the number differs from run to run.
+_FOLDER = re.compile(r"\brun_[0-9]+\b")
 #: Longest reason; the record has the whole.
 _LONGEST = 300
 #: Which program it was, the step says.
@@ -28,6 +31,25 @@ def why_failed(record: RunRecord) -> str:
     error = next((one for one in errors if one is not None), None)
     why = reason(error) if error else step.reason or step.outcome.value.replace("_", " ")
     return f"step {step.name}: {why}"
+
+
+def fail_alike(records: Sequence[RunRecord]) -> bool:
+    """Tell whether two runs or more failed, all of the same thing."""
+    failed = all(record.outcome in _BROKEN for record in records)
+    return failed and len(records) > 1 and len({failure_of(record) for record in records}) == 1
+
+
+def failure_of(record: RunRecord) -> str:
+    """Return why a run failed without what names the run: alike for runs that failed alike."""
+    return _FOLDER.sub("run_#", why_failed(record))
+
+
+def failed_alike(failed: Iterable[RunRecord]) -> list[list[RunRecord]]:
+    """Return groups of runs that failed alike; the order of the runs is kept."""
+    groups: dict[tuple[str, str], list[RunRecord]] = {}
+    for record in failed:
+        groups.setdefault((record.outcome, failure_of(record)), []).append(record)
+    return list(groups.values())
 
 
 def reason(error: ErrorRecord) -> str:

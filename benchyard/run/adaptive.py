@@ -22,7 +22,7 @@ from benchyard.core.wording import runs_and
 from benchyard.results.record import RunRecord
 from benchyard.statistics import median
 from benchyard.statistics.figures import percent
-from benchyard.statistics.intervals import LEVEL, median_rank
+from benchyard.statistics.intervals import LEVEL, fewest_for_median
 from benchyard.statistics.sequential import Decision, decide, level_at, looks
 
 #: The largest number of runs that may be asked for.
@@ -49,7 +49,7 @@ class Adaptive:
     level: float = LEVEL
 
     def __post_init__(self) -> None:
-        fewest = next(n for n in range(1, MAX_RUNS) if median_rank(n, self.level)[0])
+        fewest = fewest_for_median(self.level)
         if self.maximum < fewest:
             raise InputError(
                 f"{self.maximum} runs tell no median at the {100 * self.level:g} % level, however "

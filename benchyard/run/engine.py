@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from benchyard.core.errors import RunInterruptedError
 from benchyard.core.model import Outcome, Step
+from benchyard.core.wording import in_short
 from benchyard.host.testbed import hold_both
 from benchyard.results.folders import Results
 from benchyard.results.layout import refuse_foreign
+from benchyard.results.reasons import fail_alike, why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import (
@@ -30,6 +32,7 @@ from benchyard.run.interrupts import reraise_interrupt, two_stage_ctrl_c
 from benchyard.run.precision import Precision
 from benchyard.run.progress import CaseStarted, Listener, Notice, Waiting, tell
 from benchyard.run.request import Request
+from benchyard.run.resting import cooldown_of, rest_after
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from benchyard.run.stages import (
@@ -102,8 +105,8 @@ def execute_case(setting: RunContext, request: Request, stages: Stages) -> Execu
         runs = _Runs(setting, request, stop)
         last: Handles = []
         for session in runs:
-            if runs.want_rest:
-                last = stages.run(COOLDOWN, session, request.cooldown, after=last)
+            if runs.rest:
+                last = stages.run(COOLDOWN, session, runs.rest, after=last)
                 if stop.asked:
                     break
             with _abandoned_if_broken(session):
@@ -162,7 +165,7 @@ class _Runs:
     """The runs of a case that are to be executed, one after another.
 
     Attributes:
-        want_rest: Whether the host is to rest before the run that was yielded last.
+        rest: How long the host is to rest before the run that was yielded last (s).
     """
 
     def __init__(self, setting: RunContext, request: Request, stop: _Stop) -> None:
@@ -173,7 +176,7 @@ class _Runs:
         self._precision = Precision(setting, request, todo, self._opened.campaign)
         self._setting = self._precision.setting
         self._records: list[RunRecord] = []
-        self.want_rest = False
+        self.rest = 0.0
 
     def __iter__(self) -> Iterator[Session]:
         while self._todo:
@@ -181,18 +184,32 @@ class _Runs:
             session = self._stop.session = Session(self._setting, self._todo[0])
             if self._stop.asked or self._enough():
                 return
-            self.want_rest = self._rests()
+            self.rest = self._rest()
             yield session
 
     def _enough(self) -> bool:
         failed = bool(self._records) and self._records[-1].outcome is not Outcome.COMPLETED
-        return (self._request.fail_fast and failed) or self._precision.after(self._records)
+        gives_up = self._request.fail_fast or (not self._request.keep_going and self._fails_alike())
+        return (failed and gives_up) or self._precision.after(self._records)
 
-    def _rests(self) -> bool:
-        rests = bool(self._request.cooldown) and bool(self._records or self._request.rest_first)
-        if rests:
-            tell(self._listener, Waiting("cooling down", self._request.cooldown))
-        return rests
+    def _fails_alike(self) -> bool:
+        last = self._records[-2:]
+        alike = fail_alike(last)
+        if alike:
+            numbers = in_short([record.run for record in last])
+            self._say(
+                f"{self._setting.case.title}: runs {numbers} failed alike, so its other runs are "
+                f"not begun (--keep-going begins them): {why_failed(last[-1])}"
+            )
+        return alike
+
+    def _rest(self) -> float:
+        took = self._records[-1].duration_s if self._records else self._request.rest_first
+        cooldown = cooldown_of(self._request.cooldown, self._setting.case.cooldown)
+        rest = rest_after(took, cooldown) if self._records or took else 0.0
+        if rest:
+            tell(self._listener, Waiting("cooling down", rest))
+        return rest
 
     def note(self, record: RunRecord) -> None:
         """Take a run's record; if it is of something else than those before, all begins anew."""

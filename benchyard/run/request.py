@@ -14,6 +14,7 @@ from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt
 from benchyard.core.errors import InputError
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import campaigning
+from benchyard.statistics.intervals import fewest_for_median
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ INTERVAL = Within(0.001, 3600.0, " seconds")
 #: A day at most.
 COOLDOWN = Within(0.0, 86_400.0, " s")
 RUNS = Within(1, MAX_RUNS)
+#: The fewest that can tell a median: with fewer there is no interval of it, however alike they are.
+DEFAULT_RUNS = fewest_for_median()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +49,12 @@ class ExecutionOptions:
             now (case, classes, versions, commit, host); new begins a campaign and keeps the
             earlier one; keep goes on whatever is measured.
         interval: Seconds between two samples of the host.
-        cooldown: Seconds of rest between two runs.
+        cooldown: Seconds of rest between two runs; left empty, the rest is as the case says, or
+            else half as long as the run, and 15 s at most.
         force: Do finished runs again.
         fail_fast: Begin nothing more after the first failure.
+        keep_going: Go on with a case although two of its runs in a row failed alike; without it,
+            its other runs are not begun.
         wait: Wait for the testbed if another lab holds it; otherwise fail.
         root: Folder that cases are looked for in.
         results: Folder for results instead of the case's own.
@@ -59,12 +65,13 @@ class ExecutionOptions:
             itself; a regression is told.
     """
 
-    runs: Annotated[int, RUNS] = 3
+    runs: Annotated[int, RUNS] = DEFAULT_RUNS
     campaign: Literal["auto", "new", "keep"] = "auto"
     interval: Annotated[float, INTERVAL] = 0.1
-    cooldown: Annotated[float, COOLDOWN] = 15.0
+    cooldown: Annotated[float, COOLDOWN] | None = None
     force: bool = False
     fail_fast: bool = False
+    keep_going: bool = False
     wait: bool = True
     root: str = "."
     results: str | None = None
@@ -106,7 +113,8 @@ class Request(ExecutionOptions):
         until: Relative precision of the steps' medians at which to stop, such as 0.01; goes with
             most_runs.
         only: Numbers of the runs to execute now; empty means all of them.
-        rest_first: Rest before the first run too, because another case ran just now.
+        rest_first: Seconds that the run of another case took just now: rest before the first run
+            too. 0 if there was none.
         wait_for_user: Ask for Enter before each step; only in a terminal.
         ignore_requirements: Execute even if the host is not what the case requires.
         suite: Flow run of the suite that this is a turn of; the suite says so itself. The turns of
@@ -117,7 +125,7 @@ class Request(ExecutionOptions):
     most_runs: Annotated[int, RUNS] | None = None
     until: Annotated[float, Gt(0), Lt(1)] | None = None
     only: tuple[int, ...] = ()
-    rest_first: bool = False
+    rest_first: float = 0.0
     wait_for_user: bool = False
     ignore_requirements: bool = False
     suite: str | None = None

@@ -1,5 +1,6 @@
 """``${env:NAME}`` and ``${secret:NAME}``: resolved at the last moment, kept out of every text."""
 
+import json
 import os
 import re
 import uuid
@@ -26,6 +27,11 @@ def no_secrets(name: str) -> str:
         KeyError: Always.
     """
     raise KeyError(name)
+
+
+def refers_to_secrets(value: Json) -> bool:
+    """Tell whether ``${secret:NAME}`` stands anywhere in a value."""
+    return any(kind == "secret" for kind, _ in _REFERENCE.findall(json.dumps(value)))
 
 
 class Secrets:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from benchyard.statistics.diagnostics import drift_p, first_p, outliers
 from benchyard.statistics.figures import percent
-from benchyard.statistics.intervals import LEVEL, median_interval
+from benchyard.statistics.intervals import LEVEL, fewest_for_median, median_interval
 from benchyard.statistics.measures import median
 from benchyard.statistics.sensitivity import (
-    MOST_RUNS,
+    expected_half_width,
     relative_spread,
     runs_for_precision,
 )
@@ -22,6 +22,9 @@ UNTIL = 0.01
 #: have such a gap (benchmarks/statistics_power.py); there is no exact test for so few values.
 _GAP = 15.0
 _FEWEST_GROUPED = 8
+#: Advice goes up to so many times the runs that there are, or to so many runs.
+_TIMES = 4
+_REACH = 100
 #: More values than this are counted instead of named.
 _MOST_NAMED = 10
 
@@ -67,7 +70,7 @@ def advise(
 def _too_few(values: Sequence[float]) -> str:
     if not values:
         return "no run yielded a value: nothing can be said"
-    return "one value tells nothing about its spread: execute at least 6 runs"
+    return f"one value tells nothing about its spread: execute {fewest_for_median()} runs"
 
 
 def _identical(values: Sequence[float]) -> str:
@@ -158,15 +161,37 @@ def _more_runs(values: Sequence[float], until: float, level: float) -> str:
     spread = relative_spread(values)
     if spread is None or (half_width is not None and half_width <= until):
         return ""
-    needed = runs_for_precision(spread, until, level)
-    wanted = f"±{percent(until, 6)}"
-    if needed is None:
-        return f"more than {MOST_RUNS:,} runs would be needed for {wanted}: look for the noise"
-    known = "not known" if half_width is None else f"known to ±{percent(half_width)}"
-    if needed <= len(values):
+    n = len(values)
+    if half_width is None:
+        fewest = fewest_for_median(level)
+        expected = expected_half_width(spread, fewest, level)
+        return (
+            f"{n} runs give no interval of the median; {fewest} runs give one, of about "
+            f"±{percent(expected or 0.0)}"
+        )
+    known = f"the median is known to ±{percent(half_width)} with {n} runs"
+    return f"{known}; {_what_helps(spread, n, until, level)}"
+
+
+def _what_helps(spread: float, n: int, until: float, level: float) -> str:
+    """Say what more runs would give, in relation to those that there are.
+
+    Four times as many halve the interval, as the standard error falls with the root of their
+    number; who asked for few is not told of hundreds.
+    """
+    wanted, needed = f"±{percent(until, 6)}", runs_for_precision(spread, until, level)
+    if needed is not None and needed <= n:
         # The spread would do, but these runs happen to lie unevenly.
-        return f"the median is {known}: a few more runs are needed for {wanted}"
-    return f"the median is {known}: needs about {needed} runs for {wanted}"
+        return f"a few more give {wanted}"
+    more = _TIMES * n
+    if needed is not None and needed <= more:
+        return f"about {needed} runs give {wanted}"
+    expected = expected_half_width(spread, more, level)
+    told = f"about {more} runs give ±{percent(expected or 0.0)}"
+    reach = max(more, _REACH)
+    if needed is not None and needed <= reach:
+        return told
+    return f"{told}, and {wanted} is not within {reach} runs: the values vary by {percent(spread)}"
 
 
 def _relative(difference: float, base: float) -> float:

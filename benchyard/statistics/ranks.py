@@ -89,6 +89,15 @@ def fewest_values(level: float) -> int:
     return n
 
 
+def fewest_against(n: int, level: float) -> int | None:
+    """Return the smallest size of a second sample that reaches a level against one of size n.
+
+    Returns:
+        None where more than five times as many would be needed: another first sample is cheaper.
+    """
+    return next((m for m in range(1, 5 * n + 1) if smallest_p(n, m) <= level), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Shift:
     """By how much the candidate's values lie above the baseline's.

@@ -13,11 +13,13 @@ from benchyard.core.clock import now
 from benchyard.core.model import Requires
 from benchyard.core.wording import duration
 from benchyard.run.ordering import Turn
+from benchyard.run.resting import cooldown_of, rest_after, without_rest
 from benchyard.statistics.figures import plain
 from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.report import CaseReport
 from benchyard.suite.request import SuiteRequest
+from benchyard.suite.turn_records import NO_FAILURE, TurnFailure
 
 
 class End(StrEnum):
@@ -35,19 +37,21 @@ class SuiteLimits:
 
     Args:
         budget_s: Seconds after which nothing is to be under way any more; None for no limit.
-        cooldown_s: Seconds of rest before each run.
+        cooldown_s: Seconds of rest before each run; None leaves it to the case.
         fail_fast: Whether the first failure is the end.
+        keep_going: Whether a case goes on although two of its turns in a row failed alike.
     """
 
     budget_s: float | None = None
-    cooldown_s: float = 0.0
+    cooldown_s: float | None = 0.0
     fail_fast: bool = False
+    keep_going: bool = False
 
 
 def limits_of(request: SuiteRequest) -> SuiteLimits:
     """Return when a suite that is asked for begins nothing more."""
     budget = None if request.budget is None else request.budget * 3600
-    return SuiteLimits(budget, request.cooldown, request.fail_fast)
+    return SuiteLimits(budget, request.cooldown, request.fail_fast, request.keep_going)
 
 
 @dataclass(slots=True)
@@ -63,6 +67,7 @@ class Taken:
         took: Seconds from its begin to its end.
         impossible: Whether it was left out because no testbed is what its case requires.
         before: Runs of it that were done before, and not again.
+        not_begun: Runs of it that a failure before them kept from being begun.
         report: What its flow run says of it; None if it says nothing.
     """
 
@@ -80,6 +85,7 @@ class Taken:
     flow_run: str = ""
     impossible: bool = False
     before: tuple[int, ...] = ()
+    not_begun: tuple[int, ...] = ()
     report: CaseReport | None = None
 
 
@@ -110,6 +116,7 @@ class Course:
         self._open = dict(enumerate(turns))
         self._lengths = {i: e.seconds for i, e in enumerate(entries) if e.seconds is not None}
         self._at: dict[int, str] = {}
+        self._failures: dict[int, str] = {}
         self.under_way: list[Taken] = []
         self.ended: list[Taken] = []
 
@@ -179,8 +186,18 @@ class Course:
         return True
 
     def _expected(self, turn: Turn) -> float | None:
-        length = self._lengths.get(turn.case)
-        return None if length is None else len(turn.runs) * (length + self._limits.cooldown_s)
+        length = self.seconds_of_run(turn)
+        if length is None:
+            return None
+        return len(turn.runs) * (length + rest_after(length, self._cooldown(turn)))
+
+    def seconds_of_run(self, turn: Turn) -> float | None:
+        """Return how long a run of a turn's case takes (s); None if nobody knows."""
+        return self._lengths.get(turn.case)
+
+    def _cooldown(self, turn: Turn) -> float | None:
+        case = self.entries[turn.case].case
+        return cooldown_of(self._limits.cooldown_s, case and case.cooldown)
 
     def _begin(self, number: int, turn: Turn, place: Place) -> Taken:
         del self._open[number]
@@ -214,6 +231,7 @@ class Course:
         seen: Collection[int] = (),
         took: float | None = None,
         report: CaseReport | None = None,
+        failure: TurnFailure = NO_FAILURE,
     ) -> None:
         """Note how a turn ended.
 
@@ -221,6 +239,7 @@ class Course:
             seen: Runs of it that are known to be done.
             took: Seconds that it really took; since it was begun if not given.
             report: What its flow run says of it: more than is known here.
+            failure: How it failed, as far as its records are known here.
         """
         self.under_way.remove(taken)
         taken.end, taken.why, taken.report = how, why, report
@@ -229,13 +248,27 @@ class Course:
             taken.seen = tuple(run for run in taken.turn.runs if run in report.runs)
             left = tuple(run for run in taken.turn.runs if run not in report.runs)
             taken.before = left if how is End.DONE else ()
+            failure = report.failure
         taken.took = self._monotonic() - taken.began_s if took is None else took
         self.ended.append(taken)
         if how is End.DONE:
-            each = taken.took / len(taken.turn.runs) - self._limits.cooldown_s
-            self._lengths.setdefault(taken.turn.case, max(0.0, each))
-        if how is End.FAILED and self._limits.fail_fast:
-            self.stop(f"{self.entries[taken.turn.case].title} failed, and that is the end")
+            each = without_rest(taken.took / len(taken.turn.runs), self._cooldown(taken.turn))
+            self._lengths.setdefault(taken.turn.case, each)
+        if how is End.FAILED:
+            taken.not_begun = failure.not_begun
+            if self._limits.fail_fast:
+                self.stop(f"{self.entries[taken.turn.case].title} failed, and that is the end")
+        self._note_failure(taken.turn.case, failure.why if how is End.FAILED else "")
+
+    def _note_failure(self, case: int, why: str) -> None:
+        """Leave out what is left of a case whose last two turns failed of the same thing."""
+        before = self._failures.get(case)
+        self._failures[case] = why
+        if not why or why != before or self._limits.keep_going:
+            return
+        for number, turn in list(self._open.items()):
+            if turn.case == case:
+                self._leave_out(number, "two runs in a row failed alike")
 
     def stop(self, why: str) -> None:
         """Begin nothing more."""

@@ -10,7 +10,7 @@ from benchyard.run.ordering import Turn
 from benchyard.run.request import Request
 from benchyard.suite.course import Course, End
 from benchyard.suite.places import Place
-from benchyard.suite.plan import done_since
+from benchyard.suite.turn_records import records_of_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,15 @@ def execute_turns(
         Whether the user stopped it before all was done.
     """
     begun: set[int] = set()
-    cancelled = False
+    cancelled, took = False, 0.0
     while not (stop.is_set() or cancelled) and (taken := course.take([place])) is not None:
-        ended = execute(_request(base, course, taken.turn, begun))
+        ended = execute(_request(base, course, taken.turn, begun, took))
         begun.add(taken.turn.case)
         results = course.entries[taken.turn.case].results
-        seen = () if results is None else done_since(results, taken.turn.runs, taken.began_at)
+        made = records_of_turn(results, taken.turn.runs, taken.began_at)
         taken.flow_run = ended.flow_run
-        course.end(taken, ended.how, ended.why, seen)
+        course.end(taken, ended.how, ended.why, made.done, failure=made.failure)
+        took = made.last_s
         cancelled = ended.how is End.CANCELLED
     if cancelled or (stop.is_set() and course.left):
         return True
@@ -61,7 +62,7 @@ def execute_turns(
     return False
 
 
-def _request(base: Request, course: Course, turn: Turn, begun: set[int]) -> Request:
+def _request(base: Request, course: Course, turn: Turn, begun: set[int], took: float) -> Request:
     entry = course.entries[turn.case]
     campaign = entry.campaign
     if campaign == Campaigning.NEW and turn.case in begun and base.suite is None:
@@ -71,7 +72,7 @@ def _request(base: Request, course: Course, turn: Turn, begun: set[int]) -> Requ
         base,
         case="" if entry.case is None else f"{entry.case.folder}{point_suffix(entry.case.point)}",
         only=turn.runs,
-        rest_first=bool(begun),
+        rest_first=took,
         force=entry.again,
         campaign=campaign,
     )

@@ -1,6 +1,7 @@
 """From a request to a plan: which runs of which cases are executed, in which order, and why."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, differences, in_words, subject_of
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, Turn, turns
+from benchyard.run.resting import cooldown_of, rest_after
 from benchyard.statistics import median
 from benchyard.statistics.figures import plain
 from benchyard.suite.request import SuiteRequest
@@ -52,12 +54,17 @@ class Known:
 
     def seconds(self) -> float | None:
         """Return how long a run takes, from the newest ones (s); None if nobody knows."""
-        took = [record.duration_s for record in self._newest_first()[:_TELLING]]
-        return median(took) if took else None
+        return seconds_of_run(self._newest_first())
 
     def _newest_first(self) -> list[RunRecord]:
         runs = sorted(self.records, key=self.ended.__getitem__, reverse=True)
         return [self.records[run] for run in runs]
+
+
+def seconds_of_run(newest_first: Sequence[RunRecord]) -> float | None:
+    """Return how long a run takes, by the newest ones (s); None without any."""
+    took = [record.duration_s for record in newest_first[:_TELLING]]
+    return median(took) if took else None
 
 
 def known_of(results: Path) -> Known:
@@ -112,6 +119,17 @@ class ChosenCase:
     seconds: float | None = None
     problems: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+
+    def expected_seconds(self, runs: int, cooldown: float | None) -> float | None:
+        """Return how long runs of it take with the rests between them (s); None if nobody knows.
+
+        Args:
+            cooldown: That is asked for; None leaves it to the case.
+        """
+        if self.seconds is None:
+            return None
+        own = cooldown_of(cooldown, self.case and self.case.cooldown)
+        return runs * (self.seconds + rest_after(self.seconds, own))
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +288,13 @@ class SuitePlan:
     def cases(self) -> list[tuple[Case, Path]]:
         """The valid cases, each with the folder of its results."""
         return [(e.case, e.results) for e in self.entries if e.case and e.results]
+
+    def expected_seconds(self, cooldown: float | None) -> tuple[float, list[str]]:
+        """Return how long all takes (s), and the titles of the cases that nobody knows this of."""
+        counted = Counter(place for place, _ in self.runs)
+        took = {at: self.entries[at].expected_seconds(n, cooldown) for at, n in counted.items()}
+        unknown = [self.entries[at].title for at, seconds in took.items() if seconds is None]
+        return sum(seconds or 0.0 for seconds in took.values()), unknown
 
     @property
     def idle(self) -> list[ChosenCase]:

@@ -4,11 +4,12 @@ Its results lie on its testbed, where the suite cannot look.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from benchyard.analysis.regressions import Looked, Regression
 from benchyard.core.json_text import decoded
 from benchyard.results.typed import read_as
+from benchyard.suite.turn_records import NO_FAILURE, TurnFailure
 
 #: More are in the comparison's page; the text is kept in the server's database.
 _MOST_REGRESSIONS = 100
@@ -21,10 +22,12 @@ class CaseReport:
     Args:
         runs: Numbers of the finished runs that the flow run executed.
         looked: What it came to against the baseline; None if it was not compared.
+        failure: How it failed, if it did.
     """
 
     runs: tuple[int, ...]
     looked: Looked | None = None
+    failure: TurnFailure = NO_FAILURE
 
     def to_text(self) -> str:
         """Write it."""
@@ -32,6 +35,7 @@ class CaseReport:
         regressions = looked.regressions[:_MOST_REGRESSIONS] if looked else ()
         told = {
             "runs": [*self.runs],
+            "failure": asdict(self.failure),
             "summary": looked and looked.summary,
             "against": looked and looked.against,
             "regressions": [one.to_json() for one in regressions],
@@ -45,8 +49,9 @@ def report_of(text: object) -> CaseReport | None:
         told = decoded(str(text).encode())
         runs = tuple(int(run) for run in told["runs"])
         worse = tuple(read_as(Regression, one) for one in told["regressions"])
+        failure = read_as(TurnFailure, told.get("failure", {}))
         summary = told["summary"]
         looked = None if summary is None else Looked(worse, str(summary), str(told["against"]))
     except (ValueError, KeyError, TypeError):
         return None
-    return CaseReport(runs, looked)
+    return CaseReport(runs, looked, failure)

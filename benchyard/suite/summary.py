@@ -104,6 +104,7 @@ class Summary:
         seconds: From its begin to its end.
         seed: Of the random order; None where the order was another.
         interrupted: Whether somebody stopped it.
+        comparison: With the baseline, as ``benchyard compare`` writes it; None without one.
     """
 
     lines: Sequence[CaseResult]
@@ -111,6 +112,7 @@ class Summary:
     seconds: float
     seed: int | None
     interrupted: bool
+    comparison: JsonObject | None = None
 
     @property
     def bad(self) -> list[CaseResult]:
@@ -166,6 +168,7 @@ class Summary:
             "interrupted": self.interrupted,
             "cases": cases,
             "turns": made,
+            "comparison": self.comparison,
         }
 
 
@@ -201,7 +204,10 @@ def summed(course: Course, *, seed: int | None, interrupted: bool) -> Summary:
 def _line(entry: ChosenCase, turns: Sequence[Taken]) -> CaseResult:
     executed = [taken for taken in turns if taken.end in (End.DONE, End.FAILED)]
     done = sum(len(taken.seen) for taken in turns)
-    failed = sum(len(taken.turn.runs) - len(taken.seen) - len(taken.before) for taken in executed)
+    failed = sum(
+        len(taken.turn.runs) - len(taken.seen) - len(taken.before) - len(taken.not_begun)
+        for taken in executed
+    )
     before = sum(len(taken.before) for taken in turns)
     reports = [taken.report for taken in turns if taken.report is not None]
     reasons = dict.fromkeys(taken.why for taken in turns if taken.why)
@@ -254,7 +260,7 @@ def with_comparisons(
     baseline: str,
     flow_run: Mapping[str, Json] | None = None,
 ) -> Summary:
-    """Return a summary that also tells what is worse than it was.
+    """Return a summary that also tells what is worse than it was; all cases are one family.
 
     Only cases of which the suite has done runs are looked at, in an earlier attempt of it if need
     be. What keeps one from being compared is told and fails nothing: its runs are good.
@@ -264,14 +270,18 @@ def with_comparisons(
         baseline: A folder with results of these cases, ``FOLDER@1-5``, or "previous".
         flow_run: The suite's, as its runs record it.
     """
-    before, suite = Baseline(baseline), {"suite": (flow_run or {}).get("id")}
-    lines = [
-        replace(line, looked=before.look(entry.title, entry.results))
+    suite = {"suite": (flow_run or {}).get("id")}
+    chosen = [
+        (at, entry.title, entry.results)
+        for at, (line, entry) in enumerate(zip(summary.lines, entries, strict=True))
         if entry.results is not None and (line.done or read_campaign(entry.results).runs_of(suite))
-        else line
-        for line, entry in zip(summary.lines, entries, strict=True)
     ]
-    return replace(summary, lines=lines)
+    found = Baseline(baseline).look_at([(title, results) for _, title, results in chosen])
+    lines = list(summary.lines)
+    for (at, _, _), looked in zip(chosen, found.cases, strict=True):
+        lines[at] = replace(lines[at], looked=looked)
+    comparison = found.to_json([title for _, title, _ in chosen], baseline)
+    return replace(summary, lines=lines, comparison=comparison)
 
 
 def without_comparison(summary: Summary) -> Summary:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from benchyard.statistics.figures import percent, plural
+from benchyard.statistics.ranks import fewest_values, smallest_p
 from benchyard.statistics.sequential import level_at, looks, open_level, open_looks
 
 #: Executions of each command before the first look, unless they take longer than ``FIRST_S``.
@@ -53,6 +55,25 @@ class Plan:
             yield min(at, MOST), 1 - open_level(number, 1 - self.level)
             if at >= MOST:
                 return
+
+
+def cannot_tell(plan: Plan, commands: int) -> str:
+    """Say that so many executions can tell no two commands apart, however they differ.
+
+    Returns:
+        A sentence, with how many can; empty where they can, and where no number is given.
+    """
+    if plan.maximum is None or commands < 2:
+        return ""
+    *_, (n, share) = plan.levels()
+    pairs = math.comb(commands, 2)
+    if smallest_p(n, n) <= share / pairs:
+        return ""
+    over = f" over {pairs:,} comparisons" if pairs > 1 else ""
+    return (
+        f"{plural(n, 'execution')} of each cannot tell at the {percent(plan.level, 4)} level"
+        f"{over}; {fewest_values(share / pairs)} can"
+    )
 
 
 def minimum_for(round_s: float) -> int:

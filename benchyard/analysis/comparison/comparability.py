@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchyard.analysis.comparison.facts import FACTS, OTHER_WORK, Weight, doubts
-from benchyard.analysis.comparison.run_sets import RunSet, in_short
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Json, JsonObject
-from benchyard.core.wording import printable, quote
+from benchyard.core.wording import in_short, printable, quote
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.subject import differences, in_detail, in_words, subject_of
 

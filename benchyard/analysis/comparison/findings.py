@@ -7,10 +7,10 @@ before has to be looked at, however often it still succeeds.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from benchyard.analysis.comparison.run_sets import RunSet, in_short
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import FAILURES, StepSample
 from benchyard.core.model import JsonObject
-from benchyard.core.wording import printable
+from benchyard.core.wording import in_short, printable
 from benchyard.statistics.comparison import Verdict
 
 

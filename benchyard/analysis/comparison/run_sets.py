@@ -9,7 +9,7 @@ from pathlib import Path
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, Outcome
-from benchyard.core.wording import printable
+from benchyard.core.wording import in_short, printable
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import RUN_FILE, Results, RunFolder, run_number
 from benchyard.results.record import RunRecord, read_record
@@ -130,17 +130,6 @@ def _range(text: str, first: str, last: str) -> range:
     if not 1 <= low <= high <= MAX_RUN:
         raise InputError(f"{text!r}: runs are numbered from 1 to {MAX_RUN:,}, and a range goes up")
     return range(low, high + 1)
-
-
-def in_short(runs: Sequence[int]) -> str:
-    """Write ascending numbers as ``1-5,8``, the way ``parse_runs`` reads them."""
-    parts: list[list[int]] = []
-    for run in runs:
-        if parts and run == parts[-1][-1] + 1:
-            parts[-1][1:] = [run]
-        else:
-            parts.append([run])
-    return ",".join("-".join(map(str, part)) for part in parts)
 
 
 def read_run_sets(selection: Selection) -> dict[str, RunSet]:

@@ -1,7 +1,7 @@
 """The comparison itself: every step and metric of every pair of cases, judged together."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice
 
@@ -108,6 +108,8 @@ class Comparison:
         rows: The worst first.
         baseline_only: Titles of the cases that only the baseline has.
         candidate_only: Titles of the cases that only the candidate has.
+        family: How many rows were judged together, those of other comparisons too; None for its
+            own alone.
     """
 
     rule: Rule
@@ -115,6 +117,7 @@ class Comparison:
     rows: tuple[Row, ...]
     baseline_only: tuple[str, ...] = ()
     candidate_only: tuple[str, ...] = ()
+    family: int | None = None
 
     @property
     def regressions(self) -> int:
@@ -124,7 +127,8 @@ class Comparison:
     @property
     def tested(self) -> int:
         """How many rows are tested: the family that the level holds for."""
-        return sum(row.tested for row in self.rows)
+        own = sum(row.tested for row in self.rows)
+        return own if self.family is None else self.family
 
     def count(self, verdict: Verdict) -> int:
         """Return how many rows and findings come to a verdict."""
@@ -154,6 +158,41 @@ def compare(pairs: Pairs, rule: Rule) -> Comparison:
     if not (rows or compared.regressions):
         raise InputError("there is nothing to compare: no measured step is on both sides")
     return compared
+
+
+def judged_together(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Judge the rows of several comparisons as one family, and return these in their order.
+
+    Args:
+        comparisons: All by one rule; their own verdicts do not count any more.
+    """
+    tested = [row for one in comparisons for row in one.rows if row.tested]
+    if not tested:
+        return tuple(comparisons)
+    judged = iter(judge([row.difference for row in tested], comparisons[0].rule.level))
+    return tuple(
+        replace(
+            one,
+            rows=tuple(sorted((_rejudged(row, judged) for row in one.rows), key=_badness)),
+            family=len(tested),
+        )
+        for one in comparisons
+    )
+
+
+def joined(comparisons: Sequence[Comparison]) -> Comparison | None:
+    """Return one comparison of all that were judged together; None of none."""
+    if not comparisons:
+        return None
+    return replace(
+        comparisons[0],
+        pairs=tuple(pair for one in comparisons for pair in one.pairs),
+        rows=tuple(sorted((row for one in comparisons for row in one.rows), key=_badness)),
+    )
+
+
+def _rejudged(row: Row, judged: Iterator[Judgement]) -> Row:
+    return replace(row, judgement=next(judged)) if row.tested else row
 
 
 def _refuse_incomparable(pairs: Sequence[CasePair]) -> None:

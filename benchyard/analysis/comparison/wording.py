@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.reach import cannot_tell
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Row
 from benchyard.core.table import Table
 from benchyard.core.wording import duration, printable
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.figures import plain
-from benchyard.statistics.ranks import fewest_values
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _REASONS = {
@@ -94,12 +94,9 @@ def reason(row: Row, comparisons: int) -> str:
     empty = [_without(name, side, row.metric) for name, side in sides if not _n(side, row.metric)]
     if empty:
         return "; ".join(empty)
-    n, m = row.difference.baseline_n, row.difference.candidate_n
+    one = row.difference
     # The same number as in the words: Holm asks less of some only because others were called.
-    enough = fewest_values(row.difference.level / comparisons)
-    over = f" over {comparisons:,} comparisons" if comparisons > 1 else ""
-    level = probability(row.difference.level)
-    return f"{n} and {m} runs cannot reach {level}{over}; {enough} and {enough} can"
+    return cannot_tell(one.baseline_n, one.candidate_n, one.level, comparisons)
 
 
 def _n(side: StepSample, metric: str) -> int:

@@ -178,7 +178,7 @@ def test_too_few_runs_say_how_many_would_do(tmp_path: Path) -> None:
 
     looked = Baseline(PREVIOUS).look(TITLE, results)
 
-    assert "3 and 3 runs cannot reach 1 %" in looked.verdict
+    assert "3 and 3 runs cannot tell at the 1 % level" in looked.verdict
 
 
 def test_a_regression_is_the_same_after_a_way_as_json(baseline: Path, tmp_path: Path) -> None:

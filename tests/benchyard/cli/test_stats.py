@@ -307,7 +307,7 @@ def test_what_may_be_anybodys_is_only_said_to_lack_its_record(
     for run in (1, 2):
         (krown(folder, run) / ".done").write_text("")
     printed = told(cli, folder)
-    assert "runs 1, 2 are without a record (run.json) and left out" in printed
+    assert "runs 1-2 are without a record (run.json) and left out" in printed
     assert "KROWN" not in printed
 
 

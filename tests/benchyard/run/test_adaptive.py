@@ -232,7 +232,7 @@ def test_runs_made_under_another_rule_are_warned_of() -> None:
         (stricter, same, "5..30 until 1 %; now it is 5..30 until 0.5 %"),
         (None, same, "5..30 until 1 %; now it is a fixed number"),
     ):
-        start = f"runs 1, 2 were made under another rule for the number of runs ({words}); "
+        start = f"runs 1-2 were made under another rule for the number of runs ({words}); "
         assert (other_rule(rule, records) or "").startswith(start)
 
 
@@ -246,12 +246,12 @@ def test_the_summary_warns_of_a_rule_that_was_changed() -> None:
     assert warnings_of([]) == []
     assert warnings_of(under(one, 1, 3)) == warnings_of(under(None, 1, 3)) == []
     assert warnings_of([*under(other, 3, 4), *under(one, 1, 2)]) == [
-        "the rule for the number of runs was changed: runs 1, 2 were made under 6..14 until 5 %; "
-        "runs 3, 4 were made under 6..16 until 5 %; the promised level holds only for a rule "
+        "the rule for the number of runs was changed: runs 1-2 were made under 6..14 until 5 %; "
+        "runs 3-4 were made under 6..16 until 5 %; the promised level holds only for a rule "
         "declared before the first run (--force does all again)"
     ]
     [told] = warnings_of([*under(None, 1, 2), *under(one, 3, 3)])
-    assert "runs 1, 2 were made under a fixed number; run 3 was made under 6..14 until 5 %" in told
+    assert "runs 1-2 were made under a fixed number; run 3 was made under 6..14 until 5 %" in told
 
 
 def test_the_record_has_the_rules_that_went_before() -> None:

@@ -42,7 +42,7 @@ def test_another_subject_begins_a_campaign_and_says_why(lab: Lab) -> None:
     [earlier] = earlier_campaigns(results(case))
     assert [*Results(earlier).done()] == [*Results(results(case)).done()] == [1, 2]
     [text] = [text for text in lab.notices if "has changed since" in text]
-    assert text.startswith("fake has changed since runs 1, 2 were done on elsewhere, ")
+    assert text.startswith("fake has changed since runs 1-2 were done on elsewhere, ")
     assert ": host elsewhere and " in text
     assert str(earlier.name) in text
 

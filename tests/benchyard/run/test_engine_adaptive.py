@@ -118,7 +118,7 @@ def test_another_rule_is_told_and_so_is_a_fixed_number_after_a_rule(
         lab.events.clear()
         lab.execute(case, range(1, 3), rule=under(lab, rule))
         [warning] = [text for text in lab.notices if "another rule" in text]
-        assert "runs 1, 2 were made under another rule" in warning
+        assert "runs 1-2 were made under another rule" in warning
         assert words in warning
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case, Requires
 from benchyard.run.ordering import Order, turns
+from benchyard.run.resting import rest_after
 from benchyard.suite.course import Course, End, SuiteLimits, Taken, known_places
 from benchyard.suite.places import MOST_OUTSTANDING, Place, with_room
 from benchyard.suite.plan import ChosenCase
@@ -73,7 +74,7 @@ class Simulation:
 
     def length(self, course: Course, taken: Taken) -> float:
         each = self.seconds.get(course.entries[taken.turn.case].title, 1.0)
-        return len(taken.turn.runs) * (each + self.limits.cooldown_s)
+        return len(taken.turn.runs) * (each + rest_after(each, self.limits.cooldown_s))
 
 
 def executed(course: Course) -> Counter[tuple[int, int]]:

@@ -38,14 +38,10 @@ def ends_of(course: Course) -> list[End | None]:
     return [taken.end for taken in course.ended]
 
 
-def test_each_turn_rests_but_the_first() -> None:
+def test_each_turn_is_asked_once() -> None:
     asked, stopped, course = drive()
 
-    assert [(request.only, request.rest_first) for request in asked] == [
-        ((1,), False),
-        ((1,), True),
-        ((2,), True),
-    ]
+    assert [request.only for request in asked] == [(1,), (1,), (2,)]
     assert not stopped
     assert ends_of(course) == [End.DONE] * 3
 

@@ -38,7 +38,9 @@ def finish(
 
 
 def choose(results: Path, version: str = "old", began: datetime = NOW, **given: Any) -> ChosenCase:
-    chooser = Chooser(SuiteRequest(**given), began, lambda _: {"case": {"hash": version}})
+    chooser = Chooser(
+        SuiteRequest(**{"runs": 3, **given}), began, lambda _: {"case": {"hash": version}}
+    )
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: results)
     return entry
 
@@ -115,7 +117,7 @@ def test_a_testbed_elsewhere_is_asked_whether_it_would_measure_something_else(
     for run in (1, 2, 3):
         finish(tmp_path, run)
     here: JsonObject = {"case": {"hash": "old"}, "host": "another"}
-    chooser = Chooser(SuiteRequest(pool="testbeds", changed=True), NOW, lambda _: here)
+    chooser = Chooser(SuiteRequest(runs=3, pool="testbeds", changed=True), NOW, lambda _: here)
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: tmp_path)
     assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "auto")
     assert entry.why == "its testbed tells whether it has changed"
@@ -174,7 +176,7 @@ def test_a_retry_of_the_suite_begins_no_second_campaign(
 def test_an_invalid_case_is_told_and_hides_no_other(tmp_path: Path) -> None:
     problem = Problem(Path("bad/metadata.json"), "$.name", "must be a string")
     loaded = [Loaded(Path("x"), "bad", (), (problem, problem)), Loaded(Path("y"), "c", (CASE,))]
-    bad, good = Chooser(SuiteRequest(), NOW, lambda _: {}).choose(loaded, lambda _: tmp_path)
+    bad, good = Chooser(SuiteRequest(runs=3), NOW, lambda _: {}).choose(loaded, lambda _: tmp_path)
     assert bad.runs == ()
     assert bad.problems
     assert bad.why.startswith("it is not valid: bad/metadata.json: $.name: must be a string (and 1")
@@ -265,7 +267,9 @@ def write_cases(root: Path, *names: str) -> None:
 
 
 def plan(root: Path, **options: Any) -> Any:
-    return make_suite_plan(SuiteRequest(root=str(root), **options), Registry({}), NOW, lambda: 42)
+    return make_suite_plan(
+        SuiteRequest(**{"root": str(root), "runs": 3, **options}), Registry({}), NOW, lambda: 42
+    )
 
 
 def test_a_plan_names_invalid_cases_too(tmp_path: Path) -> None:

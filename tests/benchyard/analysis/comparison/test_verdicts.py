@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.analysis.comparison.document import document
+from benchyard.analysis.comparison.reach import cannot_tell
 from benchyard.analysis.comparison.verdicts import Rule, compare
 from benchyard.analysis.comparison.wording import notes, reason, summary, table, verdict_words
 from benchyard.core.errors import InputError
@@ -66,7 +67,9 @@ def test_a_change_below_the_threshold_is_not_called() -> None:
 def test_too_few_runs_cannot_tell_and_it_is_said_how_many_can() -> None:
     few = compared(runs(1, 1, 1, 1), runs(9, 9, 9, 9))
     assert [row.verdict for row in few.rows] == [Verdict.CANNOT_TELL]
-    assert reason(few.rows[0], 1) == "4 and 4 runs cannot reach 1 %; 5 and 5 can"
+    assert reason(few.rows[0], 1) == (
+        "4 and 4 runs cannot tell at the 1 % level; 5 and 5 can, or 6 against the baseline's 4"
+    )
     assert words(runs(*BASE[:5]), runs(9, 9, 9, 9, 9)) == ["slower"]
     assert few.regressions == 0
 
@@ -77,7 +80,8 @@ def test_the_level_holds_for_all_comparisons_together() -> None:
     many = compared(queries(ten), queries(worse))
     assert many.regressions == 0
     assert reason(many.rows[0], 10) == (
-        "5 and 5 runs cannot reach 1 % over 10 comparisons; 7 and 7 can"
+        "5 and 5 runs cannot tell at the 1 % level over 10 comparisons; "
+        "7 and 7 can, or 9 against the baseline's 5"
     )
     assert compared(queries(ten), queries(worse), level=0.1).regressions == 1
 
@@ -192,7 +196,7 @@ def test_words_count_the_comparisons_that_are_tested() -> None:
     ]
     both = compared(one, other)
     assert (both.tested, len(both.rows)) == (10, 15)
-    why = "5 and 5 runs cannot reach 1 % over 10 comparisons; 7 and 7 can"
+    why = cannot_tell(5, 5, 0.01, 10)
     assert [note.endswith(why) for note in notes(both)] == [True, False]
     assert "; 10 comparisons at the 1 % level together" in summary(both)
 
@@ -206,9 +210,7 @@ def test_the_runs_that_can_are_counted_with_the_comparisons_that_are_said() -> N
     both = compared(one, other)
     assert [row.verdict for row in both.rows[:2]] == [Verdict.REGRESSION, Verdict.CANNOT_TELL]
     assert both.rows[1].judgement.needed_p == pytest.approx(0.01 / 4)
-    assert reason(both.rows[1], both.tested) == (
-        "5 and 5 runs cannot reach 1 % over 5 comparisons; 7 and 7 can"
-    )
+    assert reason(both.rows[1], both.tested) == cannot_tell(5, 5, 0.01, 5)
 
 
 def test_nothing_in_common_is_wrong_input() -> None:

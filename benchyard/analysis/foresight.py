@@ -1,0 +1,78 @@
+"""What a comparison with a baseline can never tell, said before the runs for it are made."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchyard.analysis.comparison.reach import cannot_tell
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.samples import DURATION, sample
+from benchyard.analysis.comparison.verdicts import Rule
+from benchyard.analysis.regressions import Baseline
+from benchyard.core.errors import InputError
+from benchyard.core.wording import printable
+
+#: So many cases are named; of more it is said how many.
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A case that will be compared.
+
+    Args:
+        results: Its results folder, which need not be there yet.
+        runs: Numbers of the runs that there will be.
+        begins: Whether they begin a new campaign, so that what is there is the one before.
+    """
+
+    title: str
+    results: Path
+    runs: Sequence[int]
+    begins: bool = False
+
+
+def foresee(baseline: str, cases: Sequence[Compared]) -> list[str]:
+    """Say of which cases the baseline has nothing, and where so many runs cannot tell.
+
+    Each measured step counts as one comparison, as durations alone are compared, and all cases are
+    one family. Runs that will be suspect are not foreseen.
+
+    Args:
+        baseline: As the user wrote it, and checked.
+    """
+    before = Baseline(baseline)
+    try:
+        found = [(one, before.before(one.title, one.results, begins=one.begins)) for one in cases]
+    except (InputError, OSError) as error:
+        return [f"a comparison with the baseline is not possible: {error}"]
+    without = [one.title for one, runs in found if runs is None]
+    steps = {one.title: _values(runs) for one, runs in found if runs is not None}
+    over = sum(map(len, steps.values()))
+    beyond: dict[str, list[str]] = {}
+    for one, runs in found:
+        if runs is not None and steps[one.title]:
+            own = _others(one, runs)
+            text = cannot_tell(max(steps[one.title]), own, Rule().level, over)
+            beyond.setdefault(text, []).append(one.title)
+    said = [f"{_some(titles)}: {text}" for text, titles in beyond.items() if text]
+    if without:
+        said.append(f"nothing to compare with: {_some(without)}")
+    return [f"against {printable(baseline)}: {text}" for text in said]
+
+
+def _values(before: RunSet) -> list[int]:
+    """Return how many runs of the baseline count, for each measured step."""
+    steps = (one for one in sample(before).values() if one.measured)
+    return [len(step.values.get(DURATION, ())) for step in steps]
+
+
+def _others(case: Compared, before: RunSet) -> int:
+    """Return how many runs there will be that are not the baseline's own."""
+    same = before.folder.resolve() == case.results.resolve() and not case.begins
+    return len(set(case.runs) - set(before.numbers if same else ()))
+
+
+def _some(titles: Sequence[str]) -> str:
+    more = len(titles) - _NAMED
+    return printable(", ".join(titles[:_NAMED])) + (f" and {more} more" if more > 0 else "")

@@ -282,10 +282,11 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
         told = printable(f"against {draft.against} in {draft.where}: {short}{why}")
     (one,) = compared.pairs
     page = markdown(compared, shown(one.baseline.folder), shown(one.candidate.folder))
-    return Looked(tuple(_regressions(compared)), told, draft.against, page)
+    return Looked(tuple(regressions_of(compared)), told, draft.against, page)
 
 
-def _regressions(compared: Comparison) -> Iterator[Regression]:
+def regressions_of(compared: Comparison) -> Iterator[Regression]:
+    """Yield what is worse in a comparison: the worst numbers first, then what fails."""
     for row in compared.rows:
         if row.verdict is Verdict.REGRESSION:
             yield _of_row(row, compared.rule.level)

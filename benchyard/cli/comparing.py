@@ -1,5 +1,7 @@
 """``benchyard compare``: a candidate against a baseline, or how many runs that would take."""
 
+from typing import Any
+
 import click
 
 from benchyard.analysis.comparison.document import document, markdown
@@ -20,6 +22,7 @@ from benchyard.analysis.comparison.sample_size import (
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Rule, compare
 from benchyard.analysis.comparison.wording import notes, remarks, summary, table
+from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
 from benchyard.cli.common import json_option
 from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.amounts import parse_percent
@@ -44,7 +47,7 @@ def _percent(context: click.Context, parameter: click.Parameter, text: str) -> f
         raise click.BadParameter(str(error), context, parameter) from error
 
 
-@click.command("compare")
+@click.command("compare", cls=ReportingCommand)
 @click.argument("baseline")
 @click.argument("candidate", required=False)
 @click.option(
@@ -82,7 +85,7 @@ def _percent(context: click.Context, parameter: click.Parameter, text: str) -> f
     metavar="PERCENT",
     help="With --plan: the change to be shown.",
 )
-@click.option("--markdown", "as_markdown", is_flag=True, help="Markdown, for a pull request.")
+@comparison_reports
 @json_option
 def command(
     baseline: str,
@@ -95,8 +98,8 @@ def command(
     include_suspect: bool,
     force: bool,
     planning: bool,
-    as_markdown: bool,
     as_json: bool,
+    **given: Any,
 ) -> int:
     """Compare a candidate's runs with a baseline's.
 
@@ -106,13 +109,12 @@ def command(
     3 if the candidate is worse, and with 2 if they are not comparable.
     """
     rule = Rule(metrics, threshold, level, include_suspect, force)
-    if as_json and as_markdown:
-        raise click.UsageError("--json and --markdown exclude each other")
+    report = Reports.taken_from(given, as_json=as_json)
     if not 0 < level < 1:
         raise click.UsageError("the level lies between 0% and 100%")
     if planning:
-        if candidate is not None or as_markdown:
-            raise click.UsageError("--plan takes the BASELINE alone, and no --markdown")
+        if candidate is not None or report.junit or report.markdown:
+            raise click.UsageError("--plan takes the BASELINE alone, and makes no reports")
         _plan(baseline, rule, sensitivity, as_json=as_json)
         return ExitCode.DONE
     sides = _sides(baseline, candidate)
@@ -121,10 +123,9 @@ def command(
         baseline, candidate = f"{baseline} before", baseline
     if as_json:
         print_json(document(compared, baseline, candidate))
-    elif as_markdown:
-        say(markdown(compared, baseline, candidate), end="")
-    else:
+    elif not report.prints:
         _print(compared)
+    report.of_comparison(compared, markdown(compared, baseline, candidate))
     return ExitCode.REGRESSION if compared.regressions else ExitCode.DONE
 
 

@@ -1,0 +1,75 @@
+"""What came of cases in Markdown, for a pull request or the summary of a job: the verdict first."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchyard import __version__
+from benchyard.core.wording import printable
+from benchyard.show.ci.checks import REGRESSION, CheckedCase, State
+from benchyard.show.ci.outcomes import CaseOutcome
+from benchyard.show.pages.markdown import cell
+from benchyard.show.pages.result import result_page
+from benchyard.statistics.figures import plural
+
+_MOST_REGRESSIONS = 50
+
+
+def verdict(cases: Sequence[CheckedCase]) -> str:
+    """Return all of it in a sentence, with a mark before it."""
+    failed = [check for case in cases for check in case.in_state(State.FAILED)]
+    worse = sum(check.kind == REGRESSION for check in failed)
+    steps = len(failed) - worse
+    told = [plural(worse, "regression")] if worse else []
+    told += [plural(steps, "failure")] if steps else []
+    mark = "❌" if failed else "✅"
+    what = ", ".join(told) or "nothing failed"
+    return f"{mark} {what} in {plural(len(cases), 'case')}"
+
+
+def page(
+    outcomes: Sequence[CaseOutcome], cases: Sequence[CheckedCase], command: Sequence[str]
+) -> str:
+    """Return the page.
+
+    Args:
+        cases: The checks of the outcomes.
+        command: The words of the command that made it.
+    """
+    parts = [f"**{verdict(cases)}**\n", *map(_case, outcomes), _repeat(command)]
+    return "\n".join(parts)
+
+
+def _case(outcome: CaseOutcome) -> str:
+    return "\n".join(_parts(outcome))
+
+
+def _parts(outcome: CaseOutcome) -> Iterator[str]:
+    if outcome.results is None or not (outcome.steps or outcome.failed):
+        yield f"### {cell(outcome.title)}\n\n{cell(outcome.why or 'no finished run')}\n"
+    else:
+        yield "##" + _result(outcome, outcome.results)
+    if outcome.looked is None:
+        return
+    if outcome.looked.page:
+        yield outcome.looked.page
+        return
+    worse = outcome.regressions
+    yield "\n".join(f"- ❌ {cell(one.text)}" for one in worse[:_MOST_REGRESSIONS])
+    yield f"- against the baseline: {cell(outcome.looked.summary)}\n"
+
+
+def _result(outcome: CaseOutcome, results: Path) -> str:
+    failed = [record.run for record in outcome.failed]
+    return result_page(outcome.title, outcome.summary, failed, results, None, outcome.failed)
+
+
+def _repeat(command: Sequence[str]) -> str:
+    line = printable(shlex.join(command))
+    fence = "```"
+    while fence in line:
+        fence += "`"
+    return (
+        f"<details><summary>To repeat, with Benchyard {__version__}</summary>\n\n"
+        f"{fence}sh\n{line}\n{fence}\n\n</details>\n"
+    )

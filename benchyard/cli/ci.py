@@ -14,7 +14,7 @@ from benchyard.analysis.comparison.verdicts import Comparison
 from benchyard.analysis.regressions import Looked
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
-from benchyard.cli.terminal import Styled, say
+from benchyard.cli.terminal import say, say_between
 from benchyard.core.errors import RecordError
 from benchyard.core.files import write_atomically
 from benchyard.core.model import Case
@@ -80,8 +80,8 @@ _CI = click.option(
     default="auto",
     show_default=True,
     type=click.Choice(["auto", "github", "gitlab", "none"]),
-    help="Whose job this is: GitHub annotates it and gets a summary, GitLab's log gets the Markdown, "
-    "folded; auto is whose their environment says.",
+    help="Whose job this is: GitHub gets annotations and a summary, GitLab Markdown in the log; "
+    "auto is whose the environment says.",
 )
 
 
@@ -124,7 +124,7 @@ class Reports:
         provider = provider_of(os.environ) if ci == "auto" else ci
         made = cls(given.pop("junit"), given.pop("markdown"), metrics, provider)
         if as_json and made.prints:
-            raise click.UsageError("--json and --markdown without a FILE exclude each other")
+            raise click.UsageError("--json and --markdown exclude each other without a FILE.md")
         return made
 
     @property
@@ -189,8 +189,7 @@ class Reports:
                 say(text, err=True)
             _add_to_summary(markdown)
         elif self.provider == "gitlab":
-            begin, end = map(Styled, section(verdict(cases), int(time.time())))
-            say(begin, markdown, end, err=True, end="")
+            say_between(*section(verdict(cases), int(time.time())), markdown)
 
 
 def _folder(text: str | None) -> Path | None:

@@ -22,6 +22,7 @@ from benchyard.results.subject import subject_of
 from benchyard.show.ci.outcomes import CaseOutcome
 from benchyard.show.steps_table import Document
 from benchyard.statistics.comparison import Verdict
+from benchyard.statistics.figures import plural
 
 REGRESSION = "regression"
 
@@ -204,6 +205,8 @@ def _of_runs(outcome: CaseOutcome) -> Iterator[Check]:
         yield Check("runs", state=state, kind=apart[-1].outcome.value, text=text)
     elif outcome.is_bad and not outcome.failed:
         yield Check("runs", state=State.FAILED, kind="failed", text=outcome.why or "it failed")
+    elif outcome.done and not outcome.steps:
+        yield Check("runs", notes=(f"{plural(outcome.done, 'run')} done on another host",))
 
 
 def _of_comparison(outcome: CaseOutcome) -> Iterator[Check]:

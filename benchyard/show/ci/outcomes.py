@@ -25,6 +25,7 @@ class CaseOutcome:
         failed: Records of the runs that were tried and are not done.
         looked: What the comparison with a baseline came to; None if there was none.
         why: What a suite says of it: why runs failed or were left out.
+        done: Runs that a suite has done of it, here or elsewhere.
         is_bad: Whether a suite could not do what was wanted of it.
     """
 
@@ -34,6 +35,7 @@ class CaseOutcome:
     failed: tuple[RunRecord, ...] = ()
     looked: Looked | None = None
     why: str = ""
+    done: int = 0
     is_bad: bool = False
 
     @property
@@ -83,5 +85,6 @@ def outcome_in_suite(
         failed=tuple(_failed(results)) if results else (),
         looked=Looked(worse, str(compared), "the baseline" if worse else "") if compared else None,
         why=str(line.get("why") or ""),
+        done=int(line.get("runs_done") or 0),
         is_bad=not line.get("valid", True) or bool(line.get("runs_failed")),
     )

@@ -46,7 +46,8 @@ def _case(outcome: CaseOutcome) -> str:
 
 def _parts(outcome: CaseOutcome) -> Iterator[str]:
     if outcome.results is None or not (outcome.steps or outcome.failed):
-        yield f"### {cell(outcome.title)}\n\n{cell(outcome.why or 'no finished run')}\n"
+        done = f"{plural(outcome.done, 'run')} done" if outcome.done else "no finished run"
+        yield f"### {cell(outcome.title)}\n\n{cell(outcome.why or done)}\n"
     else:
         yield "##" + _result(outcome, outcome.results)
     if outcome.looked is None:

@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
 from benchyard.cli.terminal import say, say_between
 from benchyard.core.errors import RecordError
-from benchyard.core.files import write_atomically
+from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import Case
 from benchyard.show.ci.checks import CheckedCase, checks_of, compared_checks
 from benchyard.show.ci.junit import junit
@@ -147,8 +148,8 @@ class Reports:
         """
         if self.wanted:
             seen = looked or [None] * len(cases)
-            both = zip(cases, seen, strict=True)
-            self._write([outcome_of(c.title, f, _summary(f), one) for (c, f), one in both])
+            both = zip(_titled_apart(cases), seen, strict=True)
+            self._write([outcome_of(title, f, _summary(f), one) for (title, f), one in both])
 
     def of_suite(self, document: Mapping[str, Any], *, here: bool) -> None:
         """Report what came of a suite.
@@ -190,6 +191,15 @@ class Reports:
             _add_to_summary(markdown)
         elif self.provider == "gitlab":
             say_between(*section(verdict(cases), int(time.time())), markdown)
+
+
+def _titled_apart(cases: Sequence[tuple[Case, Path]]) -> list[tuple[str, Path]]:
+    """Name the folder of cases with one title: readers take suites of one name for one."""
+    titles = Counter(case.title for case, _ in cases)
+    return [
+        (case.title if titles[case.title] == 1 else f"{case.title} in {shown(case.folder)}", folder)
+        for case, folder in cases
+    ]
 
 
 def _folder(text: str | None) -> Path | None:

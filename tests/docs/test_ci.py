@@ -17,7 +17,7 @@ from tests.docs.test_docs import block_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("git")]
 _WHO = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a"}
-_SLOW, _FAST = "sleep 0.3\n", "true\n"
+_SLOW, _FAST = "sleep 0.15\n", "true\n"
 #: What the workflows ask of GitHub, for a pull request and for the main branch.
 _PULL = {"github.base_ref": "main", "github.event.pull_request.head.sha": "HEAD"}
 _ON_MAIN = "success() && github.ref == 'refs/heads/main'"
@@ -42,7 +42,7 @@ class Repository:
         (case / "data" / "shared").mkdir(parents=True, exist_ok=True)
         (case / "data" / "shared" / "work.sh").write_text(script)
         arguments = ["sh", "work.sh"]
-        step = process("work", "", parameters={"arguments": arguments, "input_files": ["work.sh"]})
+        step = process("work", "", parameters={"arguments": arguments})
         document = {"@id": "work", "name": "work", "steps": [step]}
         (case / "metadata.json").write_text(json.dumps(document))
         (self.folder / ".gitignore").write_text("results/\n")

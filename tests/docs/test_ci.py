@@ -140,7 +140,7 @@ def test_github_compares_with_the_baseline_of_main(repository: Repository) -> No
 def test_what_github_reads_is_there(name: str) -> None:
     workflow = github(name)
     # YAML 1.1 takes the key "on" for a boolean.
-    assert "pull_request" in workflow.get("on", workflow.get(True))
+    assert "pull_request" in str({str(key): value for key, value in workflow.items()}["True"])
     assert workflow["permissions"] == {"contents": "read"}
     (job,) = workflow["jobs"].values()
     assert all(("uses" in step) != ("run" in step) for step in job["steps"])

@@ -93,12 +93,14 @@ class Looked:
         summary: What the comparison came to, or why there is none.
         against: What it was compared with; empty if it was not.
         page: All of the comparison, in Markdown.
+        untold: Of how many steps and metrics nothing can be told.
     """
 
     regressions: tuple[Regression, ...]
     summary: str
     against: str = ""
     page: str = ""
+    untold: int = 0
 
     @property
     def verdict(self) -> str:
@@ -282,7 +284,8 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
         told = printable(f"against {draft.against} in {draft.where}: {short}{why}")
     (one,) = compared.pairs
     page = markdown(compared, shown(one.baseline.folder), shown(one.candidate.folder))
-    return Looked(tuple(regressions_of(compared)), told, draft.against, page)
+    untold = compared.count(Verdict.CANNOT_TELL)
+    return Looked(tuple(regressions_of(compared)), told, draft.against, page, untold)
 
 
 def regressions_of(compared: Comparison) -> Iterator[Regression]:

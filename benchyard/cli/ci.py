@@ -25,6 +25,7 @@ from benchyard.show.ci.openmetrics import openmetrics
 from benchyard.show.ci.outcomes import CaseOutcome, outcome_in_suite, outcome_of
 from benchyard.show.ci.page import page, verdict
 from benchyard.show.ci.providers import annotations, append_summary, provider_of, section
+from benchyard.statistics.comparison import Verdict
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 _STDOUT = Path("-")
@@ -161,7 +162,10 @@ class Reports:
         if self.wanted:
             folders = [line["results"] if here else None for line in document["cases"]]
             lines = zip(document["cases"], map(_folder, folders), strict=True)
-            self._write([outcome_in_suite(line, _summary(at), at) for line, at in lines])
+            untold = _untold(document.get("comparison") or {})
+            self._write(
+                [outcome_in_suite(o, _summary(at), at, untold[o["case"]]) for o, at in lines]
+            )
 
     def of_comparison(self, compared: Comparison, markdown: str) -> None:
         """Report what came of a comparison.
@@ -200,6 +204,13 @@ def _titled_apart(cases: Sequence[tuple[Case, Path]]) -> list[tuple[str, Path]]:
         (case.title if titles[case.title] == 1 else f"{case.title} in {shown(case.folder)}", folder)
         for case, folder in cases
     ]
+
+
+def _untold(comparison: Mapping[str, Any]) -> Counter[str]:
+    rows: list[dict[str, Any]] = comparison.get("comparisons") or []
+    missing: list[dict[str, Any]] = comparison.get("not_compared") or []
+    untold = [row for row in rows if row["verdict"] == Verdict.CANNOT_TELL]
+    return Counter(str(one["case"]) for one in (*untold, *missing))
 
 
 def _folder(text: str | None) -> Path | None:

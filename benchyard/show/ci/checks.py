@@ -151,8 +151,8 @@ def _of_step(step: Document, tried: Mapping[int, StepRecord], worse: Sequence[Re
         texts = [*why, *(one.text for one in worse)]
         return replace(passed, state=State.FAILED, kind=kind, text="\n".join(texts))
     skipped = record.reason if record else None
-    outcomes: Mapping[str, int] = step.get("outcomes") or {}
-    if not outcomes.keys() - {Outcome.SKIPPED, Outcome.CANCELLED}:
+    outcomes = {*(step.get("outcomes") or {}), *(one.outcome for one in tried.values())}
+    if not outcomes - {Outcome.SKIPPED, Outcome.CANCELLED}:
         return replace(passed, state=State.SKIPPED, text=skipped or "it was not executed")
     return passed
 
@@ -164,8 +164,10 @@ def _notes(step: Document) -> Iterator[str]:
         if outcomes.get(outcome):
             yield f"{outcome.value} in {outcomes[outcome]} of {runs} runs"
     suspect: Sequence[Document] = step.get("suspect") or ()
-    for one in suspect:
-        yield f"suspect in run {one['run']}: {'; '.join(map(str, one['reasons']))}"
+    if suspect:
+        reasons = list(dict.fromkeys(str(why) for one in suspect for why in one["reasons"]))
+        others = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+        yield f"suspect in {named_runs([one['run'] for one in suspect])}: {reasons[0]}{others}"
 
 
 def _described(step: Document) -> Document:
@@ -218,7 +220,7 @@ def _of_comparison(outcome: CaseOutcome) -> Iterator[Check]:
     name, said = "comparison with the baseline", (outcome.looked.summary,)
     if rest:
         yield Check(name, state=State.FAILED, kind=REGRESSION, text="\n".join(rest), notes=said)
-    elif not outcome.looked.against:
+    elif not outcome.looked.against or outcome.looked.untold:
         yield Check(name, state=State.SKIPPED, text=outcome.looked.summary)
     else:
         yield Check(name, notes=said)

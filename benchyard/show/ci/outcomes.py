@@ -67,7 +67,7 @@ def _failed(results: Path) -> Iterable[RunRecord]:
 
 
 def outcome_in_suite(
-    line: Mapping[str, Any], summary: Document, results: Path | None
+    line: Mapping[str, Any], summary: Document, results: Path | None, untold: int = 0
 ) -> CaseOutcome:
     """Return what came of one case of a suite.
 
@@ -75,6 +75,7 @@ def outcome_in_suite(
         line: Of the member ``cases`` of the suite's document.
         summary: As for ``outcome_of``.
         results: None if the runs are on another host.
+        untold: Of how many steps and metrics the comparison can tell nothing.
     """
     worse = tuple(read_as(Regression, one) for one in cast("list[Any]", line["regressions"]))
     compared = line.get("compared")
@@ -83,7 +84,7 @@ def outcome_in_suite(
         summary=summary,
         results=results,
         failed=tuple(_failed(results)) if results else (),
-        looked=Looked(worse, str(compared), "the baseline" if worse else "") if compared else None,
+        looked=Looked(worse, str(compared), "the baseline", untold=untold) if compared else None,
         why=str(line.get("why") or ""),
         done=int(line.get("runs_done") or 0),
         is_bad=not line.get("valid", True) or bool(line.get("runs_failed")),

@@ -22,8 +22,11 @@ def verdict(cases: Sequence[CheckedCase]) -> str:
     steps = len(failed) - worse
     told = [plural(worse, "regression")] if worse else []
     told += [plural(steps, "failure")] if steps else []
-    mark = "❌" if failed else "✅"
-    what = ", ".join(told) or "nothing failed"
+    told = told or ["nothing failed"]
+    skipped = sum(len(case.in_state(State.SKIPPED)) for case in cases)
+    told += [f"{plural(skipped, 'check')} could not be made"] if skipped else []
+    mark = "❌" if failed else "⚠️" if skipped else "✅"
+    what = ", ".join(told)
     return f"{mark} {what} in {plural(len(cases), 'case')}"
 
 

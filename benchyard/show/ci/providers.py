@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, shorten
 from benchyard.show.ci.checks import CheckedCase, State
 
 #: GitHub shows so many errors of a step, and so many warnings.
@@ -13,6 +13,8 @@ from benchyard.show.ci.checks import CheckedCase, State
 _MOST_ANNOTATIONS = 10
 #: GitHub refuses longer summaries of a step, 1 MiB, whole.
 _LONGEST_SUMMARY = 1_000_000
+#: A line of an annotation; the reports have the whole.
+_LONGEST_LINE = 400
 _LEFT_OUT = "\n\nThe rest is left out: a summary holds 1 MiB.\n"
 
 
@@ -36,7 +38,7 @@ def annotations(cases: Sequence[CheckedCase]) -> list[str]:
 
 
 def _odd(case: CheckedCase) -> Iterator[str]:
-    yield from case.notes
+    yield from (shorten(note, _LONGEST_LINE) for note in case.notes)
     for check in case.checks:
         if check.state is State.SKIPPED:
             yield f"{check.name}: {check.text}"

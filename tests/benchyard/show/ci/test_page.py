@@ -36,3 +36,8 @@ def test_a_case_of_another_host_is_told_by_what_its_suite_says() -> None:
 def test_the_command_repeats_it_and_cannot_leave_its_block() -> None:
     text = made(CaseOutcome("a", {}), command=("benchyard", "run", "a b", "```\n# hi"))
     assert "````sh\nbenchyard run 'a b' '```\\n# hi'\n````\n" in text
+
+
+def test_what_cannot_be_told_is_not_called_right(tmp_path: Path) -> None:
+    few = outcome(tmp_path / "results", runs(1.0, 1.1), runs(2.0, 2.1))
+    assert made(few).startswith("**⚠️ nothing failed, 1 check could not be made in 1 case**\n")

@@ -151,7 +151,8 @@ def _of_step(step: Document, tried: Mapping[int, StepRecord], worse: Sequence[Re
         texts = [*why, *(one.text for one in worse)]
         return replace(passed, state=State.FAILED, kind=kind, text="\n".join(texts))
     skipped = record.reason if record else None
-    outcomes = {*(step.get("outcomes") or {}), *(one.outcome for one in tried.values())}
+    counted: Mapping[str, int] = step.get("outcomes") or {}
+    outcomes = {*counted, *(str(one.outcome) for one in tried.values())}
     if not outcomes - {Outcome.SKIPPED, Outcome.CANCELLED}:
         return replace(passed, state=State.SKIPPED, text=skipped or "it was not executed")
     return passed

@@ -20,9 +20,9 @@ def measure(size: Size) -> list[Figure]:
         base = Path(made)
         case = write_case(base, "first", [clocked("Nothing")])
         homes = [Path(tempfile.mkdtemp(prefix="home-", dir=base)) for _ in range(size.of(5))]
-        cold = [_wait(case, environment(home)) for home in homes]
+        cold = [_wait(case, environment(home), "--prefect") for home in homes]
         home = homes[-1]
-        warm = [_wait(case, environment(home)) for _ in range(size.of(5))]
+        warm = [_wait(case, environment(home), "--prefect") for _ in range(size.of(5))]
         direct = [_wait(case, environment(home), "--direct") for _ in range(size.of(10, quick=2))][
             1:
         ]

@@ -16,11 +16,17 @@ from benchyard.suite.course import Course, limits_of
 from benchyard.suite.foreseeing import foresee_comparison
 from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
-from benchyard.suite.summary import summed, without_comparison
+from benchyard.suite.summary import summed
 from tasks.caller import current_caller
 from tasks.flow_run import first_start
 from tasks.policy import UNCACHED
-from tasks.suite_ending import compare_suite, suite_state, summarize_suite, tell_the_end
+from tasks.suite_ending import (
+    compare_suite,
+    compare_testbeds,
+    suite_state,
+    summarize_suite,
+    tell_the_end,
+)
 
 #: Executes the turns of a course; returns why it was stopped, or nothing.
 Conduct = Callable[[SuiteRequest, Course], str]
@@ -74,7 +80,7 @@ def conduct_suite(request: SuiteRequest, conduct: Conduct) -> State[Any]:
         summary = summed(course, seed=plan.seed, interrupted=bool(stopped))
         if request.baseline is not None and not stopped:
             summary = (
-                without_comparison(summary)
+                compare_testbeds(summary, plan.entries, request.baseline)
                 if request.pool
                 else compare_suite(summary, plan.entries, request.baseline)
             )

@@ -12,7 +12,13 @@ from benchyard.core.files import shown
 from benchyard.show.pages import cell, suite_table
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.request import SuiteRequest
-from benchyard.suite.summary import HEAD, Summary, with_comparisons, write_summary
+from benchyard.suite.summary import (
+    HEAD,
+    Summary,
+    with_comparisons,
+    with_testbeds_comparisons,
+    write_summary,
+)
 from tasks.events import announce_regression
 from tasks.flow_run import this_flow_run
 from tasks.policy import UNCACHED
@@ -28,6 +34,19 @@ _NAMED = 5
 def compare_suite(summary: Summary, entries: Sequence[ChosenCase], baseline: str) -> Summary:
     """Compare what was done with the baseline, and tell of each regression as an event."""
     compared = with_comparisons(summary, entries, baseline, this_flow_run())
+    _tell(compared, entries, baseline)
+    return compared
+
+
+@task(name="compare-testbeds", **UNCACHED)
+def compare_testbeds(summary: Summary, entries: Sequence[ChosenCase], baseline: str) -> Summary:
+    """Judge together what testbeds compared, and tell of each regression as an event."""
+    compared = with_testbeds_comparisons(summary)
+    _tell(compared, entries, baseline)
+    return compared
+
+
+def _tell(compared: Summary, entries: Sequence[ChosenCase], baseline: str) -> None:
     logger = get_run_logger()
     for line, entry in zip(compared.lines, entries, strict=True):
         if entry.results is None or not line.compared:
@@ -36,7 +55,6 @@ def compare_suite(summary: Summary, entries: Sequence[ChosenCase], baseline: str
         for found in line.regressions:
             logger.warning("regression: %s", found.text)
             announce_regression(found, entry.results, baseline)
-    return compared
 
 
 @task(name="summarize-suite", **UNCACHED)

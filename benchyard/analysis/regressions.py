@@ -64,6 +64,7 @@ class Regression:
         ratio_interval: None if it is no number that is worse.
         interval_level: What the interval covers with, from 0 to 1.
         runs: Number of values in the baseline and in the candidate.
+        p_value: Of this one alone; None if it is no number that is worse.
     """
 
     case: str
@@ -78,6 +79,7 @@ class Regression:
     ratio_interval: tuple[float | None, ...] | None = None
     interval_level: float | None = None
     runs: tuple[int, ...] | None = None
+    p_value: float | None = None
 
     def to_json(self) -> JsonObject:
         """Return it for an event."""
@@ -93,6 +95,7 @@ class Looked:
         summary: What the comparison came to, or why there is none.
         against: What it was compared with; empty if it was not.
         page: All of the comparison, in Markdown.
+        p_values: Of all of its tests, each alone.
         untold: Of how many steps and metrics nothing can be told.
     """
 
@@ -100,6 +103,7 @@ class Looked:
     summary: str
     against: str = ""
     page: str = ""
+    p_values: tuple[float, ...] = ()
     untold: int = 0
 
     @property
@@ -167,7 +171,7 @@ class Baseline:
         return parse_selection(self._text)
 
     @cached_property
-    def run_sets(self) -> dict[str, RunSet]:
+    def _run_sets(self) -> dict[str, RunSet]:
         """The baseline's runs of each case, by title; not of ``previous``."""
         return read_run_sets(self._selection)
 
@@ -199,7 +203,7 @@ class Baseline:
     def _draft(self, title: str, results: Path) -> "_Draft | Looked":
         """Compare a case alone, or say why it cannot be."""
         try:
-            sides = self.sides(title, results)
+            sides = self._sides(title, results)
             if isinstance(sides, str):
                 return Looked((), sides)
             before, after = sides
@@ -210,7 +214,7 @@ class Baseline:
         against = _campaign_in_words(before, after) if previous else self._text
         return _Draft(compared, against, shown(before.folder) if previous else "")
 
-    def sides(self, title: str, results: Path) -> tuple[RunSet, RunSet] | str:
+    def _sides(self, title: str, results: Path) -> tuple[RunSet, RunSet] | str:
         """Return the runs of the baseline and of the candidate, or why there are none.
 
         Raises:
@@ -223,7 +227,7 @@ class Baseline:
             before = previous_of_host(after)
             nothing = "nothing to compare with: it is the first campaign on this host"
             return nothing if before is None else (before, after)
-        before = self.run_sets.get(title)
+        before = self._run_sets.get(title)
         if before is None:
             return f"the baseline has no runs of {printable(title)}"
         after = read_run_sets(self._others(results, before)).get(title)
@@ -242,7 +246,7 @@ class Baseline:
             InputError: If a record is damaged, or the baseline has none.
         """
         if self._text != PREVIOUS:
-            return self.run_sets.get(title)
+            return self._run_sets.get(title)
         if not results_folders(results):
             return None
         there = read_run_sets(Selection(results)).get(title)
@@ -285,7 +289,9 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
     (one,) = compared.pairs
     page = markdown(compared, shown(one.baseline.folder), shown(one.candidate.folder))
     untold = compared.count(Verdict.CANNOT_TELL)
-    return Looked(tuple(regressions_of(compared)), told, draft.against, page, untold)
+    p_values = tuple(row.difference.p_value for row in compared.rows if row.tested)
+    worse = tuple(regressions_of(compared))
+    return Looked(worse, told, draft.against, page, p_values, untold)
 
 
 def regressions_of(compared: Comparison) -> Iterator[Regression]:
@@ -324,4 +330,5 @@ def _of_row(row: Row, level: float) -> Regression:
         ratio_interval=(low, high),
         interval_level=one.ratio_interval.level,
         runs=(one.baseline_n, one.candidate_n),
+        p_value=one.p_value,
     )

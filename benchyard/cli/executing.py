@@ -8,9 +8,10 @@ from threading import Event
 import click
 
 from benchyard.cli.display import Display
+from benchyard.cli.terminal import say
 from benchyard.core.errors import CaseFailedError, InputError, RunInterruptedError
 from benchyard.core.model import Case
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, runs_and
 from benchyard.lab import server
 from benchyard.run.beginning import Campaigning
 from benchyard.run.direct import DirectStages
@@ -77,6 +78,7 @@ def execute(
     with display, listening(display.hear), at_first_ctrl_c(stop.set):
         act = _directly if direct else _through_prefect(plan, base)
         stopped = execute_turns(course, Place("", NOWHERE), base, act, stop)
+    _tell_of_left_out(course)
     if stopped:
         new = " (without --new)" if base.campaign == Campaigning.NEW else ""
         return RunInterruptedError(f"stopped; the same command goes on where this one ended{new}")
@@ -86,6 +88,17 @@ def execute(
         return None
     cases = "case" if len(failed) == 1 else "cases"
     return CaseFailedError(f"{len(failed)} {cases} failed: {', '.join(failed)}")
+
+
+def _tell_of_left_out(course: Course) -> None:
+    runs: dict[tuple[str, str], list[int]] = {}
+    for taken in course.ended:
+        if taken.end is End.LEFT_OUT:
+            title = course.entries[taken.turn.case].title
+            runs.setdefault((title, taken.why), []).extend(taken.turn.runs)
+    for (title, why), numbers in runs.items():
+        left_out = runs_and(numbers, "was", "were")
+        say(printable(f"{title}: {left_out} not begun: {why}"), fg="yellow", err=True)
 
 
 def _directly(request: Request) -> TurnEnd:

@@ -11,7 +11,7 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, shown
 from benchyard.core.model import Case, Json, JsonObject
-from benchyard.core.wording import named_runs, printable, quote
+from benchyard.core.wording import in_short, named_runs, printable, quote
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import Results
 from benchyard.results.reasons import failed_alike, why_failed
@@ -21,7 +21,7 @@ from benchyard.show.steps_table import steps_table
 from benchyard.statistics.figures import plural
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-#: Steps that a line names by number; of more it says how many there are.
+#: Steps, or ranges of them, that a line names by number.
 _NAMED = 12
 
 
@@ -41,8 +41,9 @@ def _line(group: Sequence[tuple[int, str, str]]) -> str:
     index, name, text = group[0]
     if len(group) == 1:
         return f"step {index} {name}: {text}"
-    steps = ", ".join(str(index) for index, _, _ in group[:_NAMED])
-    more = f" and {len(group) - _NAMED} more" if len(group) > _NAMED else ""
+    parts = in_short([index for index, _, _ in group]).split(",")
+    more = " and more" if len(parts) > _NAMED else ""
+    steps = ", ".join(parts[:_NAMED])
     return f"steps {steps}{more}: {_merged([text for _, _, text in group])}"
 
 
@@ -131,12 +132,25 @@ def _name(case: Case, folder: Path) -> str:
 def _print_remarks(summary: dict[str, Any], steps: list[dict[str, Any]]) -> None:
     if summary.get("include_suspect"):
         _remark("suspect executions are described too (--include-suspect)")
-    for warning in summary.get("warnings", []):
+    for warning in _warnings(summary.get("warnings", []), steps):
         _remark(f"warning: {warning}", "yellow")
     _print_precision(summary.get("adaptive") or {})
     advised = [(s["index"], quote(s["name"]), t) for s in steps for t in s.get("advice") or ()]
     for line in digest(advised):
         _remark(f"advice: {line}", "cyan")
+
+
+def _warnings(texts: Sequence[str], steps: Sequence[dict[str, Any]]) -> list[str]:
+    """Return warnings, those of several steps that differ in numbers only as one."""
+    about = {f"step {s['index']} {s['name']}: ": (s["index"], quote(s["name"])) for s in steps}
+    plain, of_steps = list[str](), list[tuple[int, str, str]]()
+    for text in texts:
+        head = next((head for head in about if text.startswith(head)), None)
+        if head is None:
+            plain.append(text)
+        else:
+            of_steps.append((*about[head], text.removeprefix(head)))
+    return [*plain, *digest(of_steps)]
 
 
 def _print_precision(adaptive: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from benchyard.results.campaigns import Campaign, earlier_campaigns, read_campai
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import Campaigning, decide, missing, nothing_to_do
 from benchyard.run.ordering import Order
+from benchyard.suite.foreseeing import expected_seconds
 from benchyard.suite.plan import ChosenCase, SuitePlan, in_order, seconds_of_run
 
 
@@ -89,7 +90,7 @@ def print_plan(
     cases = plan.cases
     if as_json:
         runs: list[Json] = [_run(*cases[place], run) for place, run in plan.runs]
-        seconds, unknown = plan.expected_seconds(cooldown)
+        seconds, unknown = expected_seconds(plan, cooldown)
         expected: JsonObject = {
             "expected_seconds": None if unknown else seconds,
             "never_executed": list[Json](unknown),
@@ -111,7 +112,7 @@ def print_plan(
 
 
 def _expected(plan: SuitePlan, cooldown: float | None) -> str:
-    seconds, unknown = plan.expected_seconds(cooldown)
+    seconds, unknown = expected_seconds(plan, cooldown)
     about = f"about {duration(seconds)}, by earlier runs and with the rests between them"
     if not unknown:
         return about if plan.runs else "none, nothing is left to do"

@@ -24,7 +24,7 @@ from benchyard.cli.planning import make_plan
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.model import Case, Json
-from benchyard.core.wording import printable
+from benchyard.core.wording import named_runs, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.results.folders import Results
@@ -114,8 +114,8 @@ def _single(text: str, cases: list[Case]) -> Case:
 def _refuse_done(case: Case, folder: Path, only: tuple[int, ...]) -> None:
     done = Results(folder).done().keys() & set(only)
     if done:
-        numbers = ", ".join(map(str, sorted(done)))
-        raise InputError(f"run {numbers} of {printable(case.title)} is done; --force does it again")
+        runs = named_runs(sorted(done))
+        raise InputError(f"{printable(case.title)}: {runs} done already; --force does them again")
 
 
 def _at_the_lab(case: Case, only: tuple[int, ...], *, force: bool) -> dict[str, Json] | None:

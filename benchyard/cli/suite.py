@@ -28,7 +28,7 @@ from benchyard.core.errors import BenchyardError, InputError, RegressionError, R
 from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.table import Table
-from benchyard.core.wording import duration, printable
+from benchyard.core.wording import duration, in_short, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.run.progress import listening
@@ -188,7 +188,7 @@ def _print_plan(
         entry = plan.entries[turn.case]
         seconds = entry.expected_seconds(len(turn.runs), cooldown)
         about = "-" if seconds is None else duration(seconds)
-        rows.append((str(number), printable(entry.title), _runs(turn.runs), about))
+        rows.append((str(number), printable(entry.title), in_short(turn.runs), about))
     print_table(Table(("", "CASE", "RUNS", "ABOUT"), rows, figures=("",)))
     say()
     reasons = [
@@ -198,10 +198,6 @@ def _print_plan(
     print_table(Table(("CASE", "DECISION", "WHY"), reasons))
     if plan.seed is not None:
         say(f"\nrandom order with seed {plan.seed}")
-
-
-def _runs(runs: tuple[int, ...]) -> str:
-    return ", ".join(map(str, runs))
 
 
 def _plan(plan: SuitePlan, cooldown: float | None) -> JsonObject:

@@ -56,6 +56,8 @@ from benchyard.results.summary_metrics import (
     middle,
 )
 from benchyard.statistics.advice import advise
+from benchyard.statistics.figures import plural
+from benchyard.statistics.intervals import fewest_for_median
 
 FORMAT = SUMMARY_FORMAT
 VERSION = 3
@@ -213,19 +215,38 @@ def _counted(outcomes: Iterable[Outcome]) -> JsonObject:
     return {outcome.value: counts[outcome] for outcome in Outcome if counts[outcome]}
 
 
+def _advice(lengths: Sequence[float], suspect: int, known: str) -> Sequence[str]:
+    """Return what to do; where too few runs count as they are suspect, more alone do not help.
+
+    Args:
+        lengths: Of the runs that count (s).
+        suspect: Runs that do not.
+    """
+    if not lengths:
+        return ()
+    if suspect and len(lengths) < fewest_for_median():
+        verb = "counts" if len(lengths) == 1 else "count"
+        return (
+            f"{plural(len(lengths), 'run')} {verb}, {suspect} left out as suspect: quieten the "
+            "host (benchyard doctor says how), and add runs",
+        )
+    return advise(lengths, known=known)
+
+
 def _measured(by_run: _ByRun, known: str, *, include_suspect: bool) -> JsonObject:
     found = {run: counting(step, include_suspect=include_suspect) for run, step in by_run.items()}
     repetitions = {run: made for run, made in found.items() if made}
     levels = [levels_of(by_run[run].sampled) for run in repetitions]
     middles = (middle(one.duration_s for one in made) for made in repetitions.values())
     lengths = [length for length in middles if length is not None]
+    left = sum(bool(step.suspect) for step in by_run.values()) if not include_suspect else 0
     return {
         "suspect": [
             {"run": run, "reasons": list[Json](step.suspect)}
             for run, step in by_run.items()
             if step.suspect
         ],
-        "advice": list[Json](advise(lengths, known=known) if lengths else ()),
+        "advice": list[Json](_advice(lengths, left, known)),
         "runs": list[Json](repetitions),
         "repetitions": sum(len(made) for made in repetitions.values()),
         "metrics": describe_metrics(list(repetitions.values()), levels),

@@ -9,6 +9,7 @@ from typing import Any, cast
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.record import Repetition, StepRecord
 from benchyard.statistics import describe, median
+from benchyard.statistics.figures import plural
 
 SUSPECT = "suspect"
 NO_DURATION = "no_duration"
@@ -79,10 +80,11 @@ def all_suspect(
         if include_suspect or not steps or not all(step.suspect for step in steps):
             continue
         reasons = dict.fromkeys(reason for step in steps for reason in step.suspect)
-        number = "its only run is" if len(steps) == 1 else f"all its {len(steps)} runs are"
+        more = f" and {plural(len(reasons) - 1, 'other reason')}" if len(reasons) > 1 else ""
+        number = "the only run is" if len(steps) == 1 else f"all {len(steps)} runs are"
         yield (
             f"step {steps[0].index} {steps[0].name}: {number} suspect "
-            f"({'; '.join(list(reasons)[:3])}), so nothing is described; quieten the testbed and "
+            f"({next(iter(reasons))}{more}), so nothing is described; quieten the testbed and "
             "run again, or take them in with --include-suspect"
         )
 

@@ -268,7 +268,7 @@ class Course:
             return
         for number, turn in list(self._open.items()):
             if turn.case == case:
-                self._leave_out(number, "two runs in a row failed alike")
+                self._leave_out(number, "two runs in a row failed alike; --keep-going begins them")
 
     def stop(self, why: str) -> None:
         """Begin nothing more."""

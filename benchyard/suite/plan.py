@@ -1,7 +1,6 @@
 """From a request to a plan: which runs of which cases are executed, in which order, and why."""
 
 import random
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -288,13 +287,6 @@ class SuitePlan:
     def cases(self) -> list[tuple[Case, Path]]:
         """The valid cases, each with the folder of its results."""
         return [(e.case, e.results) for e in self.entries if e.case and e.results]
-
-    def expected_seconds(self, cooldown: float | None) -> tuple[float, list[str]]:
-        """Return how long all takes (s), and the titles of the cases that nobody knows this of."""
-        counted = Counter(place for place, _ in self.runs)
-        took = {at: self.entries[at].expected_seconds(n, cooldown) for at, n in counted.items()}
-        unknown = [self.entries[at].title for at, seconds in took.items() if seconds is None]
-        return sum(seconds or 0.0 for seconds in took.values()), unknown
 
     @property
     def idle(self) -> list[ChosenCase]:

@@ -38,6 +38,7 @@ class CaseReport:
             "failure": asdict(self.failure),
             "summary": looked and looked.summary,
             "against": looked and looked.against,
+            "p_values": [*(looked.p_values if looked else ())],
             "regressions": [one.to_json() for one in regressions],
         }
         return json.dumps(told)
@@ -51,7 +52,9 @@ def report_of(text: object) -> CaseReport | None:
         worse = tuple(read_as(Regression, one) for one in told["regressions"])
         failure = read_as(TurnFailure, told.get("failure", {}))
         summary = told["summary"]
-        looked = None if summary is None else Looked(worse, str(summary), str(told["against"]))
+        p_values = tuple(float(p) for p in told.get("p_values", ()))
+        looked = Looked(worse, str(summary), str(told["against"]), p_values=p_values)
+        looked = None if summary is None else looked
     except (ValueError, KeyError, TypeError):
         return None
     return CaseReport(runs, looked, failure)

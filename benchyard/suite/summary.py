@@ -11,6 +11,7 @@ from benchyard.core.files import write_json
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import duration
 from benchyard.results.campaigns import read_campaign
+from benchyard.statistics.comparison import LEVEL, holm
 from benchyard.statistics.figures import plural
 from benchyard.suite.course import Course, End, Taken
 from benchyard.suite.plan import ChosenCase
@@ -288,11 +289,35 @@ def with_comparisons(
     return replace(summary, lines=lines, comparison=comparison)
 
 
-def without_comparison(summary: Summary) -> Summary:
-    """Return a summary that says of which cases no testbed has compared what was done."""
-    said = Looked((), "not compared on its testbed")
+def with_testbeds_comparisons(summary: Summary) -> Summary:
+    """Return a summary in which what testbeds compared, each case alone, is one family of tests.
+
+    It says of which cases no testbed has compared what was done.
+    """
+    untold = Looked((), "not compared on its testbed")
+    looked = [line.looked or (untold if line.done else None) for line in summary.lines]
+    p_values = [p for one in looked if one for p in one.p_values]
+    adjusted = dict(zip(p_values, holm(p_values), strict=True))
     lines = [
-        replace(line, looked=said) if line.done and line.looked is None else line
-        for line in summary.lines
+        replace(line, looked=one and _among(one, adjusted, len(p_values)))
+        for line, one in zip(summary.lines, looked, strict=True)
     ]
     return replace(summary, lines=lines)
+
+
+def _among(looked: Looked, adjusted: Mapping[float, float], tests: int) -> Looked:
+    """Return what is left of a case's regressions among all tests.
+
+    Alone they were held to no more, so none is to be added. A report of an earlier version has no
+    p-values, and is believed.
+    """
+    kept = tuple(
+        one
+        for one in looked.regressions
+        if one.p_value is None or adjusted.get(one.p_value, 0.0) <= LEVEL
+    )
+    gone = len(looked.regressions) - len(kept)
+    if not gone:
+        return looked
+    told = f"{looked.summary}; {gone} of them not shown over {tests:,} comparisons of the suite"
+    return replace(looked, regressions=kept, summary=told)

@@ -79,7 +79,8 @@ def test_rows_in_all_three_and_the_same_command_adds_none(
     case_folder: MakeCase, run_benchyard: RunBenchyard, datastore: Emulator
 ) -> None:
     case = case_folder("everywhere", process("one", "true"), process("two", "true"))
-    command = ("run", case, "--runs", "2", "--cooldown", "0", "--publish", ",".join(SINKS))
+    options = ("--prefect", "--runs", "2", "--cooldown", "0", "--publish", ",".join(SINKS))
+    command = ("run", case, *options)
     seen: list[Any] = []
     for _ in range(2):
         ended = run_benchyard(*command)
@@ -107,7 +108,9 @@ def test_no_secret_gets_anywhere(
     shows = process("shows", "test -n ${env:SECRET_WORD} && echo ${env:SECRET_WORD} >&2; exit 3")
     case = case_folder("secretive", {**shows, "may_fail": True, "retries": 1}, process("x", "true"))
 
-    ended = run_benchyard("run", case, "--runs", "1", "-v", "--publish", ",".join(SINKS))
+    ended = run_benchyard(
+        "run", case, "--prefect", "--runs", "1", "-v", "--publish", ",".join(SINKS)
+    )
     assert ended.returncode == 0, ended.stderr
     azurite.stop()
     places = ("--datadir", lab / "archive" / "azure-tables", "--archivedir", tmp_path / "again")

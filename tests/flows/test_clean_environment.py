@@ -36,7 +36,7 @@ def test_a_program_cannot_tell_how_it_was_started(
         **_SECRETS,
     }
     found: dict[str, dict[str, str]] = {}
-    for way, options in {"direct": ["--direct"], "prefect": list[str]()}.items():
+    for way, options in {"direct": ["--direct"], "prefect": ["--prefect"]}.items():
         folder = case_folder(way, process("env", "exec env -0"))
         ended = run_benchyard("run", folder, "--runs", "1", *options, env=environment, timeout=600)
         assert ended.returncode == 0, ended.stderr

@@ -243,7 +243,7 @@ def test_a_second_flow_run_executes_only_what_is_not_done(flows: Flows, tmp_path
 
     second = flows.execute(case, 2 * (OF_A_RUN + 1) + 1, runs=3)
 
-    told = f"{case.name} run 2, 3: step work: exit 1; 1 run done"
+    told = f"{case.name} runs 2-3: step work: exit 1; 1 run done"
     assert first.state.message == f"{told}; a retry goes on there"
     assert second.state.message == "3 runs done"
     assert not any(name.startswith("run1/") for name in second.tasks)

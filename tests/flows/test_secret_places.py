@@ -96,7 +96,7 @@ def test_a_secret_is_nowhere(
 ) -> None:
     folder, environment = case_folder("places", *steps()), surroundings(tmp_path, way)
 
-    options = ["--direct"] if way == "direct" else []
+    options = [f"--{way}"]
     ended = run_benchyard("run", folder, "--runs", "1", *options, env=environment, timeout=900)
 
     assert ended.returncode in {0, 1}, ended.stderr
@@ -119,7 +119,7 @@ def test_a_secret_is_nowhere(
 @pytest.mark.parametrize("way", ["direct", "prefect"])
 def test_a_secret_is_nowhere_after_a_kill(case_folder: MakeCase, tmp_path: Path, way: str) -> None:
     folder, environment = case_folder("places", *steps()), surroundings(tmp_path, way)
-    options = ["--direct"] if way == "direct" else []
+    options = [f"--{way}"]
     lab = [str(_PROGRAM), "run", str(folder), "--runs", "1", "--cooldown", "0", *options]
     chance, longest = random.Random(2026), 0.0  # noqa: S311 - instants, not secrets
     seen: set[str] = set()

@@ -74,7 +74,7 @@ def test_failed_runs_are_one_event(told: Told, tmp_path: Path) -> None:
     assert state.is_failed()
     ((name, case, reason, about),) = told.events
     assert (name, case) == ("announce_failure", "tpch")
-    assert reason.startswith("run 1, 2: step Load: failed; 0 runs done")
+    assert reason.startswith("runs 1-2: step Load: failed; 0 runs done")
     assert [one["run"] for one in about["runs_failed"]] == [1, 2]
 
 

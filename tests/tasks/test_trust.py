@@ -46,7 +46,7 @@ def set_traps(folder: Path, trap: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "run trapped --runs 1",
+        "run trapped --runs 1 --prefect",
         "run trapped --runs 1 --direct",
         "suite --runs 1",
         "validate trapped",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchyard.core.model import Json
+from benchyard.core.wording import named_runs
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
@@ -67,8 +68,7 @@ def state_of(summary: Document, failed: Sequence[int]) -> str:
     """Say how many runs are done, and which failed."""
     count = int(summary.get("n_runs") or 0)
     done = f"{count} run{'s' * (count != 1)} done"
-    numbers = ", ".join(map(str, failed))
-    return f"{done}, run{'s' * (len(failed) != 1)} {numbers} failed" if failed else done
+    return f"{done}, {named_runs(failed)} failed" if failed else done
 
 
 def _remarks(summary: Document) -> Iterator[str]:

@@ -1,6 +1,8 @@
 """A case's finished runs against a baseline: what is told, and that nothing is raised."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -186,3 +188,42 @@ def test_a_regression_is_the_same_after_a_way_as_json(baseline: Path, tmp_path: 
     found = Baseline(str(baseline)).look(TITLE, results).regressions[0]
 
     assert read_as(Regression, json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_all_cases_are_one_family(tmp_path: Path) -> None:
+    """Five against five tell one comparison, and not three together."""
+    cases = [named(tmp_path / "base", name, BASE[:5]) and (name, tmp_path / name) for name in "abc"]
+    for name, values in zip("abc", (SLOW, BASE, BASE), strict=True):
+        named(tmp_path, name, values[:5])
+    baseline = Baseline(str(tmp_path / "base"))
+    alone = baseline.look("a", tmp_path / "a")
+
+    together = baseline.look_at(cases)
+
+    assert [found.name for found in alone.regressions] == ["Load"]
+    assert [one.regressions for one in together.cases] == [(), (), ()]
+    assert all("3 comparisons at the 1 % level together" in one.summary for one in together.cases)
+    document = together.to_json(["a", "b", "c"], "base")
+    assert document["tested"] == 3
+    assert document["not_compared"] == []
+
+
+def test_what_cannot_be_compared_hides_no_other_and_weakens_none(tmp_path: Path) -> None:
+    named(tmp_path / "base", "a", BASE)
+    named(tmp_path, "a", SLOW)
+    named(tmp_path, "new", BASE)
+
+    baseline = Baseline(str(tmp_path / "base"))
+    together = baseline.look_at([("a", tmp_path / "a"), ("new", tmp_path / "new")])
+
+    assert [len(one.regressions) for one in together.cases] == [1, 0]
+    document = together.to_json(["a", "new"], "base")
+    assert document["verdict"] == "regression"
+    assert document["not_compared"] == [{"case": "new", "why": "the baseline has no runs of new"}]
+
+
+def named(folder: Path, title: str, values: Sequence[float]) -> Path:
+    """Place runs of a case of this name."""
+    return place(
+        folder / title, [replace(r, case={**r.case, "title": title}) for r in runs(*values)]
+    )

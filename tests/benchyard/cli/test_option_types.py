@@ -4,7 +4,7 @@ import click
 import pytest
 
 from benchyard.cli import call
-from benchyard.cli.option_types import Seconds
+from benchyard.cli.option_types import Cooldown, Seconds
 
 
 @pytest.mark.parametrize("text", ["nan", "NaN", "-nan", "inf", "-inf", "infinity", "1e999", "x"])
@@ -33,3 +33,12 @@ def test_seconds_lie_between_the_bounds() -> None:
 def test_without_bounds_endless_is_refused_too() -> None:
     with pytest.raises(click.BadParameter, match="'inf' is no number of seconds"):
         Seconds().convert("inf", None, None)
+
+
+def test_a_cooldown_is_a_number_of_seconds_or_automatic() -> None:
+    cooldown = Cooldown(0, 60)
+    assert cooldown.convert("auto", None, None) is None
+    assert cooldown.convert("15", None, None) == 15.0
+    for wrong in ("Auto", "61", "nan", ""):
+        with pytest.raises(click.BadParameter):
+            cooldown.convert(wrong, None, None)

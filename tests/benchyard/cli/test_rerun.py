@@ -44,7 +44,7 @@ def test_a_finished_run_is_done_again_only_if_it_is_forced(
 
     said = refused(capsys, case, "--run", 1, "--run", 2, "--run", 3)
 
-    assert "run 1, 3 of two is done; --force does it again" in said
+    assert "two: runs 1, 3 done already; --force does them again" in said
 
 
 def test_where_nothing_is_left_it_says_what_was_done(

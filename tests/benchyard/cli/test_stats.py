@@ -125,7 +125,7 @@ def test_suspect_executions_are_taken_in_on_demand(case_folder: MakeCase, cli: C
     folder = case_folder("case", {**STEP, "name": "first"})
     record(folder, 1, 1.0, ["swapped"])
     without = told(cli, folder)
-    assert "its only run is suspect (swapped), so nothing is described" in without
+    assert "the only run is suspect (swapped), so nothing is described" in without
     assert row(without, "first")[2:4] == ["0", "-"]
     included = told(cli, folder, "--include-suspect")
     assert "suspect executions are described too (--include-suspect)" in included
@@ -141,7 +141,7 @@ def test_advice_for_several_steps_is_one_line(capsys: pytest.CaptureFixture[str]
     steps.append({"index": 3, "name": "s3", "advice": ["run more"]})
     _print_remarks({}, steps)
     assert capsys.readouterr().out.splitlines() == [
-        "advice: steps 1, 2: warm up",
+        "advice: steps 1-2: warm up",
         "advice: step 3 s3: run more",
     ]
 

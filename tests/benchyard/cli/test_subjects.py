@@ -154,7 +154,7 @@ def assert_begins_anew(project: Project, words: str) -> None:
     plan = project.document("suite", "--changed", "--dry-run", "--resources", "classes")
     assert f"changed since the runs were done: {words}" in plan["cases"][0]["why"]
     said = project.run().stderr
-    assert "mine has changed since runs 1, 2 were done on " in said
+    assert "mine has changed since runs 1-2 were done on " in said
     assert f": {words}" in said
 
 
@@ -197,8 +197,8 @@ def test_runs_of_two_subjects_in_one_folder_have_a_table_each(project: Project) 
     [other] = case["summary"]["other_subjects"]
     assert [run["run"] for run in other["runs"]] == [1, 2]
     printed = project.call("stats", "cases/mine", "--resources", "classes").stdout
-    assert "runs 1, 2 measured something else, told apart: yourlib 1.0 and 2.0" in printed
-    assert "\nmine, run 1, 2\n" in printed
+    assert "runs 1-2 measured something else, told apart: yourlib 1.0 and 2.0" in printed
+    assert "\nmine, runs 1-2\n" in printed
 
 
 @pytest.mark.slow

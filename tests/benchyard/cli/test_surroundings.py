@@ -94,7 +94,7 @@ def in_a_terminal(case: Path, up: Path) -> Generator[tuple["subprocess.Popen[byt
             return
 
     with subprocess.Popen(
-        [PROGRAM, "run", case, "--runs", "1"],
+        [PROGRAM, "run", case, "--prefect", "--runs", "1"],
         cwd=case.parent,
         start_new_session=True,
         stdin=theirs,

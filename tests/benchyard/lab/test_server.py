@@ -218,7 +218,7 @@ def held(folder: Path, cwd: Path) -> Generator[Held]:
     up, go = cwd / "up", cwd / "go"
     program = Path(sys.executable).with_name("benchyard")
     with subprocess.Popen(
-        [program, "run", folder.name, "--runs", "2", "--cooldown", "0"],
+        [program, "run", folder.name, "--prefect", "--runs", "2", "--cooldown", "0"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -330,7 +330,7 @@ def test_a_killed_lab_and_the_next_one_leave_nothing_behind(
 
     mark = "MARK"  # which all that this lab starts inherits
     monkeypatch.setenv(mark, "yes")
-    ended = run_benchyard("run", "held", "--runs", "1", "--cooldown", "0", "--json", timeout=300)
+    ended = run_benchyard("run", "held", "--prefect", "--runs", "1", "--json", timeout=300)
 
     assert ended.returncode == 0, ended.stderr
     assert sorted(states(tmp_path / "home")) == ["COMPLETED", "CRASHED"]

@@ -6,8 +6,15 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.model import Outcome
-from benchyard.results.reasons import reason, shorten_error, telling_line, why_failed
-from benchyard.results.record import ErrorRecord
+from benchyard.results.reasons import (
+    fail_alike,
+    failed_alike,
+    reason,
+    shorten_error,
+    telling_line,
+    why_failed,
+)
+from benchyard.results.record import ErrorRecord, RunRecord
 from tests.benchyard.analysis.comparison.conftest import failed, run, step
 from tests.conftest import MakeCase, RunBenchyard, process
 
@@ -72,6 +79,20 @@ def test_a_failed_run_is_the_step_that_broke_it() -> None:
     broke = run(1, error=ErrorRecord("OSError", "no room left"), outcome=Outcome.FAILED)
     assert why_failed(broke) == "no room left"
     assert why_failed(run(1, outcome=Outcome.CANCELLED)) == "cancelled"
+
+
+def test_runs_that_failed_alike_are_one_group() -> None:
+    def broke(number: int, text: str) -> RunRecord:
+        return run(number, error=ErrorRecord("OSError", text), outcome=Outcome.FAILED)
+
+    one, two = broke(1, "no /r/run_1/x there"), broke(2, "no /r/run_2/x there")
+    three = broke(3, "the disk is full")
+
+    assert failed_alike([one, two, three]) == [[one, two], [three]]
+    assert fail_alike([one, two])
+    assert not fail_alike([two, three])
+    assert not fail_alike([one])
+    assert not fail_alike([run(1, step(1.0)), run(2, step(1.0))])
 
 
 def test_a_command_says_it_and_keeps_secrets(

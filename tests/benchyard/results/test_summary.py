@@ -216,7 +216,7 @@ def test_a_step_of_which_all_is_suspect_is_told_in_words(make: Any) -> None:
     records = [make.run(n, make.took(1.0), bad) for n in (1, 2)]
     document = summed(*records)
     [warning] = document["warnings"]
-    assert warning.startswith("step 2 Step 2: all its 2 runs are suspect (swapped), so nothing")
+    assert warning.startswith("step 2 Step 2: all 2 runs are suspect (swapped), so nothing")
     assert "--include-suspect" in warning
     assert document["steps"][1]["metrics"] == {}
     assert summed(*records, include_suspect=True)["warnings"] == []
@@ -252,6 +252,15 @@ def test_records_without_samples_are_summed_up(make: Any) -> None:
 def test_advice_is_about_the_durations(make: Any) -> None:
     document = summed(*(make.run(n, make.took(d)) for n, d in enumerate((9.0, 1.0, 1.1), 1)))
     assert document["steps"][0]["advice"] == list(advise([9.0, 1.0, 1.1]))
+
+
+def test_where_suspect_runs_leave_too_few_the_advice_is_a_quiet_host(make: Any) -> None:
+    bad = [make.run(n, make.took(9.0, suspect=["waited"])) for n in range(2, 7)]
+    (step,) = summed(make.run(1, make.took(1.0)), *bad)["steps"]
+    assert step["advice"] == [
+        "1 run counts, 5 left out as suspect: quieten the host (benchyard doctor says how), and "
+        "add runs"
+    ]
 
 
 def test_use_that_nobody_knows_is_a_warning(make: Any) -> None:

@@ -122,6 +122,52 @@ def test_a_rest_comes_between_runs_and_first_only_after_another_case(
     assert [type(e) for e in lab.events if isinstance(e, Waiting | RunStarted)] == told
 
 
+def rests(lab: Lab) -> list[float | None]:
+    return [event.seconds for event in lab.events if isinstance(event, Waiting)]
+
+
+def test_an_automatic_rest_is_in_proportion_to_the_run_before(lab: Lab) -> None:
+    lab.script.on("Alpha.work", 0.2, 0.04, 9.0)
+    case = lab.case(step("a"))
+
+    lab.execute(case, (1, 2, 3), cooldown=None, rest_first=0.02)
+
+    assert rests(lab) == pytest.approx([0.01, 0.1, 0.02])
+
+
+def test_a_case_says_how_long_it_rests_unless_somebody_asks(lab: Lab) -> None:
+    case = lab.case(step("a"), cooldown=0.003)
+    lab.execute(case, (1, 2), cooldown=None)
+    lab.execute(case, (1, 2), cooldown=0.001, force=True)
+    lab.execute(lab.case(step("a"), name="open", cooldown="auto"), (1,), cooldown=None)
+
+    assert rests(lab) == [0.003, 0.001]
+
+
+@pytest.mark.parametrize(("options", "executed"), [({}, 2), ({"keep_going": True}, 5)])
+def test_two_runs_in_a_row_that_fail_alike_end_the_case(
+    lab: Lab, options: dict[str, bool], executed: int
+) -> None:
+    lab.script.on("Alpha.work", *[NO] * 5)
+
+    made = lab.execute(lab.case(step("a")), range(1, 6), **options)
+
+    assert [record.run for record in made.failed] == [*range(1, executed + 1)]
+    assert not made.interrupted
+    said = "fake: runs 1-2 failed alike, so its other runs are not begun (--keep-going begins them)"
+    assert [text.partition(": step")[0] for text in lab.notices] == ([said] if not options else [])
+
+
+def test_failures_that_differ_or_are_apart_end_nothing(lab: Lab) -> None:
+    other = CommandFailedError("another")
+    lab.script.on("Alpha.work", NO, other, NO, 1.0, NO, other)
+
+    made = lab.execute(lab.case(step("a")), range(1, 7))
+
+    assert len(made.records) == 6
+    assert made.done == (4,)
+
+
 def test_what_happens_is_told(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1,))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from benchyard.statistics.intervals import (
     Interval,
     expanded_tail,
+    fewest_for_median,
     mean_interval,
     median_interval,
     median_rank,
@@ -39,6 +40,12 @@ def test_ranks(n: int, level: float, rank: int, coverage: float) -> None:
 def test_too_few_values_have_none_and_say_what_they_reach(n: int, reached: float) -> None:
     assert median_interval([1.0] * n) == Interval(None, None, 0.95, reached)
     assert median_interval([1.0] * n).holds(1.0) is None
+
+
+@pytest.mark.parametrize(("level", "fewest"), [(0.5, 2), (0.95, 6), (0.99, 8), (0.999, 11)])
+def test_the_fewest_values_that_have_one(level: float, fewest: int) -> None:
+    assert fewest_for_median(level) == fewest
+    assert 2 * 0.5**fewest <= 1 - level < 2 * 0.5 ** (fewest - 1)
 
 
 def test_a_level_that_is_reached_exactly_is_reached() -> None:

@@ -38,9 +38,8 @@ def finish(
 
 
 def choose(results: Path, version: str = "old", began: datetime = NOW, **given: Any) -> ChosenCase:
-    chooser = Chooser(
-        SuiteRequest(**{"runs": 3, **given}), began, lambda _: {"case": {"hash": version}}
-    )
+    asked: dict[str, Any] = {"runs": 3, **given}
+    chooser = Chooser(SuiteRequest(**asked), began, lambda _: {"case": {"hash": version}})
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: results)
     return entry
 
@@ -267,9 +266,8 @@ def write_cases(root: Path, *names: str) -> None:
 
 
 def plan(root: Path, **options: Any) -> Any:
-    return make_suite_plan(
-        SuiteRequest(**{"root": str(root), "runs": 3, **options}), Registry({}), NOW, lambda: 42
-    )
+    asked: dict[str, Any] = {"root": str(root), "runs": 3, **options}
+    return make_suite_plan(SuiteRequest(**asked), Registry({}), NOW, lambda: 42)
 
 
 def test_a_plan_names_invalid_cases_too(tmp_path: Path) -> None:

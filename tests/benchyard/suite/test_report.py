@@ -1,5 +1,8 @@
 """What a case's flow run says to its suite: written, read, and what is no report."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from benchyard.analysis.regressions import Looked, Regression
@@ -9,10 +12,11 @@ from benchyard.suite.course import Course, End, SuiteLimits
 from benchyard.suite.places import Place
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.report import CaseReport, report_of
-from benchyard.suite.summary import Summary, summed, without_comparison
+from benchyard.suite.summary import Summary, summed, with_testbeds_comparisons
+from benchyard.suite.turn_records import TurnFailure
 
 WORSE = Regression("tpch", "load", "Load", "it fails")
-LOOKED = Looked((WORSE,), "1 regression", "the campaign of yesterday")
+LOOKED = Looked((WORSE,), "1 regression", "the campaign of yesterday", p_values=(0.5, 1.0))
 
 
 @pytest.mark.parametrize("looked", [None, LOOKED, Looked((), "nothing to compare with")])
@@ -54,6 +58,46 @@ def test_runs_that_were_done_before_are_told_apart() -> None:
 
 
 def test_a_case_that_its_testbed_did_not_compare_says_so() -> None:
-    summary = without_comparison(ended(End.DONE, None))
+    summary = with_testbeds_comparisons(ended(End.DONE, None))
 
     assert summary.lines[0].told == "not compared on its testbed"
+
+
+def summary_of(*p_values: float) -> Summary:
+    """Make a suite of cases with one test each, a regression where it is significant alone."""
+    cases = [ChosenCase(f"c{n}", "", runs=(1,)) for n in range(len(p_values))]
+    turns = [Turn(n, (1,)) for n in range(len(cases))]
+    course = Course(cases, turns, SuiteLimits())
+    for n, p in enumerate(p_values):
+        taken = course.take([Place("bed", Testbed("bed"))])
+        assert taken is not None
+        worse = (Regression(f"c{n}", "s", "S", "slower", p_value=p),) if p <= 0.01 else ()
+        course.end(taken, End.DONE, report=CaseReport((1,), Looked(worse, "told", "it", "", (p,))))
+    return summed(course, seed=None, interrupted=False)
+
+
+def test_what_testbeds_found_alone_is_judged_together() -> None:
+    summary = with_testbeds_comparisons(summary_of(0.001, 0.006, 0.4))
+
+    assert [len(line.regressions) for line in summary.lines] == [1, 0, 0]
+    assert summary.lines[1].told == "told; 1 of them not shown over 3 comparisons of the suite"
+    assert [line.told for line in summary.lines][::2] == ["regression: slower", "told"]
+
+
+def test_a_step_that_fails_is_worse_whatever_else_is_compared() -> None:
+    one = replace(summary_of(0.5).lines[0], looked=LOOKED)
+    summary = with_testbeds_comparisons(replace(summary_of(*[0.5] * 99), lines=[one]))
+    assert summary.regressions == [WORSE]
+
+
+def test_a_report_of_an_earlier_version_is_read() -> None:
+    text = json.dumps({"runs": [1], "summary": "told", "against": "it", "regressions": []})
+    assert report_of(text) == CaseReport((1,), Looked((), "told", "it"))
+
+
+def test_a_failure_is_read_as_it_was_written() -> None:
+    report = CaseReport((1,), None, TurnFailure("step load: exit 9", (4, 5)))
+    assert report_of(report.to_text()) == report
+
+    (line,) = ended(End.FAILED, report, (1, 2, 3, 4, 5)).lines
+    assert (line.done, line.failed, line.left_out) == (1, 2, 2)

@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from benchyard.timing.plan import MOST, Plan, last_level, minimum_for
+from benchyard.timing.plan import MOST, Plan, cannot_tell, last_level, minimum_for
 
 
 def test_looks_without_an_end_spend_the_level_and_no_more() -> None:
@@ -38,3 +38,19 @@ def test_a_look_that_was_not_declared_spends_the_next_ones_share() -> None:
     shares = [share for _, share in islice(plan.levels(), 3)]
     assert [last_level(plan, taken) for taken in range(3)] == shares
     assert last_level(Plan(20, 20), 1) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    ("maximum", "commands", "said"),
+    [
+        (4, 2, "4 executions of each cannot tell at the 1 % level; 5 can"),
+        (5, 2, ""),
+        (5, 3, "5 executions of each cannot tell at the 1 % level over 3 comparisons; 6 can"),
+        (1, 1, ""),
+        (None, 9, ""),
+    ],
+)
+def test_what_so_few_executions_cannot_tell_is_known_before(
+    maximum: int | None, commands: int, said: str
+) -> None:
+    assert cannot_tell(Plan(minimum=maximum or 10, maximum=maximum), commands) == said

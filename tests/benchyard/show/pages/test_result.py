@@ -74,7 +74,7 @@ def test_page_says_where_and_why_before_the_numbers() -> None:
 
 def test_page_without_any_run_says_so() -> None:
     page = result_page("words", {}, [1, 2], PLACE, None)
-    assert "0 runs done, runs 1, 2 failed." in page
+    assert "0 runs done, runs 1-2 failed." in page
     assert "|" not in page
     assert "![" not in page
 

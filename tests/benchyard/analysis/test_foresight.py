@@ -1,0 +1,78 @@
+"""What a comparison can never tell, said before the runs for it are made."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchyard.analysis.foresight import Compared, foresee
+from benchyard.analysis.regressions import PREVIOUS
+from tests.benchyard.analysis.comparison.conftest import place, run, runs, step
+
+FIVE = (1.0, 1.1, 1.2, 1.3, 1.4)
+
+
+def asked(*titles: str, there: Path, runs: int, **more: bool) -> list[Compared]:
+    return [Compared(title, there / title, range(1, runs + 1), **more) for title in titles]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"), [(3, "5 and 3 runs cannot tell at the 1 % level"), (5, "")]
+)
+def test_too_few_runs_are_told_of(tmp_path: Path, wanted: int, said: str) -> None:
+    place(tmp_path / "base", runs(*FIVE))
+    told = foresee(str(tmp_path / "base"), asked("tpch", there=tmp_path, runs=wanted))
+
+    assert [said in text for text in told] == [True] * bool(said)
+
+
+def test_every_measured_step_of_every_case_counts(tmp_path: Path) -> None:
+    for title in ("a", "b"):
+        two = [
+            run(
+                n,
+                step(1.0),
+                step(2.0, name="q", index=2),
+                step(1.0, name="s", index=3, measure=False),
+            )
+            for n in range(1, 6)
+        ]
+        place(tmp_path / "base" / title, [replace(r, case={**r.case, "title": title}) for r in two])
+
+    (told,) = foresee(str(tmp_path / "base"), asked("a", "b", there=tmp_path, runs=5))
+
+    assert "a, b: 5 and 5 runs cannot tell at the 1 % level over 4 comparisons; " in told
+
+
+def test_the_campaign_before_is_what_is_there_once_another_begins(tmp_path: Path) -> None:
+    results = place(tmp_path / "tpch", runs(*FIVE))
+    place(results / "earlier" / "20260101T010000Z-0123456789ab", runs(*FIVE[:2]))
+
+    (goes_on,) = foresee(PREVIOUS, asked("tpch", there=tmp_path, runs=5))
+    (begins,) = foresee(PREVIOUS, asked("tpch", there=tmp_path, runs=4, begins=True))
+
+    assert "2 and 5 runs cannot tell" in goes_on
+    assert "5 and 4 runs cannot tell" in begins
+
+
+def test_runs_of_the_baselines_own_folder_are_not_the_candidates(tmp_path: Path) -> None:
+    place(tmp_path / "tpch", runs(*FIVE))
+    (told,) = foresee(f"{tmp_path / 'tpch'}@1-5", asked("tpch", there=tmp_path, runs=8))
+
+    assert "5 and 3 runs cannot tell" in told
+
+
+def test_what_has_nothing_to_be_compared_with_is_named(tmp_path: Path) -> None:
+    place(tmp_path / "base", runs(*FIVE))
+    cases = asked("tpch", "w", "x", "y", "z", there=tmp_path, runs=5)
+
+    (told,) = foresee(str(tmp_path / "base"), cases)
+    (first,) = foresee(PREVIOUS, asked("tpch", there=tmp_path, runs=5))
+
+    assert told.endswith("nothing to compare with: w, x, y and 1 more")
+    assert first == "against previous: nothing to compare with: tpch"
+
+
+def test_an_empty_baseline_is_one_sentence(tmp_path: Path) -> None:
+    (told,) = foresee(str(tmp_path), asked("tpch", there=tmp_path, runs=5))
+    assert told.startswith("a comparison with the baseline is not possible: ")

@@ -1,0 +1,175 @@
+"""How ``run`` is executed: plain calls, or Prefect; when it ends early; what it compares."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from benchyard.cli import call, executing
+from benchyard.core.model import Case, Step
+from benchyard.lab import server
+from benchyard.results.folders import Results
+from tests.conftest import MakeCase, process
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call ``benchyard run`` here; give exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def execute(*arguments: str | Path) -> tuple[int, str, str]:
+        code = call(["run", "--publish", "none", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return execute
+
+
+# -- through Prefect, or not
+
+
+def case(**facts: Any) -> Case:
+    step = Step(1, "a", "a", "Process", "execute", facts.pop("parameters", {}))
+    return Case(Path("/c"), "urn:c", "c", "", (step,), **facts)
+
+
+REFERS = {"environment": {"PASSWORD": "x${secret:db}"}}
+
+
+@pytest.mark.parametrize(
+    ("facts", "address", "options", "expected"),
+    [
+        ({}, None, {}, False),
+        ({}, "http://here:4200/api", {}, True),
+        ({}, "http://here:4200/api", {"direct": True}, False),
+        ({}, None, {"prefect": True}, True),
+        ({"parameters": REFERS}, None, {}, True),
+        ({"settings": {"PostgreSQL": REFERS}}, None, {}, True),
+        ({"parameters": REFERS}, None, {"direct": True}, False),
+        ({"parameters": {"a": "${env:db}"}}, None, {}, False),
+    ],
+)
+def test_prefect_is_for_a_server_that_stays_or_secrets_that_it_keeps(
+    monkeypatch: pytest.MonkeyPatch,
+    facts: dict[str, Any],
+    address: str | None,
+    options: dict[str, bool],
+    *,
+    expected: bool,
+) -> None:
+    monkeypatch.setattr(server, "address", lambda: address)
+    wanted = {"direct": False, "prefect": False, **options}
+    assert executing.goes_through_prefect([case(**facts)], **wanted) is expected
+
+
+def test_both_ways_at_once_are_refused(run: Run, case_folder: MakeCase) -> None:
+    folder = case_folder("fine", process("work", "true"))
+
+    code, _, err = run("fine", "--direct", "--prefect")
+
+    assert code == 2
+    assert "--direct and --prefect exclude each other" in err
+    assert not (folder / "results").exists()
+    with pytest.raises(click.UsageError):
+        executing.goes_through_prefect([], direct=True, prefect=True)
+
+
+def test_without_a_server_none_is_started(
+    run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise AssertionError("a server was started")
+
+    monkeypatch.setattr(server, "_start_temporary", refuse)
+    monkeypatch.setattr(server, "running_lab", lambda: None)
+    folder = case_folder("fine", process("work", "true"))
+
+    code, _, err = run("fine", "--runs", "1")
+
+    assert code == 0, err
+    assert [*Results(folder / "results").done()] == [1]
+
+
+# -- failures alike
+
+
+def test_six_runs_are_made_and_two_failures_alike_end_them(run: Run, case_folder: MakeCase) -> None:
+    fine = case_folder("a-fine", process("work", "true"))
+    bad = case_folder("b-bad", process("work", "echo refused >&2; exit 9"))
+
+    code, out, err = run("--direct")
+
+    assert code == 1
+    assert [*Results(fine / "results").done()] == [1, 2, 3, 4, 5, 6]
+    assert [*Results(bad / "results").failed()] == [1, 2]
+    assert "runs 1-2 failed: step work: exit 9: refused; see cases/b-bad/results/run_1/log" in out
+    assert "b-bad: runs 1-2 failed alike, so its other runs are not begun" in err
+
+
+def test_what_is_left_out_of_turns_is_told(run: Run, case_folder: MakeCase) -> None:
+    case_folder("a-fine", process("work", "true"))
+    bad = case_folder("b-bad", process("work", "exit 9"))
+    options = ("--direct", "--order", "round-robin", "--runs", "4", "--cooldown", "0")
+
+    _, _, err = run(*options)
+    assert [*Results(bad / "results").failed()] == [1, 2]
+    assert "b-bad: runs 3-4 were not begun: two runs in a row failed alike" in err
+
+    _, _, err = run(*options, "--keep-going")
+    assert [*Results(bad / "results").failed()] == [1, 2, 3, 4]
+    assert "not begun" not in err
+
+
+# -- the expected time
+
+
+def test_a_plan_says_how_long_it_takes(run: Run, case_folder: MakeCase) -> None:
+    case_folder("old", process("work", "sleep 0.1"))
+    run("old", "--direct", "--runs", "2", "--cooldown", "0")
+
+    _, out, _ = run("old", "--dry-run")
+    assert "expected time: about " in out
+    assert "by earlier runs and with the rests between them" in out
+
+    _, of_rests, _ = run("old", "--dry-run", "--json", "--runs", "5", "--cooldown", "7")
+    automatic = json.loads(run("old", "--dry-run", "--json", "--runs", "5")[1])
+    length = automatic["expected_seconds"] / 3 / 1.5
+    assert length > 0.1
+    assert json.loads(of_rests)["expected_seconds"] == pytest.approx(3 * (length + 7))
+    assert automatic["never_executed"] == []
+    assert "none, nothing is left to do" in run("old", "--dry-run", "--runs", "2")[1]
+    assert "about" in run("old", "--dry-run", "--new")[1]
+
+    case_folder("young", process("work", "true"))
+    _, out, _ = run("--dry-run")
+    assert "unknown: young was never executed; the others take about " in out
+    assert json.loads(run("--dry-run", "--json")[1])["expected_seconds"] is None
+
+
+# -- the baseline
+
+
+def test_a_baseline_is_looked_at_before_and_after(run: Run, case_folder: MakeCase) -> None:
+    for name in ("a", "b"):
+        case_folder(name, process("work", "true"))
+    options = ("--direct", "--runs", "3", "--cooldown", "0")
+    run(*options, "--results", "before")
+
+    code, out, err = run(*options, "--results", "after", "--baseline", "before", "--json")
+
+    assert code == 0
+    begun = err.index("a: 3 runs to do")
+    foreseen = "against before: a, b: 3 and 3 runs cannot tell at the 1 % level over 2 comparisons"
+    assert 0 <= err.index(foreseen) < begun
+    comparison = json.loads(out)["comparison"]
+    assert comparison["format"] == "benchyard-comparison"
+    assert {row["case"] for row in comparison["comparisons"]} == {"a", "b"}
+    assert "comparison" not in json.loads(run(*options, "--results", "after", "--json")[1])
+
+    _, out, _ = run("--dry-run", "--runs", "5", "--baseline", "before", "--json")
+    assert "against before: a, b: 3 and 5 runs cannot tell" in json.loads(out)["notes"][-1]

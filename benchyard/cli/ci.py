@@ -207,10 +207,9 @@ def _titled_apart(cases: Sequence[tuple[Case, Path]]) -> list[tuple[str, Path]]:
 
 
 def _untold(comparison: Mapping[str, Any]) -> Counter[str]:
+    """Count by case what a comparison's document says nothing of."""
     rows: list[dict[str, Any]] = comparison.get("comparisons") or []
-    missing: list[dict[str, Any]] = comparison.get("not_compared") or []
-    untold = [row for row in rows if row["verdict"] == Verdict.CANNOT_TELL]
-    return Counter(str(one["case"]) for one in (*untold, *missing))
+    return Counter(r["case"] for r in rows if r["verdict"] == Verdict.CANNOT_TELL.value)
 
 
 def _folder(text: str | None) -> Path | None:

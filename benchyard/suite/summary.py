@@ -96,6 +96,7 @@ class CaseResult:
             "valid": not self.invalid,
             "results": self.results or None,
             "compared": self.compared or None,
+            "against": (self.looked.against or None) if self.looked else None,
             "regressions": regressions,
         }
 

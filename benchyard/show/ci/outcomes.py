@@ -78,13 +78,13 @@ def outcome_in_suite(
         untold: Of how many steps and metrics the comparison can tell nothing.
     """
     worse = tuple(read_as(Regression, one) for one in cast("list[Any]", line["regressions"]))
-    compared = line.get("compared")
+    compared, against = line.get("compared"), str(line.get("against") or "")
     return CaseOutcome(
         title=str(line["case"]),
         summary=summary,
         results=results,
         failed=tuple(_failed(results)) if results else (),
-        looked=Looked(worse, str(compared), "the baseline", untold=untold) if compared else None,
+        looked=Looked(worse, str(compared), against, untold=untold) if compared else None,
         why=str(line.get("why") or ""),
         done=int(line.get("runs_done") or 0),
         is_bad=not line.get("valid", True) or bool(line.get("runs_failed")),

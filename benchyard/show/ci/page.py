@@ -58,8 +58,7 @@ def _parts(outcome: CaseOutcome) -> Iterator[str]:
     if outcome.looked.page:
         yield outcome.looked.page
         return
-    worse = outcome.regressions
-    yield "\n".join(f"- ❌ {cell(one.text)}" for one in worse[:_MOST_REGRESSIONS])
+    yield from (f"- ❌ {cell(one.text)}" for one in outcome.regressions[:_MOST_REGRESSIONS])
     yield f"- against the baseline: {cell(outcome.looked.summary)}\n"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from benchyard.analysis.regressions import Looked, Regression
 from benchyard.cli.ci import Reports
+from benchyard.core.model import Json
 from benchyard.suite.summary import CaseResult, Summary
 from tests.benchyard.analysis.comparison.conftest import BASE, place, runs
 from tests.benchyard.cli.conftest import Cli
@@ -144,17 +145,22 @@ def test_a_suite_reports_its_cases_here_and_elsewhere(
         CaseResult("bad", 0, 2, 0, 1.0, ("two",), "run 1: step one: exit 9", results="/else/where"),
         CaseResult("odd", 0, 0, 0, 0.0, (), "it is no JSON", invalid=True),
         CaseResult("there", 1, 0, 0, 1.0, ("two",), "", looked=Looked((worse,), "worse", "base")),
+        CaseResult("few", 1, 0, 0, 1.0, ("two",), "", looked=Looked((), "1 untold", "base")),
         CaseResult("unchanged", 0, 0, 0, 0.0, (), "nothing has changed"),
     ]
-    document = json.loads(json.dumps(Summary(lines, (), 1.0, None, interrupted=False).to_json()))
+    rows: list[Json] = [{"case": "few", "verdict": "cannot tell"}]
+    made = Summary(lines, (), 1.0, None, interrupted=False, comparison={"comparisons": rows})
+    document = json.loads(json.dumps(made.to_json()))
     file = tmp_path / "s.xml"
     for here, step in ((True, "one"), (False, "runs")):
         Reports(file, None, None, "none").of_suite(document, here=here)
         root = ET.parse(file).getroot()  # noqa: S314 - made here
         failures = {str(one.get("name")): one.get("failures") for one in root}
-        assert failures == {"here": "0", "bad": "1", "odd": "1", "there": "1", "unchanged": "0"}
+        good = {"here": "0", "few": "0", "unchanged": "0"}
+        assert failures == {**good, "bad": "1", "odd": "1", "there": "1"}
         assert root[0].findall("testcase")[0].get("name") == step
         assert not list(root[0].iter("skipped"))
         texts = [one.text for one in root.iter("failure")]
         assert texts == ["run 1: step one: exit 9", "it is no JSON", "there: step sort is slower"]
-        assert [one.text for one in root[4].iter("skipped")] == ["nothing has changed"]
+        skipped = [one.text for one in root.iter("skipped")]
+        assert skipped == ["1 untold", "nothing has changed"]

@@ -1,7 +1,7 @@
 """Results reduced to what comparisons read, small enough for a repository.
 
 They are results as any others: a folder ``run_<n>`` for each run, with ``run.json`` and, of a
-finished run, ``.done``. What is left out has never been in a record of that kind, or is empty.
+finished run, ``.done``. What their records lack is read as empty, as in records of older versions.
 """
 
 import os

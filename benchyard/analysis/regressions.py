@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from benchyard.analysis.comparison.document import document, markdown
+from benchyard.analysis.comparison.rows import Comparison, Row, Rule
 from benchyard.analysis.comparison.run_sets import (
     RunSet,
     Selection,
@@ -20,12 +21,10 @@ from benchyard.analysis.comparison.run_sets import (
     results_folders,
 )
 from benchyard.analysis.comparison.verdicts import (
-    Comparison,
-    Row,
-    Rule,
     compare,
     joined,
     judged_together,
+    worst_first,
 )
 from benchyard.analysis.comparison.wording import (
     change,
@@ -151,7 +150,7 @@ class LookedTogether:
             if not one.against
         ]
         one = joined(self.comparisons)
-        about = {} if one is None else document(one, baseline, "the finished runs")
+        about = {} if one is None else document(one, [baseline, "the finished runs"])
         return {**about, "not_compared": untold}
 
 
@@ -296,16 +295,17 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
 
 def regressions_of(compared: Comparison) -> Iterator[Regression]:
     """Yield what is worse in a comparison: the worst numbers first, then what fails."""
-    for row in compared.rows:
+    for row in worst_first(compared.rows):
         if row.verdict is Verdict.REGRESSION:
-            yield _of_row(row, compared.rule.level)
+            yield regression_of(row, compared.rule.level)
     for found in compared.pairs:
         for finding in found.findings:
             if finding.verdict is Verdict.REGRESSION:
                 yield Regression(found.title, finding.step, None, finding.text)
 
 
-def _of_row(row: Row, level: float) -> Regression:
+def regression_of(row: Row, level: float) -> Regression:
+    """Return a row that is worse, as a sentence and in numbers."""
     one = row.difference
     low, high = one.ratio_interval.low, one.ratio_interval.high
     medians = (figure(value, row.unit) for value in (one.candidate_median, one.baseline_median))

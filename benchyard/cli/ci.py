@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from benchyard.analysis.comparison.verdicts import Comparison
+from benchyard.analysis.comparison.rows import Comparison
 from benchyard.analysis.regressions import Looked
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary

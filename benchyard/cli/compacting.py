@@ -5,13 +5,13 @@ from pathlib import Path
 import click
 
 from benchyard.analysis.compacting import write_compact
-from benchyard.analysis.comparison.run_sets import in_short, parse_selection, read_run_sets
+from benchyard.analysis.comparison.run_sets import parse_selection, read_run_sets
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import print_table, say
 from benchyard.core.files import shown
 from benchyard.core.table import Table
-from benchyard.core.wording import printable
+from benchyard.core.wording import in_short, printable
 
 
 @click.command("compact")

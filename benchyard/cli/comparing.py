@@ -1,18 +1,17 @@
-"""``benchyard compare``: a candidate against a baseline, or how many runs that would take."""
+"""``benchyard compare``: sides against a reference, or how many runs that would take."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
 
-from benchyard.analysis.comparison.document import document, markdown
+from benchyard.analysis.comparison.document import csv_text, document, markdown
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.run_sets import (
-    RunSet,
-    pair,
-    parse_selection,
-    read_before,
-    read_run_sets,
-)
+from benchyard.analysis.comparison.pairing import pair_sides, with_reference
+from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
+from benchyard.analysis.comparison.run_sets import RunSet, pair, read_before
 from benchyard.analysis.comparison.sample_size import (
     make_plan,
     plan_document,
@@ -20,10 +19,12 @@ from benchyard.analysis.comparison.sample_size import (
     plan_table,
 )
 from benchyard.analysis.comparison.samples import DURATION
-from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Rule, compare
-from benchyard.analysis.comparison.wording import notes, remarks, summary, table
+from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
+from benchyard.analysis.comparison.tables import Order, in_order, table
+from benchyard.analysis.comparison.verdicts import compare, compare_sides
+from benchyard.analysis.comparison.wording import remarks, summary, uncounted, untold
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
-from benchyard.cli.common import json_option
+from benchyard.cli.common import json_option, results_option, root_option
 from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import ExitCode, InputError
@@ -47,9 +48,21 @@ def _percent(context: click.Context, parameter: click.Parameter, text: str) -> f
         raise click.BadParameter(str(error), context, parameter) from error
 
 
+def _step_pairs(
+    context: click.Context, parameter: click.Parameter, texts: Sequence[str]
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        one, _, other = text.partition("=")
+        if not (one and other) or one in found or other in found.values():
+            what = "write ids as REFERENCE=OTHER, such as q01=q1, each id once"
+            raise click.BadParameter(f"{text!r}: {what}", context, parameter)
+        found[one] = other
+    return found
+
+
 @click.command("compare", cls=ReportingCommand)
-@click.argument("baseline")
-@click.argument("candidate", required=False)
+@click.argument("sides", nargs=-1, required=True, metavar="BASELINE [CANDIDATE]...")
 @click.option(
     "--metric",
     "metrics",
@@ -57,6 +70,27 @@ def _percent(context: click.Context, parameter: click.Parameter, text: str) -> f
     default=(DURATION,),
     show_default=True,
     help="Metric to compare; a glob, or all. May be given several times.",
+)
+@click.option(
+    "--step", "steps", multiple=True, help="Only this step, by its id; a glob, several times."
+)
+@click.option("--reference", metavar="SIDE", help="What the others are compared with; the first.")
+@click.option("--all-pairs", is_flag=True, help="Compare each two sides.")
+@click.option(
+    "--pair",
+    "pairs",
+    multiple=True,
+    metavar="ID=ID",
+    callback=_step_pairs,
+    help="Step of the reference, and the same step elsewhere; several times.",
+)
+@click.option(
+    "--sort",
+    "order",
+    type=click.Choice([order.value for order in Order]),
+    default=Order.CASE.value,
+    show_default=True,
+    help="Order of the steps: as in the case, largest change first, by name.",
 )
 @click.option(
     "--threshold",
@@ -75,7 +109,6 @@ def _percent(context: click.Context, parameter: click.Parameter, text: str) -> f
     help="Chance of even one false call, over all comparisons together.",
 )
 @click.option("--include-suspect", is_flag=True, help="Take in what is marked suspect.")
-@click.option("--force", is_flag=True, help="Compare what is not comparable.")
 @click.option("--plan", "planning", is_flag=True, help="Tell how many runs are needed, and stop.")
 @click.option(
     "--sensitivity",
@@ -86,91 +119,119 @@ def _percent(context: click.Context, parameter: click.Parameter, text: str) -> f
     help="With --plan: the change to be shown.",
 )
 @comparison_reports
+@click.option("--csv", "as_csv", is_flag=True, help="CSV, a line for each comparison.")
+@results_option
+@root_option
 @json_option
 def command(
-    baseline: str,
-    candidate: str | None,
+    sides: tuple[str, ...],
     metrics: tuple[str, ...],
+    steps: tuple[str, ...],
+    reference: str | None,
+    pairs: dict[str, str],
+    order: str,
     threshold: float,
     level: float,
     sensitivity: float,
+    results: Path | None,
+    root: Path,
     *,
+    all_pairs: bool,
     include_suspect: bool,
-    force: bool,
     planning: bool,
+    as_csv: bool,
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Compare a candidate's runs with a baseline's.
+    """Compare candidates with a baseline: runs, cases, systems, steps, points of a matrix.
 
-    BASELINE and CANDIDATE are each the results of a case, a case, or a folder with several of
-    these, paired by the cases' names. FOLDER@1-5,8 takes some of the runs; both sides may be the
-    same folder then. One folder alone compares its newest campaign with the one before. Exits with
-    3 if the candidate is worse, and with 2 if they are not comparable.
+    Each is PLACE[POINT]@RUNS:STEP, of which all but the place may be left out. PLACE is the results
+    of a case, a case by its folder or name, or a folder with several of these; POINT such as
+    threads=4; RUNS such as 1-5,8; STEP an id. Where there is a * or ?, each match is one to
+    compare: 'words[threads=*]', 'words:*'. One case alone compares its newest campaign with the one
+    before. Exits with 3 if a candidate is worse at the same work, and with 2 if nothing is
+    comparable.
     """
-    rule = Rule(metrics, threshold, level, include_suspect, force)
-    report = Reports.taken_from(given, as_json=as_json)
+    report = Reports.taken_from(given, as_json=False)
+    if as_json + as_csv + report.prints > 1:
+        raise click.UsageError("--json, --markdown and --csv exclude each other")
     if not 0 < level < 1:
         raise click.UsageError("the level lies between 0% and 100%")
+    rule = Rule(metrics, threshold, level, include_suspect, other_work=True, steps=steps)
+    found = read_sides(sides, Places(root, results))
     if planning:
-        if candidate is not None or report.junit or report.markdown:
-            raise click.UsageError("--plan takes the BASELINE alone, and makes no reports")
-        _plan(baseline, rule, sensitivity, as_json=as_json)
+        if len(found) != 1 or as_csv or report.junit or report.markdown:
+            raise click.UsageError("--plan takes the BASELINE alone, and no --markdown or --csv")
+        _plan(found[0], rule, sensitivity, as_json=as_json)
         return ExitCode.DONE
-    sides = _sides(baseline, candidate)
-    compared = compare(pair(*sides), rule)
-    if candidate is None:
-        baseline, candidate = f"{baseline} before", baseline
-    if as_json:
-        print_json(document(compared, baseline, candidate))
-    elif not report.prints:
-        _print(compared)
-    report.of_comparison(compared, markdown(compared, baseline, candidate))
+    if len(found) == 1:
+        compared = _with_before(found[0], rule)
+        names = [f"{found[0].name} before", found[0].name]
+    else:
+        found = with_reference(found, reference)
+        names = [side.name for side in found]
+        compared = compare_sides(pair_sides(found, pairs, every_two=all_pairs), rule)
+    compared = in_order(compared, Order(order))
+    if not report.prints:
+        _show(compared, names, as_json=as_json, as_csv=as_csv)
+    report.of_comparison(compared, markdown(compared, *names))
     return ExitCode.REGRESSION if compared.regressions else ExitCode.DONE
 
 
-def _read(text: str) -> dict[str, RunSet]:
-    return read_run_sets(parse_selection(text))
+def _with_before(side: Side, rule: Rule) -> Comparison:
+    """Compare the newest campaign of each case with the one before."""
+    if means_several(side.name):
+        raise InputError(f"{side.name!r} means {side.whole} alone; name what to compare it with")
+    return compare(pair(read_before(side.cases), side.cases), replace(rule, other_work=False))
 
 
-def _sides(baseline: str, candidate: str | None) -> tuple[dict[str, RunSet], dict[str, RunSet]]:
-    """Return baseline and candidate; of one folder alone, its two newest campaigns."""
-    if candidate is not None:
-        return _read(baseline), _read(candidate)
-    newest = _read(baseline)
-    return read_before(newest), newest
-
-
-def _plan(baseline: str, rule: Rule, sensitivity: float, *, as_json: bool) -> None:
+def _plan(side: Side, rule: Rule, sensitivity: float, *, as_json: bool) -> None:
     if not sensitivity:
         raise click.UsageError("no number of runs shows a change of 0%; ask for a larger one")
-    made = make_plan(_read(baseline), rule, sensitivity)
+    made = make_plan(side.cases, rule, sensitivity)
     if as_json:
-        print_json(plan_document(made, baseline))
+        print_json(plan_document(made, side.name))
         return
     print_table(plan_table(made))
     say()
     say(plan_summary(made), bold=True)
 
 
+def _show(compared: Comparison, names: Sequence[str], *, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        print_json(document(compared, names))
+    elif as_csv:
+        say(csv_text(compared), end="")
+    else:
+        _print(compared)
+
+
 def _print(compared: Comparison) -> None:
-    for pair_of_cases in compared.pairs:
-        _print_pair(pair_of_cases)
-    for side, titles in (
-        ("baseline", compared.baseline_only),
-        ("candidate", compared.candidate_only),
-    ):
-        for title in titles:
-            say(f"{printable(title)}: in the {side} only, not compared", fg="yellow")
+    if len(compared.side_pairs) > 1:
+        _print_sides(compared.pairs)
+    else:
+        for pair_of_cases in compared.pairs:
+            _print_pair(pair_of_cases)
+    for title, there, against in compared.unpaired:
+        say(printable(f"{title}: in {there} only, not compared with {against}"), fg="yellow")
+    for why in untold(compared):
+        say(why, fg="yellow")
     if compared.rows:
         say()
-        colours = [_COLOURS.get(row.verdict) for row in compared.rows]
-        print_table(table(compared), colours)
+        made, verdicts = table(compared)
+        print_table(made, [_COLOURS.get(verdict) if verdict else None for verdict in verdicts])
         say()
-    for note in notes(compared):
+    for note in uncounted(compared):
         say(note)
     worst = "red" if compared.regressions else None
     say(summary(compared), fg=worst, bold=True)
+
+
+_WEIGHTS = (
+    (Weight.OTHER_WORK, "notice", "cyan"),
+    (Weight.WARNING, "warning", "yellow"),
+    (Weight.CHANGE, "changed", "cyan"),
+)
 
 
 def _print_pair(pair_of_cases: CasePair) -> None:
@@ -179,15 +240,30 @@ def _print_pair(pair_of_cases: CasePair) -> None:
         styled(printable(pair_of_cases.title), bold=True),
         f"  baseline {_about(one)}, candidate {_about(other)}",
     )
-    for weight, word, colour in (
-        (Weight.MUST_MATCH, "not comparable", "red"),
-        (Weight.WARNING, "warning", "yellow"),
-        (Weight.CHANGE, "changed", "cyan"),
-    ):
+    for weight, word, colour in _WEIGHTS:
         for text in remarks(pair_of_cases, weight):
             say(styled(f"{word}: ", fg=colour), text)
     for finding in pair_of_cases.findings:
         say(finding.text, fg=_COLOURS.get(finding.verdict))
+
+
+def _print_sides(pairs: Sequence[CasePair]) -> None:
+    """Print which sides there are, and what differs between each and the reference."""
+    told = dict.fromkeys((one.baseline_side, _about(one.baseline)) for one in pairs)
+    told |= dict.fromkeys((one.candidate_side, _about(one.candidate)) for one in pairs)
+    for name, about in told:
+        say(styled(printable(name), bold=True), f"  {about}")
+    for weight, word, colour in _WEIGHTS:
+        said: dict[str, dict[str, None]] = {}
+        for one in pairs:
+            for text in () if one.neutral else remarks(one, weight):
+                said.setdefault(text, {})[one.candidate_side] = None
+        for text, sides in said.items():
+            say(styled(f"{word}: ", fg=colour), f"{printable(', '.join(sides))}: {text}")
+    for one in pairs:
+        for finding in one.findings:
+            text = f"{printable(one.candidate_side)}: {finding.text}"
+            say(text, fg=_COLOURS.get(finding.verdict))
 
 
 def _about(side: RunSet) -> str:

@@ -125,7 +125,7 @@ class Request(ExecutionOptions):
     most_runs: Annotated[int, RUNS] | None = None
     until: Annotated[float, Gt(0), Lt(1)] | None = None
     only: tuple[int, ...] = ()
-    rest_first: float = 0.0
+    rest_first: Annotated[float, Ge(0)] = 0.0
     wait_for_user: bool = False
     ignore_requirements: bool = False
     suite: str | None = None

@@ -4,12 +4,19 @@ A difference is called only if it is significant *and* large enough to matter. S
 calls any trifle with enough runs; size alone calls noise with few.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import median
+from benchyard.statistics.pairs import (
+    middle_difference,
+    middle_ratio,
+    signed_rank_test,
+    smallest_paired_p,
+)
 from benchyard.statistics.ranks import (
     RankTest,
     Shift,
@@ -144,6 +151,47 @@ def compare_samples(
     )
 
 
+def compare_pairs(
+    baseline: Sequence[float],
+    candidate: Sequence[float],
+    *,
+    smaller_is_better: bool | None = True,
+    level: float = LEVEL,
+    threshold: float = THRESHOLD,
+) -> Difference:
+    """Compare two metrics of the same runs, such as the durations of two of their steps.
+
+    Args:
+        baseline: Shape (n,), n >= 1, finite.
+        candidate: Shape (n,): of the same run at the same place.
+        smaller_is_better: As ``level`` and ``threshold`` in ``compare_samples``.
+    """
+    moved = [after - before for before, after in zip(baseline, candidate, strict=True)]
+    shift = middle_difference(moved, 1 - level)
+    if min(*baseline, *candidate) > 0:
+        ratios = [after / before for before, after in zip(baseline, candidate, strict=True)]
+        ratio, test = middle_ratio(ratios, 1 - level), signed_rank_test(list(map(math.log, ratios)))
+    else:
+        ratio = _ratio_of_shift(median(baseline), shift, 1 - level)
+        test = signed_rank_test(moved)
+    return Difference(
+        baseline_n=len(baseline),
+        candidate_n=len(candidate),
+        baseline_median=median(baseline),
+        candidate_median=median(candidate),
+        shift=shift.estimate,
+        shift_interval=shift.interval,
+        ratio=ratio.estimate,
+        ratio_interval=ratio.interval,
+        p_value=test.p_two_sided,
+        reachable_p=smallest_paired_p(len(moved)),
+        exact=test.exact,
+        smaller_is_better=smaller_is_better,
+        level=level,
+        threshold=threshold,
+    )
+
+
 def judge(differences: Sequence[Difference], level: float | None = None) -> tuple[Judgement, ...]:
     """Return the verdict of each difference, in their order, corrected for all of them together.
 
@@ -179,7 +227,11 @@ def _ratio(
 ) -> Shift:
     if min(*baseline, *candidate) > 0:
         return ratio_of(baseline, candidate, level)
-    scale, ends = abs(median(baseline)), shift.interval
+    return _ratio_of_shift(median(baseline), shift, level)
+
+
+def _ratio_of_shift(baseline_median: float, shift: Shift, level: float) -> Shift:
+    scale, ends = abs(baseline_median), shift.interval
     if not scale or shift.estimate is None:
         return Shift(None, Interval(level=level))
     low, high = (None if end is None else 1 + end / scale for end in (ends.low, ends.high))

@@ -61,7 +61,7 @@ def rank_test(baseline: Sequence[float], candidate: Sequence[float]) -> RankTest
     ties: Lehmann, 1975, Nonparametrics, chapter 1; twice the smaller tail: Gibbons and Pratt, 1975,
     "P-values: interpretation and methodology", The American Statistician 29 (1), 20-25.
     """
-    ranks = _doubled_midranks([*baseline, *candidate])
+    ranks = doubled_midranks([*baseline, *candidate])
     n, m = len(baseline), len(candidate)
     doubled = sum(ranks[value] for value in candidate)
     u = doubled / 2 - m * (m + 1) / 2
@@ -217,7 +217,7 @@ def _untied_cdf(u: int, n: int, m: int) -> float:
     return _ways_up_to(u + lowest, groups, chosen) / math.comb(n + m, n)
 
 
-def _doubled_midranks(values: Sequence[float]) -> dict[float, int]:
+def doubled_midranks(values: Sequence[float]) -> dict[float, int]:
     """Return value to twice its rank from 1 on; equal values share the mean of their ranks."""
     counts = sorted(Counter(values).items())
     ends = accumulate(count for _, count in counts)

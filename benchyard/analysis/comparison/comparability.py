@@ -1,20 +1,22 @@
 """Whether two sets of runs may be compared at all, and what else differs between them.
 
-Three weights: what *must match* measures other work, and refuses the comparison; a *warning* may
-explain a difference without the candidate being better or worse; a *change* is what comparisons
-are made for, such as another version of a database.
+Four weights: what *must match* refuses the comparison; *other work* makes of a regression a mere
+difference, and refuses where nobody asked for that; a *warning* may explain a difference without
+the candidate being better or worse; a *change* is what comparisons are made for, such as another
+version of a database.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from benchyard.analysis.comparison.facts import FACTS, OTHER_WORK, Weight, doubts
+from benchyard.analysis.comparison.facts import FACTS, IT_IS_OTHER_WORK, Weight, doubts
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import in_short, printable, quote
-from benchyard.results.record import RunRecord, StepRecord
+from benchyard.results.record import StepRecord
 from benchyard.results.subject import differences, in_detail, in_words, subject_of
 
 _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{12})[0-9a-f]{28,}")
@@ -30,6 +32,7 @@ class Mismatch:
         baseline: Its values in the baseline's runs, each once.
         candidate: Its values in the candidate's runs, each once.
         text: The whole of it as a sentence.
+        steps: Ids of the steps that it is about, as they are paired by; empty if it is about all.
     """
 
     weight: Weight
@@ -37,6 +40,7 @@ class Mismatch:
     baseline: tuple[Json, ...]
     candidate: tuple[Json, ...]
     text: str
+    steps: tuple[str, ...] = ()
 
     def to_json(self) -> JsonObject:
         """Return it as the document has it."""
@@ -46,6 +50,7 @@ class Mismatch:
             "baseline": list(self.baseline),
             "candidate": list(self.candidate),
             "text": self.text,
+            "steps": list(self.steps),
         }
 
 
@@ -55,7 +60,8 @@ def check(baseline: RunSet, candidate: RunSet) -> tuple[Mismatch, ...]:
         *_facts(baseline, candidate),
         *_resources(baseline, candidate),
         *_subjects(baseline, candidate),
-        *_steps(baseline, candidate),
+        # Two steps of the same runs are meant to be different ones.
+        *(() if baseline.is_of_same_runs(candidate) else _steps(baseline, candidate)),
         *_doubts(baseline, candidate),
         *_left_out(baseline, candidate),
         *_mixed(baseline, candidate),
@@ -75,16 +81,16 @@ def _values(told: Iterable[Json]) -> tuple[Json, ...]:
 
 
 def _compare(
-    weight: Weight, what: str, values: Sequence[tuple[Json, ...]], because: str = ""
+    weight: Weight,
+    what: str,
+    values: Sequence[tuple[Json, ...]],
+    because: str = "",
+    steps: Sequence[str] = (),
 ) -> Iterator[Mismatch]:
+    if not _differ(values):
+        return
     baseline, candidate = values
-    # A record that does not tell (of an older version, say) tells of no difference either.
-    known = [[value for value in side if value is not None] for side in values]
-    if not all(known):
-        return
-    every = _values(value for side in known for value in side)
-    if len(every) == 1:
-        return
+    known = _known(values)
     texts = [", ".join(map(_shown, side)) for side in known]
     mixed = [side for side, of in zip(_SIDES, known, strict=True) if len(of) > 1]
     if texts[0] == texts[1]:
@@ -93,7 +99,20 @@ def _compare(
         text = f"{what}: baseline {texts[0]}, candidate {texts[1]}"
         text += f"; the runs of the {' and of the '.join(mixed)} differ" if mixed else ""
     text += f"; {because}" if because else ""
-    yield Mismatch(weight, what, baseline, candidate, printable(text))
+    yield Mismatch(weight, what, baseline, candidate, printable(text), tuple(steps))
+
+
+def _differ(values: Sequence[tuple[Json, ...]]) -> bool:
+    """Tell whether the values of both sides are not all the same one.
+
+    A record that does not tell (of an older version, say) tells of no difference either.
+    """
+    known = _known(values)
+    return all(known) and len(_values(value for side in known for value in side)) > 1
+
+
+def _known(values: Sequence[tuple[Json, ...]]) -> list[list[Json]]:
+    return [[value for value in side if value is not None] for side in values]
 
 
 def _shown(value: Json) -> str:
@@ -138,8 +157,19 @@ def _resources(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
         told = [
             [_leaves(record.resources.get(name)) for record in side.everything] for side in sides
         ]
-        for key, values in _by_leaf(told):
-            yield from _compare(Weight.CHANGE, f"{name} {key}".strip(), values)
+        there = [any(name in record.resources for record in side.everything) for side in sides]
+        if all(there):
+            for key, values in _by_leaf(told):
+                yield from _compare(Weight.CHANGE, f"{name} {key}".strip(), values)
+        else:
+            yield _on_one_side(name, there.index(True), told)
+
+
+def _on_one_side(name: str, at: int, told: Sequence[Sequence[Mapping[str, Json]]]) -> Mismatch:
+    versions = [_values(leaves.get("version") for leaves in side) for side in told]
+    known = ", ".join(_shown(one) for one in versions[at] if one is not None)
+    text = f"resource {name}{f' {known}' if known else ''}: in the {_SIDES[at]} only"
+    return Mismatch(Weight.CHANGE, f"resource {name}", versions[0], versions[1], printable(text))
 
 
 def _by_leaf(
@@ -168,20 +198,30 @@ def _leaves(value: Json, path: str = "") -> dict[str, Json]:
 # -- steps
 
 
-def steps_by_id(records: Iterable[RunRecord]) -> dict[str, list[StepRecord]]:
-    """Return the records of each step over some runs, by the step's id, in the case's order."""
-    found: dict[str, list[StepRecord]] = {}
-    for record in records:
-        for step in record.steps:
-            found.setdefault(step.id, []).append(step)
-    return found
+_STEP_FACTS: tuple[tuple[Weight, str, Callable[[StepRecord], Json]], ...] = (
+    (Weight.OTHER_WORK, "resource", lambda step: step.resource),
+    (Weight.OTHER_WORK, "command", lambda step: step.command),
+    (Weight.WARNING, "name", lambda step: step.name),
+    (Weight.WARNING, "whether it is measured", lambda step: step.measure),
+    (Weight.WARNING, "number of repetitions in a run", lambda step: _executed(step, "measured")),
+    (Weight.WARNING, "number of warm-ups in a run", lambda step: _executed(step, "warmup")),
+)
+_StepFact: TypeAlias = tuple[Weight, str, list[tuple[Json, ...]]]
 
 
 def _steps(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
-    one, other = steps_by_id(baseline.everything), steps_by_id(candidate.everything)
+    one, other = (side.steps(side.everything) for side in (baseline, candidate))
+    # What differs in the same way in many steps is said once.
+    alike: dict[str, tuple[_StepFact, list[str]]] = {}
     for step_id in one:
         if step_id in other:
-            yield from _step(one[step_id], other[step_id])
+            for fact in _step([*one[step_id].values()], [*other[step_id].values()]):
+                key = json.dumps([fact[1], fact[2]], sort_keys=True)
+                alike.setdefault(key, (fact, []))[1].append(step_id)
+    for (weight, what, values), steps in alike.values():
+        because = IT_IS_OTHER_WORK if weight is Weight.OTHER_WORK else ""
+        called = [_called(one[step], other[step]) for step in steps]
+        yield from _compare(weight, f"{what} of {_listed(called)}", values, because, steps)
     orders = [[i for i in side if i in one and i in other] for side in (one, other)]
     if orders[0] != orders[1]:
         sides = [(list[Json](order),) for order in orders]
@@ -189,24 +229,28 @@ def _steps(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
         yield from _compare(Weight.WARNING, "order of the steps", sides, because)
 
 
-_STEP_FACTS: tuple[tuple[Weight, str, Callable[[StepRecord], Json]], ...] = (
-    (Weight.MUST_MATCH, "command", lambda step: f"{step.resource}.{step.command}"),
-    (Weight.WARNING, "name", lambda step: step.name),
-    (Weight.WARNING, "whether it is measured", lambda step: step.measure),
-    (Weight.WARNING, "number of repetitions in a run", lambda step: _executed(step, "measured")),
-    (Weight.WARNING, "number of warm-ups in a run", lambda step: _executed(step, "warmup")),
-)
+def _called(*sides: Mapping[int, StepRecord]) -> str:
+    return " and ".join(dict.fromkeys(next(iter(side.values())).id for side in sides))
 
 
-def _step(one: Sequence[StepRecord], other: Sequence[StepRecord]) -> Iterator[Mismatch]:
+def _listed(steps: Sequence[str]) -> str:
+    if len(steps) == 1:
+        return f"step {steps[0]}"
+    more = f" and {len(steps) - 4} more" if len(steps) > 5 else ""
+    return f"{len(steps)} steps ({', '.join(steps[:4] if more else steps)}{more})"
+
+
+def _step(one: Sequence[StepRecord], other: Sequence[StepRecord]) -> Iterator[_StepFact]:
+    """Yield what differs of a step, with its values on both sides."""
     for weight, what, of in _STEP_FACTS:
         values = [_values(map(of, side)) for side in (one, other)]
-        because = OTHER_WORK if weight is Weight.MUST_MATCH else ""
-        yield from _compare(weight, f"{what} of step {one[0].id}", values, because)
+        # Steps of two ids were paired by the user, who knows that they are called otherwise.
+        if _differ(values) and not (what == "name" and one[0].id != other[0].id):
+            yield weight, what, values
     parameters = [[_leaves(dict(step.parameters)) for step in side] for side in (one, other)]
     for what, values in _by_leaf(parameters):
-        of_step = f"parameter {what} of step {one[0].id}"
-        yield from _compare(Weight.MUST_MATCH, of_step, values, OTHER_WORK)
+        if _differ(values):
+            yield Weight.OTHER_WORK, f"parameter {what}", values
 
 
 def _executed(step: StepRecord, kind: str) -> Json:

@@ -1,91 +1,125 @@
-"""A comparison as one JSON document and as Markdown.
+"""A comparison as one JSON document, as Markdown and as CSV.
 
 The document, format ``benchyard-comparison``:
 
-baseline, candidate: what was compared, as the user wrote it.
-rule: metrics, threshold, level, include_suspect, force; relative numbers, 0.01 is 1 %.
+sides: what is compared, as the user wrote it or what tells it from the others; the reference first.
+rule: metrics, steps, threshold, level, include_suspect, other_work; relative numbers, 0.01 is 1 %.
 verdict: ``regression``, or ``no regression shown``. summary: the whole as a sentence.
 cases: each pair of cases with
-  case: title.
+  case: title. baseline_side, candidate_side: which of the sides.
   baseline, candidate: title, results (folder), runs, failed_runs, other_version_runs.
-  mismatches: weight (``must match``, ``warning``, ``change``), what, values of both sides, text.
+  mismatches: weight (``other work``, ``warning``, ``change``), what, values of both sides, text,
+    steps (ids; empty if it is about all).
   findings: about failing and missing steps: step (id or null), verdict, text.
 tested: how many of the comparisons have values on both sides; the level holds for these together.
-comparisons: each step and metric, the worst first, with
-  case, step (id), name, index, metric, unit, direction (as in summary.json).
+comparisons: each step and metric, in the order that was asked for, with
+  baseline_side, candidate_side: which of the sides.
+  case, step (id of the candidate), baseline_step, name, index, metric, unit, direction (as in
+    summary.json).
   baseline, candidate: n, median, values (one a run), executed, failed, left_out.
   difference, difference_interval: candidate minus baseline, in the unit.
   ratio, ratio_interval: candidate by baseline. interval_level: what each interval covers, alone.
   p_value: two-sided, of this one alone. p_exact: whether it was counted out.
   adjusted_p_value: for all comparisons together; null where there was nothing to test.
   needed_p_value, reachable_p_value: how small it had to be, and how small it could have been.
-  verdict: ``regression``, ``improvement``, ``change`` (neither direction is better),
+  other_work: whether the step does not do the same on both sides.
+  paired: whether both sides are of the same runs, and were tested in pairs.
+  verdict: ``regression``, ``improvement``, ``change`` (neither is better, or it is other work),
     ``no change shown`` or ``cannot tell``. words: the same for people. reason: why not to tell.
-baseline_only, candidate_only: titles of cases without a partner.
+overall: of each two sides and metric the geometric mean over the steps: baseline_side,
+  candidate_side, metric, steps (how many), left_out (names), n of both, ratio, ratio_interval,
+  interval_level, words.
+unpaired: cases that are not compared: case, side that has it, the side that has not.
 
 Versions of the format:
-1: the first.
+1: the first; two sides, ``baseline`` and ``candidate`` as the user wrote them, and titles in
+  ``baseline_only`` and ``candidate_only``; rule had ``force``.
+2: several sides, other work, geometric means.
 """
 
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.overall import Overall, overall
+from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample
-from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Row
+from benchyard.analysis.comparison.tables import overall_words, table
 from benchyard.analysis.comparison.wording import (
     notes,
     reason,
     remarks,
     summary,
-    table,
-    verdict_words,
+    verdict_in_full,
 )
 from benchyard.core.model import Json, JsonObject
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.intervals import Interval
 
 FORMAT = "benchyard-comparison"
-VERSION = 1
+VERSION = 2
 
 
-def document(comparison: Comparison, baseline: str, candidate: str) -> JsonObject:
+def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
     """Return the document.
 
     Args:
-        baseline: What was compared, as the user wrote it; likewise ``candidate``.
+        sides: What was compared, as the user wrote it; the reference first.
     """
     rule = comparison.rule
     return {
         "format": FORMAT,
         "version": VERSION,
-        "baseline": baseline,
-        "candidate": candidate,
+        "sides": list(sides),
         "rule": {
             "metrics": list(rule.metrics),
+            "steps": list(rule.steps),
             "threshold": rule.threshold,
             "level": rule.level,
             "include_suspect": rule.include_suspect,
-            "force": rule.force,
+            "other_work": rule.other_work,
         },
         "verdict": "regression" if comparison.regressions else "no regression shown",
         "summary": summary(comparison),
         "cases": [_case(pair) for pair in comparison.pairs],
         "tested": comparison.tested,
         "comparisons": [_row(row, comparison.tested) for row in comparison.rows],
-        "baseline_only": list(comparison.baseline_only),
-        "candidate_only": list(comparison.candidate_only),
+        "overall": [_overall(one) for one in overall(comparison)],
+        "unpaired": [
+            {"case": one.title, "side": one.there, "against": one.against}
+            for one in comparison.unpaired
+        ],
     }
 
 
 def _case(pair: CasePair) -> JsonObject:
     return {
         "case": pair.title,
+        "baseline_side": pair.baseline_side,
+        "candidate_side": pair.candidate_side,
         "baseline": _side(pair.baseline),
         "candidate": _side(pair.candidate),
         "mismatches": [mismatch.to_json() for mismatch in pair.mismatches],
         "findings": [finding.to_json() for finding in pair.findings],
+    }
+
+
+def _overall(one: Overall) -> JsonObject:
+    return {
+        "baseline_side": one.baseline_side,
+        "candidate_side": one.candidate_side,
+        "metric": one.metric,
+        "steps": one.steps,
+        "left_out": list(one.left_out),
+        "baseline_n": one.difference.baseline_n,
+        "candidate_n": one.difference.candidate_n,
+        "ratio": one.difference.ratio,
+        "ratio_interval": _interval(one.difference.ratio_interval),
+        "interval_level": one.difference.ratio_interval.level,
+        "words": overall_words(one),
     }
 
 
@@ -102,8 +136,11 @@ def _side(side: RunSet) -> JsonObject:
 def _row(row: Row, comparisons: int) -> JsonObject:
     one = row.difference
     return {
+        "baseline_side": row.pair.baseline_side,
+        "candidate_side": row.pair.candidate_side,
         "case": row.case,
         "step": row.candidate.id,
+        "baseline_step": row.baseline.id,
         "name": row.candidate.name,
         "index": row.candidate.index,
         "metric": row.metric,
@@ -121,8 +158,10 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "adjusted_p_value": row.judgement.p_value if row.tested else None,
         "needed_p_value": row.judgement.needed_p,
         "reachable_p_value": one.reachable_p,
+        "other_work": row.pair.is_other_work(row.paired_by),
+        "paired": row.pair.of_same_runs,
         "verdict": row.verdict.value,
-        "words": verdict_words(row),
+        "words": verdict_in_full(row),
         "reason": reason(row, comparisons) or None,
     }
 
@@ -148,21 +187,29 @@ def _interval(interval: Interval) -> Json:
 # -- Markdown
 
 _WEIGHTS = (
-    (Weight.MUST_MATCH, "⚠️ not comparable: "),
+    (Weight.OTHER_WORK, "other work: "),
     (Weight.WARNING, "⚠️ "),
     (Weight.CHANGE, "changed: "),
 )
-_MARKS = {Verdict.REGRESSION: "❌ ", Verdict.IMPROVEMENT: "✅ "}
+_MARKS: Mapping[Verdict | None, str] = {Verdict.REGRESSION: "❌ ", Verdict.IMPROVEMENT: "✅ "}
 
 
-def markdown(comparison: Comparison, baseline: str, candidate: str) -> str:
-    """Return the comparison as Markdown, for a pull request."""
-    head = f"**Candidate `{candidate}` against baseline `{baseline}`:** {summary(comparison)}"
+def markdown(comparison: Comparison, *sides: str) -> str:
+    """Return the comparison as Markdown, for a pull request.
+
+    Args:
+        sides: What was compared, as the user wrote it; the reference first.
+    """
+    first, *others = (f"`{side}`" for side in sides)
+    what = f"{', '.join(others)} against {first}"
+    if len(others) == 1:
+        what = f"Candidate {others[0]} against baseline {first}"
+    head = f"**{what}:** {summary(comparison)}"
     many = len(comparison.pairs) > 1
     about = [f"- {line}" for pair in comparison.pairs for line in _about(pair, named=many)]
     rows = _table(comparison) if comparison.rows else []
     below = [f"- {_cell(note)}" for note in notes(comparison)]
-    sections = ([head], about, rows, below)
+    sections = ([head], list(dict.fromkeys(about)), rows, below)
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
@@ -176,9 +223,11 @@ def _about(pair: CasePair, *, named: bool) -> Iterator[str]:
 
 
 def _table(comparison: Comparison) -> list[str]:
-    plain = table(comparison)
-    marks = [_MARKS.get(row.verdict, "") for row in comparison.rows]
-    rows = [[*cells[:-1], m + cells[-1]] for m, cells in zip(marks, plain.rows, strict=True)]
+    plain, verdicts = table(comparison)
+    rows = [
+        [*cells[:-1], _MARKS.get(verdict, "") + cells[-1]]
+        for verdict, cells in zip(verdicts, plain.rows, strict=True)
+    ]
     escaped = replace(plain, rows=[[_cell(cell) for cell in cells] for cells in rows])
     return escaped.markdown().splitlines()
 
@@ -188,3 +237,39 @@ def _cell(text: str) -> str:
     for sign in "\\|<>*_`[]":
         text = text.replace(sign, f"\\{sign}")
     return text.replace("\n", " ")
+
+
+# -- CSV
+
+_COLUMNS = (
+    *("baseline_side", "candidate_side", "case", "baseline_step", "step", "name", "metric", "unit"),
+    *("baseline_n", "candidate_n", "baseline_median", "candidate_median", "difference"),
+    *("difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "interval_level"),
+    *("p_value", "adjusted_p_value", "other_work", "verdict", "words"),
+)
+
+
+def csv_text(comparison: Comparison) -> str:
+    """Return the comparisons as CSV with heads: numbers unrounded, empty where nothing is known.
+
+    The means over all steps come last, without a step.
+    """
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, _COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_flat(_row(row, comparison.tested)) for row in comparison.rows)
+    writer.writerows(_flat(_overall(one)) for one in overall(comparison))
+    return lines.getvalue()
+
+
+def _flat(row: JsonObject) -> dict[str, Json]:
+    found = {name: value for name, value in row.items() if name in _COLUMNS}
+    for side in ("baseline", "candidate"):
+        about = row.get(side)
+        if isinstance(about, dict):
+            found |= {f"{side}_n": about["n"], f"{side}_median": about["median"]}
+    for name in ("difference", "ratio"):
+        ends = row.get(f"{name}_interval")
+        if isinstance(ends, list):
+            found |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    return found

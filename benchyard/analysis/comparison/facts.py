@@ -15,6 +15,7 @@ class Weight(StrEnum):
     """What it means that something differs."""
 
     MUST_MATCH = "must match"
+    OTHER_WORK = "other work"
     WARNING = "warning"
     CHANGE = "change"
 
@@ -40,12 +41,12 @@ def _point(record: RunRecord) -> Json:
     return point_suffix(point) if isinstance(point, dict) and point else None
 
 
-OTHER_WORK = "it is other work"
+IT_IS_OTHER_WORK = "it is other work"
 _CLOCKS = "clock frequencies are not alike"
 _LAYOUT = "it changes what memory costs"
 
 _OF_RUNS = (
-    Fact(Weight.MUST_MATCH, "point of the matrix", _point, OTHER_WORK),
+    Fact(Weight.OTHER_WORK, "point of the matrix", _point, IT_IS_OTHER_WORK),
     Fact(Weight.WARNING, "case", lambda record: record.case.get("name")),
     Fact(
         Weight.WARNING,

@@ -5,7 +5,7 @@ before has to be looked at, however often it still succeeds.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import FAILURES, StepSample
@@ -22,11 +22,13 @@ class Difficulty:
         step: Id of the step; None if it is about whole runs.
         verdict: Regression, improvement or neither (change).
         text: The whole of it as a sentence.
+        paired_by: The id that the step is paired by.
     """
 
     step: str | None
     verdict: Verdict
     text: str
+    paired_by: str | None = None
 
     def to_json(self) -> JsonObject:
         """Return it as the document has it."""
@@ -58,7 +60,12 @@ def findings(
     """
     return (
         *_broken_runs(baseline, candidate),
-        *(found for i in one if i in other for found in _of_step(one[i], other[i])),
+        *(
+            replace(found, paired_by=i)
+            for i in one
+            if i in other
+            for found in _of_step(one[i], other[i])
+        ),
         *(_alone(step, "baseline", "candidate") for i, step in one.items() if i not in other),
         *(_alone(step, "candidate", "baseline") for i, step in other.items() if i not in one),
     )

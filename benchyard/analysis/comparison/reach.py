@@ -1,6 +1,7 @@
 """What so few runs can never tell, said before or after they are made."""
 
 from benchyard.statistics.figures import percent
+from benchyard.statistics.pairs import fewest_pairs, smallest_paired_p
 from benchyard.statistics.ranks import fewest_against, fewest_values, smallest_p
 
 
@@ -22,9 +23,21 @@ def cannot_tell(n_baseline: int, n_candidate: int, level: float, comparisons: in
     each = level / max(1, comparisons)
     if n_baseline and n_candidate and smallest_p(n_baseline, n_candidate) <= each:
         return ""
-    over = f" over {comparisons:,} comparisons" if comparisons > 1 else ""
-    few = f"{n_baseline} and {n_candidate} runs cannot tell at the {percent(level, 4)} level{over}"
+    few = f"{n_baseline} and {n_candidate} runs cannot tell {_at(level, comparisons)}"
     return f"{few}; {_enough(n_baseline, each)}"
+
+
+def pairs_cannot_tell(n: int, level: float, comparisons: int = 1) -> str:
+    """Say the same of runs that both values are of, such as the durations of two of their steps."""
+    each = level / max(1, comparisons)
+    if smallest_paired_p(n) <= each:
+        return ""
+    return f"{n} runs cannot tell {_at(level, comparisons)}; {fewest_pairs(each)} can"
+
+
+def _at(level: float, comparisons: int) -> str:
+    over = f" over {comparisons:,} comparisons" if comparisons > 1 else ""
+    return f"at the {percent(level, 4)} level{over}"
 
 
 def _enough(n_baseline: int, level: float) -> str:

@@ -1,23 +1,19 @@
 """Which runs are meant by ``FOLDER`` or ``FOLDER@1-5,8``, and which cases pair up."""
 
 import os
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, Outcome
 from benchyard.core.wording import in_short, printable
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import RUN_FILE, Results, RunFolder, run_number
-from benchyard.results.record import RunRecord, read_record
+from benchyard.results.record import RunRecord, StepRecord, read_record
 from benchyard.results.subject import Subject, differences, subject_of
-
-#: The largest number of a run that a set may name.
-MAX_RUN = 100_000
-_SET = re.compile(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +44,8 @@ class RunSet:
         records: Of the finished runs, in order.
         failed: Of the runs that failed; interrupted ones are in neither.
         others: Finished runs of another subject than the newest one's, left out.
+        compared_as: Id of each step that takes part to the id that it is paired by; None lets all
+            take part, by their own.
     """
 
     title: str
@@ -55,6 +53,7 @@ class RunSet:
     records: tuple[RunRecord, ...]
     failed: tuple[RunRecord, ...] = ()
     others: tuple[RunRecord, ...] = ()
+    compared_as: Mapping[str, str] | None = None
 
     @property
     def everything(self) -> tuple[RunRecord, ...]:
@@ -66,6 +65,35 @@ class RunSet:
         """Numbers of the finished runs."""
         return tuple(record.run for record in self.records)
 
+    def steps(self, records: Iterable[RunRecord]) -> dict[str, dict[int, StepRecord]]:
+        """Return each step's records over some of the runs, by number.
+
+        Args:
+            records: Of this set.
+
+        Returns:
+            By the id that the step is paired by, in the case's order.
+        """
+        found: dict[str, dict[int, StepRecord]] = {}
+        for record in records:
+            for step in record.steps:
+                paired_by = step.id if self.compared_as is None else self.compared_as.get(step.id)
+                if paired_by is not None:
+                    found.setdefault(paired_by, {})[record.run] = step
+        return found
+
+    @property
+    def step_ids(self) -> tuple[str, ...]:
+        """Ids of all steps, in the case's order."""
+        return tuple(dict.fromkeys(step.id for record in self.everything for step in record.steps))
+
+    def is_of_same_runs(self, other: "RunSet") -> bool:
+        """Tell whether the other one takes other steps of the very same runs."""
+        apart = None not in (self.compared_as, other.compared_as)
+        apart = apart and self.compared_as != other.compared_as
+        same = self.folder.resolve() == other.folder.resolve()
+        return apart and same and self.numbers == other.numbers
+
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
@@ -75,11 +103,16 @@ class Pairs:
         both: Baseline and candidate of each case.
         baseline_only: Titles.
         candidate_only: Titles.
+        baseline: How that side is called; likewise ``candidate``.
+        keys: What each of both is called where several sides are compared; in order of ``both``.
     """
 
     both: tuple[tuple[RunSet, RunSet], ...]
     baseline_only: tuple[str, ...] = ()
     candidate_only: tuple[str, ...] = ()
+    baseline: str = "baseline"
+    candidate: str = "candidate"
+    keys: tuple[str, ...] = ()
 
 
 def parse_selection(text: str) -> Selection:
@@ -88,48 +121,22 @@ def parse_selection(text: str) -> Selection:
     Raises:
         InputError: If there is no such folder, or the runs are not written as numbers.
     """
-    if _is_folder(text):
+    if is_folder(text):
         return Selection(Path(text))
     folder, separator, numbers = text.rpartition("@")
     if not separator:
         raise InputError(f"{text!r} is no folder; give results, a case, or FOLDER@1-5,8")
-    if not _is_folder(folder):
+    if not is_folder(folder):
         raise InputError(f"{folder!r} is no folder (from {text!r})")
     return Selection(Path(folder), parse_runs(numbers))
 
 
-def _is_folder(text: str) -> bool:
+def is_folder(text: str) -> bool:
+    """Tell whether a text names a folder, whatever is in it."""
     try:
         return bool(text) and Path(text).is_dir()
     except (OSError, ValueError):  # a name that is too long, or has a null byte
         return False
-
-
-def parse_runs(text: str) -> tuple[int, ...]:
-    """Read a set of runs such as ``1-5,8``.
-
-    Returns:
-        The numbers, ascending, each once.
-
-    Raises:
-        InputError: If it is not written so, or a number is out of range.
-    """
-    if not (text.isascii() and _SET.fullmatch(text)):
-        raise InputError(f"{text!r} is no set of runs; write numbers and ranges such as 1-5,8")
-    found: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        found.update(_range(text, first, last or first))
-    return tuple(sorted(found))
-
-
-def _range(text: str, first: str, last: str) -> range:
-    longest = len(str(MAX_RUN))
-    # Python refuses to convert numbers of thousands of digits, with another exception.
-    low, high = (int(end) if len(end) <= longest else MAX_RUN + 1 for end in (first, last))
-    if not 1 <= low <= high <= MAX_RUN:
-        raise InputError(f"{text!r}: runs are numbered from 1 to {MAX_RUN:,}, and a range goes up")
-    return range(low, high + 1)
 
 
 def read_run_sets(selection: Selection) -> dict[str, RunSet]:
@@ -289,6 +296,7 @@ def pair(baseline: Mapping[str, RunSet], candidate: Mapping[str, RunSet]) -> Pai
         both,
         tuple(title for title in baseline if title not in paired),
         tuple(title for title in candidate if title not in paired),
+        keys=tuple(title for title, _ in titles),
     )
 
 
@@ -300,7 +308,7 @@ def _listed(titles: Mapping[str, object]) -> str:
 
 def _refuse_overlap(one: RunSet, other: RunSet) -> None:
     """Refuse a run on both sides: the test takes both sides for independent."""
-    if one.folder.resolve() != other.folder.resolve():
+    if one.folder.resolve() != other.folder.resolve() or one.is_of_same_runs(other):
         return
     shared = sorted({r.run for r in one.everything} & {r.run for r in other.everything})
     if shared:

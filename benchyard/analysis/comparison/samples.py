@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from benchyard.analysis.comparison.comparability import steps_by_id
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import Repetition, StepRecord
@@ -33,6 +32,7 @@ class StepSample:
         failed: In how many of these it failed; tolerated failures are failures.
         left_out: Why executions do not count, to how many; the reasons of ``summary.json``.
         values: Metric to the run's values, one for each run that knows it, in order of the runs.
+        by_run: The same by the run's number.
     """
 
     index: int
@@ -43,6 +43,7 @@ class StepSample:
     failed: int
     left_out: Mapping[str, Json]
     values: Mapping[str, tuple[float, ...]]
+    by_run: Mapping[str, Mapping[int, float]]
 
 
 def sample(run_set: RunSet, *, include_suspect: bool = False) -> dict[str, StepSample]:
@@ -51,28 +52,31 @@ def sample(run_set: RunSet, *, include_suspect: bool = False) -> dict[str, StepS
     Args:
         include_suspect: Take executions in whose numbers are not to be trusted.
     """
-    finished = steps_by_id(run_set.records)
-    broken = steps_by_id(run_set.failed)
+    finished = run_set.steps(run_set.records)
+    broken = run_set.steps(run_set.failed)
     return {
         step_id: _step(
-            finished.get(step_id, []), broken.get(step_id, []), include_suspect=include_suspect
+            finished.get(step_id, {}),
+            [*broken.get(step_id, {}).values()],
+            include_suspect=include_suspect,
         )
         for step_id in finished | broken
     }
 
 
 def _step(
-    finished: Sequence[StepRecord], broken: Sequence[StepRecord], *, include_suspect: bool
+    finished: Mapping[int, StepRecord], broken: Sequence[StepRecord], *, include_suspect: bool
 ) -> StepSample:
     """Sum up a step.
 
     Args:
-        finished: Its records in finished runs.
+        finished: Its records in finished runs, by the run's number.
         broken: Its records in failed runs.
     """
-    steps = [*finished, *broken]
+    steps = [*finished.values(), *broken]
     # What succeeded in a run that failed elsewhere is no measurement: that run did not happen.
-    taken = [counting(step, include_suspect=include_suspect) for step in finished]
+    taken = {n: counting(one, include_suspect=include_suspect) for n, one in finished.items()}
+    by_run = _by_run({n: repetitions for n, repetitions in taken.items() if repetitions})
     outcomes = Counter(step.outcome for step in steps)
     last = max(steps, key=lambda step: step.measure)
     return StepSample(
@@ -82,20 +86,22 @@ def _step(
         measured=last.measure,
         executed=len(steps) - outcomes[Outcome.SKIPPED] - outcomes[Outcome.CANCELLED],
         failed=sum(outcomes[outcome] for outcome in FAILURES),
-        left_out=left_out(dict(enumerate(finished)), broken, include_suspect=include_suspect),
-        values=_values([repetitions for repetitions in taken if repetitions]),
+        left_out=left_out(finished, broken, include_suspect=include_suspect),
+        values={name: tuple(values.values()) for name, values in by_run.items()},
+        by_run=by_run,
     )
 
 
-def _values(runs: Sequence[Sequence[Repetition]]) -> dict[str, tuple[float, ...]]:
-    """Return metric to one value a run; shape of ``runs``: (runs, repetitions of each)."""
-    ours = {DURATION} | {name for run in runs for made in run for name in made.used}
-    found: dict[str, list[float]] = {}
-    for run in runs:
+def _by_run(runs: Mapping[int, Sequence[Repetition]]) -> dict[str, dict[int, float]]:
+    """Return metric to the value of each run; ``runs``: number to the repetitions that count."""
+    ours = {DURATION} | {name for run in runs.values() for made in run for name in made.used}
+    found: dict[str, dict[int, float]] = {}
+    for number, run in runs.items():
         numbers = [_numbers(made, ours) for made in run]
         for name in dict.fromkeys(name for one in numbers for name in one):
-            found.setdefault(name, []).append(median([one[name] for one in numbers if name in one]))
-    return {name: tuple(values) for name, values in found.items()}
+            known = [one[name] for one in numbers if name in one]
+            found.setdefault(name, {})[number] = median(known)
+    return found
 
 
 def _numbers(made: Repetition, ours: set[str]) -> dict[str, float]:

@@ -1,24 +1,24 @@
 """The comparison itself: every step and metric of every pair of cases, judged together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice
 
-from benchyard.analysis.comparison.comparability import Mismatch, check
+from benchyard.analysis.comparison.comparability import check
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.findings import Difficulty, findings
-from benchyard.analysis.comparison.run_sets import Pairs, RunSet
+from benchyard.analysis.comparison.rows import CasePair, Comparison, Row, Rule, Unpaired
+from benchyard.analysis.comparison.run_sets import Pairs
 from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
 from benchyard.results.summary_metrics import SMALLER, unit_and_direction
 from benchyard.statistics.comparison import (
-    LEVEL,
-    THRESHOLD,
     Difference,
     Judgement,
     Verdict,
+    compare_pairs,
     compare_samples,
     judge,
 )
@@ -27,136 +27,42 @@ from benchyard.statistics.comparison import (
 ALL_METRICS = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What is compared, and what counts as a difference.
-
-    Args:
-        metrics: Names, or globs over names such as ``resource_*``; ``all`` for every one. They
-            are the family that the level holds for: each more makes all the others harder to show.
-        threshold: Smallest relative change that is called.
-        level: Probability of calling even one difference where there is none.
-        include_suspect: Take executions in whose numbers are not to be trusted.
-        force: Compare what is not comparable.
-    """
-
-    metrics: tuple[str, ...] = (DURATION,)
-    threshold: float = THRESHOLD
-    level: float = LEVEL
-    include_suspect: bool = False
-    force: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One step and metric on both sides.
-
-    Args:
-        case: Title of the case, as the candidate calls it.
-        baseline: The step on that side, as is ``candidate``.
-        unit: Of the values; None where the metric's name tells none.
-        direction: As in ``summary.json``; None where neither is better.
-        difference: Of this row alone.
-        judgement: Among all rows that are tested.
-    """
-
-    case: str
-    baseline: StepSample
-    candidate: StepSample
-    metric: str
-    unit: str | None
-    direction: str | None
-    difference: Difference
-    judgement: Judgement
-
-    @property
-    def verdict(self) -> Verdict:
-        """What the row comes to."""
-        return self.judgement.verdict
-
-    @property
-    def tested(self) -> bool:
-        """Whether there are values on both sides; without them nothing can be tested."""
-        return _is_tested(self.difference)
-
-
-@dataclass(frozen=True, slots=True)
-class CasePair:
-    """One case on both sides, before anything is judged.
-
-    Args:
-        mismatches: What is not comparable, and what changed.
-        findings: What there is beside numbers.
-    """
-
-    baseline: RunSet
-    candidate: RunSet
-    mismatches: tuple[Mismatch, ...]
-    findings: tuple[Difficulty, ...]
-
-    @property
-    def title(self) -> str:
-        """Title of the case, as the candidate calls it."""
-        return self.candidate.title
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The result of a comparison.
-
-    Args:
-        rows: The worst first.
-        baseline_only: Titles of the cases that only the baseline has.
-        candidate_only: Titles of the cases that only the candidate has.
-        family: How many rows were judged together, those of other comparisons too; None for its
-            own alone.
-    """
-
-    rule: Rule
-    pairs: tuple[CasePair, ...]
-    rows: tuple[Row, ...]
-    baseline_only: tuple[str, ...] = ()
-    candidate_only: tuple[str, ...] = ()
-    family: int | None = None
-
-    @property
-    def regressions(self) -> int:
-        """How many rows and findings are regressions."""
-        return self.count(Verdict.REGRESSION)
-
-    @property
-    def tested(self) -> int:
-        """How many rows are tested: the family that the level holds for."""
-        own = sum(row.tested for row in self.rows)
-        return own if self.family is None else self.family
-
-    def count(self, verdict: Verdict) -> int:
-        """Return how many rows and findings come to a verdict."""
-        beside = [finding for pair in self.pairs for finding in pair.findings]
-        return sum(one.verdict is verdict for one in (*self.rows, *beside))
-
-
 def compare(pairs: Pairs, rule: Rule) -> Comparison:
-    """Compare the candidate with the baseline of every pair.
+    """Compare the candidate with the baseline of every pair; see ``compare_sides``."""
+    return compare_sides([pairs], rule)
+
+
+def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
+    """Compare the cases of each two sides, and judge all of them together.
+
+    Args:
+        sides: The cases of each two sides; the baseline of the first is the reference.
 
     Raises:
-        InputError: If cases are not comparable and the rule does not force it, or no step has a
+        InputError: If cases are not comparable and the rule does not allow it, or no step has a
             metric that is asked for, or no step is on both sides.
     """
     made, drafts = list[CasePair](), list[_Draft]()
-    for baseline, candidate in pairs.both:
-        one = sample(baseline, include_suspect=rule.include_suspect)
-        other = sample(candidate, include_suspect=rule.include_suspect)
-        beside = findings(baseline, candidate, one, other)
-        made.append(CasePair(baseline, candidate, check(baseline, candidate), beside))
-        drafts += _drafts(candidate.title, one, other)
-    if not rule.force:
-        _refuse_incomparable(made)
+    for two in sides:
+        neutral = two.baseline != sides[0].baseline
+        for at, (baseline, candidate) in enumerate(two.both):
+            one = sample(baseline, include_suspect=rule.include_suspect)
+            other = sample(candidate, include_suspect=rule.include_suspect)
+            key = two.keys[at] if two.keys else candidate.title
+            pair = CasePair(
+                *(baseline, candidate, check(baseline, candidate), ()),
+                *(two.baseline, two.candidate, key, neutral),
+            )
+            found = findings(baseline, candidate, one, other)
+            made.append(replace(pair, findings=tuple(_of_pair(pair, one) for one in found)))
+            drafts += _drafts(made[-1], one, other)
+    _refuse_incomparable(made, rule)
+    drafts = _of_steps(drafts, rule.steps)
     wanted = choose_metrics([draft.metric for draft in drafts], rule.metrics)
     rows = _judged([draft for draft in drafts if draft.metric in wanted], rule)
-    compared = Comparison(rule, tuple(made), rows, pairs.baseline_only, pairs.candidate_only)
+    compared = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)))
     if not (rows or compared.regressions):
-        raise InputError("there is nothing to compare: no measured step is on both sides")
+        raise InputError(_nothing_in_common(made))
     return compared
 
 
@@ -171,13 +77,13 @@ def judged_together(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]
         return tuple(comparisons)
     judged = iter(judge([row.difference for row in tested], comparisons[0].rule.level))
     return tuple(
-        replace(
-            one,
-            rows=tuple(sorted((_rejudged(row, judged) for row in one.rows), key=_badness)),
-            family=len(tested),
-        )
+        replace(one, rows=tuple(_rejudged(row, judged) for row in one.rows), family=len(tested))
         for one in comparisons
     )
+
+
+def _rejudged(row: Row, judged: Iterator[Judgement]) -> Row:
+    return replace(row, judgement=next(judged)) if row.tested else row
 
 
 def joined(comparisons: Sequence[Comparison]) -> Comparison | None:
@@ -187,46 +93,83 @@ def joined(comparisons: Sequence[Comparison]) -> Comparison | None:
     return replace(
         comparisons[0],
         pairs=tuple(pair for one in comparisons for pair in one.pairs),
-        rows=tuple(sorted((row for one in comparisons for row in one.rows), key=_badness)),
+        rows=tuple(row for one in comparisons for row in one.rows),
     )
 
 
-def _rejudged(row: Row, judged: Iterator[Judgement]) -> Row:
-    return replace(row, judgement=next(judged)) if row.tested else row
+def _unpaired(sides: Sequence[Pairs]) -> Iterator[Unpaired]:
+    for two in sides:
+        yield from (Unpaired(title, two.baseline, two.candidate) for title in two.baseline_only)
+        yield from (Unpaired(title, two.candidate, two.baseline) for title in two.candidate_only)
 
 
-def _refuse_incomparable(pairs: Sequence[CasePair]) -> None:
+def _of_pair(pair: CasePair, found: Difficulty) -> Difficulty:
+    """Make of a step that fails a mere difference where it is other work."""
+    neutral = pair.neutral or pair.is_other_work(found.paired_by)
+    return replace(found, verdict=Verdict.CHANGE) if neutral else found
+
+
+def _refuse_incomparable(pairs: Sequence[CasePair], rule: Rule) -> None:
+    refused = {Weight.MUST_MATCH} if rule.other_work else {Weight.MUST_MATCH, Weight.OTHER_WORK}
     reasons = [
         f"{printable(pair.title)}: {mismatch.text}"
         for pair in pairs
         for mismatch in pair.mismatches
-        if mismatch.weight is Weight.MUST_MATCH
+        if mismatch.weight in refused
     ]
     if reasons:
         listed = "\n".join(f"  {reason}" for reason in reasons)
-        raise InputError(f"not comparable; --force compares all the same:\n{listed}")
+        raise InputError(f"not comparable:\n{listed}")
+
+
+def _nothing_in_common(pairs: Sequence[CasePair]) -> str:
+    one = next((pair for pair in pairs if not set(pair.baseline.step_ids) & _ids(pair)), None)
+    if one is None:
+        return "there is nothing to compare: no measured step is on both sides"
+    listed = [", ".join(side.step_ids) for side in (one.baseline, one.candidate)]
+    first = [side.step_ids[0] for side in (one.baseline, one.candidate)]
+    return printable(
+        f"there is nothing to compare: {one.baseline.title} has the steps {listed[0]}, "
+        f"{one.candidate.title} has {listed[1]}; pair them by their ids, such as "
+        f"--pair {first[0]}={first[1]}"
+    )
+
+
+def _ids(pair: CasePair) -> set[str]:
+    return set(pair.candidate.steps(pair.candidate.everything))
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """A row before anything is calculated."""
 
-    case: str
+    pair: CasePair
+    step: str
     baseline: StepSample
     candidate: StepSample
     metric: str
 
 
 def _drafts(
-    title: str, one: dict[str, StepSample], other: dict[str, StepSample]
+    pair: CasePair, one: dict[str, StepSample], other: dict[str, StepSample]
 ) -> Iterator[_Draft]:
-    for step_id, after in other.items():
-        before = one.get(step_id)
-        if before is None or not (before.measured and after.measured):
+    for step_id, before in one.items():
+        after = other.get(step_id)
+        if after is None or not (before.measured and after.measured):
             continue
         # A step that never succeeded still has a duration that could have been measured.
         for metric in dict.fromkeys([DURATION, *before.values, *after.values]):
-            yield _Draft(title, before, after, metric)
+            yield _Draft(pair, step_id, before, after, metric)
+
+
+def _of_steps(drafts: Sequence[_Draft], patterns: Sequence[str]) -> list[_Draft]:
+    known = list(dict.fromkeys(draft.baseline.id for draft in drafts))
+    unknown = [p for p in patterns if known and not any(fnmatchcase(i, p) for i in known)]
+    if unknown:
+        raise InputError("; ".join(f"no step is {p!r}{hint(p, known)}" for p in unknown))
+    if not patterns:
+        return list(drafts)
+    return [draft for draft in drafts if any(fnmatchcase(draft.baseline.id, p) for p in patterns)]
 
 
 def choose_metrics(known: Sequence[str], patterns: Sequence[str]) -> set[str]:
@@ -256,9 +199,10 @@ def _judged(drafts: Sequence[_Draft], rule: Rule) -> tuple[Row, ...]:
     tested = [one for one in differences if _is_tested(one)]
     judged = iter(judge(tested, rule.level))
     untested = Judgement(Verdict.CANNOT_TELL, 1.0, rule.level)
-    rows = [
+    return tuple(
         Row(
-            draft.case,
+            draft.pair,
+            draft.step,
             draft.baseline,
             draft.candidate,
             draft.metric,
@@ -267,8 +211,7 @@ def _judged(drafts: Sequence[_Draft], rule: Rule) -> tuple[Row, ...]:
             next(judged) if _is_tested(one) else untested,
         )
         for draft, one in zip(drafts, differences, strict=True)
-    ]
-    return tuple(sorted(rows, key=_badness))
+    )
 
 
 def _is_tested(difference: Difference) -> bool:
@@ -276,11 +219,16 @@ def _is_tested(difference: Difference) -> bool:
 
 
 def _difference(draft: _Draft, rule: Rule) -> Difference:
-    _, direction = unit_and_direction(draft.metric)
-    return compare_samples(
-        draft.baseline.values.get(draft.metric, ()),
-        draft.candidate.values.get(draft.metric, ()),
-        smaller_is_better=None if direction is None else direction == SMALLER,
+    pair, (_, direction) = draft.pair, unit_and_direction(draft.metric)
+    neutral = direction is None or pair.neutral or pair.is_other_work(draft.step)
+    how = compare_samples
+    values = [side.by_run.get(draft.metric, {}) for side in (draft.baseline, draft.candidate)]
+    if pair.of_same_runs and values[0].keys() & values[1].keys():
+        how = compare_pairs
+        values = [{n: of[n] for n in of if n in values[0] and n in values[1]} for of in values]
+    return how(
+        *(tuple(of.values()) for of in values),
+        smaller_is_better=None if neutral else direction == SMALLER,
         level=rule.level,
         threshold=rule.threshold,
     )
@@ -295,8 +243,12 @@ _ORDER = (
 )
 
 
-def _badness(row: Row) -> tuple[int, float]:
+def worst_first(rows: Iterable[Row]) -> list[Row]:
     """Sort by verdict, and inside by how much worse the candidate is."""
+    return sorted(rows, key=_badness)
+
+
+def _badness(row: Row) -> tuple[int, float]:
     ratio = row.difference.ratio
     worse = 0.0 if ratio is None else ratio - 1
     if row.difference.smaller_is_better is False:

@@ -1,14 +1,13 @@
-"""A comparison in words and figures: for tables, for Markdown, for the JSON document."""
+"""A comparison in words and figures: for its tables and its documents."""
 
 from collections.abc import Sequence
 
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.reach import cannot_tell
+from benchyard.analysis.comparison.reach import cannot_tell, pairs_cannot_tell
+from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION, StepSample
-from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Row
-from benchyard.core.table import Table
 from benchyard.core.wording import duration, printable
-from benchyard.statistics.comparison import Verdict
+from benchyard.statistics.comparison import Difference, Verdict
 from benchyard.statistics.figures import plain
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -66,6 +65,9 @@ def p_value(value: float) -> str:
 # -- rows
 
 _WORDS = {Verdict.NO_CHANGE_SHOWN: "no difference shown", Verdict.CANNOT_TELL: "cannot tell"}
+#: From this ratio on a change is told as a ratio, too: of percentages nobody sees that -93 % and
+#: -97 % are twice apart.
+_MANIFOLD = 2.0
 
 
 def verdict_words(row: Row) -> str:
@@ -76,8 +78,25 @@ def verdict_words(row: Row) -> str:
         if row.verdict is Verdict.NO_CHANGE_SHOWN and significant:
             return f"differs by less than {probability(difference.threshold)}"
         return _WORDS[row.verdict]
+    return _direction(row.metric, difference)
+
+
+def verdict_in_full(row: Row) -> str:
+    """Return the verdict, and how many times where it is twice as much or more."""
+    return verdict_words(row) if row.verdict in _WORDS else times_words(row.metric, row.difference)
+
+
+def times_words(metric: str, difference: Difference) -> str:
+    """Say which way a metric changed, and how many times where it is twice as much or more."""
+    times = difference.ratio or 1.0
+    times = times if times >= 1 else 1 / times if times > 0 else 1.0
+    manifold = f"{plain(times, 3)} times " if times >= _MANIFOLD else ""
+    return manifold + _direction(metric, difference)
+
+
+def _direction(metric: str, difference: Difference) -> str:
     more = (difference.shift or 0) > 0
-    if row.metric == DURATION:
+    if metric == DURATION:
         return "slower" if more else "faster"
     return "more" if more else "less"
 
@@ -96,6 +115,8 @@ def reason(row: Row, comparisons: int) -> str:
         return "; ".join(empty)
     one = row.difference
     # The same number as in the words: Holm asks less of some only because others were called.
+    if row.pair.of_same_runs:
+        return pairs_cannot_tell(one.baseline_n, one.level, comparisons)
     return cannot_tell(one.baseline_n, one.candidate_n, one.level, comparisons)
 
 
@@ -115,48 +136,14 @@ def left_out(side: StepSample) -> str:
     return ", ".join(f"{n} {_REASONS.get(why, why)}" for why, n in side.left_out.items())
 
 
-def arrow(row: Row) -> str:
+def arrow(difference: Difference) -> str:
     """Draw the size of a change that is called: one mark, two from 5 % on, three from 25 % on."""
-    ratio = row.difference.ratio
-    if row.verdict in _WORDS or ratio is None:
+    ratio = difference.ratio
+    if ratio is None:
         return ""
     size = max(ratio, 1 / ratio) - 1 if ratio > 0 else 1.0
     marks = 1 + (size >= 0.05) + (size >= 0.25)
-    return ("▲" if (row.difference.shift or 0) > 0 else "▼") * marks
-
-
-def table(comparison: Comparison) -> Table:
-    """Return the table, the worst row first; columns that say nothing are left out."""
-    interval = f"{probability(1 - comparison.rule.level)} INTERVAL"
-    figures = ("N", "BASELINE", "CANDIDATE", "DIFFERENCE", "CHANGE", "P")
-    heads = ("CASE", "STEP", "METRIC", *figures[:-1], interval, "P", "", "VERDICT")
-    unsaid = ["CASE"] if len(comparison.pairs) <= 1 else []
-    unsaid += ["METRIC"] if {row.metric for row in comparison.rows} == {DURATION} else []
-    return Table(heads, list(map(_cells, comparison.rows)), figures).without(unsaid)
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    one = row.difference
-    return (
-        printable(row.case),
-        printable(row.candidate.name),
-        printable(row.metric),
-        f"{one.baseline_n}/{one.candidate_n}",
-        figure(one.baseline_median, row.unit),
-        figure(one.candidate_median, row.unit),
-        signed(one.shift, row.unit),
-        change(one.ratio),
-        _interval(one.ratio_interval.low, one.ratio_interval.high),
-        p_value(row.judgement.p_value) if row.tested else UNKNOWN,
-        arrow(row),
-        verdict_words(row),
-    )
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return UNKNOWN
-    return f"{change(low).removesuffix(' %')} … {change(high)}"
+    return ("▲" if (difference.shift or 0) > 0 else "▼") * marks
 
 
 # -- around the table
@@ -168,18 +155,33 @@ def remarks(pair: CasePair, weight: Weight) -> list[str]:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Return the lines below the table: why nothing can be told, what was left out."""
-    untold: dict[str, list[str]] = {}
-    counted: dict[str, None] = {}
+    """Return the lines around the table: why nothing can be told, what was left out."""
+    return [*untold(comparison), *uncounted(comparison)]
+
+
+def untold(comparison: Comparison) -> list[str]:
+    """Say of which steps nothing can be told, why, and how many runs could tell."""
+    found: dict[str, list[str]] = {}
     for row in comparison.rows:
         why = reason(row, comparison.tested)
         if why:
-            untold.setdefault(why, []).append(_name(comparison, row))
+            found.setdefault(why, []).append(_name(comparison, row))
+    every = len(comparison.rows)
+    return [
+        f"{'all' if len(names) == every > 1 else _some(names)}: {why}"
+        for why, names in found.items()
+    ]
+
+
+def uncounted(comparison: Comparison) -> list[str]:
+    """Say how many executions of which steps were left out, and why."""
+    counted: dict[str, None] = {}
+    for row in comparison.rows:
         for side, sample in (("baseline", row.baseline), ("candidate", row.candidate)):
             if sample.left_out and sample.values:
                 where = f"{_step(comparison, row)}: left out of the {side}"
                 counted[f"{where}: {left_out(sample)}"] = None
-    return [*(f"{_some(names)}: {why}" for why, names in untold.items()), *counted]
+    return list(counted)
 
 
 def _some(names: Sequence[str]) -> str:
@@ -188,8 +190,19 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _step(comparison: Comparison, row: Row) -> str:
-    case = f"{row.case} " if len(comparison.pairs) > 1 else ""
-    return printable(case + row.candidate.name)
+    sides = comparison.side_pairs
+    several = len(comparison.pairs) > len(sides)
+    case = f"{row.pair.key if len(sides) > 1 else row.case} " if several else ""
+    side = f" ({row.pair.candidate_side})" if len(sides) > 1 else ""
+    return printable(case + step_name(row) + side)
+
+
+def step_name(row: Row) -> str:
+    """Return the name of the step; of two steps of one case those of both."""
+    one, other = row.baseline, row.candidate
+    if row.pair.of_same_runs:
+        return f"{other.name} against {one.name}"
+    return other.name
 
 
 def _name(comparison: Comparison, row: Row) -> str:
@@ -199,15 +212,20 @@ def _name(comparison: Comparison, row: Row) -> str:
 
 def summary(comparison: Comparison) -> str:
     """Return the whole in a sentence."""
-    changes = sum(row.verdict is Verdict.CHANGE for row in comparison.rows)
+    changed = sum(row.verdict is Verdict.CHANGE for row in comparison.rows)
     counts = [
         (comparison.count(Verdict.REGRESSION), "regression", "regressions"),
         (comparison.count(Verdict.IMPROVEMENT), "improvement", "improvements"),
-        (changes, "other change", "other changes"),
+        (changed, "difference", "differences"),
         (comparison.count(Verdict.NO_CHANGE_SHOWN), *("without a difference shown",) * 2),
         (comparison.count(Verdict.CANNOT_TELL), *("that cannot be told",) * 2),
     ]
-    told = [f"{n} {one if n == 1 else more}" for n, one, more in counts if n or one == "regression"]
+    judged = any(row.difference.smaller_is_better is not None for row in comparison.rows)
+    told = [
+        f"{n:,} {one if n == 1 else more}"
+        for n, one, more in counts
+        if n or (one == "regression" and judged)
+    ]
     rule, many = comparison.rule, comparison.tested
     over = f"{many:,} comparison{'s' * (many != 1)}"
     return (

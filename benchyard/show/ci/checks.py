@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
 
 from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION
-from benchyard.analysis.comparison.verdicts import CasePair, Comparison, Row
 from benchyard.analysis.comparison.wording import change, reason, remarks, verdict_words
-from benchyard.analysis.regressions import Regression, regressions_of
+from benchyard.analysis.regressions import Regression, regression_of
 from benchyard.core.model import Json, Outcome
 from benchyard.core.wording import named_runs
 from benchyard.results.reasons import BROKEN, why_failed, why_step_failed
@@ -264,18 +263,16 @@ def _facts_of(outcome: CaseOutcome) -> dict[str, str]:
 # -- of a comparison
 
 #: What a reader of a verdict has to know; changes are what comparisons are made for.
-_DOUBTFUL = (Weight.MUST_MATCH, Weight.WARNING)
+_DOUBTFUL = (Weight.OTHER_WORK, Weight.WARNING)
 
 
 def compared_checks(compared: Comparison) -> list[CheckedCase]:
     """Return the checks of each pair of cases: one for each step and metric."""
-    worse = {(one.case, one.step, one.metric): one.text for one in regressions_of(compared)}
-    return [_compared(pair, compared, worse) for pair in compared.pairs]
+    return [_compared(pair, compared) for pair in compared.pairs]
 
 
-def _compared(pair: CasePair, compared: Comparison, worse: Mapping[Any, str]) -> CheckedCase:
-    rows = [row for row in compared.rows if row.case == pair.title]
-    checks = [_of_row(row, compared.tested, worse) for row in rows]
+def _compared(pair: CasePair, compared: Comparison) -> CheckedCase:
+    checks = [_of_row(row, compared) for row in compared.rows if row.pair is pair]
     checks += [
         Check(
             f"failures of step {one.step}" if one.step else "failures",
@@ -289,8 +286,9 @@ def _compared(pair: CasePair, compared: Comparison, worse: Mapping[Any, str]) ->
     ]
     other = [one.text for one in pair.findings if one.verdict is not Verdict.REGRESSION]
     first: RunRecord = pair.candidate.everything[0]
+    sides = f": {pair.candidate_side} against {pair.baseline_side}"
     return CheckedCase(
-        title=pair.title,
+        title=pair.title + (sides if len(compared.side_pairs) > 1 else ""),
         checks=_named_apart(checks),
         began=_utc([first.started_at]),
         host=str(subject_of(first).get("host") or ""),
@@ -299,7 +297,7 @@ def _compared(pair: CasePair, compared: Comparison, worse: Mapping[Any, str]) ->
     )
 
 
-def _of_row(row: Row, comparisons: int, worse: Mapping[Any, str]) -> Check:
+def _of_row(row: Row, compared: Comparison) -> Check:
     one = row.difference
     name = row.candidate.name + ("" if row.metric == DURATION else f" {row.metric}")
     check = Check(
@@ -308,10 +306,10 @@ def _of_row(row: Row, comparisons: int, worse: Mapping[Any, str]) -> Check:
         facts={"runs": f"{one.baseline_n}/{one.candidate_n}", "verdict": verdict_words(row)},
     )
     if row.verdict is Verdict.REGRESSION:
-        text = worse[row.case, row.candidate.id, row.metric]
+        text = regression_of(row, compared.rule.level).text
         return replace(check, state=State.FAILED, kind=REGRESSION, text=text)
     if row.verdict is Verdict.CANNOT_TELL:
-        text = f"cannot tell: {reason(row, comparisons)}"
+        text = f"cannot tell: {reason(row, compared.tested)}"
         return replace(check, state=State.SKIPPED, text=text)
     ends = (change(end) for end in (one.ratio_interval.low, one.ratio_interval.high))
     return replace(

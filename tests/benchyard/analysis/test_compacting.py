@@ -54,7 +54,7 @@ def sets(folder: Path) -> dict[str, RunSet]:
 
 
 def compared(one: Path, other: Path) -> Any:
-    told: Any = document(compare(select(one, other), Rule(metrics=("all",))), "one", "other")
+    told: Any = document(compare(select(one, other), Rule(metrics=("all",))), ["one", "other"])
     for case in told["cases"]:
         del case["baseline"]["results"], case["candidate"]["results"]
     return told

@@ -55,8 +55,8 @@ def test_a_regression_exits_with_3_and_an_improvement_with_0(
     assert out.splitlines()[-1].startswith("1 regression; 1 comparison at the 1 % level together")
     [row] = [line for line in out.splitlines() if line.startswith("Load")]
     assert row.split()[:8] == ["Load", "8/8", "1.00", "s", "2.00", "s", "+1.00", "s"]
-    assert row.endswith("▲▲▲  slower")
-    assert "▼▼▼  faster" in cli("compare", new, old).out
+    assert row.endswith("▲▲▲  2 times slower")
+    assert "▼▼▼  2 times faster" in cli("compare", new, old).out
 
 
 def test_no_difference_exits_with_0(old: Path, cli: Cli) -> None:
@@ -78,17 +78,20 @@ def test_what_differs_stands_above_the_table(old: Path, tmp_path: Path, cli: Cli
     assert [mismatch["weight"] for mismatch in mismatches] == ["warning", "change"]
 
 
-def test_the_incomparable_exits_with_2_and_all_reasons_unless_forced(
+def test_other_work_is_told_and_what_differs_is_no_regression(
     old: Path, tmp_path: Path, cli: Cli
 ) -> None:
-    records = [
-        run(n, step(v, parameters={"query": "x"}, command="y")) for n, v in enumerate(BASE, 1)
-    ]
-    other = place(tmp_path / "other", records)
-    said = refused(cli, old, other)
-    assert said.startswith("benchyard: not comparable; --force compares all the same:\n  tpch: ")
-    assert len(said.splitlines()) == 3
-    assert "not comparable: command of step load" in cli("compare", old, other, "--force").out
+    records = [run(n, step(9 * v, resource="DuckDB")) for n, v in enumerate(BASE, 1)]
+    out = cli("compare", old, place(tmp_path / "other", records)).out
+    assert "notice: resource of step load: baseline SQLite, candidate DuckDB; it is other" in out
+    assert "▲▲▲  9 times slower" in out
+    assert out.splitlines()[-1].startswith("1 difference; 1 comparison at the 1 % level")
+
+
+def test_the_campaign_before_must_be_the_same_work(old: Path, cli: Cli) -> None:
+    records = [run(n, step(v, command="y")) for n, v in enumerate(BASE, 1)]
+    place(old / "earlier" / "20260101T010000Z-0123456789ab", records)
+    assert refused(cli, old).startswith("benchyard: not comparable:\n  tpch: command of step load")
 
 
 def test_a_step_that_fails_is_a_regression(old: Path, tmp_path: Path, cli: Cli) -> None:
@@ -103,18 +106,19 @@ def test_several_cases_are_paired_and_the_others_named(tmp_path: Path, cli: Cli)
         for title in titles:
             place(tmp_path / side / title / "results", runs(*BASE, **titled(title)))
     out = cli("compare", tmp_path / "old", tmp_path / "new").out
-    assert "a: in the baseline only, not compared" in out
-    assert "d: in the candidate only, not compared" in out
+    assert f"a: in {tmp_path / 'old'} only, not compared with" in out
+    assert f"d: in {tmp_path / 'new'} only, not compared with" in out
     assert [line.split()[:2] for line in out.splitlines() if "8/8" in line] == [
         ["b", "Load"],
         ["c", "Load"],
+        ["all", "2"],
     ]
 
 
 def test_json_is_one_document(old: Path, new: Path, cli: Cli) -> None:
     made = compared(cli, old, f"{new}@2-8", "--threshold", "5%", "--level", "0.5 %", code=3)
-    assert (made["format"], made["version"]) == ("benchyard-comparison", 1)
-    assert made["candidate"] == f"{new}@2-8"
+    assert (made["format"], made["version"]) == ("benchyard-comparison", 2)
+    assert made["sides"] == [str(old), f"{new}@2-8"]
     assert (made["rule"]["threshold"], made["rule"]["level"]) == (0.05, 0.005)
     assert made["comparisons"][0]["candidate"]["n"] == 7
 
@@ -122,7 +126,7 @@ def test_json_is_one_document(old: Path, new: Path, cli: Cli) -> None:
 def test_markdown_is_for_pull_requests(old: Path, new: Path, cli: Cli) -> None:
     out = cli("compare", old, new, "--markdown", code=3).out
     assert out.startswith("**Candidate")
-    assert "| ❌ slower |" in out
+    assert "| ❌ 2 times slower |" in out
 
 
 @pytest.mark.parametrize(
@@ -132,7 +136,7 @@ def test_markdown_is_for_pull_requests(old: Path, new: Path, cli: Cli) -> None:
         (["--level", "0%"], "the level lies between 0% and 100%"),
         (["--level", "100%"], "the level lies between 0% and 100%"),
         (["--metric", "durations"], "no step has a metric 'durations'; did you mean 'duration_s'?"),
-        (["--json", "--markdown"], "--json and --markdown exclude each other"),
+        (["--json", "--markdown"], "--json, --markdown and --csv exclude each other"),
         (["--plan"], "--plan takes the BASELINE alone"),
     ],
 )
@@ -164,16 +168,16 @@ def test_runs_that_really_took_place_are_compared(
 
 
 def test_no_name_in_a_record_moves_the_cursor(
-    tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     evil = "a\x08\x1b[2J\n"
     for side, query in (("old", "\x08"), ("new", "x\ny")):
         steps = [step(v, name=evil, parameters={evil: query}) for v in BASE]
         place(tmp_path / side, [run(n, s, **titled(evil)) for n, s in enumerate(steps, 1)])
-    said = refused(cli, tmp_path / "old", tmp_path / "new")
-    call(["compare", str(tmp_path / "old"), str(tmp_path / "new"), "--force"])
+    for how in ([], ["--markdown"], ["--csv"], ["--json"]):
+        call(["compare", str(tmp_path / "old"), str(tmp_path / "new"), *how])
     call(["compare", str(tmp_path / "old"), "--plan"])
-    assert "\x08" not in said + capsys.readouterr().out
+    assert "\x08" not in capsys.readouterr().out
 
 
 # -- planning

@@ -40,12 +40,11 @@ def submit_the_form(lab: RunningLab, browser: Browser) -> None:
         lambda: next((s for s in browser.elements("select") if "cases/shaky" in s.text), None)
     )
     Select(choice).select_by_visible_text("cases/shaky")
-    runs, _interval, cooldown = browser.find(
+    runs, _interval, _rest = browser.find(
         lambda: fields if len(fields := browser.elements("input[type=number]")) == 3 else None
     )
-    for field, text in ((runs, "2"), (cooldown, "0")):
-        field.send_keys(Keys.CONTROL, "a")
-        field.send_keys(text)
+    runs.send_keys(Keys.CONTROL, "a")
+    runs.send_keys("2")
     browser.keep_picture("form.png")
     browser.press("Submit")
 

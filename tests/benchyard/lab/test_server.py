@@ -176,7 +176,7 @@ def test_a_configured_and_dead_server_ends_the_command_with_one_sentence(
 
     assert ended.returncode == 1
     assert ended.stderr.splitlines() == [
-        f"benchyard: no Prefect server answers at {url}; start it, or unset PREFECT_API_URL "
+        f"benchyard: no Prefect server answers at {url}; start it, or unset PREFECT_API_URL, "
         "or use --direct to execute without it"
     ]
     assert ended.stdout == ""

@@ -101,7 +101,7 @@ def test_another_point_of_the_matrix_is_not_comparable() -> None:
     small, large = ({"point": {"scale": scale}} for scale in (0.1, 1))
     mismatch = found(runs(1.0, **titled("tpch", **small)), runs(1.0, **titled("tpch", **large)))
     [only] = mismatch.values()
-    assert only.weight is Weight.MUST_MATCH
+    assert only.weight is Weight.OTHER_WORK
     assert "baseline [scale=0.1], candidate [scale=1]; it is other work" in only.text
 
 
@@ -110,11 +110,11 @@ def test_another_point_of_the_matrix_is_not_comparable() -> None:
     [
         (
             {"command": "load"},
-            "command of step load: baseline SQLite.execute, candidate SQLite.load",
+            "command of step load: baseline execute, candidate load",
         ),
         (
             {"resource": "DuckDB"},
-            "command of step load: baseline SQLite.execute, candidate DuckDB.",
+            "resource of step load: baseline SQLite, candidate DuckDB; it is other work",
         ),
         (
             {"parameters": {"query": "x"}},
@@ -128,8 +128,30 @@ def test_another_point_of_the_matrix_is_not_comparable() -> None:
 )
 def test_other_work_in_a_step_is_not_comparable(facts: Mapping[str, Any], text: str) -> None:
     [mismatch] = found(runs(1.0), [run(1, step(1.0, **facts))]).values()
-    assert mismatch.weight is Weight.MUST_MATCH
+    assert mismatch.weight is Weight.OTHER_WORK
+    assert mismatch.steps == ("load",)
     assert text in mismatch.text
+
+
+def test_what_differs_alike_in_many_steps_is_said_once() -> None:
+    ours, theirs = (
+        [run(1, *(step(1.0, name=name, resource=which) for name in "abcdef"))]
+        for which in ("SQLite", "DuckDB")
+    )
+    [mismatch] = found(ours, theirs).values()
+    assert mismatch.text == (
+        "resource of 6 steps (a, b, c, d and 2 more): baseline SQLite, candidate DuckDB; "
+        "it is other work"
+    )
+    assert mismatch.steps == tuple("abcdef")
+
+
+def test_a_resource_of_one_side_is_named_with_its_version() -> None:
+    other = runs(1.0, resources={"DuckDB": {"version": "1.4"}})
+    assert [mismatch.text for mismatch in found(runs(1.0), other).values()] == [
+        "resource SQLite 3.46: in the baseline only",
+        "resource DuckDB 1.4: in the candidate only",
+    ]
 
 
 def test_a_parameter_is_compared_by_its_type_too() -> None:
@@ -231,7 +253,7 @@ def test_the_gravest_comes_first() -> None:
     other = [run(1, step(1.0, command="x"), resources={}, **changed(host="b"))]
     weights = [mismatch.weight for mismatch in check(run_set(runs(1.0)), run_set(other))]
     assert weights == sorted(weights, key=list(Weight).index)
-    assert weights[0] is Weight.MUST_MATCH
+    assert weights[0] is Weight.OTHER_WORK
 
 
 def test_long_values_are_cut_short() -> None:

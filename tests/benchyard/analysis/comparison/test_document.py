@@ -17,9 +17,9 @@ from tests.benchyard.analysis.comparison.conftest import (
 
 def test_the_document_is_json_and_has_everything() -> None:
     one = compared([*runs(*BASE), run(9, failed())], scaled(1.5), include_suspect=True)
-    made: Any = json.loads(json.dumps(document(one, "old", "new@1-8"), allow_nan=False))
+    made: Any = json.loads(json.dumps(document(one, ["old", "new@1-8"]), allow_nan=False))
     assert (made["format"], made["version"]) == (FORMAT, VERSION)
-    assert (made["baseline"], made["candidate"]) == ("old", "new@1-8")
+    assert made["sides"] == ["old", "new@1-8"]
     assert made["verdict"] == "regression"
     assert made["rule"]["include_suspect"] is True
     [case] = made["cases"]
@@ -37,7 +37,7 @@ def test_the_document_is_json_and_has_everything() -> None:
 
 def test_the_document_of_no_values_has_nulls() -> None:
     broken = compared(scaled(1), [run(1, failed())])
-    made: Any = json.loads(json.dumps(document(broken, "a", "b"), allow_nan=False))
+    made: Any = json.loads(json.dumps(document(broken, ["a", "b"]), allow_nan=False))
     row = made["comparisons"][0]
     assert (
         row["p_value"] is row["adjusted_p_value"] is row["ratio"] is row["ratio_interval"] is None
@@ -55,4 +55,4 @@ def test_markdown_is_a_table_and_names_are_no_markup() -> None:
     assert lines[0].startswith("**Candidate `new` against baseline `old`:** 1 regression;")
     assert lines[3].count("---") == lines[2].count(" | ") + 1 == 10
     assert "| A\\|\\<B\\> | 8/8 | 1.00 s | 2.00 s |" in text
-    assert "❌ slower" in text
+    assert "❌ 2 times slower" in text

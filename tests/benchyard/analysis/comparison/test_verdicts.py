@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.reach import cannot_tell
-from benchyard.analysis.comparison.verdicts import Rule, compare
-from benchyard.analysis.comparison.wording import notes, reason, summary, table, verdict_words
+from benchyard.analysis.comparison.tables import Order, in_order, table
+from benchyard.analysis.comparison.verdicts import Rule, compare, worst_first
+from benchyard.analysis.comparison.wording import notes, reason, summary, verdict_words
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
@@ -96,8 +97,17 @@ def test_the_worst_comes_first() -> None:
             "d": [v * 3 for v in BASE],
         }
     )
-    rows = compared(one, other).rows
-    assert [row.candidate.name for row in rows] == ["D", "C", "B", "A"]
+    both = compared(one, other)
+    assert [row.candidate.name for row in worst_first(both.rows)] == ["D", "C", "B", "A"]
+    names = {
+        order: [row.candidate.name for row in in_order(both, order).rows]
+        for order in (Order.CASE, Order.CHANGE, Order.NAME)
+    }
+    assert names == {
+        Order.CASE: ["A", "B", "C", "D"],
+        Order.CHANGE: ["D", "A", "C", "B"],
+        Order.NAME: ["A", "B", "C", "D"],
+    }
 
 
 def test_larger_may_be_better_or_nothing_at_all() -> None:
@@ -139,18 +149,37 @@ def test_an_unknown_metric_names_the_nearest() -> None:
         compared(scaled(1), scaled(1), metrics=("duration",))
 
 
-def test_what_is_incomparable_is_refused_with_every_reason_and_may_be_forced() -> None:
+def test_other_work_is_refused_with_every_reason_unless_it_was_asked_for() -> None:
     one = [run(1, step(1.0), step(1.0, name="q"))]
     other = [run(1, step(1.0, command="x"), step(1.0, name="q", parameters={"query": "other"}))]
     with pytest.raises(InputError) as refused:
         compared(one, other)
     lines = str(refused.value).splitlines()
-    assert lines[0] == "not comparable; --force compares all the same:"
+    assert lines[0] == "not comparable:"
     assert [line.partition(":")[2].split(";")[0] for line in lines[1:]] == [
-        " command of step load: baseline SQLite.execute, candidate SQLite.x",
+        " command of step load: baseline execute, candidate x",
         " parameter query of step q: baseline q, candidate other",
     ]
-    assert len(compared(one, other, force=True).rows) == 2
+    assert len(compared(one, other, other_work=True).rows) == 2
+
+
+def test_other_work_is_no_regression_and_the_same_work_beside_it_is() -> None:
+    one = [run(n, step(v), step(v, name="q")) for n, v in enumerate(BASE, 1)]
+    other = [
+        run(n, step(9 * v, resource="DuckDB"), step(9 * v, name="q")) for n, v in enumerate(BASE, 1)
+    ]
+    both = compared(one, other, other_work=True)
+    assert [row.verdict for row in both.rows] == [Verdict.CHANGE, Verdict.REGRESSION]
+    broken = [run(n, failed(resource="DuckDB")) for n in range(1, 4)]
+    assert compared(scaled(1), broken, other_work=True).regressions == 0
+
+
+def test_only_the_steps_that_are_asked_for_are_compared() -> None:
+    one = queries({"q1": BASE, "q2": BASE, "load": BASE})
+    both = compared(one, one, steps=("q*",))
+    assert ([row.candidate.id for row in both.rows], both.tested) == (["q1", "q2"], 2)
+    with pytest.raises(InputError, match=r"no step is 'laod'; did you mean 'load'\?"):
+        compared(one, one, steps=("laod",))
 
 
 def test_steps_of_set_up_are_not_compared_but_their_failures_are() -> None:
@@ -166,7 +195,7 @@ def test_a_step_that_fails_is_a_regression_without_numbers() -> None:
     assert broken.regressions == 1
     assert row.verdict is Verdict.CANNOT_TELL
     assert reason(row, 1) == "no value in the candidate: 2 failed"
-    assert " ".join(table(broken).rows[0][1:]) == "8/0 1.00 s - - - - -  cannot tell"
+    assert " ".join(table(broken)[0].rows[0][1:]) == "8/0 1.00 s - - - - -  cannot tell"
 
 
 def test_a_comparison_without_values_does_not_make_others_harder() -> None:
@@ -179,7 +208,7 @@ def test_a_comparison_without_values_does_not_make_others_harder() -> None:
     assert verdicts == {"a": Verdict.CANNOT_TELL, "b": Verdict.REGRESSION}
     assert (both.tested, len(both.rows)) == (1, 2)
     assert "; 1 comparison at the 1 % level together" in summary(both)
-    assert document(both, "a", "b")["tested"] == 1
+    assert document(both, ["a", "b"])["tested"] == 1
 
 
 def test_words_count_the_comparisons_that_are_tested() -> None:
@@ -208,9 +237,12 @@ def test_the_runs_that_can_are_counted_with_the_comparisons_that_are_said() -> N
         [*few, *(run(n, step(f * v, name="p")) for n, v in enumerate(BASE, 6))] for f in (1, 9)
     )
     both = compared(one, other)
-    assert [row.verdict for row in both.rows[:2]] == [Verdict.REGRESSION, Verdict.CANNOT_TELL]
-    assert both.rows[1].judgement.needed_p == pytest.approx(0.01 / 4)
-    assert reason(both.rows[1], both.tested) == cannot_tell(5, 5, 0.01, 5)
+    assert [row.verdict for row in worst_first(both.rows)[:2]] == [
+        Verdict.REGRESSION,
+        Verdict.CANNOT_TELL,
+    ]
+    assert worst_first(both.rows)[1].judgement.needed_p == pytest.approx(0.01 / 4)
+    assert reason(worst_first(both.rows)[1], both.tested) == cannot_tell(5, 5, 0.01, 5)
 
 
 def test_nothing_in_common_is_wrong_input() -> None:
@@ -233,7 +265,7 @@ def test_several_cases_are_one_family(tmp_path: Path) -> None:
             place(tmp_path / side / title, runs(*values, **titled(title)))
     both = compare(select(tmp_path / "old", tmp_path / "new"), Rule())
     assert [row.case for row in both.rows] == ["a", "b"]
-    assert table(both).heads[0] == "CASE"
+    assert table(both)[0].heads[0] == "CASE"
     assert both.rows[0].judgement.p_value > both.rows[0].difference.p_value
 
 
@@ -252,8 +284,8 @@ def test_a_regression_seen_from_the_other_side_is_an_improvement(
     verdict = there.rows[0].verdict
     assert back.rows[0].verdict is opposite.get(verdict, verdict)
     assert there.rows[0].judgement.p_value == pytest.approx(back.rows[0].judgement.p_value)
-    json.dumps(document(there, "a", "b"), allow_nan=False)
-    assert {len(row) for row in table(there).rows} == {len(table(there).heads)}
+    json.dumps(document(there, ["a", "b"]), allow_nan=False)
+    assert {len(row) for row in table(there)[0].rows} == {len(table(there)[0].heads)}
 
 
 def dealt(n: int) -> list[tuple[tuple[int, ...], float]]:

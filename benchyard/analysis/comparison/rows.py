@@ -1,0 +1,164 @@
+"""What a comparison is made of: its rule, the cases of each two sides, a row for each metric."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from benchyard.analysis.comparison.comparability import Mismatch
+from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.findings import Difficulty
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.samples import DURATION, StepSample
+from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is compared, and what counts as a difference.
+
+    Args:
+        metrics: Names, or globs over names such as ``resource_*``; ``all`` for every one. They
+            are the family that the level holds for: each more makes all the others harder to show.
+        threshold: Smallest relative change that is called.
+        level: Probability of calling even one difference where there is none.
+        include_suspect: Take executions in whose numbers are not to be trusted.
+        other_work: Compare other work too; what differs then is a change, never a regression.
+        steps: Ids, or globs over ids, of the steps that are compared; empty takes all.
+    """
+
+    metrics: tuple[str, ...] = (DURATION,)
+    threshold: float = THRESHOLD
+    level: float = LEVEL
+    include_suspect: bool = False
+    other_work: bool = False
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CasePair:
+    """One case on both sides, before anything is judged.
+
+    Args:
+        mismatches: What is not comparable, and what changed.
+        findings: What there is beside numbers.
+        baseline_side: How the side is called; likewise ``candidate_side``.
+        key: What the case is called on all sides, where there are more than two.
+        neutral: Neither side is the reference, so none of them is better or worse.
+    """
+
+    baseline: RunSet
+    candidate: RunSet
+    mismatches: tuple[Mismatch, ...]
+    findings: tuple[Difficulty, ...]
+    baseline_side: str = "baseline"
+    candidate_side: str = "candidate"
+    key: str = ""
+    neutral: bool = False
+
+    @property
+    def title(self) -> str:
+        """Title of the case, as the candidate calls it."""
+        return self.candidate.title
+
+    def is_other_work(self, step: str | None = None) -> bool:
+        """Tell whether a step does not do the same on both sides.
+
+        Args:
+            step: The id that it is paired by; None asks for any of them.
+        """
+        found = [one.steps for one in self.mismatches if one.weight is Weight.OTHER_WORK]
+        return self.of_same_runs or any(
+            step is None or not steps or step in steps for steps in found
+        )
+
+    @property
+    def of_same_runs(self) -> bool:
+        """Whether both sides are of the very same runs, which then come in pairs."""
+        return self.baseline.is_of_same_runs(self.candidate)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One step and metric on both sides.
+
+    Args:
+        pair: The case and the sides.
+        paired_by: The id that the step is paired by.
+        baseline: The step on that side, as is ``candidate``.
+        unit: Of the values; None where the metric's name tells none.
+        direction: As in ``summary.json``; None where neither is better.
+        difference: Of this row alone.
+        judgement: Among all rows that are tested.
+    """
+
+    pair: CasePair
+    paired_by: str
+    baseline: StepSample
+    candidate: StepSample
+    metric: str
+    unit: str | None
+    direction: str | None
+    difference: Difference
+    judgement: Judgement
+
+    @property
+    def case(self) -> str:
+        """Title of the case, as the candidate calls it."""
+        return self.pair.title
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the row comes to."""
+        return self.judgement.verdict
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are values on both sides; without them nothing can be tested."""
+        return bool(self.difference.baseline_n and self.difference.candidate_n)
+
+
+class Unpaired(NamedTuple):
+    """A case that one side has, and the side it is compared with has not."""
+
+    title: str
+    there: str
+    against: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The result of a comparison.
+
+    Args:
+        pairs: Of each two sides their cases.
+        rows: In the order of the pairs, and of the baseline's steps.
+        unpaired: Cases that are not compared.
+        family: How many rows were judged together, those of other comparisons too; None for its
+            own alone.
+    """
+
+    rule: Rule
+    pairs: tuple[CasePair, ...]
+    rows: tuple[Row, ...]
+    unpaired: tuple[Unpaired, ...] = ()
+    family: int | None = None
+
+    @property
+    def regressions(self) -> int:
+        """How many rows and findings are regressions."""
+        return self.count(Verdict.REGRESSION)
+
+    @property
+    def tested(self) -> int:
+        """How many rows are tested: the family that the level holds for."""
+        own = sum(row.tested for row in self.rows)
+        return own if self.family is None else self.family
+
+    @property
+    def side_pairs(self) -> tuple[tuple[str, str], ...]:
+        """The two sides of each pair of sides, by how they are called."""
+        return tuple(dict.fromkeys((one.baseline_side, one.candidate_side) for one in self.pairs))
+
+    def count(self, verdict: Verdict) -> int:
+        """Return how many rows and findings come to a verdict."""
+        beside = [finding for pair in self.pairs for finding in pair.findings]
+        return sum(one.verdict is verdict for one in (*self.rows, *beside))

@@ -1,0 +1,245 @@
+"""What a side may be, and which cases and steps of the sides are paired."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from benchyard.analysis.comparison.pairing import pair_sides, with_reference
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.sides import Places, Side, read_sides
+from benchyard.analysis.comparison.tables import table
+from benchyard.analysis.comparison.verdicts import compare_sides
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json, point_suffix
+from benchyard.results.record import RunRecord
+from benchyard.statistics.comparison import Verdict
+from tests.benchyard.analysis.comparison.conftest import BASE, place, queries, run, step, titled
+
+
+def case(root: Path, name: str, points: Sequence[Mapping[str, Json]] = ({},)) -> Path:
+    """Make a case of two steps with eight runs at each point of its matrix."""
+    folder = root / name
+    folder.mkdir(parents=True)
+    (folder / "metadata.json").write_text(json.dumps({"name": name}))
+    for point in points:
+        place(folder / "results" / point_suffix(point)[1:-1], at(name, point))
+    return folder
+
+
+def at(name: str, point: Mapping[str, Json]) -> list[RunRecord]:
+    facts = titled(name, point=point)
+    facts["case"]["title"] = name + point_suffix(point)
+    return [
+        run(n, step(v, name="q1"), step(3 * v, name="q2", index=2), **facts)
+        for n, v in enumerate(BASE, 1)
+    ]
+
+
+GRID = [{"scale": scale, "threads": threads} for scale in (1, 2) for threads in (10, 2)]
+
+
+def sides(root: Path, *texts: str) -> list[Side]:
+    return read_sides(texts, Places(root))
+
+
+def told(found: Sequence[Side]) -> dict[str, list[str]]:
+    return {side.name: list(side.cases) for side in found}
+
+
+def refused(root: Path, *texts: str) -> str:
+    with pytest.raises(InputError) as error:
+        sides(root, *texts)
+    return str(error.value)
+
+
+def test_a_side_is_a_case_by_name_by_folder_or_one_with_some_of_its_runs(tmp_path: Path) -> None:
+    folder = case(tmp_path / "deep", "words")
+    by_name, by_folder, some = sides(tmp_path, "words", str(folder), "words@1-3,8")
+    assert list(by_name.cases) == list(by_folder.cases) == ["words"]
+    assert some.cases["words"].numbers == (1, 2, 3, 8)
+    assert some.name == "words@1-3,8"
+
+
+def test_results_that_lie_elsewhere_are_found_by_the_case(tmp_path: Path) -> None:
+    case(tmp_path / "cases", "words")
+    (tmp_path / "cases" / "words" / "results").rename(tmp_path / "kept")
+    (tmp_path / "else").mkdir()
+    (tmp_path / "kept").rename(tmp_path / "else" / "words")
+    places = Places(tmp_path / "cases", tmp_path / "else")
+    [side] = read_sides(["words"], places)
+    assert side.cases["words"].folder == tmp_path / "else" / "words"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("m[scale=1,threads=10]", ["m[scale=1,threads=10]"]),
+        ("m[threads=10,scale=1]", ["m[threads=10,scale=1]"]),
+        ("m[threads=*]", ["threads=2", "threads=10"]),
+        ("m[scale=1,threads=*]", ["threads=2", "threads=10"]),
+        (
+            "m[*]",
+            [
+                *("scale=1,threads=2", "scale=1,threads=10"),
+                *("scale=2,threads=2", "scale=2,threads=10"),
+            ],
+        ),
+        ("m:q*", ["q1", "q2"]),
+        ("m[scale=1,threads=?]:q2", ["threads=2"]),
+        ("[mo]", None),
+    ],
+)
+def test_points_and_steps_are_sides_each_match_of_a_sign_its_own(
+    tmp_path: Path, text: str, names: list[str] | None
+) -> None:
+    case(tmp_path, "m", GRID)
+    if names is None:
+        assert "is no folder" in refused(tmp_path, text)
+    else:
+        assert [side.name for side in sides(tmp_path, text)] == names
+
+
+def test_sides_of_one_name_are_told_by_all_that_was_written(tmp_path: Path) -> None:
+    case(tmp_path, "a", GRID)
+    case(tmp_path, "b", GRID)
+    names = [side.name for side in sides(tmp_path, "a[threads=*]", "b[threads=*]")]
+    assert names == ["a[threads=2]", "a[threads=10]", "b[threads=2]", "b[threads=10]"]
+    assert list(told(sides(tmp_path, "?"))) == ["a", "b"]
+
+
+def test_what_means_nothing_is_told_with_what_there_is(tmp_path: Path) -> None:
+    case(tmp_path / "x", "words", GRID)
+    case(tmp_path / "y", "words")
+    assert "is the name of the cases in" in refused(tmp_path, "words")
+    root = tmp_path / "y"
+    assert "did you mean 'words'?" in refused(root, "wrods")
+    assert "there is no matrix" in refused(root, "words[threads=1]")
+    assert "no step is 'q3'; did you mean 'q" in refused(root, "words:q3")
+    assert "is no set of runs" in refused(root, "words@x")
+    assert "has no run 9" in refused(root, "words@9")
+    assert "names no step, others do" in refused(root, "words:q1", "words")
+
+
+# -- pairing
+
+
+def paired(found: Sequence[Side], *, every_two: bool = False, **steps: str) -> list[list[str]]:
+    return [
+        [two.baseline, two.candidate, *(f"{a.title} {b.title}" for a, b in two.both)]
+        for two in pair_sides(found, steps, every_two=every_two)
+    ]
+
+
+def test_points_are_paired_by_the_rest_of_the_matrix(tmp_path: Path) -> None:
+    case(tmp_path, "m", GRID)
+    case(tmp_path, "other", GRID[:2])
+    assert paired(sides(tmp_path, "m[threads=*]")) == [
+        [
+            *("threads=2", "threads=10"),
+            "m[scale=1,threads=2] m[scale=1,threads=10]",
+            "m[scale=2,threads=2] m[scale=2,threads=10]",
+        ]
+    ]
+    [two] = pair_sides(sides(tmp_path, "m", "other"), {})
+    assert [(one.title, other.title) for one, other in two.both] == [
+        ("m[scale=1,threads=10]", "other[scale=1,threads=10]"),
+        ("m[scale=1,threads=2]", "other[scale=1,threads=2]"),
+    ]
+    assert len(two.baseline_only) == 2
+
+
+def test_each_is_compared_with_the_reference_or_each_two(tmp_path: Path) -> None:
+    for name in "abc":
+        case(tmp_path, name)
+    found = sides(tmp_path, *"abc")
+    assert [one[:2] for one in paired(found)] == [["a", "b"], ["a", "c"]]
+    assert [one[:2] for one in paired(found, every_two=True)] == [
+        ["a", "b"],
+        ["a", "c"],
+        ["b", "c"],
+    ]
+    assert [one[:2] for one in paired(with_reference(found, "b"))] == [["b", "a"], ["b", "c"]]
+    with pytest.raises(InputError, match="no side is 'x'"):
+        with_reference(found, "x")
+
+
+def test_a_run_is_on_one_side_only_but_for_other_steps(tmp_path: Path) -> None:
+    case(tmp_path, "m")
+    with pytest.raises(InputError, match="is on both sides"):
+        pair_sides(sides(tmp_path, "m:q1", "m:q1"), {})
+    with pytest.raises(InputError, match="is on both sides"):
+        pair_sides(sides(tmp_path, "m@1-5:q1", "m@3-8:q2"), {})
+
+
+def test_steps_of_the_same_runs_are_compared_in_pairs_and_never_a_regression(
+    tmp_path: Path,
+) -> None:
+    case(tmp_path, "m")
+    both = compare_sides(pair_sides(sides(tmp_path, "m:q1", "m:q2"), {}), Rule(other_work=True))
+    [row] = both.rows
+    assert (row.baseline.id, row.candidate.id) == ("q1", "q2")
+    assert (row.verdict, row.pair.of_same_runs) == (Verdict.CHANGE, True)
+    assert row.difference.p_value == 2 / 2**8
+    # Each run takes three times as long for the second one.
+    assert row.difference.ratio_interval.low == pytest.approx(3)
+    assert both.pairs[0].mismatches == ()
+
+
+def test_steps_of_other_names_are_paired_by_hand(tmp_path: Path) -> None:
+    place(tmp_path / "old", queries({"q01": BASE, "q02": BASE, "same": BASE}))
+    place(tmp_path / "new", queries({"q1": [2 * v for v in BASE], "q02": BASE, "same": BASE}))
+    found = sides(tmp_path, "old", "new")
+    both = compare_sides(pair_sides(found, {"q01": "q1"}), Rule(other_work=True))
+    pairs = [(row.baseline.id, row.candidate.id) for row in both.rows]
+    assert pairs == [("q01", "q1"), ("q02", "q02"), ("same", "same")]
+    texts = [one.text for one in both.pairs[0].mismatches]
+    assert texts == [
+        "parameter query of step q01 and q1: baseline q01, candidate q1; it is other work"
+    ]
+    with pytest.raises(InputError) as unknown:
+        pair_sides(found, {"q09": "q9"})
+    assert str(unknown.value).count("--pair: no step of ") == 2
+
+
+def test_sides_without_a_common_step_say_how_to_pair(tmp_path: Path) -> None:
+    place(tmp_path / "old", queries({"q01": BASE}))
+    place(tmp_path / "new", queries({"q1": BASE}))
+    with pytest.raises(InputError, match="pair them by their ids, such as --pair q01=q1"):
+        compare_sides(pair_sides(sides(tmp_path, "old", "new"), {}), Rule(other_work=True))
+
+
+# -- the table
+
+
+def test_of_several_sides_each_step_has_a_line_for_each(tmp_path: Path) -> None:
+    for name, factor in (("a", 1.0), ("b", 1.0), ("c", 9.0)):
+        place(tmp_path / name, queries({s: [factor * v for v in BASE] for s in ("q1", "q2")}))
+    found = sides(tmp_path, *"abc")
+    both = compare_sides(pair_sides(found, {}), Rule())
+    drawn, verdicts = table(both)
+    rows = [dict(zip(drawn.heads, row, strict=True)) for row in drawn.rows]
+    assert [(row["STEP"], row["SIDE"], row["VERDICT"]) for row in rows] == [
+        ("Q1", "a", "reference"),
+        ("", "b", "no difference shown"),
+        ("", "c", "9 times slower"),
+        ("Q2", "a", "reference"),
+        ("", "b", "no difference shown"),
+        ("", "c", "9 times slower"),
+        ("all 2 steps", "a", "reference"),
+        ("", "b", "no difference shown"),
+        ("", "c", "9 times slower"),
+    ]
+    assert verdicts.count(Verdict.REGRESSION) == 2
+    assert both.tested == 4
+    every, _ = table(compare_sides(pair_sides(found, {}, every_two=True), Rule()))
+    assert "AGAINST" in every.heads
+
+
+def test_without_the_reference_nothing_is_a_regression(tmp_path: Path) -> None:
+    for name, factor in (("a", 9.0), ("b", 1.0), ("c", 2.0)):
+        place(tmp_path / name, queries({"q": [factor * v for v in BASE]}))
+    pairs = pair_sides(sides(tmp_path, *"abc"), {}, every_two=True)
+    verdicts = [row.verdict for row in compare_sides(pairs, Rule()).rows]
+    assert verdicts == [Verdict.IMPROVEMENT, Verdict.IMPROVEMENT, Verdict.CHANGE]

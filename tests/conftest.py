@@ -41,7 +41,11 @@ os.environ.update(
     # Tests share their machine: what waits beside others is as right as all else there.
     BENCHYARD_CPU_WAIT="1",
 )
-for _name in ("PREFECT_API_URL", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"):
+for _name in (
+    *("PREFECT_API_URL", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH"),
+    # Whose job these tests are must not be that of the commands that they call.
+    *("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITLAB_CI"),
+):
     os.environ.pop(_name, None)
 
 # What starts the tests in the background may have them ignore these, and so all that they start.

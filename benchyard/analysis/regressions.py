@@ -95,6 +95,7 @@ class Looked:
         against: What it was compared with; empty if it was not.
         page: All of the comparison, in Markdown.
         p_values: Of all of its tests, each alone.
+        untold: Of how many steps and metrics nothing can be told.
     """
 
     regressions: tuple[Regression, ...]
@@ -102,6 +103,7 @@ class Looked:
     against: str = ""
     page: str = ""
     p_values: tuple[float, ...] = ()
+    untold: int = 0
 
     @property
     def verdict(self) -> str:
@@ -285,21 +287,25 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
         told = printable(f"against {draft.against} in {draft.where}: {short}{why}")
     (one,) = compared.pairs
     page = markdown(compared, shown(one.baseline.folder), shown(one.candidate.folder))
+    untold = compared.count(Verdict.CANNOT_TELL)
     p_values = tuple(row.difference.p_value for row in compared.rows if row.tested)
-    return Looked(tuple(_regressions(compared)), told, draft.against, page, p_values)
+    worse = tuple(regressions_of(compared))
+    return Looked(worse, told, draft.against, page, p_values, untold)
 
 
-def _regressions(compared: Comparison) -> Iterator[Regression]:
+def regressions_of(compared: Comparison) -> Iterator[Regression]:
+    """Yield what is worse in a comparison: the worst numbers first, then what fails."""
     for row in worst_first(compared.rows):
         if row.verdict is Verdict.REGRESSION:
-            yield _of_row(row, compared.rule.level)
+            yield regression_of(row, compared.rule.level)
     for found in compared.pairs:
         for finding in found.findings:
             if finding.verdict is Verdict.REGRESSION:
                 yield Regression(found.title, finding.step, None, finding.text)
 
 
-def _of_row(row: Row, level: float) -> Regression:
+def regression_of(row: Row, level: float) -> Regression:
+    """Return a row that is worse, as a sentence and in numbers."""
     one = row.difference
     low, high = one.ratio_interval.low, one.ratio_interval.high
     medians = (figure(value, row.unit) for value in (one.candidate_median, one.baseline_median))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,6 +23,7 @@ from benchyard.analysis.comparison.sides import Places, Side, means_several, rea
 from benchyard.analysis.comparison.tables import Order, in_order, table
 from benchyard.analysis.comparison.verdicts import compare, compare_sides
 from benchyard.analysis.comparison.wording import lacks_suspect, remarks, summary, uncounted, untold
+from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
 from benchyard.cli.common import json_option, results_option, root_option
 from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.amounts import parse_percent
@@ -59,7 +61,7 @@ def _step_pairs(
     return found
 
 
-@click.command("compare")
+@click.command("compare", cls=ReportingCommand)
 @click.argument("sides", nargs=-1, required=True, metavar="BASELINE [CANDIDATE]...")
 @click.option(
     "--metric",
@@ -116,7 +118,7 @@ def _step_pairs(
     metavar="PERCENT",
     help="With --plan: the change to be shown.",
 )
-@click.option("--markdown", "as_markdown", is_flag=True, help="Markdown, for a pull request.")
+@comparison_reports
 @click.option("--csv", "as_csv", is_flag=True, help="CSV, a line for each comparison.")
 @results_option
 @root_option
@@ -137,9 +139,9 @@ def command(
     all_pairs: bool,
     include_suspect: bool,
     planning: bool,
-    as_markdown: bool,
     as_csv: bool,
     as_json: bool,
+    **given: Any,
 ) -> int:
     """Compare candidates with a baseline: runs, cases, systems, steps, points of a matrix.
 
@@ -150,14 +152,15 @@ def command(
     before. Exits with 3 if a candidate is worse at the same work, and with 2 if nothing is
     comparable.
     """
-    if as_json + as_markdown + as_csv > 1:
+    report = Reports.taken_from(given, as_json=False)
+    if as_json + as_csv + report.prints > 1:
         raise click.UsageError("--json, --markdown and --csv exclude each other")
     if not 0 < level < 1:
         raise click.UsageError("the level lies between 0% and 100%")
     rule = Rule(metrics, threshold, level, include_suspect, other_work=True, steps=steps)
     found = read_sides(sides, Places(root, results))
     if planning:
-        if len(found) != 1 or as_markdown or as_csv:
+        if len(found) != 1 or as_csv or report.junit or report.markdown:
             raise click.UsageError("--plan takes the BASELINE alone, and no --markdown or --csv")
         _plan(found[0], rule, sensitivity, as_json=as_json)
         return ExitCode.DONE
@@ -169,12 +172,9 @@ def command(
         names = [side.name for side in found]
         compared = compare_sides(pair_sides(found, pairs, every_two=all_pairs), rule)
     compared = in_order(compared, Order(order))
-    if as_json:
-        print_json(document(compared, names))
-    elif as_markdown or as_csv:
-        say(markdown(compared, *names) if as_markdown else csv_text(compared), end="")
-    else:
-        _print(compared)
+    if not report.prints:
+        _show(compared, names, as_json=as_json, as_csv=as_csv)
+    report.of_comparison(compared, markdown(compared, *names))
     return ExitCode.REGRESSION if compared.regressions else ExitCode.DONE
 
 
@@ -195,6 +195,15 @@ def _plan(side: Side, rule: Rule, sensitivity: float, *, as_json: bool) -> None:
     print_table(plan_table(made))
     say()
     say(plan_summary(made), bold=True)
+
+
+def _show(compared: Comparison, names: Sequence[str], *, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        print_json(document(compared, names))
+    elif as_csv:
+        say(csv_text(compared), end="")
+    else:
+        _print(compared)
 
 
 def _print(compared: Comparison) -> None:

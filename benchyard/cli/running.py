@@ -13,6 +13,7 @@ from benchyard.case.loading import raise_problems
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
 from benchyard.cli.accepting import accept_answers
+from benchyard.cli.ci import ReportingCommand, Reports, reports
 from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
@@ -46,7 +47,7 @@ from benchyard.suite.foreseeing import foresee_comparison
 from benchyard.suite.plan import SuitePlan
 
 
-@click.command("run")
+@click.command("run", cls=ReportingCommand)
 @selection
 @results_option
 @click.option(
@@ -80,6 +81,7 @@ from benchyard.suite.plan import SuitePlan
     help="Execute even if this host is not what a case requires.",
 )
 @baseline_option
+@reports
 @click.option("--wait-for-user", is_flag=True, help="Ask for Enter before each step.")
 @new_option
 @keep_option
@@ -115,6 +117,7 @@ def command(
     command goes on where an interrupted one ended. Where the case, its classes, versions, commit or
     host differ from those of the finished runs, a new campaign begins; the earlier one is kept.
     """
+    report = Reports.taken_from(given, as_json=as_json)
     most, rule = parse_runs(runs_wanted, until)
     root, results, wanted = given["root"], given["results"], range(1, most + 1)
     classes = given["resource_folders"]
@@ -151,11 +154,17 @@ def command(
     for text in said:
         say(text, fg="yellow", err=True)
     direct = not executing.goes_through_prefect(chosen, direct=direct, prefect=prefect)
-    _execute_and_compare(plan, request, direct=direct, verbose=verbose, as_json=as_json)
+    _execute_and_compare(plan, request, report, direct=direct, verbose=verbose, as_json=as_json)
 
 
 def _execute_and_compare(
-    plan: SuitePlan, request: Request, *, direct: bool, verbose: bool, as_json: bool
+    plan: SuitePlan,
+    request: Request,
+    report: Reports,
+    *,
+    direct: bool,
+    verbose: bool,
+    as_json: bool,
 ) -> None:
     # The flow run of one of several cases would judge it alone.
     flow_compares = not direct and len(plan.cases) == len(plan.turns) == 1
@@ -163,14 +172,18 @@ def _execute_and_compare(
     error = _execute(plan, turns, direct=direct, verbose=verbose)
     baseline = None if error else request.baseline
     if baseline is None:
-        print_outcome(plan.cases, as_json=as_json)
+        if not report.prints:
+            print_outcome(plan.cases, as_json=as_json)
+        report.of_cases(plan.cases)
         if error is not None:
             raise error
         return
     titles = [case.title for case, _ in plan.cases]
     folders = [folder for _, folder in plan.cases]
     compared = Baseline(baseline).look_at(list(zip(titles, folders, strict=True)))
-    print_outcome(plan.cases, compared.to_json(titles, baseline), as_json=as_json)
+    if not report.prints:
+        print_outcome(plan.cases, compared.to_json(titles, baseline), as_json=as_json)
+    report.of_cases(plan.cases, compared.cases)
     for title, looked in () if flow_compares else zip(titles, compared.cases, strict=True):
         say(f"{printable(title)} against {baseline}: {looked.summary}", err=True)
     worse = [found.text for looked in compared.cases for found in looked.regressions]

@@ -10,6 +10,7 @@ import click
 
 import resources
 from benchyard.analysis.regressions import check_baseline
+from benchyard.cli.ci import ReportingCommand, Reports, reports
 from benchyard.cli.common import results_option, selection
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
@@ -37,7 +38,7 @@ from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
 
 
-@click.command("suite")
+@click.command("suite", cls=ReportingCommand)
 @selection
 @results_option
 @click.option(
@@ -63,6 +64,7 @@ from benchyard.suite.request import SuiteRequest
 @no_wait_option
 @publish_option
 @baseline_option
+@reports
 @click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
 @verbose_option
 def command(
@@ -80,6 +82,7 @@ def command(
     point of a matrix; all below --root if left out. Cases that are not valid, that fail, or that
     no testbed is fit for are told at the end; the others are executed all the same.
     """
+    report = Reports.taken_from(given, as_json=as_json)
     request = SuiteRequest(
         budget=None if budget is None else _hours("--budget", budget),
         stale=None if stale is None else _hours("--stale", stale) / 24,
@@ -98,7 +101,7 @@ def command(
         said = foresee_comparison(plan, baseline, range(1, request.runs + 1))
         _print_plan(plan, request.cooldown, said, as_json=as_json)
         return
-    _execute(request, as_json=as_json, verbose=verbose)
+    _execute(request, report, as_json=as_json, verbose=verbose)
 
 
 def _hours(option: str, text: str) -> float:
@@ -111,7 +114,7 @@ def _hours(option: str, text: str) -> float:
 # -- executing
 
 
-def _execute(request: SuiteRequest, *, as_json: bool, verbose: bool) -> None:
+def _execute(request: SuiteRequest, report: Reports, *, as_json: bool, verbose: bool) -> None:
     if request.pool is not None and server.address() is None:
         raise InputError(
             f"--pool {request.pool} needs the server of a lab: set PREFECT_API_URL, or start a lab "
@@ -124,31 +127,37 @@ def _execute(request: SuiteRequest, *, as_json: bool, verbose: bool) -> None:
     display = make_display(runs=0, verbose=verbose, terminal=False)
     with display, listening(display.hear):
         state, file = through_prefect.execute_many(request, answering)
-    worse = _print_summary(file, as_json=as_json)
+    document = _read_summary(file)
+    if document:
+        report.of_suite(document, here=request.pool is None)
+        if not report.prints:
+            _print_summary(document, file, as_json=as_json)
     if state.is_cancelled():
         raise RunInterruptedError(f"{state.message}; the same command goes on where it ended")
     state.result()
+    worse = [one["text"] for line in document.get("cases", ()) for one in line["regressions"]]
     if worse:
         raise RegressionError("\n".join(worse))
 
 
-def _print_summary(file: Path, *, as_json: bool) -> list[str]:
-    """Print what the flow run wrote, and return the regressions; nothing if it wrote nothing."""
+def _read_summary(file: Path) -> dict[str, Any]:
+    """Read what the flow run wrote; empty if it wrote nothing."""
     try:
-        document = cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
+        return cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        return []
+        return {}
     except (OSError, ValueError, RecursionError) as error:
         raise BenchyardError(f"{file}: the suite's summary cannot be read: {error}") from error
-    worse = [one["text"] for line in document["cases"] for one in line["regressions"]]
+
+
+def _print_summary(document: dict[str, Any], file: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
-        return worse
+        return
     heads = ("CASE", "DONE", "FAILED", "LEFT OUT", "TIME", "WHY")
     print_table(Table(heads, _rows(document)))
     seed = "" if document["seed"] is None else f", in random order with seed {document['seed']}"
     say(f"\n{document['sentence']}{seed}\nall of it: {shown(file)}")
-    return worse
 
 
 def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:

@@ -72,6 +72,11 @@ def say(
     click.echo(text + end, err=err, nl=False)
 
 
+def say_between(begin: str, end: str, text: str) -> None:
+    """Print a text on stderr between marks of ours that a log obeys, although no terminal."""
+    click.echo(f"{begin}{safe(text)}{end}", err=True, nl=False, color=True)
+
+
 def confirm(question: str) -> bool:
     """Ask on stderr whether to go on."""
     return click.confirm(safe(question), err=True)

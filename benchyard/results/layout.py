@@ -52,7 +52,11 @@ def results_folder(case: Case, root: Path, elsewhere: Path | None) -> Path:
 
 def point_slug(point: Mapping[str, Json]) -> str:
     """Return a folder name for a point of a matrix; points of two names never share one."""
-    text = point_suffix(point)[1:-1]
+    return distinct_slug(point_suffix(point)[1:-1])
+
+
+def distinct_slug(text: str) -> str:
+    """Return a folder name for a text; two texts never share one."""
     safe = _UNSAFE.sub("-", text)[:80]
     if safe == text and not safe.startswith(("run_", ".")):
         return safe

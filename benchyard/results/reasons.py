@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from benchyard.core.model import Outcome
 from benchyard.core.wording import shorten_middle
-from benchyard.results.record import ErrorRecord, RunRecord
+from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 
-_BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
+#: Outcomes of a step that make its run fail.
+BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
 #: A run's folder in a path; the number differs from run to run.
 _FOLDER = re.compile(r"\brun_[0-9]+\b")
 #: Longest reason; the record has the whole.
@@ -24,18 +25,22 @@ _ADVICE = ("note:", "hint:", "try ")
 
 def why_failed(record: RunRecord) -> str:
     """Return what failed of a run, and why: ``step load: exit 9: connection refused``."""
-    step = next((one for one in record.steps if one.outcome in _BROKEN), None)
+    step = next((one for one in record.steps if one.outcome in BROKEN), None)
     if step is None:
         return reason(record.error) if record.error else record.outcome.value
+    return f"step {step.name}: {why_step_failed(step)}"
+
+
+def why_step_failed(step: StepRecord) -> str:
+    """Return why a step failed: ``exit 9: connection refused``."""
     errors = (attempt.error for attempt in reversed(step.attempts))
     error = next((one for one in errors if one is not None), None)
-    why = reason(error) if error else step.reason or step.outcome.value.replace("_", " ")
-    return f"step {step.name}: {why}"
+    return reason(error) if error else step.reason or step.outcome.value.replace("_", " ")
 
 
 def fail_alike(records: Sequence[RunRecord]) -> bool:
     """Tell whether two runs or more failed, all of the same thing."""
-    failed = all(record.outcome in _BROKEN for record in records)
+    failed = all(record.outcome in BROKEN for record in records)
     return failed and len(records) > 1 and len({failure_of(record) for record in records}) == 1
 
 

@@ -38,6 +38,7 @@ class CaseResult:
         impossible: Whether no testbed was what it requires.
         looked: What the comparison with a baseline came to; None if there was none.
         before: Wanted runs that were done before.
+        results: Folder with its runs, on the host that executed them; empty if it is no valid case.
     """
 
     title: str
@@ -51,6 +52,7 @@ class CaseResult:
     impossible: bool = False
     looked: Looked | None = None
     before: int = 0
+    results: str = ""
 
     @property
     def compared(self) -> str:
@@ -92,7 +94,9 @@ class CaseResult:
             "testbeds": list[Json](self.testbeds),
             "why": self.told,
             "valid": not self.invalid,
+            "results": self.results or None,
             "compared": self.compared or None,
+            "against": (self.looked.against or None) if self.looked else None,
             "regressions": regressions,
         }
 
@@ -225,6 +229,7 @@ def _line(entry: ChosenCase, turns: Sequence[Taken]) -> CaseResult:
         impossible=any(taken.impossible for taken in turns),
         looked=next((one.looked for one in reversed(reports) if one.looked), None),
         before=before,
+        results=str(entry.results or ""),
     )
 
 

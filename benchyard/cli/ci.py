@@ -1,0 +1,232 @@
+"""Reports for continuous integration: the options, and the writing, that several commands share."""
+
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from benchyard.analysis.comparison.rows import Comparison
+from benchyard.analysis.regressions import Looked
+from benchyard.cli.option_types import OutputFile
+from benchyard.cli.outcome import read_summary
+from benchyard.cli.terminal import say, say_between
+from benchyard.core.errors import RecordError
+from benchyard.core.files import shown, write_atomically
+from benchyard.core.model import Case
+from benchyard.show.ci.checks import CheckedCase, checks_of, compared_checks
+from benchyard.show.ci.junit import junit
+from benchyard.show.ci.openmetrics import openmetrics
+from benchyard.show.ci.outcomes import CaseOutcome, outcome_in_suite, outcome_of
+from benchyard.show.ci.page import page, verdict
+from benchyard.show.ci.providers import annotations, append_summary, provider_of, section
+from benchyard.statistics.comparison import Verdict
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+_STDOUT = Path("-")
+_MARKDOWN = "--markdown"
+
+
+class ReportingCommand(click.Command):
+    """A command whose ``--markdown`` may stand without a FILE.
+
+    Click would take whatever word comes next for its value, even the first argument.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put in the FILE that is left out."""
+        return super().parse_args(ctx, list(_with_file(args)))
+
+
+def _with_file(args: Sequence[str]) -> Iterator[str]:
+    options = True
+    for at, word in enumerate(args):
+        yield word
+        options = options and word != "--"
+        if options and word == _MARKDOWN:
+            following = args[at + 1] if at + 1 < len(args) else ""
+            if following != str(_STDOUT) and not following.lower().endswith(".md"):
+                yield str(_STDOUT)
+
+
+class _MarkdownFile(OutputFile):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        return _STDOUT if str(value) == str(_STDOUT) else super().convert(value, param, ctx)
+
+
+_JUNIT = click.option(
+    "--junit",
+    type=OutputFile(".xml"),
+    metavar="FILE",
+    help="Write JUnit XML: a test for each step.",
+)
+_PAGE = click.option(
+    _MARKDOWN,
+    type=_MarkdownFile(".md"),
+    metavar="[FILE]",
+    help="Write Markdown, for a pull request; to stdout if no FILE.md follows.",
+)
+_METRICS = click.option(
+    "--metrics",
+    type=OutputFile(".txt", ".prom"),
+    metavar="FILE",
+    help="Write the medians as OpenMetrics, for GitLab's metrics reports.",
+)
+_CI = click.option(
+    "--ci",
+    default="auto",
+    show_default=True,
+    type=click.Choice(["auto", "github", "gitlab", "none"]),
+    help="Whose job this is: GitHub gets annotations and a summary, GitLab Markdown in the log; "
+    "auto is whose the environment says.",
+)
+
+
+def comparison_reports(command: CommandT) -> CommandT:
+    """Add the options for reports of a comparison."""
+    for option in (_CI, _PAGE, _JUNIT):
+        command = option(command)
+    return command
+
+
+def reports(command: CommandT) -> CommandT:
+    """Add the options for reports of an execution."""
+    for option in (_CI, _METRICS, _PAGE, _JUNIT):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What is to be reported where.
+
+    Args:
+        markdown: ``-`` is stdout.
+        provider: Whose job it is: ``github``, ``gitlab`` or ``none``.
+    """
+
+    junit: Path | None
+    markdown: Path | None
+    metrics: Path | None
+    provider: str
+
+    @classmethod
+    def taken_from(cls, given: dict[str, Any], *, as_json: bool) -> "Reports":
+        """Take the values of the options out of all that were given.
+
+        Raises:
+            UsageError: If stdout is wanted for two things.
+        """
+        ci, metrics = given.pop("ci"), given.pop("metrics", None)
+        provider = provider_of(os.environ) if ci == "auto" else ci
+        made = cls(given.pop("junit"), given.pop("markdown"), metrics, provider)
+        if as_json and made.prints:
+            raise click.UsageError("--json and --markdown exclude each other without a FILE.md")
+        return made
+
+    @property
+    def prints(self) -> bool:
+        """Whether Markdown takes the place of what is printed else."""
+        return self.markdown == _STDOUT
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is anything to report."""
+        return any((self.junit, self.markdown, self.metrics)) or self.provider != "none"
+
+    def of_cases(
+        self, cases: Sequence[tuple[Case, Path]], looked: Sequence[Looked] | None = None
+    ) -> None:
+        """Report what came of cases, each given with the folder of its results.
+
+        Args:
+            looked: What the comparison with a baseline came to; None without one.
+        """
+        if self.wanted:
+            seen = looked or [None] * len(cases)
+            both = zip(_titled_apart(cases), seen, strict=True)
+            self._write([outcome_of(title, f, _summary(f), one) for (title, f), one in both])
+
+    def of_suite(self, document: Mapping[str, Any], *, here: bool) -> None:
+        """Report what came of a suite.
+
+        Args:
+            document: The suite's.
+            here: Whether it was executed on this host, where the results are then.
+        """
+        if self.wanted:
+            folders = [line["results"] if here else None for line in document["cases"]]
+            lines = zip(document["cases"], map(_folder, folders), strict=True)
+            untold = _untold(document.get("comparison") or {})
+            self._write(
+                [outcome_in_suite(o, _summary(at), at, untold[o["case"]]) for o, at in lines]
+            )
+
+    def of_comparison(self, compared: Comparison, markdown: str) -> None:
+        """Report what came of a comparison.
+
+        Args:
+            markdown: All of it.
+        """
+        if self.wanted:
+            self._tell(compared_checks(compared), markdown)
+
+    def _write(self, outcomes: Sequence[CaseOutcome]) -> None:
+        cases = [checks_of(outcome) for outcome in outcomes]
+        if self.metrics:
+            write_atomically(self.metrics, openmetrics(outcomes))
+        self._tell(cases, page(outcomes, cases, ["benchyard", *sys.argv[1:]]))
+
+    def _tell(self, cases: Sequence[CheckedCase], markdown: str) -> None:
+        if self.junit:
+            write_atomically(self.junit, junit(cases))
+        if self.prints:
+            say(markdown, end="")
+        elif self.markdown:
+            write_atomically(self.markdown, markdown)
+        if self.provider == "github":
+            for text in annotations(cases):
+                say(text, err=True)
+            _add_to_summary(markdown)
+        elif self.provider == "gitlab":
+            say_between(*section(verdict(cases), int(time.time())), markdown)
+
+
+def _titled_apart(cases: Sequence[tuple[Case, Path]]) -> list[tuple[str, Path]]:
+    """Name the folder of cases with one title: readers take suites of one name for one."""
+    titles = Counter(case.title for case, _ in cases)
+    return [
+        (case.title if titles[case.title] == 1 else f"{case.title} in {shown(case.folder)}", folder)
+        for case, folder in cases
+    ]
+
+
+def _untold(comparison: Mapping[str, Any]) -> Counter[str]:
+    """Count by case what a comparison's document says nothing of."""
+    rows: list[dict[str, Any]] = comparison.get("comparisons") or []
+    return Counter(r["case"] for r in rows if r["verdict"] == Verdict.CANNOT_TELL.value)
+
+
+def _folder(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def _summary(folder: Path | None) -> dict[str, Any]:
+    try:
+        return read_summary(folder) if folder else {}
+    except RecordError:  # told where the outcome is printed
+        return {}
+
+
+def _add_to_summary(markdown: str) -> None:
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if file:
+        try:
+            append_summary(Path(file), markdown)
+        except OSError as error:
+            say(f"GITHUB_STEP_SUMMARY: {error}", fg="yellow", err=True)

@@ -1,0 +1,95 @@
+"""What GitHub and GitLab show of a job beside its files: annotations, a summary, a section."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from benchyard.core.wording import printable, shorten
+from benchyard.show.ci.checks import CheckedCase, State
+
+#: GitHub shows so many errors of a step, and so many warnings.
+#: Source: https://docs.github.com/en/rest/checks/runs, and GitHub's answer in
+#: https://github.com/orgs/community/discussions/26680.
+_MOST_ANNOTATIONS = 10
+#: GitHub refuses longer summaries of a step, 1 MiB, whole.
+_LONGEST_SUMMARY = 1_000_000
+#: A line of an annotation; the reports have the whole.
+_LONGEST_LINE = 400
+_LEFT_OUT = "\n\nThe rest is left out: a summary holds 1 MiB.\n"
+
+
+def provider_of(environment: Mapping[str, str]) -> str:
+    """Return whose job this is, ``github``, ``gitlab`` or ``none``, by what they all set."""
+    for name, provider in (("GITHUB_ACTIONS", "github"), ("GITLAB_CI", "gitlab")):
+        if environment.get(name) == "true":
+            return provider
+    return "none"
+
+
+def annotations(cases: Sequence[CheckedCase]) -> list[str]:
+    """Return GitHub's workflow commands: an error for each failure, a warning for what is odd."""
+    errors = [
+        (f"{check.kind.replace('_', ' ')}: {case.title}: {check.name}", check.text)
+        for case in cases
+        for check in case.in_state(State.FAILED)
+    ]
+    warnings = [(case.title, told) for case in cases if (told := "\n".join(_odd(case)))]
+    return [*_commands("error", errors), *_commands("warning", warnings)]
+
+
+def _odd(case: CheckedCase) -> Iterator[str]:
+    yield from (shorten(note, _LONGEST_LINE) for note in case.notes)
+    for check in case.checks:
+        if check.state is State.SKIPPED:
+            yield f"{check.name}: {check.text}"
+        elif check.is_odd:
+            yield f"{check.name}: {'; '.join(check.notes)}"
+
+
+def _commands(kind: str, found: Sequence[tuple[str, str]]) -> list[str]:
+    shown = found if len(found) <= _MOST_ANNOTATIONS else found[: _MOST_ANNOTATIONS - 1]
+    more = len(found) - len(shown)
+    rest = [("Benchyard", f"{more:,} more, in the log and in the reports")] if more else []
+    return [f"::{kind} title={_property(title)}::{_data(text)}" for title, text in (*shown, *rest)]
+
+
+def _data(text: str) -> str:
+    """Escape a message as GitHub's own toolkit does (packages/core/src/command.ts)."""
+    told = printable(text, but="\n")
+    return told.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def append_summary(file: Path, page: str) -> None:
+    """Append Markdown to the summary of a step; what is too long for it is cut off.
+
+    Raises:
+        OSError: If the file cannot be written.
+    """
+    there = file.stat().st_size if file.exists() else 0
+    room = _LONGEST_SUMMARY - there - len(_LEFT_OUT)
+    content = page.encode(errors="backslashreplace") + b"\n"
+    if len(content) > room:
+        whole = content[: max(room, 0)].rpartition(b"\n")[0]
+        content = whole + _LEFT_OUT.encode()
+    with file.open("ab") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def section(title: str, began: int) -> tuple[str, str]:
+    """Return what begins and ends a folded section in the log of a job of GitLab.
+
+    Source: https://docs.gitlab.com/ci/jobs/job_logs/#custom-collapsible-sections.
+
+    Args:
+        title: Its line in the log.
+        began: Seconds since the epoch.
+    """
+    start = f"\x1b[0Ksection_start:{began}:benchyard_{began}[collapsed=true]\r\x1b[0K"
+    end = f"\x1b[0Ksection_end:{began}:benchyard_{began}\r\x1b[0K"
+    return f"{start}{printable(title)}\n", f"{end}\n"

@@ -21,7 +21,7 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
 from benchyard.analysis.comparison.tables import Order, in_order, table
 from benchyard.analysis.comparison.verdicts import compare, compare_sides
-from benchyard.analysis.comparison.wording import remarks, summary, uncounted, untold
+from benchyard.analysis.comparison.wording import lacks_suspect, remarks, summary, uncounted, untold
 from benchyard.cli.common import json_option, results_option, root_option
 from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.amounts import parse_percent
@@ -162,7 +162,7 @@ def command(
         _plan(found[0], rule, sensitivity, as_json=as_json)
         return ExitCode.DONE
     if len(found) == 1:
-        compared = _with_before(found[0], rule)
+        compared = _with_before(sides[0], found[0], rule)
         names = [f"{found[0].name} before", found[0].name]
     else:
         found = with_reference(found, reference)
@@ -178,10 +178,10 @@ def command(
     return ExitCode.REGRESSION if compared.regressions else ExitCode.DONE
 
 
-def _with_before(side: Side, rule: Rule) -> Comparison:
+def _with_before(text: str, side: Side, rule: Rule) -> Comparison:
     """Compare the newest campaign of each case with the one before."""
-    if means_several(side.name):
-        raise InputError(f"{side.name!r} means {side.whole} alone; name what to compare it with")
+    if means_several(text):
+        raise InputError(f"{text!r} means {side.whole} alone; name what to compare it with")
     return compare(pair(read_before(side.cases), side.cases), replace(rule, other_work=False))
 
 
@@ -207,6 +207,8 @@ def _print(compared: Comparison) -> None:
         say(printable(f"{title}: in {there} only, not compared with {against}"), fg="yellow")
     for why in untold(compared):
         say(why, fg="yellow")
+    if lacks_suspect(compared):
+        say("--include-suspect takes in what is suspect", fg="yellow")
     if compared.rows:
         say()
         made, verdicts = table(compared)

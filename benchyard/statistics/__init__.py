@@ -4,7 +4,7 @@ Every value is expected to be finite. Nothing is rounded, nothing is thrown away
 Each formula names its source. What is named here is what is asked of one sample; the rest is in
 
 comparison: two samples and a verdict, corrected for many comparisons.
-ranks: the exact test and the shift that it stands on.
+ranks: the exact test and the shift that it stands on. pairs: the same of two values of each run.
 intervals: of the median and of the mean. diagnostics: what is out of order.
 sensitivity: how many runs a wanted change or precision takes. sequential: stopping early.
 advice: all this in words. measures, distributions: the formulas below.

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import median
@@ -133,22 +134,8 @@ def compare_samples(
         shift = difference_of(baseline, candidate, 1 - level)
         ratio = _ratio(baseline, candidate, shift, 1 - level)
         test = rank_test(baseline, candidate)
-    return Difference(
-        baseline_n=n,
-        candidate_n=m,
-        baseline_median=median(baseline) if n else None,
-        candidate_median=median(candidate) if m else None,
-        shift=shift.estimate,
-        shift_interval=shift.interval,
-        ratio=ratio.estimate,
-        ratio_interval=ratio.interval,
-        p_value=test.p_two_sided,
-        reachable_p=smallest_p(n, m) if n and m else 1.0,
-        exact=test.exact,
-        smaller_is_better=smaller_is_better,
-        level=level,
-        threshold=threshold,
-    )
+    found = _Found(shift, ratio, test, smallest_p(n, m) if n and m else 1.0)
+    return _difference(baseline, candidate, found, smaller_is_better, level, threshold)
 
 
 def compare_pairs(
@@ -174,18 +161,39 @@ def compare_pairs(
     else:
         ratio = _ratio_of_shift(median(baseline), shift, 1 - level)
         test = signed_rank_test(moved)
+    found = _Found(shift, ratio, test, smallest_paired_p(len(moved)))
+    return _difference(baseline, candidate, found, smaller_is_better, level, threshold)
+
+
+class _Found(NamedTuple):
+    """What a test says of two samples."""
+
+    shift: Shift
+    ratio: Shift
+    test: RankTest
+    reachable_p: float
+
+
+def _difference(
+    baseline: Sequence[float],
+    candidate: Sequence[float],
+    found: _Found,
+    smaller_is_better: bool | None,  # noqa: FBT001
+    level: float,
+    threshold: float,
+) -> Difference:
     return Difference(
         baseline_n=len(baseline),
         candidate_n=len(candidate),
-        baseline_median=median(baseline),
-        candidate_median=median(candidate),
-        shift=shift.estimate,
-        shift_interval=shift.interval,
-        ratio=ratio.estimate,
-        ratio_interval=ratio.interval,
-        p_value=test.p_two_sided,
-        reachable_p=smallest_paired_p(len(moved)),
-        exact=test.exact,
+        baseline_median=median(baseline) if baseline else None,
+        candidate_median=median(candidate) if candidate else None,
+        shift=found.shift.estimate,
+        shift_interval=found.shift.interval,
+        ratio=found.ratio.estimate,
+        ratio_interval=found.ratio.interval,
+        p_value=found.test.p_two_sided,
+        reachable_p=found.reachable_p,
+        exact=found.test.exact,
         smaller_is_better=smaller_is_better,
         level=level,
         threshold=threshold,

@@ -80,10 +80,12 @@ def means_several(text: str) -> bool:
 
 
 def _sides(text: str, places: Places) -> Iterator[Side]:
-    found = _PARTS.fullmatch(text)
-    if is_folder(text) or found is None:
+    if is_folder(text):
         yield Side(text, text, read_run_sets(Selection(_results(Path(text), places))))
         return
+    found = _PARTS.fullmatch(text)
+    if found is None:
+        raise InputError("an empty text names no side; leave it out, or give a case")
     runs = None if found["runs"] is None else parse_runs(found["runs"])
     suffix = "" if runs is None else f"@{found['runs']}"
     for name, folder in _folders(found["place"], places):
@@ -211,12 +213,13 @@ def _told_apart(point: Mapping[str, Json], wanted: str) -> str | None:
         return point_suffix(point)[1:-1] or None
     if wanted == point_suffix(point)[1:-1]:
         return ""
-    asked = dict(one.strip().split("=", 1) for one in wanted.split(",") if "=" in one)
-    fits = all(
-        name in written and (written[name] == value or _is_meant(written[name], value))
+    parts = [one.strip().partition("=") for one in wanted.split(",")]
+    asked = {name: value for name, _, value in parts}
+    fits = (
+        written.get(name) == value or _is_meant(written.get(name, ""), value)
         for name, value in asked.items()
     )
-    if not asked or not fits:
+    if not (all(name in written for name in asked) and all(fits)):
         return None
     return ",".join(f"{name}={written[name]}" for name in asked if _is_glob(asked[name]))
 

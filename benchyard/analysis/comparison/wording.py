@@ -7,6 +7,7 @@ from benchyard.analysis.comparison.reach import cannot_tell, pairs_cannot_tell
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.core.wording import duration, printable
+from benchyard.results.summary_metrics import SUSPECT
 from benchyard.statistics.comparison import Difference, Verdict
 from benchyard.statistics.figures import plain
 
@@ -171,6 +172,12 @@ def untold(comparison: Comparison) -> list[str]:
         f"{'all' if len(names) == every > 1 else _some(names)}: {why}"
         for why, names in found.items()
     ]
+
+
+def lacks_suspect(comparison: Comparison) -> bool:
+    """Tell whether a row has no value on a side where something suspect was left out."""
+    empty = [row for row in comparison.rows if not row.tested]
+    return any(SUSPECT in side.left_out for row in empty for side in (row.baseline, row.candidate))
 
 
 def uncounted(comparison: Comparison) -> list[str]:

@@ -1,5 +1,6 @@
 """``benchyard compare``."""
 
+import csv
 import json
 import re
 from collections.abc import Sequence
@@ -115,6 +116,16 @@ def test_several_cases_are_paired_and_the_others_named(tmp_path: Path, cli: Cli)
     ]
 
 
+def test_where_all_is_suspect_it_is_said_how_to_take_it_in(
+    old: Path, tmp_path: Path, cli: Cli
+) -> None:
+    records = [run(n, step(v, suspect=["swapped"])) for n, v in enumerate(BASE, 1)]
+    odd = place(tmp_path / "odd", records)
+    hint = "--include-suspect takes in what is suspect\n"
+    assert hint in cli("compare", old, odd).out
+    assert hint not in cli("compare", old, odd, "--include-suspect").out
+
+
 def test_json_is_one_document(old: Path, new: Path, cli: Cli) -> None:
     made = compared(cli, old, f"{new}@2-8", "--threshold", "5%", "--level", "0.5 %", code=3)
     assert (made["format"], made["version"]) == ("benchyard-comparison", 2)
@@ -127,6 +138,54 @@ def test_markdown_is_for_pull_requests(old: Path, new: Path, cli: Cli) -> None:
     out = cli("compare", old, new, "--markdown", code=3).out
     assert out.startswith("**Candidate")
     assert "| ❌ 2 times slower |" in out
+
+
+def test_csv_has_a_line_for_each_comparison_with_numbers(old: Path, new: Path, cli: Cli) -> None:
+    [row] = csv.DictReader(cli("compare", old, new, "--csv", code=3).out.splitlines())
+    assert (row["step"], row["verdict"], row["words"]) == ("load", "regression", "2 times slower")
+    assert float(row["ratio_low"]) < float(row["ratio"]) == 2.0 < float(row["ratio_high"])
+
+
+def test_several_sides_are_compared_with_the_reference(
+    old: Path, new: Path, tmp_path: Path, cli: Cli
+) -> None:
+    far = place(tmp_path / "far", runs(*[9 * value for value in BASE]))
+    made = compared(cli, new, old, far, "--reference", old, code=3)
+    assert made["sides"] == [str(old), str(new), str(far)]
+    assert [one["ratio"] for one in made["comparisons"]] == pytest.approx([2, 9], rel=0.01)
+    made = compared(cli, old, new, far, "--all-pairs", "--sort", "change", code=3)
+    assert [one["ratio"] for one in made["comparisons"]] == pytest.approx([9, 4.5, 2], rel=0.01)
+    assert made["comparisons"][1]["verdict"] == "change"
+    out = cli("compare", old, new, far, code=3).out
+    assert [line.split()[0] for line in out.splitlines() if line.endswith("reference")] == ["Load"]
+
+
+def test_points_and_steps_of_a_case_are_compared_by_its_name(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "cases" / "m"
+    folder.mkdir(parents=True)
+    (folder / "metadata.json").write_text('{"name": "m"}')
+    for threads, factor in ((1, 4.0), (2, 2.0), (10, 1.0)):
+        about = titled("m", point={"threads": threads})
+        about["case"]["title"] = f"m[threads={threads}]"
+        steps = [[step(factor * v), step(3 * v, name="q", index=2)] for v in BASE]
+        records = [run(n, *both, **about) for n, both in enumerate(steps, 1)]
+        place(folder / "results" / f"threads={threads}", records)
+    root = ["--root", tmp_path / "cases"]
+    made = compared(cli, "m[threads=*]", *root)
+    assert made["sides"] == ["threads=1", "threads=2", "threads=10"]
+    assert made["verdict"] == "no regression shown"
+    assert [one["steps"] for one in made["overall"]] == [2, 2]
+    [row] = compared(cli, "m[threads=10]:load", "m[threads=10]:q", *root)["comparisons"]
+    assert (row["paired"], row["ratio"]) == (True, pytest.approx(3))
+    assert "means m[threads=10] alone" in refused(cli, "m[threads=1?]", *root)
+
+
+def test_steps_of_other_ids_are_paired_by_hand(old: Path, tmp_path: Path, cli: Cli) -> None:
+    other = place(tmp_path / "other", runs(*BASE, name="insert"))
+    assert "such as --pair load=insert" in refused(cli, old, other)
+    [row] = compared(cli, old, other, "--pair", "load=insert")["comparisons"]
+    assert (row["baseline_step"], row["step"], row["other_work"]) == ("load", "insert", True)
+    assert "write ids as REFERENCE=OTHER" in refused(cli, old, other, "--pair", "load")
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from benchyard.analysis.comparison.pairing import pair_sides, with_reference
 from benchyard.analysis.comparison.rows import Rule
@@ -119,7 +123,18 @@ def test_what_means_nothing_is_told_with_what_there_is(tmp_path: Path) -> None:
     assert "no step is 'q3'; did you mean 'q" in refused(root, "words:q3")
     assert "is no set of runs" in refused(root, "words@x")
     assert "has no run 9" in refused(root, "words@9")
+    assert "no runs at such a point" in refused(tmp_path / "x", "words[threads,scale=1]")
+    assert "an empty text names no side" in refused(root, "")
     assert "names no step, others do" in refused(root, "words:q1", "words")
+
+
+@settings(max_examples=40)
+@given(st.text("m[]=,*?@:1-q\x00\n\u00e9 ", max_size=12))
+def test_whatever_is_written_is_a_side_or_wrong_input(text: str) -> None:
+    with TemporaryDirectory() as root:
+        case(Path(root), "m", [{"m": 1}])
+        with suppress(InputError):
+            assert all(side.cases for side in sides(Path(root), text))
 
 
 # -- pairing

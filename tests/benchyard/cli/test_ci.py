@@ -111,6 +111,16 @@ def test_compare_writes_files_beside_what_it_prints(
     assert failure.get("type") == "regression"
 
 
+def test_of_several_sides_each_two_that_are_compared_are_a_suite(
+    cli: Cli, sides: tuple[Path, Path], tmp_path: Path
+) -> None:
+    third, xml = place(tmp_path / "third", runs(*BASE)), tmp_path / "c.xml"
+    cli("compare", *sides, third, "--junit", xml, code=3)
+    suites = list(ET.parse(xml).getroot())  # noqa: S314 - made here
+    assert [one.get("failures") for one in suites] == ["1", "0"]
+    assert len({one.get("name") for one in suites}) == 2
+
+
 def test_gitlab_gets_the_markdown_folded(cli: Cli, sides: tuple[Path, Path]) -> None:
     err = cli("compare", *sides, "--ci", "gitlab", code=3).err
     assert err.startswith("\x1b[0Ksection_start:")

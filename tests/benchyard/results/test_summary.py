@@ -273,3 +273,24 @@ def test_use_that_nobody_knows_is_a_warning(make: Any) -> None:
     assert told(1.0, 2.0) == []
     [warning] = told(1.0, None, None)
     assert "not known in 2 of 3 executions" in warning
+
+
+def test_a_step_declares_unit_and_direction_of_its_metrics(make: Any) -> None:
+    declared: dict[str, Json] = {
+        "rate": {"json": "r", "unit": "req/s", "direction": "larger is better"},
+        "wait_s": "w",
+        "odd": {"unit": 5, "direction": "sideways"},
+    }
+    values: dict[str, Json] = {"rate": 5.0, "wait_s": 1.0, "odd": 2, "rows": 3}
+    step = replace(
+        make.step(make.attempt([make.repetition(1.0, values=values)])),
+        parameters={"metrics": declared},
+    )
+    metrics = summed(make.run(1, step))["steps"][0]["metrics"]
+    told = {name: (metrics[name]["unit"], metrics[name]["direction"]) for name in values}
+    assert told == {
+        "rate": ("req/s", "larger is better"),
+        "wait_s": ("s", "smaller is better"),
+        "odd": (None, None),
+        "rows": (None, None),
+    }

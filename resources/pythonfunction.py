@@ -222,7 +222,7 @@ def _version_of(python: str) -> str:
             capture_output=True,
             check=True,
             timeout=_VERSION_SECONDS,
-            text=True,
+            encoding="utf-8",
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise ResourceError(f"'{python}' does not tell its version of Python: {error}") from error

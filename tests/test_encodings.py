@@ -15,6 +15,7 @@ NO_FILES = {
     "Image",
     "gzip",
     "tarfile",
+    "archive",
     "_log",
     "_reporter",
     "_recorder",

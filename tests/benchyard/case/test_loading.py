@@ -399,7 +399,10 @@ def test_a_root_that_is_not_there_holds_no_cases(tmp_path: Path) -> None:
 @pytest.mark.skipif(
     not KROWN_SAMPLES.is_dir(), reason=f"KROWN's samples are not in {KROWN_SAMPLES}"
 )
-def test_samples_of_krown_are_cases_that_lack_only_their_resources() -> None:
+def test_samples_of_krown_are_cases_that_lack_only_their_resources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # classes in a folder resources here would be hinted at
     loaded = load_all(find_metadata(KROWN_SAMPLES), REGISTRY)
     assert sorted(item.name for item in loaded) == [
         "empty_0.0",

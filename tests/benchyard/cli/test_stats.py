@@ -382,6 +382,6 @@ def test_another_metric_is_shown(case_folder: MakeCase, cli: Cli) -> None:
     for run in (1, 2, 3):
         record(folder, run, 1.0, values={"call_s": run * 1e-6, "rate": run * 1000.0})
     assert "2.00 µs" in cli("stats", folder, "--metric", "call_s").out
-    assert "2.00 k" in cli("stats", folder, "--metric", "rate").out
+    assert " 2,000 " in cli("stats", folder, "--metric", "rate").out
     said = cli("stats", folder, "--metric", "cal_s", code=2).err
-    assert "no step has the metric 'cal_s'; did you mean 'call_s'?" in said
+    assert "no metric is 'cal_s'; did you mean 'call_s'?" in said

@@ -2,9 +2,7 @@
 
 import json
 import re
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +17,9 @@ from benchyard.core.errors import (
     SettingsError,
 )
 from benchyard.core.model import Json
+from resources._commits import check_out, commit_of
 from resources._files import kept_file
+from resources._interpreters import interpreter
 from resources.process import Call, ProgramResource
 
 WORKER = Path(__file__).parent / "_python_function" / "function_worker.py"
@@ -37,16 +37,32 @@ class PythonFunctionSettings:
             begins with ``~``; or the name of an interpreter on ``PATH``. By default the one that
             Benchyard itself runs on.
         environment: Variables added to the lab's own, such as ``PYTHONHASHSEED``.
+        repository: Folder of a git repository whose modules are measured, as an absolute path or
+            one that begins with ``~``; its folder ``src``, if there is one, and its top are
+            searched for modules.
+        commit: Which commit of it, by digest, tag or branch. Its files are taken from git: what
+            is checked out in the repository, and edited there, plays no part.
     """
 
     python: str = ""
     environment: dict[str, str] = field(default_factory=dict[str, str])
+    repository: str = ""
+    commit: str = ""
 
     def __post_init__(self) -> None:
-        path = Path(self.python).expanduser()
-        if "/" in self.python and not path.is_absolute():
-            text = f"python is '{self.python}'; write an absolute path, or one that begins with ~"
-            raise SettingsError([("python", text)])
+        wrong: list[tuple[str, str]] = []
+        for name in ("python", "repository"):
+            text = getattr(self, name)
+            relative = text and text[0] not in "/~"
+            if relative and ("/" in text or name == "repository"):
+                told = f"{name} is '{text}'; write an absolute path, or one that begins with ~"
+                wrong.append((name, told))
+        if bool(self.repository) != bool(self.commit):
+            wrong.append(("commit", "repository and commit go together: give both, or neither"))
+        elif self.commit.startswith("-"):
+            wrong.append(("commit", f"'{self.commit}' is no name of a commit"))
+        if wrong:
+            raise SettingsError(wrong)
 
 
 class PythonFunction(ProgramResource[PythonFunctionSettings]):
@@ -56,17 +72,31 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
 
     def __init__(self, settings: PythonFunctionSettings, workspace: Workspace) -> None:
         super().__init__(settings, workspace)
-        self._version = ""
+        self._python = ""
+        self._commit = ""
+
+    def initialize(self) -> None:
+        """Take the files of the commit from the repository, if the case names one."""
+        if self.settings.repository:
+            self._commit = commit_of(self.settings.repository, self.settings.commit)
+            check_out(self.settings.repository, self._commit, self._source)
+
+    @property
+    def _source(self) -> Path:
+        return self.workspace.own / "source"
 
     def version(self) -> str:
-        """Return implementation and version of the Python that calls the function."""
-        self._version = self._version or _version_of(self.settings.python)
-        return self._version
+        """Return implementation and version of the Python, and the commit of the repository."""
+        self._python = self._python or _version_of(self.settings.python)
+        return _with_commit(self._python, self._commit)
 
     @classmethod
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return the version that the interpreter has now."""
-        return {"version": _version_of(str(settings.get("python") or ""))}
+        """Return the version that the interpreter has now, and the digest of the commit."""
+        python = _version_of(str(settings.get("python") or ""))
+        repository, commit = (str(settings.get(name) or "") for name in ("repository", "commit"))
+        found = commit_of(repository, commit) if repository and commit else ""
+        return {"version": _with_commit(python, found)}
 
     @classmethod
     def program_lines(
@@ -75,7 +105,7 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
         """Yield the interpreter, with the module of the function: by it its package is found."""
         del command
         try:
-            python = _interpreter(str(settings.get("python") or ""))
+            python = interpreter(str(settings.get("python") or "") or None)
         except ResourceError:
             return
         yield [python, "-m", str(parameters.get("function", "")).partition(":")[0] or "sys"]
@@ -132,7 +162,7 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
             result_file: Where the result of one further call goes, as JSON, for ``check``.
         """
         request: dict[str, Json] = {
-            "folder": str(self.workspace.shared),
+            "folders": list[Json](self._folders()),
             "function": function,
             "arguments": arguments or [],
             "keywords": keywords or {},
@@ -146,8 +176,13 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
         result = self.workspace.new_file(result_file) if result_file else None
         answer = self._answer({**request, "result": None if result is None else str(result)})
         python, times = answer["python"], answer["times"]
-        self._version = f"{python['implementation']} {python['version']}"
+        self._python = f"{python['implementation']} {python['version']}"
         return CommandResult(_told(times), result)
+
+    def _folders(self) -> list[str]:
+        """Return where modules are looked for before the interpreter's own places."""
+        source = [self._source / "src", self._source] if self._commit else []
+        return [str(place) for place in (self.workspace.shared, *source) if place.is_dir()]
 
     def _answer(self, request: Mapping[str, Json]) -> dict[str, Any]:
         """Let the worker time the function.
@@ -172,12 +207,21 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
 
     def _call_of(self, asked: Path, told: Path) -> Call:
         return Call(
-            arguments=[_interpreter(self.settings.python), str(WORKER), str(asked), str(told)],
+            arguments=[
+                interpreter(self.settings.python or None),
+                str(WORKER),
+                str(asked),
+                str(told),
+            ],
             folder=self.workspace.shared,
             stdout=kept_file(self.workspace, "stdout.txt"),
             stderr=kept_file(self.workspace, "stderr.txt"),
             environment=self.settings.environment,
         )
+
+
+def _with_commit(python: str, commit: str) -> str:
+    return f"{python}, commit {commit[:12]}" if commit else python
 
 
 def _told(times: Mapping[str, Any]) -> dict[str, Json]:
@@ -194,22 +238,6 @@ def _told(times: Mapping[str, Any]) -> dict[str, Json]:
     }
 
 
-def _interpreter(python: str) -> str:
-    """Return the interpreter's path.
-
-    Raises:
-        ResourceError: If there is none.
-    """
-    place = Path(python).expanduser()
-    wanted = str(place / "bin/python" if place.is_dir() else place) if python else sys.executable
-    found = shutil.which(wanted)
-    if found is None:
-        raise ResourceError(
-            f"there is no Python at '{python}'; name an interpreter, or a virtual environment"
-        )
-    return found
-
-
 def _version_of(python: str) -> str:
     """Ask an interpreter for its version.
 
@@ -218,7 +246,7 @@ def _version_of(python: str) -> str:
     """
     try:
         said = subprocess.run(
-            [_interpreter(python), "-I", "-S", "-c", _ASK_VERSION],
+            [interpreter(python or None), "-I", "-S", "-c", _ASK_VERSION],
             capture_output=True,
             check=True,
             timeout=_VERSION_SECONDS,

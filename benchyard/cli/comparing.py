@@ -9,7 +9,7 @@ import click
 
 from benchyard.analysis.comparison.document import csv_text, document, markdown
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.pairing import pair_sides, with_reference
+from benchyard.analysis.comparison.pairing import Against, pair_sides, with_reference
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
 from benchyard.analysis.comparison.run_sets import RunSet, pair, read_before
 from benchyard.analysis.comparison.sample_size import (
@@ -75,7 +75,13 @@ def _step_pairs(
     "--step", "steps", multiple=True, help="Only this step, by its id; a glob, several times."
 )
 @click.option("--reference", metavar="SIDE", help="What the others are compared with; the first.")
-@click.option("--all-pairs", is_flag=True, help="Compare each two sides.")
+@click.option(
+    "--against",
+    type=click.Choice([against.value for against in Against]),
+    default=Against.REFERENCE.value,
+    show_default=True,
+    help="What each side is compared with: the reference, the side before it, or all others.",
+)
 @click.option(
     "--pair",
     "pairs",
@@ -129,6 +135,7 @@ def command(
     steps: tuple[str, ...],
     reference: str | None,
     pairs: dict[str, str],
+    against: str,
     order: str,
     threshold: float,
     level: float,
@@ -136,7 +143,6 @@ def command(
     results: Path | None,
     root: Path,
     *,
-    all_pairs: bool,
     include_suspect: bool,
     planning: bool,
     as_csv: bool,
@@ -170,7 +176,7 @@ def command(
     else:
         found = with_reference(found, reference)
         names = [side.name for side in found]
-        compared = compare_sides(pair_sides(found, pairs, every_two=all_pairs), rule)
+        compared = compare_sides(pair_sides(found, pairs, Against(against)), rule)
     compared = in_order(compared, Order(order))
     if not report.prints:
         _show(compared, names, as_json=as_json, as_csv=as_csv)

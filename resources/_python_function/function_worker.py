@@ -30,7 +30,7 @@ def main() -> int:
     """Answer the request; return the exit code."""
     request_file, answer_file = sys.argv[1:]
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
-    sys.path[0] = request["folder"]  # this file's own folder is nobody's business
+    sys.path[:1] = request["folders"]  # this file's own folder is nobody's business
     try:
         call = prepared(request)
         answer = {"python": told(), "times": timed(call, request)}

@@ -139,7 +139,7 @@ def test_another_environment_is_used(
 
 
 def test_an_interpreter_that_is_none(workspace: Workspace) -> None:
-    with pytest.raises(ResourceError, match="there is no Python at '/nowhere'"):
+    with pytest.raises(ResourceError, match="there is no Python interpreter '/nowhere'"):
         PythonFunction(PythonFunctionSettings("/nowhere"), workspace).call("a:b")
     with pytest.raises(SettingsError, match="absolute"):
         PythonFunctionSettings("venv/bin/python")
@@ -164,3 +164,64 @@ def test_wrong_parameters_are_refused(parameters: dict[str, object], place: str)
 
 def test_the_worker_is_python_3_8() -> None:
     ast.parse(WORKER.read_text(), feature_version=(3, 8))
+
+
+# -- a commit of a repository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Return a repository whose package told 1, tells 2, and is edited to tell 3."""
+    folder = tmp_path / "repository"
+    package = folder / "src" / "package"
+    package.mkdir(parents=True)
+    _git(folder, "init", "--quiet")
+    for number in (1, 2):
+        (package / "__init__.py").write_text(f"def number(): return {number}\n")
+        _git(folder, "add", ".")
+        _git(folder, "commit", "--quiet", "--message", str(number))
+        _git(folder, "tag", f"v{number}")
+    (package / "__init__.py").write_text("def number(): return 3\n")
+    return folder
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    own = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *own, *arguments], cwd=folder, check=True)  # noqa: S607
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_files_of_a_commit_are_measured(
+    repository: Path, workspace: Workspace, number: int
+) -> None:
+    settings = PythonFunctionSettings(repository=str(repository), commit=f"v{number}")
+    timed = PythonFunction(settings, workspace)
+    timed.initialize()
+    timed.call("package:number", result_file="n.json", min_seconds=0.001, values=1)
+    assert result(timed, "n.json") == number
+    assert ", commit " in timed.version()
+    asked = {"repository": str(repository), "commit": f"v{number}"}
+    assert PythonFunction.installed(asked)["version"] == timed.version()
+
+
+def test_a_commit_that_is_none(repository: Path, workspace: Workspace) -> None:
+    settings = PythonFunctionSettings(repository=str(repository), commit="v3")
+    with pytest.raises(ResourceError, match="no commit 'v3' in "):
+        PythonFunction(settings, workspace).initialize()
+    gone = PythonFunctionSettings(repository="/nowhere", commit="v3")
+    with pytest.raises(ResourceError, match="the repository /nowhere: "):
+        PythonFunction(gone, workspace).initialize()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"repository": "/r"}, "give both, or neither"),
+        ({"commit": "v1"}, "give both, or neither"),
+        ({"repository": "r", "commit": "v1"}, "repository is 'r'; write an absolute path"),
+        ({"repository": "/r", "commit": "--exec=x"}, "is no name of a commit"),
+    ],
+)
+def test_what_names_no_commit_is_refused(given: dict[str, str], said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        PythonFunctionSettings(**given)

@@ -2,13 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from enum import StrEnum
+from itertools import combinations, pairwise
 
 from benchyard.analysis.comparison.run_sets import Pairs, RunSet, pair
 from benchyard.analysis.comparison.sides import Side, point_of
 from benchyard.core.errors import InputError
 from benchyard.core.model import plain, point_suffix
 from benchyard.core.wording import hint
+
+
+class Against(StrEnum):
+    """What each side is compared with."""
+
+    REFERENCE = "reference"
+    PREVIOUS = "previous"
+    ALL = "all"
 
 
 def with_reference(sides: Sequence[Side], reference: str | None) -> list[Side]:
@@ -27,15 +36,15 @@ def with_reference(sides: Sequence[Side], reference: str | None) -> list[Side]:
 
 
 def pair_sides(
-    sides: Sequence[Side], steps: Mapping[str, str], *, every_two: bool = False
+    sides: Sequence[Side], steps: Mapping[str, str], against: Against = Against.REFERENCE
 ) -> list[Pairs]:
-    """Pair the cases of the first side with those of each other one.
+    """Pair the cases of the sides: of the first one with those of each other one by default.
 
     Cases are paired by title; where the sides have no title in common, by the point of the matrix.
 
     Args:
         steps: Id of a step of the first side to that of the same step on the other sides.
-        every_two: Pair each two sides.
+        against: What each side is paired with: the first one, the one before it, or all.
 
     Raises:
         InputError: If nothing pairs up, a run is on both sides, or a step is not there.
@@ -43,11 +52,20 @@ def pair_sides(
     keyed = _by_point(sides) if _are_apart(sides) else [side.cases for side in sides]
     named = [_named_steps(cases, steps, first=not at) for at, cases in enumerate(keyed)]
     _refuse_unknown(sides, steps)
-    places = range(len(sides))
-    chosen = combinations(places, 2) if every_two else ((0, other) for other in places[1:])
     return [
-        _called(pair(named[one], named[other]), sides[one], sides[other]) for one, other in chosen
+        _called(pair(named[one], named[other]), sides[one], sides[other])
+        for one, other in _places(len(sides), against)
     ]
+
+
+def _places(count: int, against: Against) -> Iterable[tuple[int, int]]:
+    match against:
+        case Against.REFERENCE:
+            return ((0, other) for other in range(1, count))
+        case Against.PREVIOUS:
+            return pairwise(range(count))
+        case Against.ALL:
+            return combinations(range(count), 2)
 
 
 def _called(two: Pairs, one: Side, other: Side) -> Pairs:

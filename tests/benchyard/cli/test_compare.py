@@ -153,7 +153,7 @@ def test_several_sides_are_compared_with_the_reference(
     made = compared(cli, new, old, far, "--reference", old, code=3)
     assert made["sides"] == [str(old), str(new), str(far)]
     assert [one["ratio"] for one in made["comparisons"]] == pytest.approx([2, 9], rel=0.01)
-    made = compared(cli, old, new, far, "--all-pairs", "--sort", "change", code=3)
+    made = compared(cli, old, new, far, "--against", "all", "--sort", "change", code=3)
     assert [one["ratio"] for one in made["comparisons"]] == pytest.approx([9, 4.5, 2], rel=0.01)
     assert made["comparisons"][1]["verdict"] == "change"
     out = cli("compare", old, new, far, code=3).out

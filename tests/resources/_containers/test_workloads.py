@@ -22,6 +22,9 @@ pytestmark = [
 
 ROOT, NOBODY = 0, 65534
 SHARE = 0.01
+#: Packets of 1,514 bytes carry 66 bytes of headers that a program does not count; how large they
+#: are, the kernel decides as it is busy.
+HEADERS = 0.05
 #: What a program counts to the metric that must say the same, of the programs that know it whole:
 #: what it costs to give memory back at its end, a program cannot count any more.
 COMPARED = {
@@ -62,7 +65,8 @@ def compare(told: Told) -> str | None:
     if told["used"][metric] is None:
         assert told["reasons"][metric]
         return None
-    assert told["used"][metric] == pytest.approx(told["own"][own], rel=SHARE), told
+    share = HEADERS if metric == "resource_network_received_bytes" else SHARE
+    assert told["used"][metric] == pytest.approx(told["own"][own], rel=share), told
     return metric
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.analysis.comparison.pairing import pair_sides, with_reference
+from benchyard.analysis.comparison.pairing import Against, pair_sides, with_reference
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.sides import Places, Side, read_sides
 from benchyard.analysis.comparison.tables import table
@@ -140,10 +140,12 @@ def test_whatever_is_written_is_a_side_or_wrong_input(text: str) -> None:
 # -- pairing
 
 
-def paired(found: Sequence[Side], *, every_two: bool = False, **steps: str) -> list[list[str]]:
+def paired(
+    found: Sequence[Side], *, against: Against = Against.REFERENCE, **steps: str
+) -> list[list[str]]:
     return [
         [two.baseline, two.candidate, *(f"{a.title} {b.title}" for a, b in two.both)]
-        for two in pair_sides(found, steps, every_two=every_two)
+        for two in pair_sides(found, steps, against)
     ]
 
 
@@ -170,11 +172,12 @@ def test_each_is_compared_with_the_reference_or_each_two(tmp_path: Path) -> None
         case(tmp_path, name)
     found = sides(tmp_path, *"abc")
     assert [one[:2] for one in paired(found)] == [["a", "b"], ["a", "c"]]
-    assert [one[:2] for one in paired(found, every_two=True)] == [
+    assert [one[:2] for one in paired(found, against=Against.ALL)] == [
         ["a", "b"],
         ["a", "c"],
         ["b", "c"],
     ]
+    assert [one[:2] for one in paired(found, against=Against.PREVIOUS)] == [["a", "b"], ["b", "c"]]
     assert [one[:2] for one in paired(with_reference(found, "b"))] == [["b", "a"], ["b", "c"]]
     with pytest.raises(InputError, match="no side is 'x'"):
         with_reference(found, "x")
@@ -248,13 +251,13 @@ def test_of_several_sides_each_step_has_a_line_for_each(tmp_path: Path) -> None:
     ]
     assert verdicts.count(Verdict.REGRESSION) == 2
     assert both.tested == 4
-    every, _ = table(compare_sides(pair_sides(found, {}, every_two=True), Rule()))
+    every, _ = table(compare_sides(pair_sides(found, {}, Against.ALL), Rule()))
     assert "AGAINST" in every.heads
 
 
 def test_without_the_reference_nothing_is_a_regression(tmp_path: Path) -> None:
     for name, factor in (("a", 9.0), ("b", 1.0), ("c", 2.0)):
         place(tmp_path / name, queries({"q": [factor * v for v in BASE]}))
-    pairs = pair_sides(sides(tmp_path, *"abc"), {}, every_two=True)
+    pairs = pair_sides(sides(tmp_path, *"abc"), {}, Against.ALL)
     verdicts = [row.verdict for row in compare_sides(pairs, Rule()).rows]
     assert verdicts == [Verdict.IMPROVEMENT, Verdict.IMPROVEMENT, Verdict.CHANGE]

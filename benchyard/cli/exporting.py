@@ -52,13 +52,9 @@ _STDOUT = Path("-")
     type=ExportFile(*WRITERS, *_PAPERS),
     help="File to write: .csv, .parquet, .arrow, .xlsx, .tex or .md; - is stdout.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["csv", "latex", "markdown"]),
-    show_default="csv",
-    help="What stdout gets.",
-)
+@click.option("--csv", "format_", flag_value="csv", help="CSV on stdout; so it is without -o.")
+@click.option("--latex", "format_", flag_value="latex", help="LaTeX tables on stdout.")
+@click.option("--markdown", "format_", flag_value="markdown", help="Markdown tables on stdout.")
 @click.option(
     "--summary", is_flag=True, help="A row for each step and metric, not each repetition."
 )
@@ -131,7 +127,7 @@ def _refuse_useless(
 ) -> None:
     if format_ and _STDOUT not in (file for file, _ in outputs):
         raise click.UsageError(
-            "--format is for stdout; the ending of a file says how it is written"
+            "--csv, --latex and --markdown are for stdout; a file's ending says how it is written"
         )
     if columns is not None and "rows" not in (kind for _, kind in outputs):
         raise click.UsageError("--columns is for rows; tables have their columns by --points")

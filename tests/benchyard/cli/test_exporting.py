@@ -62,8 +62,8 @@ def test_several_files_are_written_at_once(case: Path, cli: Cli, tmp_path: Path)
 
 
 def test_tables_go_to_stdout_by_their_format(case: Path, cli: Cli) -> None:
-    assert r"{first} & 1.25 \pm 0.25 \\" in cli("export", case, "--format", "latex").out
-    made = cli("export", case, "-o", "-", "--format", "markdown", "--metric", "*_s").out
+    assert r"{first} & 1.25 \pm 0.25 \\" in cli("export", case, "--latex").out
+    made = cli("export", case, "-o", "-", "--markdown", "--metric", "*_s").out
     assert "| step | duration (s) | latency p99 (ms) |" in made
 
 
@@ -111,9 +111,9 @@ def test_runs_that_cannot_be_read_are_told_and_the_others_written(case: Path, cl
         (["--columns", "valu"], "no column is 'valu'; did you mean 'value'?"),
         (["--columns", ","], "no column is named"),
         (["--campaign", "2020"], "has no earlier campaign '2020'"),
-        (["-o", "made.csv", "--format", "latex"], "--format is for stdout"),
+        (["-o", "made.csv", "--latex"], "are for stdout"),
         (["-o", "made.tex", "--columns", "run"], "--columns is for rows"),
-        (["--format", "xlsx"], "is not one of"),
+        (["--xlsx"], "No such option"),
     ],
 )
 def test_wrong_input_is_one_sentence(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -222,6 +223,6 @@ def test_a_commit_that_is_none(repository: Path, workspace: Workspace) -> None:
         ({"repository": "/r", "commit": "--exec=x"}, "is no name of a commit"),
     ],
 )
-def test_what_names_no_commit_is_refused(given: dict[str, str], said: str) -> None:
+def test_what_names_no_commit_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         PythonFunctionSettings(**given)

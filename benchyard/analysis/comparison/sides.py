@@ -5,9 +5,10 @@ PLACE is a folder (results, a case, or one with several of these) or the name of
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from benchyard.analysis.comparison.run_numbers import parse_runs
@@ -185,7 +186,8 @@ def _points(
         yield "", dict(cases)
         return
     groups: dict[str, dict[str, RunSet]] = {}
-    for run_set in sorted(cases.values(), key=_place_in_order):
+    declared = cache(_declared)
+    for run_set in sorted(cases.values(), key=lambda one: _place_in_order(one, declared)):
         told = _told_apart(point_of(run_set), wanted)
         if told is not None:
             groups.setdefault(told, {})[run_set.title] = run_set
@@ -198,12 +200,27 @@ def _points(
     yield from groups.items()
 
 
-def _place_in_order(run_set: RunSet) -> list[tuple[bool, float, str]]:
-    """Sort numbers by size, before texts."""
-    return [
-        (False, value, "") if isinstance(value, int | float) else (True, 0.0, plain(value))
-        for value in point_of(run_set).values()
-    ]
+def _place_in_order(
+    run_set: RunSet, declared: Callable[[str], Mapping[str, Sequence[Json]]]
+) -> list[tuple[int, bool, float, str]]:
+    """Sort values as the case's matrix has them; what it has not, after these, numbers by size."""
+    matrix = declared(str(run_set.everything[-1].case.get("folder")))
+    places: list[tuple[int, bool, float, str]] = []
+    for name, value in point_of(run_set).items():
+        values = matrix.get(name, ())
+        at = values.index(value) if value in values else len(values)
+        number = isinstance(value, int | float)
+        places.append((at, not number, value if number else 0.0, plain(value)))
+    return places
+
+
+def _declared(folder: str) -> Mapping[str, Sequence[Json]]:
+    """Return the matrix of the case in a folder; empty where it cannot be read any more."""
+    document = read_metadata(Path(folder, METADATA))
+    matrix = document.get("matrix") if isinstance(document, dict) else None
+    if not isinstance(matrix, dict):
+        return {}
+    return {name: values for name, values in matrix.items() if isinstance(values, list)}
 
 
 def _told_apart(point: Mapping[str, Json], wanted: str) -> str | None:

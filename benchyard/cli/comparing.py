@@ -25,8 +25,8 @@ from benchyard.analysis.comparison.verdicts import compare, compare_sides
 from benchyard.analysis.comparison.wording import lacks_suspect, remarks, summary, uncounted, untold
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
 from benchyard.cli.common import json_option, results_option, root_option
+from benchyard.cli.option_types import Percent
 from benchyard.cli.terminal import print_json, print_table, say, styled
-from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
 from benchyard.core.wording import printable
@@ -39,13 +39,6 @@ _COLOURS = {
     Verdict.CHANGE: "cyan",
     Verdict.CANNOT_TELL: "yellow",
 }
-
-
-def _percent(context: click.Context, parameter: click.Parameter, text: str) -> float:
-    try:
-        return parse_percent(text)
-    except InputError as error:
-        raise click.BadParameter(str(error), context, parameter) from error
 
 
 def _step_pairs(
@@ -102,16 +95,14 @@ def _step_pairs(
     "--threshold",
     default="1%",
     show_default=True,
-    callback=_percent,
-    metavar="PERCENT",
+    type=Percent(),
     help="Smallest change that is called.",
 )
 @click.option(
     "--level",
     default="1%",
     show_default=True,
-    callback=_percent,
-    metavar="PERCENT",
+    type=Percent(),
     help="Chance of even one false call, over all comparisons together.",
 )
 @click.option("--include-suspect", is_flag=True, help="Take in what is marked suspect.")
@@ -120,8 +111,7 @@ def _step_pairs(
     "--sensitivity",
     default="1%",
     show_default=True,
-    callback=_percent,
-    metavar="PERCENT",
+    type=Percent(),
     help="With --plan: the change to be shown.",
 )
 @comparison_reports

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from benchyard.core.amounts import parse_since
+from benchyard.core.amounts import parse_percent, parse_since
+from benchyard.core.errors import InputError
 
 #: A cooldown that is in proportion to the runs.
 AUTO = "auto"
@@ -84,6 +85,21 @@ class Cooldown(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
     ) -> float | None:
         """Return the number, or None; fails, in a sentence, for what is neither."""
         return None if value == AUTO else self._seconds.convert(value, param, ctx)
+
+
+class Percent(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
+    """A share, written as a percentage such as ``1%``."""
+
+    name = "percent"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the share; fails, in a sentence, for what is no percentage."""
+        try:
+            return parse_percent(str(value))
+        except InputError as error:
+            self.fail(str(error), param, ctx)
 
 
 def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:

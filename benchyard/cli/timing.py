@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath, OutputFile
+from benchyard.cli.option_types import NamedPath, OutputFile, Percent
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.timing_display import progress
-from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import write_atomically
 from benchyard.statistics.figures import plural
@@ -29,13 +28,6 @@ from benchyard.timing.execution import Streams, executor
 from benchyard.timing.noise import load_before, warnings
 from benchyard.timing.plan import MOST, Plan, cannot_tell
 from benchyard.timing.saving import refuse_taken, save_case
-
-
-def _percent(context: click.Context, parameter: click.Parameter, text: str) -> float:
-    try:
-        return parse_percent(text)
-    except InputError as error:
-        raise click.BadParameter(str(error), context, parameter) from error
 
 
 def _runs(
@@ -79,9 +71,9 @@ def _runs(
     show_default=True,
     help="Seconds after which no further round begins.",
 )
-@click.option("--until", default="1%", show_default=True, callback=_percent, metavar="PERCENT")
-@click.option("--level", default="1%", show_default=True, callback=_percent, metavar="PERCENT")
-@click.option("--threshold", default="1%", show_default=True, callback=_percent, metavar="PERCENT")
+@click.option("--until", default="1%", show_default=True, type=Percent())
+@click.option("--level", default="1%", show_default=True, type=Percent())
+@click.option("--threshold", default="1%", show_default=True, type=Percent())
 @click.option("--ignore-failure", is_flag=True, help="Go on after an exit code other than 0.")
 @click.option("--seed", type=int, help="Of the random order; the same seed, the same order.")
 @click.option("--export-json", type=OutputFile(), help="Write everything as JSON.")

@@ -67,8 +67,7 @@ _STDOUT = Path("-")
 @click.option(
     "--points",
     type=click.Choice(["columns", "rows"]),
-    default="columns",
-    show_default=True,
+    show_default="columns up to four points",
     help="Where tables of LaTeX and Markdown have the points of a matrix.",
 )
 @click.option(
@@ -86,7 +85,7 @@ def command(
     format_: str | None,
     metrics: tuple[str, ...],
     columns: tuple[str, ...] | None,
-    points: str,
+    points: str | None,
     campaign: str | None,
     *,
     summary: bool,
@@ -108,7 +107,8 @@ def command(
     # Rows come last: what does not count is told by them.
     for file, kind in sorted(outputs, key=lambda output: output[1] == "rows"):
         if kind in _WRITE_TABLES:
-            tables = paper_tables(sources, choice, tally, points_as_rows=points == "rows")
+            as_rows = None if points is None else points == "rows"
+            tables = paper_tables(sources, choice, tally, points_as_rows=as_rows)
             _write_text(_WRITE_TABLES[kind](tables), file)
         else:
             _write_rows(rows, file)

@@ -14,6 +14,8 @@ from benchyard.show.export.summarized import summaries
 from benchyard.show.export.tidy import Choice, Tally, refuse_nothing
 
 _Statistics = Mapping[str, Any]
+#: Points that fit beside each other on a page.
+_MOST_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +39,16 @@ class PaperTable:
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """The newest runs of one point: statistics by step and metric, names of steps."""
+    """The newest runs of one point: statistics by step and metric, units, names of steps."""
 
     source: Source
     statistics: Mapping[tuple[str, str], _Statistics]
+    units: Mapping[str, str | None]
     names: Mapping[str, str]
 
 
 def paper_tables(
-    sources: Sequence[Source], choice: Choice, tally: Tally, *, points_as_rows: bool = False
+    sources: Sequence[Source], choice: Choice, tally: Tally, *, points_as_rows: bool | None = None
 ) -> list[PaperTable]:
     """Return the tables of some cases: the medians of the newest subject's runs.
 
@@ -53,7 +56,7 @@ def paper_tables(
     for each metric, with a column for each point; else one table, with a column for each metric.
 
     Args:
-        points_as_rows: Whether points of a matrix are rows.
+        points_as_rows: Whether points of a matrix are rows; None decides by their number.
 
     Raises:
         InputError: If no run is there, or no metric is called so.
@@ -65,7 +68,8 @@ def paper_tables(
     metrics.refuse_unmatched()
     made: list[PaperTable] = []
     for case in _by_case(points):
-        if points_as_rows or not any(point.source.point for point in case):
+        many = len(case) > _MOST_COLUMNS if points_as_rows is None else points_as_rows
+        if many or not any(point.source.point for point in case):
             made.append(_with_points_as_rows(case))
         else:
             made += _with_points_as_columns(case)
@@ -85,14 +89,16 @@ def _by_case(points: Sequence[_Point]) -> list[list[_Point]]:
 def _point(source: Source, choice: Choice, tally: Tally, metrics: Metrics) -> Iterator[_Point]:
     for document, _ in list(summaries(source, choice, tally))[:1]:
         steps: list[dict[str, Any]] = [*_steps(document)]
-        statistics = {
-            (step["id"], name): metric["statistics"]
+        wanted: list[tuple[str, str, dict[str, Any]]] = [
+            (step["id"], name, metric)
             for step in steps
             for name, metric in metrics.of(step.get("metrics") or {}).items()
             if metric["statistics"]["n"]
-        }
+        ]
+        statistics = {(step, name): metric["statistics"] for step, name, metric in wanted}
+        units = {name: metric["unit"] for _, name, metric in wanted}
         named = {step["id"]: step["name"] for step in steps}
-        yield _Point(source, statistics, named)
+        yield _Point(source, statistics, units, named)
 
 
 def _steps(document: JsonObject) -> Iterator[dict[str, Any]]:
@@ -149,7 +155,8 @@ def _scale(case: Sequence[_Point], metric: str) -> Scale:
     found = [
         s.get("median") for p in case for (_, name), s in p.statistics.items() if name == metric
     ]
-    return scale_of(metric, [median for median in found if median is not None])
+    unit = next((point.units[metric] for point in case if metric in point.units), None)
+    return scale_of(metric, [median for median in found if median is not None], unit)
 
 
 def _figure(point: _Point, step: str, metric: str, scale: Scale) -> Figure | None:

@@ -47,9 +47,13 @@ class Scale:
     unit: str | None = None
 
 
-def scale_of(metric: str, medians: Iterable[float]) -> Scale:
-    """Return the unit in which the largest of some medians has one to three digits and a point."""
-    unit, _ = unit_and_direction(metric)
+def scale_of(metric: str, medians: Iterable[float], declared: str | None = None) -> Scale:
+    """Return the unit in which the largest of some medians has one to three digits and a point.
+
+    Args:
+        declared: The unit that the case gives to the metric; without one the name tells it.
+    """
+    unit = declared or unit_and_direction(metric)[0]
     most = max((abs(median) for median in medians), default=0.0)
     scales = _SCALES.get(unit or "", ((1.0, unit if unit != "1" else None),))
     found = next(((size, name) for size, name in scales if most >= size), scales[-1])

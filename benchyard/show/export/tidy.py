@@ -12,6 +12,7 @@ from benchyard.results.subject import Subject, digest_of, subject_of
 from benchyard.results.summary_metrics import (
     UNFINISHED_RUN,
     Numbers,
+    declared_kinds,
     left_out_because,
     levels_of,
     name_of,
@@ -182,9 +183,10 @@ def _of_source(
         end = origin(record)
         for step in record.steps:
             before = (*start, record.run, step.index, text(step.id), text(step.name))
+            kinds = declared_kinds(step)
             for made in _executions(step, why, taken[step.index], choice):
                 if tally.counts(made) or not choice.counted:
-                    yield from _rows(before, made, end, metrics)
+                    yield from _rows(before, made, end, metrics, kinds)
 
 
 def _measured_names(records: Iterable[RunRecord]) -> dict[int, set[str]]:
@@ -237,7 +239,13 @@ def _why_not(step: StepRecord, choice: Choice) -> str | None:
     return left_out_because(step, include_suspect=choice.include_suspect)
 
 
-def _rows(before: Cells, made: _Execution, end: Cells, metrics: Metrics) -> Iterator[Cells]:
+def _rows(
+    before: Cells,
+    made: _Execution,
+    end: Cells,
+    metrics: Metrics,
+    kinds: Mapping[str, tuple[str | None, str | None]],
+) -> Iterator[Cells]:
     after = (
         made.outcome.value,
         made.left_out,
@@ -249,7 +257,8 @@ def _rows(before: Cells, made: _Execution, end: Cells, metrics: Metrics) -> Iter
     for (source, name), value in made.numbers.items():
         known = value is not None or name == DURATION
         if metrics.take(name) and known:
-            unit, direction = unit_and_direction(name)
+            declared = kinds.get(name) if source == "command" else None
+            unit, direction = declared or unit_and_direction(name)
             metric = (text(name), value, unit, direction, source)
             yield (*before, made.attempt, made.repetition, *metric, *after)
 

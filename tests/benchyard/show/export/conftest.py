@@ -38,6 +38,7 @@ def step(
     outcome: Outcome = DONE,
     measure: bool = True,
     sampled: Mapping[str, Json] | None = None,
+    parameters: Mapping[str, Json] | None = None,
 ) -> StepRecord:
     return StepRecord(
         index=index,
@@ -45,7 +46,7 @@ def step(
         name=name,
         resource="Process",
         command="execute",
-        parameters={},
+        parameters=parameters or {},
         measure=measure,
         outcome=outcome,
         attempts=attempts,

@@ -7,7 +7,7 @@ from statistics import median as median_of
 import pytest
 
 from benchyard.core.errors import InputError
-from benchyard.core.model import Outcome
+from benchyard.core.model import Json, Outcome
 from benchyard.show.export.columns import Cell, Cells, Rows
 from benchyard.show.export.paper import PaperTable, markdown, paper_tables
 from benchyard.show.export.sources import Source
@@ -25,7 +25,7 @@ from tests.benchyard.show.export.conftest import (
 )
 
 
-def tables(results: Path, *metrics: str, points_as_rows: bool = False) -> list[PaperTable]:
+def tables(results: Path, *metrics: str, points_as_rows: bool | None = None) -> list[PaperTable]:
     choice = Choice(metrics)
     return paper_tables(sources(results), choice, Tally(), points_as_rows=points_as_rows)
 
@@ -71,6 +71,23 @@ def test_points_of_a_matrix_are_columns_or_rows(write_run: WriteRun) -> None:
         ["1", "a", "sort", "1.0035 ± 0.0025"],
         ["2", "a", "sort", "0.5035 ± 0.0025"],
     ]
+
+
+def test_more_points_than_a_page_is_wide_are_rows(write_run: WriteRun) -> None:
+    for threads in range(1, 6):
+        results = write_six(write_run, 1.0, point={"threads": threads})
+        [table] = tables(results)
+        assert len(table.rows) == (1 if threads < 5 else 5)
+
+
+def test_a_declared_unit_stands_in_tables_and_rows(write_run: WriteRun) -> None:
+    declared: dict[str, Json] = {"metrics": {"rows_per_s": {"json": "rate", "unit": "rows/s"}}}
+    made = attempt(repetition(1.0, values={"rows_per_s": 100}))
+    results = write_run(1, step(made, parameters=declared))
+    [table] = tables(results, "rows_per_s")
+    assert list(table.heads) == [("rows", "rows/s")]
+    rows = tidy(sources(results), Choice(("rows_per_s",)), Tally()).only(("unit", "direction"))
+    assert list(rows.read()) == [("rows/s", "larger is better")]
 
 
 def test_steps_that_are_called_otherwise_at_each_point_have_their_id(write_run: WriteRun) -> None:

@@ -54,6 +54,9 @@ def echo() -> list[str]:
     return [sys.executable, "-c", ECHO, "${port}"]
 
 
+DIE = ["${port}", "die"]
+
+
 def asking(word: str) -> list[str]:
     return [sys.executable, "-c", ASK, "${port}", word]
 
@@ -191,7 +194,8 @@ def test_a_crash_during_a_step_fails_it_with_the_log(start: Start) -> None:
     with pytest.raises(
         CommandFailedError, match=r"(?s)ended: exit code 7; it said: .*asked to die"
     ) as caught:
-        service.execute(asking("die"))
+        # Whoever asked is still there when the end is noticed, however late that is.
+        service.execute([sys.executable, "-c", f"{ASK}; import time; time.sleep(600)", *DIE])
     assert not isinstance(caught.value, ProgramFailedError)
     assert not service.alive()
     with pytest.raises(CommandFailedError, match="exit code 7"):

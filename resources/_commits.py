@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchyard.core.errors import ResourceError
 from benchyard.core.wording import quote
+from benchyard.host.git import ask_git
 
 #: Seconds for one question to git; an archive of a large repository takes some.
 _SECONDS = 120.0
@@ -48,21 +49,13 @@ def check_out(repository: str, commit: str, folder: Path) -> None:
 
 
 def _git(repository: str, *arguments: str, of: str) -> str:
-    place = os.path.expanduser(repository)  # noqa: PTH111 - Path's own raises for a user who is none
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    place = Path(os.path.expanduser(repository))  # noqa: PTH111 - Path's own raises for a user who is none
+    if not place.is_dir():
+        raise ResourceError(f"the repository {quote(repository)}: there is no such folder")
     try:
-        answer = subprocess.run(
-            ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments],  # noqa: S607
-            cwd=place,
-            env=clean,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=True,
-            timeout=_SECONDS,
-        )
+        return ask_git(place, *arguments, seconds=_SECONDS)
     except subprocess.CalledProcessError as error:
         said = quote(error.stderr.decode(errors="replace").strip() or "it is not there")
         raise ResourceError(f"no commit '{quote(of)}' in {quote(repository)}: {said}") from error
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise ResourceError(f"the repository {quote(repository)}: {error}") from error
-    return answer.stdout.decode(errors="replace").strip()

@@ -4,7 +4,6 @@ Nothing here fails: what a host does not tell is null. Sizes are bytes, frequenc
 """
 
 import hashlib
-import os
 import platform
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +33,7 @@ from benchyard.host.facts.system import (
     timezone,
     virtualization,
 )
+from benchyard.host.git import ask_git
 
 #: What schedules, what measures, what shipped resources compute with.
 PACKAGES = ("prefect", "psutil", "duckdb", "tpchgen-cli", "docker")
@@ -138,19 +138,7 @@ def work_tree_state(folder: Path, without: Sequence[Path] = ()) -> JsonObject | 
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    # A case's repository is somebody else's: its settings must not start a program here, nor may
-    # looking lock its index; and git's own variables would point to another repository.
-    safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        answer = subprocess.run(
-            ["git", *safe, "-C", str(folder), *arguments],  # noqa: S607 - git is where PATH says
-            env=clean | {"GIT_OPTIONAL_LOCKS": "0"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=GIT_TIMEOUT,
-            check=True,
-        )
+        return ask_git(folder, *arguments, seconds=GIT_TIMEOUT)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    return answer.stdout.decode(errors="replace").strip()

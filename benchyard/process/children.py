@@ -257,12 +257,18 @@ def spawn(
             line = launch(order)
             kept.pop_all()
         except (OSError, ValueError) as error:
-            why = str(error).partition("] ")[2] or error  # a number says nothing to a user
-            raise CommandFailedError(f"cannot start '{arguments[0]}': {why}") from error
+            raise CommandFailedError(f"cannot start '{arguments[0]}': {_why(error)}") from error
         except BaseException:
             kill_labelled(CHILD, lambda value: value == label)
             raise
     return Child(line, label, began_ns, *ours)
+
+
+def _why(error: OSError | ValueError) -> str:
+    """Say what an error says, without its number: that says nothing to a user."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return f"{error.strerror}: {error.filename!r}" if error.filename else error.strerror
 
 
 def _streams(

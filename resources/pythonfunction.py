@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, ClassVar
@@ -238,8 +239,9 @@ def _told(times: Mapping[str, Any]) -> dict[str, Json]:
     }
 
 
+@cache
 def _version_of(python: str) -> str:
-    """Ask an interpreter for its version.
+    """Ask an interpreter for its version, once: a matrix has many points.
 
     Raises:
         ResourceError: If it does not tell.

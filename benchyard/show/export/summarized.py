@@ -17,7 +17,7 @@ from benchyard.show.export.columns import (
     text,
 )
 from benchyard.show.export.sources import Source, read
-from benchyard.show.export.tidy import Choice, Tally, origin, refuse_nothing, start_of_row
+from benchyard.show.export.tidy import Choice, Tally, origin, rows_of_sources, start_of_row
 
 _BEFORE = (Column("campaign"), Column("step", Kind.WHOLE), Column("step_id"), Column("step_name"))
 #: Column to where its value stands in the statistics of a metric.
@@ -57,19 +57,16 @@ def summarized(sources: Sequence[Source], choice: Choice, tally: Tally) -> Rows:
     """Return the rows of some cases; runs of another subject than the newest have their own."""
     points = point_columns([source.point for source in sources], [one.name for one in _OURS])
 
-    def rows() -> Iterator[Cells]:
-        metrics, made = Metrics(choice.metrics), 0
-        tally.begin()
-        for source in sources:
-            start = start_of_row(source, points)
-            for document, end in summaries(source, choice, tally):
-                for cells in _of_summary(document, metrics):
-                    made += 1
-                    yield (*start, *cells, *end)
-        metrics.refuse_unmatched()
-        refuse_nothing(made, sources, tally.unreadable)
+    def of_source(source: Source, metrics: Metrics) -> Iterator[Cells]:
+        start = start_of_row(source, points)
+        for document, end in summaries(source, choice, tally):
+            for cells in _of_summary(document, metrics):
+                yield (*start, *cells, *end)
 
-    return Rows((Column("case"), *points.values(), *_BEFORE, *_AFTER), rows)
+    return Rows(
+        (Column("case"), *points.values(), *_BEFORE, *_AFTER),
+        lambda: rows_of_sources(sources, choice, tally, of_source),
+    )
 
 
 def summaries(source: Source, choice: Choice, tally: Tally) -> Iterator[tuple[JsonObject, Cells]]:

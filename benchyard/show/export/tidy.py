@@ -1,7 +1,7 @@
 """The tidy form: a row for each run, step, repetition and metric."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -138,17 +138,34 @@ def tidy(sources: Sequence[Source], choice: Choice, tally: Tally) -> Rows:
     """Return the rows of all runs of some cases, case by case and in the order of the runs."""
     points = point_columns([source.point for source in sources], [one.name for one in _OURS])
 
-    def rows() -> Iterator[Cells]:
-        metrics, made = Metrics(choice.metrics), 0
-        tally.begin()
-        for source in sources:
-            for cells in _of_source(source, points, choice, metrics, tally):
-                made += 1
-                yield cells
-        metrics.refuse_unmatched()
-        refuse_nothing(made, sources, tally.unreadable)
+    def of_source(source: Source, metrics: Metrics) -> Iterator[Cells]:
+        return _of_source(source, points, choice, metrics, tally)
 
-    return Rows((_CASE, *points.values(), *_BEFORE, *_METRIC, *_AFTER), rows)
+    return Rows(
+        (_CASE, *points.values(), *_BEFORE, *_METRIC, *_AFTER),
+        lambda: rows_of_sources(sources, choice, tally, of_source),
+    )
+
+
+def rows_of_sources(
+    sources: Sequence[Source],
+    choice: Choice,
+    tally: Tally,
+    of_source: Callable[[Source, Metrics], Iterator[Cells]],
+) -> Iterator[Cells]:
+    """Yield the rows of some cases, one after another.
+
+    Raises:
+        InputError: At the end, if there was none, or a wanted metric is nowhere.
+    """
+    metrics, made = Metrics(choice.metrics), 0
+    tally.begin()
+    for source in sources:
+        for cells in of_source(source, metrics):
+            made += 1
+            yield cells
+    metrics.refuse_unmatched()
+    refuse_nothing(made, sources, tally.unreadable)
 
 
 def refuse_nothing(made: int, sources: Sequence[Source], unreadable: Sequence[str]) -> None:

@@ -54,9 +54,6 @@ def echo() -> list[str]:
     return [sys.executable, "-c", ECHO, "${port}"]
 
 
-DIE = ["${port}", "die"]
-
-
 def asking(word: str) -> list[str]:
     return [sys.executable, "-c", ASK, "${port}", word]
 
@@ -195,7 +192,9 @@ def test_a_crash_during_a_step_fails_it_with_the_log(start: Start) -> None:
         CommandFailedError, match=r"(?s)ended: exit code 7; it said: .*asked to die"
     ) as caught:
         # Whoever asked is still there when the end is noticed, however late that is.
-        service.execute([sys.executable, "-c", f"{ASK}; import time; time.sleep(600)", *DIE])
+        service.execute(
+            [sys.executable, "-c", f"{ASK}; import time; time.sleep(600)", "${port}", "die"]
+        )
     assert not isinstance(caught.value, ProgramFailedError)
     assert not service.alive()
     with pytest.raises(CommandFailedError, match="exit code 7"):

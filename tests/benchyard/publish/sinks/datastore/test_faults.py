@@ -1,5 +1,6 @@
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -170,19 +171,24 @@ def test_where_nobody_listens(spooled: MakeSpooled) -> None:
     connection.close()
 
 
+@pytest.fixture
+def own() -> Iterator[Emulator]:
+    """Return an emulator of a test's own: what commits late would come into the next test."""
+    with running(index=INDEX_FILE) as emulator:
+        yield emulator
+
+
 def test_a_slow_answer_ends_at_the_deadline(
-    emulator: Emulator, connect: Connect, spooled: MakeSpooled
+    own: Emulator, connect: Connect, spooled: MakeSpooled
 ) -> None:
-    emulator.faults.slow(5.0, times=1, methods=["Commit"])
+    own.faults.slow(5.0, times=1, methods=["Commit"])
     with pytest.raises(SinkUnavailableError, match="DEADLINE_EXCEEDED"):
-        DatastoreSink(connect(emulator, 1.0)).store(spooled())
+        DatastoreSink(connect(own, 1.0)).store(spooled())
 
 
-def test_closing_ends_what_waits(
-    emulator: Emulator, connect: Connect, spooled: MakeSpooled
-) -> None:
-    emulator.faults.slow(3.0, times=None, methods=["Commit"])
-    sink = DatastoreSink(connect(emulator))
+def test_closing_ends_what_waits(own: Emulator, connect: Connect, spooled: MakeSpooled) -> None:
+    own.faults.slow(3.0, times=None, methods=["Commit"])
+    sink = DatastoreSink(connect(own))
     threading.Timer(0.3, sink.close).start()
     with pytest.raises(SinkUnavailableError):
         sink.store(spooled())

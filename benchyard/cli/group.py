@@ -49,6 +49,7 @@ COMMANDS = {
         "Show what failed and was retried, the most fragile steps first.",
     ),
     "plot": ("benchyard.cli.plot", "Draw results, or the curves of a run."),
+    "serve": ("benchyard.cli.serving", "Show results in a browser."),
     "trace": (
         "benchyard.cli.trace",
         "Make a timeline of runs, or of traces of others.",

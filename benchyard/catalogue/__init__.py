@@ -1,0 +1,1 @@
+"""What results there are below some folders: found, paged, searched, loaded."""

@@ -1,0 +1,99 @@
+"""An entry of the catalogue: one thing that was found below a root."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchyard.core.model import Json
+
+#: Format of runs that Benchyard made.
+RUN = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One run, file or folder of results.
+
+    What is not known is None or empty.
+
+    Args:
+        id: Stable as long as it stays where it is; 16 hexadecimal digits.
+        format: Name of its format, such as ``run``.
+        root: The folder that was searched.
+        path: Where it lies below the root, with ``/``; ``.`` is the root itself.
+        created_s: Seconds since the epoch.
+        updated_s: Seconds since the epoch.
+        title: What people call it: of a run, its case's title with the point of the matrix.
+        broken: Why it cannot be read; empty is right.
+        under_way: Whether it is still being written.
+        case: Name of its case, without the point.
+        point: Of the matrix.
+        run: Its number.
+        outcome: As in its record.
+        started_s: Seconds since the epoch.
+        duration_s: Seconds.
+        host: Name of the testbed.
+        commit: Of the case's repository.
+        versions: Resource to version.
+        tags: Of its case.
+        counts: What it contains, such as ``steps``, ``attempts``, ``suspect``.
+        parameters: Matrix point and parameters of steps (``STEP.NAME``), for filters.
+    """
+
+    id: str
+    format: str
+    root: Path
+    path: str
+    created_s: float
+    updated_s: float
+    title: str = ""
+    broken: str = ""
+    under_way: bool = False
+    case: str = ""
+    point: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    run: int | None = None
+    outcome: str | None = None
+    started_s: float | None = None
+    duration_s: float | None = None
+    host: str = ""
+    commit: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    tags: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def place(self) -> Path:
+        """The file or folder itself."""
+        return self.root / self.path
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEntry:
+    """A case, or a point of its matrix, with runs in one results folder.
+
+    Args:
+        id: Stable as long as its results folder stays where it is; 16 hexadecimal digits.
+        path: Of its results folder below the root.
+        runs: Number of its runs, finished or not.
+        failed: How many of them did not complete.
+        newest_s: When the newest began, in seconds since the epoch.
+        hosts: Names of the testbeds, sorted.
+    """
+
+    id: str
+    root: Path
+    path: str
+    title: str
+    case: str
+    point: Mapping[str, Json]
+    tags: tuple[str, ...]
+    runs: int
+    failed: int
+    newest_s: float | None
+    hosts: tuple[str, ...]
+
+    @property
+    def results(self) -> Path:
+        """The folder with the runs."""
+        return self.root / self.path

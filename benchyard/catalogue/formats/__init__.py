@@ -1,0 +1,1 @@
+"""The formats that the catalogue knows, each a module with a ``Format``."""

@@ -1,0 +1,70 @@
+"""What a format is: how its entries are found, described and loaded."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from benchyard.catalogue.entry import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What one folder contains.
+
+    Args:
+        folder: Absolute.
+        files: Names of regular files; symbolic links are left out.
+        folders: Names of folders; symbolic links are left out.
+    """
+
+    folder: Path
+    files: frozenset[str]
+    folders: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something that may be an entry.
+
+    Args:
+        id: Of the entry that it becomes.
+        path: Below the root, with ``/``; ``.`` is the root itself.
+    """
+
+    id: str
+    root: Path
+    path: str
+
+    @property
+    def place(self) -> Path:
+        """The file or folder."""
+        return self.root / self.path
+
+
+class Format(Protocol):
+    """A format of results. Instances keep no state, and may be called by several threads."""
+
+    @property
+    def name(self) -> str:
+        """As ``Entry.format`` says it."""
+        ...
+
+    def detect(self, listing: Listing) -> Iterable[str]:
+        """Return what in a folder looks like an entry, by names alone; ``.`` is the folder."""
+        ...
+
+    def describe(self, found: Found) -> Entry | None:
+        """Read what a list shows of it; None if a look inside tells that it is something else.
+
+        What is of this format and cannot be read is described as broken, with the reason.
+        """
+        ...
+
+    def load(self, entry: Entry) -> Any:
+        """Read all of it.
+
+        Raises:
+            BenchyardError: If it cannot be read: what, where and why.
+        """
+        ...

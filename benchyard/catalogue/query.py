@@ -1,0 +1,88 @@
+"""What is asked of the catalogue, and a page of the answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from benchyard.catalogue.entry import Entry
+from benchyard.core.model import Json
+
+
+class Operator(StrEnum):
+    """How a parameter is compared."""
+
+    IS = "="
+    IS_NOT = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    MORE = ">"
+    AT_LEAST = ">="
+    CONTAINS = "~"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on a parameter, such as ``threads >= 4``."""
+
+    parameter: str
+    operator: Operator
+    value: Json
+
+
+#: What entries may be sorted by, beside ``parameter:NAME``; a ``-`` before it means descending.
+SORTS = ("started", "updated", "created", "title", "run", "outcome", "duration", "host", "path")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which entries, in what order, from where.
+
+    Conditions hold together; values of one field are alternatives; an empty field asks nothing.
+
+    Args:
+        text: Words to be found in case, point, tags, host, commit, versions, outcome, path; a word
+            matches its beginnings.
+        results: Ids of cases (``CaseEntry.id``).
+        versions: ``RESOURCE=VERSION``, or a version alone.
+        broken: None asks for both.
+        since_s: Began, or else changed, at or after it; seconds since the epoch.
+        until_s: The same before it.
+        sort: One of ``SORTS`` or ``parameter:NAME``, with ``-`` before it for descending.
+        offset: Entries to skip.
+        limit: At most so many; None is all.
+        after: Cursor of a page before (``Page.next``); replaces the offset, and costs the same at
+            any depth.
+    """
+
+    text: str = ""
+    formats: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
+    parameters: tuple[Condition, ...] = ()
+    broken: bool | None = None
+    under_way: bool | None = None
+    since_s: float | None = None
+    until_s: float | None = None
+    sort: str = "-started"
+    offset: int = 0
+    limit: int | None = 10
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some entries of an answer.
+
+    Args:
+        total: How many entries the whole answer has.
+        next: Cursor of what follows; None at the end.
+    """
+
+    entries: Sequence[Entry]
+    total: int
+    next: str | None = None

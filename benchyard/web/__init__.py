@@ -1,0 +1,1 @@
+"""The explorer: results in a browser, read-only."""

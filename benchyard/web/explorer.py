@@ -1,0 +1,31 @@
+"""What every page of the explorer works with."""
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from benchyard.catalogue.catalogue import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Explorer:
+    """State of one application.
+
+    Args:
+        catalogue: What is shown.
+        token: What a caller must know; None lets everybody in who reaches the port.
+        prefect_ui: Address of Prefect's UI, for links; None has none.
+    """
+
+    catalogue: Catalogue
+    token: str | None = None
+    prefect_ui: str | None = None
+
+
+def _explorer(request: Request) -> Explorer:
+    return cast("Explorer", request.app.state.explorer)
+
+
+#: As an argument of an endpoint: the application's explorer.
+Current = Annotated[Explorer, Depends(_explorer)]

@@ -1,0 +1,111 @@
+"""Tables of a page, which are also served alone: as HTML, CSV and JSON at the same address."""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from benchyard.core.model import Json
+from benchyard.web.rendering import render
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column.
+
+    Args:
+        key: Its name in JSON and CSV; with the unit, as in ``median_s``.
+        head: What people read.
+        figure: Whether it is aligned to the right.
+    """
+
+    key: str
+    head: str
+    figure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell.
+
+    Args:
+        value: In JSON and CSV, unrounded.
+        text: What people read; None writes the value.
+        href: Where it leads.
+        mark: Class that colours it: ``good``, ``bad``, ``doubtful`` or ``quiet``.
+    """
+
+    value: Json
+    text: str | None = None
+    href: str | None = None
+    mark: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What people read; a dash where nothing is known."""
+        if self.text is not None:
+            return self.text
+        return "-" if self.value is None else str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """A table.
+
+    Args:
+        name: Last part of its address, without suffix.
+        caption: What it shows.
+        href: Its own address without suffix; empty if it has none.
+        empty: What is said if there is no row.
+        notes: Sentences below it.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    href: str = ""
+    empty: str = "There is nothing here."
+    notes: Sequence[str] = ()
+
+    def records(self) -> list[dict[str, Json]]:
+        """Return a mapping of keys to values for each row."""
+        keys = [column.key for column in self.columns]
+        return [dict(zip(keys, (cell.value for cell in row), strict=True)) for row in self.rows]
+
+    def csv(self) -> str:
+        """Return it as CSV (RFC 4180)."""
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow([column.key for column in self.columns])
+        writer.writerows([cell.value for cell in row] for row in self.rows)
+        return text.getvalue()
+
+
+def add_table(router: APIRouter, path: str, table: Callable[..., DataTable]) -> None:
+    """Serve a table at ``path`` as a page, at ``path.csv`` and at ``path.json``.
+
+    Args:
+        table: Makes it, with the arguments of an endpoint of FastAPI.
+    """
+    from fastapi import Depends  # noqa: PLC0415
+
+    made = Depends(table)
+
+    def page(request: Request, shown: Any = made) -> Response:
+        return render(request, "table.html", title=shown.caption, table=shown)
+
+    def as_csv(shown: Any = made) -> Response:
+        return Response(shown.csv(), media_type="text/csv; charset=utf-8")
+
+    def as_json(shown: Any = made) -> Response:
+        return JSONResponse(shown.records())
+
+    # The suffixes first: a parameter at the end of the path would take them in.
+    router.add_api_route(f"{path}.csv", as_csv, methods=["GET"])
+    router.add_api_route(f"{path}.json", as_json, methods=["GET"])
+    router.add_api_route(path, page, methods=["GET"], include_in_schema=False)

@@ -192,7 +192,7 @@ def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     """Read one case's runs; None if nothing there has a record."""
     there = Results(results).recorded()
     if wanted is not None:
-        _refuse_missing(results, wanted, there)
+        refuse_missing(results, wanted, there)
     chosen = [run for n, run in there.items() if wanted is None or n in wanted]
     records = [_record(run.path) for run in chosen if run.is_marked and run.record.is_file()]
     broken = [_record(run.path) for run in chosen if run.has_failed]
@@ -213,7 +213,12 @@ def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     )
 
 
-def _refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int]) -> None:
+def refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int]) -> None:
+    """Refuse runs that are wanted and not there.
+
+    Raises:
+        InputError: With all of them.
+    """
     missing = [run for run in wanted if run not in there]
     if missing:
         has = f"it has {in_short(sorted(there))}" if there else "it has none"

@@ -31,11 +31,12 @@ def _reported(report: Path, data: ReportData, side: ReportSide) -> dict[str, Run
     cases: dict[str, list[int]] = {}
     for place in side.runs:
         cases.setdefault(str(data.records[place].case.get("title")), []).append(place)
+    several = len(data.sides) > 1
     return {
         title: RunSet(
             title,
-            # There is no such folder: it tells the report's cases from each other.
-            report / case_place(data.records[places[-1]]),
+            # There is no such folder: it tells which cases and sides are of the same runs.
+            report / (str(min(places)) if several else "") / case_place(data.records[places[-1]]),
             tuple(data.records[place] for place in places if data.runs[place].done),
             tuple(data.records[place] for place in places if not data.runs[place].done),
             compared_as=None if side.step is None else {side.step: ""},

@@ -12,8 +12,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
-from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.analysis.comparison.reported import read_reported, read_selected
+from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.analysis.comparison.run_sets import RunSet, Selection, is_folder
 from benchyard.case.loading import METADATA, find_metadata
 from benchyard.case.reading import read_metadata

@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import urljoin, urlsplit
 
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import (
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Request,
+    sync_playwright,
+)
 
 from tests.conftest import eventually
 
@@ -93,19 +100,26 @@ class Surfer:
     trouble: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
-        def note(kind: str, text: str) -> None:
-            self.trouble.append(f"{self.page.url}: {kind}: {text}")
+        self.page.on("pageerror", lambda error: self._note("script", str(error)))
+        self.page.on("console", self._heard)
+        self.page.on("dialog", self._asked)
+        self.page.on("requestfailed", self._failed)
 
-        self.page.on("pageerror", lambda error: note("script", str(error)))
-        self.page.on("console", lambda one: one.type == "error" and note("console", one.text))
-        self.page.on("dialog", lambda one: (note("dialog", one.message), one.dismiss()))
-        self.page.on("requestfailed", lambda one: self._failed(one, note))
+    def _note(self, kind: str, text: str) -> None:
+        self.trouble.append(f"{self.page.url}: {kind}: {text}")
 
-    @staticmethod
-    def _failed(request: Any, note: Any) -> None:
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self._note("console", message.text)
+
+    def _asked(self, dialog: Dialog) -> None:
+        self._note("dialog", dialog.message)
+        dialog.dismiss()
+
+    def _failed(self, request: Request) -> None:
         # Streams, and what belongs to a page that was left, end so.
         if "ERR_ABORTED" not in (request.failure or ""):
-            note("request", f"{request.url} {request.failure}")
+            self._note("request", f"{request.url} {request.failure}")
 
     def open(self, address: str) -> None:
         answer = self.page.goto(urljoin(self.root, address), wait_until="load")

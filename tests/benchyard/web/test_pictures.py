@@ -15,13 +15,18 @@ from benchyard.show.plot import picture as drawn
 from benchyard.web.app import make_app
 from benchyard.web.explorer import Explorer
 from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
-from benchyard.web.rendering import _TEMPLATES
+from benchyard.web.rendering import _TEMPLATES  # pyright: ignore[reportPrivateUsage]
 
 HOSTILE = 'case $x$ <script>alert(1)</script> & "q"'
 
 
 def parsed(svg: str) -> Element:
     return fromstring(svg)  # noqa: S314 - it is our own
+
+
+def page_with(shown: Picture) -> str:
+    macro = "{% from 'picture.html' import picture %}{{ picture(shown) }}"
+    return _TEMPLATES.from_string(macro).render(shown=shown)
 
 
 class Pages:
@@ -34,7 +39,7 @@ class Pages:
         router = APIRouter()
         add_picture(router, "/some/{name}", self.picture)
         app.include_router(router)
-        self.client = TestClient(app)
+        self.client: Any = TestClient(app)
 
     def picture(self, name: str, step: str = "load") -> Picture:
         def draw(kind: Kind, width: Width) -> bytes:
@@ -111,8 +116,7 @@ def test_unknown_forms_are_refused(pages: Pages) -> None:
 
 
 def test_a_page_shows_it_with_its_words_and_links(pages: Pages) -> None:
-    macro = "{% from 'picture.html' import picture %}{{ picture(shown) }}"
-    page = _TEMPLATES.from_string(macro).render(shown=pages.picture("a", HOSTILE))
+    page = page_with(pages.picture("a", HOSTILE))
     assert "<script" not in page
     assert 'media="(prefers-color-scheme: dark)"' in page
     assert "theme=dark" in page
@@ -120,9 +124,8 @@ def test_a_page_shows_it_with_its_words_and_links(pages: Pages) -> None:
 
 
 def test_a_page_says_why_there_is_none() -> None:
-    macro = "{% from 'picture.html' import picture %}{{ picture(shown) }}"
     shown = Picture("a", "b", "c", "/a", lambda _, __: b"", instead="Nothing was <measured>.")
-    page = _TEMPLATES.from_string(macro).render(shown=shown)
+    page = page_with(shown)
     assert "Nothing was &lt;measured&gt;." in page
     assert "<img" not in page
 

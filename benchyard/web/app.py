@@ -8,7 +8,7 @@ from fastapi.staticfiles import StaticFiles
 from benchyard import __version__
 from benchyard.core.errors import BenchyardError
 from benchyard.web.explorer import Explorer
-from benchyard.web.pages import overview
+from benchyard.web.pages import overview, run
 from benchyard.web.rendering import render, static_folder
 
 _HEADERS = {
@@ -21,7 +21,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 #: Modules of pages, each with a router; the order is that of the first match.
-_PAGES = (overview,)
+_PAGES = (overview, run)
 
 
 def make_app(explorer: Explorer) -> FastAPI:

@@ -76,8 +76,8 @@ def steps_table(shown: ShownRun) -> DataTable:
         Column("repetitions", "N", figure=True),
         Column("attempts", "Attempts", figure=True),
         *(Column(key, head, figure=True) for key, (head, _) in _USED.items()),
-        Column("suspect", "Suspect"),
-        Column("reason", "Why"),
+        Column("suspect", "Suspect", wide=True),
+        Column("reason", "Why", wide=True),
     ]
     rows = [_step(step) for step in shown.record.steps] if shown.record else []
     return _table(shown, "steps", "Steps", columns, rows)
@@ -122,7 +122,7 @@ def attempts_table(shown: ShownRun) -> DataTable:
         Column("duration_s", "Took", figure=True),
         Column("repetitions", "Repetitions", figure=True),
         Column("error_type", "Error"),
-        Column("error", "What it said"),
+        Column("error", "What it said", wide=True),
     ]
     steps = shown.record.steps if shown.record else ()
     rows = [_attempt(step, one) for step in steps for one in step.attempts]
@@ -152,7 +152,7 @@ def phases_table(shown: ShownRun) -> DataTable:
         Column("outcome", "Outcome"),
         Column("start_s", "Began after", figure=True),
         Column("duration_s", "Took", figure=True),
-        Column("error", "Error"),
+        Column("error", "Error", wide=True),
     ]
     rows = [
         [
@@ -200,7 +200,7 @@ def resources_table(shown: ShownRun) -> DataTable:
     columns = [
         Column("resource", "Resource"),
         Column("version", "Version"),
-        Column("about", "Settings, image and digest"),
+        Column("about", "Settings, image and digest", wide=True),
     ]
     rows = [
         [Cell(name), Cell(facts.get("version")), Cell(_facts(facts))]
@@ -220,8 +220,8 @@ def preflight_table(shown: ShownRun) -> DataTable:
     columns = [
         Column("check", "Check"),
         Column("status", "Status"),
-        Column("finding", "Finding"),
-        Column("advice", "Advice"),
+        Column("finding", "Finding", wide=True),
+        Column("advice", "Advice", wide=True),
     ]
     marks = {"ok": "good", "warn": "doubtful", "fail": "bad"}
     order = ("fail", "warn", "unknown", "ok")
@@ -243,7 +243,7 @@ def preflight_table(shown: ShownRun) -> DataTable:
 
 def environment_table(shown: ShownRun) -> DataTable:
     """Return a row for each fact of the host, the subject, and the programs' environment."""
-    columns = [Column("fact", "Fact"), Column("value", "Value")]
+    columns = [Column("fact", "Fact"), Column("value", "Value", wide=True)]
     record = shown.record
     facts: Mapping[str, Json] = {} if record is None else record.environment
     rows = [[Cell(name), Cell(text)] for name, text in _flat(facts, "")]

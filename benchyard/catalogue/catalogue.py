@@ -9,7 +9,7 @@ from typing import cast
 
 from benchyard.catalogue.entry import RUN, CaseEntry, Entry
 from benchyard.catalogue.query import Page, Query
-from benchyard.core.errors import InputError, RecordError
+from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.results.folders import RunFolder, run_number
 from benchyard.results.record import RunRecord, read_record
 
@@ -46,12 +46,12 @@ class Catalogue:
         """Return one entry.
 
         Raises:
-            InputError: If there is none with this id.
+            NotFoundError: If there is none with this id.
         """
         try:
             return self._entries[entry_id]
         except KeyError:
-            raise InputError(f"there is no entry {entry_id!r} in the catalogue") from None
+            raise NotFoundError(f"there is no entry {entry_id!r} in the catalogue") from None
 
     def cases(self, query: Query | None = None) -> list[CaseEntry]:
         """Return the cases of the runs that are asked for, the one with the newest run first."""
@@ -67,12 +67,12 @@ class Catalogue:
         """Return one case.
 
         Raises:
-            InputError: If there is none with this id.
+            NotFoundError: If there is none with this id.
         """
         for case in self.cases():
             if case.id == case_id:
                 return case
-        raise InputError(f"there is no case {case_id!r} in the catalogue")
+        raise NotFoundError(f"there is no case {case_id!r} in the catalogue")
 
     def values(self, field: str, query: Query | None = None) -> dict[str, int]:
         """Return the values of a field among the runs, with their number, most frequent first.

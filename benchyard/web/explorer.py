@@ -16,11 +16,18 @@ class Explorer:
         catalogue: What is shown.
         token: What a caller must know; None lets everybody in who reaches the port.
         prefect_ui: Address of Prefect's UI, for links; None has none.
+        host_names: Names by which it may be asked, without port; None takes all.
     """
 
     catalogue: Catalogue
     token: str | None = None
     prefect_ui: str | None = None
+    host_names: frozenset[str] | None = None
+
+    @property
+    def freshness(self) -> str:
+        """Of what time the answers are, for the foot of a page."""
+        return f"state {self.catalogue.generation} of the catalogue"
 
 
 def _explorer(request: Request) -> Explorer:

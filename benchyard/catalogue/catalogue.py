@@ -2,14 +2,16 @@
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
 from benchyard.catalogue.entry import RUN, CaseEntry, Entry
 from benchyard.catalogue.query import Page, Query
-from benchyard.core.errors import InputError, RecordError
+from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.results.folders import RunFolder, run_number
 from benchyard.results.record import RunRecord, read_record
 
@@ -46,12 +48,12 @@ class Catalogue:
         """Return one entry.
 
         Raises:
-            InputError: If there is none with this id.
+            NotFoundError: If there is none with this id.
         """
         try:
             return self._entries[entry_id]
         except KeyError:
-            raise InputError(f"there is no entry {entry_id!r} in the catalogue") from None
+            raise NotFoundError(f"there is no entry {entry_id!r} in the catalogue") from None
 
     def cases(self, query: Query | None = None) -> list[CaseEntry]:
         """Return the cases of the runs that are asked for, the one with the newest run first."""
@@ -67,12 +69,12 @@ class Catalogue:
         """Return one case.
 
         Raises:
-            InputError: If there is none with this id.
+            NotFoundError: If there is none with this id.
         """
         for case in self.cases():
             if case.id == case_id:
                 return case
-        raise InputError(f"there is no case {case_id!r} in the catalogue")
+        raise NotFoundError(f"there is no case {case_id!r} in the catalogue")
 
     def values(self, field: str, query: Query | None = None) -> dict[str, int]:
         """Return the values of a field among the runs, with their number, most frequent first.
@@ -80,17 +82,27 @@ class Catalogue:
         Args:
             field: ``host``, ``case``, ``tag``, ``outcome``, ``commit``, ``version`` or ``format``.
         """
-        raise NotImplementedError
+        found = self.page(replace(query or Query(), offset=0, limit=None, after=None)).entries
+        return dict(Counter(one for entry in found for one in _values(entry, field)).most_common())
 
 
 def _identified(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 
+def _values(entry: Entry, field: str) -> Sequence[str]:
+    if field == "tag":
+        return entry.tags
+    if field == "version":
+        return [f"{name}={version}" for name, version in entry.versions.items()]
+    return [str(getattr(entry, field) or "")]
+
+
 def _matches(entry: Entry, query: Query) -> bool:
     return (
         all(word.lower() in f"{entry.title} {entry.path}".lower() for word in query.text.split())
         and (not query.outcomes or entry.outcome in query.outcomes)
+        and (query.since_s is None or (entry.started_s or entry.updated_s) >= query.since_s)
         and (not query.hosts or entry.host in query.hosts)
         and (not query.results or _identified(entry.place.parent) in query.results)
     )

@@ -19,7 +19,7 @@ from benchyard.case.loading import METADATA, find_metadata
 from benchyard.case.reading import read_metadata
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json, plain, point_suffix
-from benchyard.core.wording import hint
+from benchyard.core.wording import hint, in_short
 from benchyard.results.layout import results_folder
 from benchyard.results.report_data import is_report
 
@@ -65,7 +65,34 @@ def read_sides(texts: Sequence[str], places: Places) -> list[Side]:
     Raises:
         InputError: If a text means nothing, or some of the sides name a step and others do not.
     """
-    sides = [side for text in texts for side in _sides(text, places)]
+    return together([side for text in texts for side in _sides(text, places)])
+
+
+def sides_in(selection: Selection, step: str | None = None) -> Iterator[Side]:
+    """Read the runs of a selection as one side, or as one for each step that is meant.
+
+    They are called as on the command line.
+
+    Args:
+        step: Its id, or a glob over ids.
+
+    Raises:
+        InputError: If there are no such runs or steps.
+    """
+    runs = "" if selection.runs is None else f"@{in_short(selection.runs)}"
+    place = f"{selection.folder}{runs}"
+    text = f"{place}:{step}" if step else place
+    for found, cases in _steps(read_run_sets(selection), step, text):
+        name = found if found and found != step else text
+        yield Side(name, f"{place}:{found}" if found else place, cases, found)
+
+
+def together(sides: Sequence[Side]) -> list[Side]:
+    """Return sides that are to be compared, each with a name of its own.
+
+    Raises:
+        InputError: If some name a step and others do not.
+    """
     if len({side.step is None for side in sides}) > 1:
         whole = next(side.whole for side in sides if side.step is None)
         raise InputError(f"{whole} names no step, others do; write a step behind each, or none")

@@ -1,6 +1,7 @@
 """The curves of a run for the explorer: data for its script, and the picture without it."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Annotated
 
 from fastapi import Query
@@ -40,7 +41,7 @@ class RunCurves:
             float(told) if isinstance(told, int | float) and 0 < told < _LATEST else _INTERVAL
         )
         kept = home() / "catalogue" / "curves"
-        self._sources = sources or sources_of(shown.entry.place, interval, kept)
+        self._sources = sources or sources_of(shown.entry.place, float(interval), kept)
         self._bars: tuple[Bar, ...] = bars_of(record) if record else ()
         self._phases: tuple[Phase, ...] = phases_of(record) if record else ()
         last = max((float(s.at_s[-1]) for s in self._sources if len(s.at_s)), default=0.0)
@@ -106,7 +107,7 @@ def _thin_line(line: ThinLine, *, exact: bool) -> JsonObject:
 
 def _line(line: ThinLine, unit: str) -> Line:
     values: list[float] = (line.most if unit == "B" else line.mean).tolist()
-    known = [None if value != value else value for value in values]
+    known = [value if isfinite(value) else None for value in values]
     # The host is drawn as an area in its panels of one line each; elsewhere as any other line.
     return Line(line.name, known, of_host=line.of_host and unit in ("cores", "B"))
 

@@ -86,7 +86,7 @@ def steps_table(shown: ShownRun) -> DataTable:
 def _step(step: StepRecord) -> list[Cell]:
     measured = step.measured
     suspect = "; ".join(step.suspect)
-    broken = step.outcome not in (Outcome.COMPLETED,)
+    broken = step.outcome is not Outcome.COMPLETED
     why = why_step_failed(step) if broken else step.reason or ""
     return [
         Cell(step.index),

@@ -149,6 +149,7 @@ def _begin(record: RunRecord, step: int, attempt: Attempt) -> float:
 
 
 def phases_of(record: RunRecord) -> tuple[Phase, ...]:
+    """Return the phases of the resources."""
     return tuple(
         Phase(one.phase, one.resource, one.start_s, one.start_s + one.duration_s, one.outcome)
         for one in record.phases

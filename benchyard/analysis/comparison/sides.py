@@ -82,7 +82,7 @@ def sides_in(selection: Selection, step: str | None = None) -> Iterator[Side]:
     runs = "" if selection.runs is None else f"@{in_short(selection.runs)}"
     place = f"{selection.folder}{runs}"
     text = f"{place}:{step}" if step else place
-    for found, cases in _steps(read_run_sets(selection), step, text):
+    for found, cases in _steps(read_selected(selection), step, text):
         name = found if found and found != step else text
         yield Side(name, f"{place}:{found}" if found else place, cases, found)
 

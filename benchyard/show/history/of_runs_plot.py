@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -92,8 +93,11 @@ def _draw_host(axes: Any, groups: Sequence[Group], colour: str) -> None:
     axes.plot(
         [_middle(group) for group in known],
         [group.median for group in known],
-        *["-"],
-        **{"color": colour, "linewidth": 0.9, "alpha": 0.7, "zorder": 3},
+        "-",
+        color=colour,
+        linewidth=0.9,
+        alpha=0.7,
+        zorder=3,
     )
     for group in known:
         _draw_median(axes, group, colour)
@@ -136,15 +140,12 @@ def _mark_changes(axes: Any, groups: Sequence[Group]) -> None:
     for group in changed:
         at = group.began.astimezone(UTC)
         axes.axvline(at, color=CHANGE, linewidth=0.8, linestyle=":", zorder=1)
+    look = {"rotation": 90, "va": "top", "ha": "right", "fontsize": 5.5, "color": CHANGE}
+    beside = {"xytext": (-1, 0), "textcoords": "offset points"}
     for group in changed[-_CHANGES:]:
-        axes.annotate(
-            shorten(printable(group.change), _CHANGE_TEXT),
-            xy=(group.began.astimezone(UTC), 0.98),
-            xycoords=("data", "axes fraction"),
-            xytext=(-1, 0),
-            textcoords="offset points",
-            **{"rotation": 90, "va": "top", "ha": "right", "fontsize": 5.5, "color": CHANGE},
-        )
+        text = shorten(printable(group.change), _CHANGE_TEXT)
+        place = group.began.astimezone(UTC), 0.98
+        axes.annotate(text, place, xycoords=("data", "axes fraction"), **beside, **look)
 
 
 def _dress(axes: Any, unit: str) -> None:
@@ -153,7 +154,7 @@ def _dress(axes: Any, unit: str) -> None:
         # What differs by a few percent only should not look like a cliff.
         axes.set_ylim((low + high) / 2 * 0.97, (low + high) / 2 * 1.03)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(float(value), unit)))
+    axes.yaxis.set_major_formatter(FuncFormatter(partial(_tick, unit)))
     axes.grid(visible=True, axis="y", linewidth=0.4, alpha=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=7, colors=INK)
@@ -166,3 +167,7 @@ def _date(axes: Any, found: Sequence[StepHistory], *, labels: bool, ticks: int) 
     if last - first < timedelta(seconds=1):
         last = first + timedelta(seconds=1)
     set_dates(axes, first, last, labels=labels, ticks=ticks)
+
+
+def _tick(unit: str, value: float, _: int | None) -> str:
+    return number(float(value), unit)  # it comes as a number of NumPy's

@@ -110,7 +110,7 @@ def _values(
 ) -> dict[str, Any]:
     by_side = {side.name: [(t, one) for t, one in side.cases.items()] for side in sides}
     everything = [pair for of_side in by_side.values() for pair in of_side]
-    facts, differ = environment(by_side if compared else {"": everything})
+    facts, facts_marks = environment(by_side if compared else {"": everything})
     return {
         "title": wish.title or _title(sides, compared),
         "verdict": compared.verdict if compared else _lead(cases),
@@ -118,7 +118,7 @@ def _values(
         "cases": cases,
         "sides": [side.name for side in sides],
         "facts": facts,
-        "differ": differ,
+        "facts_marks": facts_marks,
         "doubts": doubts_table(records.records),
         "digests": records.listed,
         "records_digest": records.digest,
@@ -242,7 +242,7 @@ def _harmless(value: Any) -> Any:
 
 def _head(text: str) -> str:
     """Write the head of a column, which the terminal has in capitals."""
-    return text.capitalize() if text.isupper() and len(text) > 1 else text
+    return text.capitalize() if text.isupper() and len(text) > 2 else text
 
 
 def _too_large(size: int, wish: Wish, records: Records, data: int) -> str:

@@ -10,7 +10,7 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.core.errors import BenchyardError, RecordError
 from benchyard.results.folders import run_folder
-from benchyard.show.curves.panels import read_curves, steps_alone
+from benchyard.show.curves.panels import LEAST_SAMPLES, read_curves, steps_alone
 from benchyard.show.curves.plot import draw
 from benchyard.show.results_plot.chart import Kind
 from benchyard.show.results_plot.choice import Wish as PlotWish
@@ -92,10 +92,12 @@ def _timeline(case: CasePart, prefix: str) -> Picture | None:
         curves = read_curves(run_folder(runs.folder, chosen[0].run), _POINTS)
     except RecordError:
         curves = steps_alone(chosen[0])
+    if len(curves.at_s) < LEAST_SAMPLES:  # a run so short that its curves are points
+        curves = steps_alone(chosen[0])
     if not (curves.bars and curves.length_s > 0):
         return None
     what = "the median run" if case.median_run == chosen[0].run else f"run {chosen[0].run}"
-    words = f"What happened when in {what}: steps above, phases of resources striped, curves below."
+    words = f"What happened when in {what}: steps, and phases of resources striped below them."
     svg = with_ids(draw(curves), prefix)
     named = svg.replace(
         "<svg ", f'<svg role="img" aria-label="Timeline of run {chosen[0].run}" ', 1

@@ -12,9 +12,9 @@ from benchyard.catalogue.formats.benchmark_file import BenchmarkFile, decoded
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, known
 from benchyard.catalogue.formats.sniffing import Head
 
-#: Measures that Bencher itself defines, with their units and what makes them ours.
+#: Measures that Bencher itself defines, with our units, and how many of theirs make one.
 _MEASURES = {
-    "latency": ("s", 1e-9),
+    "latency": ("s", 1e9),
     "throughput": ("1/s", 1.0),
     "build-time": ("s", 1.0),
     "file-size": ("B", 1.0),
@@ -34,8 +34,8 @@ def _read(content: bytes, _place: Path) -> Measurements:
 def _rows(benchmarks: dict[str, dict[str, _Metric]]) -> Iterator[Measurement]:
     for name, measures in benchmarks.items():
         for measure, one in measures.items():
-            unit, factor = _MEASURES.get(measure, ("", 1.0))
-            yield Measurement(name, measure, unit, known([one.value], factor), note=_bounds(one))
+            unit, parts = _MEASURES.get(measure, ("", 1.0))
+            yield Measurement(name, measure, unit, known([one.value / parts]), note=_bounds(one))
 
 
 def _bounds(one: _Metric) -> str:

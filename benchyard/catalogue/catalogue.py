@@ -13,6 +13,7 @@ from tempfile import mkdtemp
 from threading import Lock
 from typing import Any, TypeVar
 
+from benchyard import __version__
 from benchyard.catalogue import reading
 from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
 from benchyard.catalogue.formats import FORMATS
@@ -20,12 +21,14 @@ from benchyard.catalogue.index import Index, fact
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.scan import Scan
 from benchyard.catalogue.watch import Watcher
-from benchyard.core.errors import InputError
+from benchyard.core.errors import InputError, NotFoundError
 from benchyard.core.places import home
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
+#: What finds entries, whose index is of use to no other.
+_READERS = " ".join((__version__, *(one.name for one in FORMATS)))
 #: Totals and lists of values that are remembered.
 _MOST_REMEMBERED = 256
 #: A watcher is waited for so long.
@@ -191,11 +194,11 @@ class Catalogue:
         """Return one entry.
 
         Raises:
-            InputError: If there is none with this id.
+            NotFoundError: If there is none with this id.
         """
         found = self._ask(lambda connection: reading.entry(connection, self.roots, entry_id))
         if found is None:
-            raise InputError(f"there is no entry {entry_id!r} in the catalogue")
+            raise NotFoundError(f"there is no entry {entry_id!r} in the catalogue")
         return found
 
     def cases(
@@ -222,11 +225,11 @@ class Catalogue:
         """Return one case.
 
         Raises:
-            InputError: If there is none with this id.
+            NotFoundError: If there is none with this id.
         """
         found = self._ask(lambda connection: reading.case(connection, self.roots, case_id))
         if found is None:
-            raise InputError(f"there is no case {case_id!r} in the catalogue")
+            raise NotFoundError(f"there is no case {case_id!r} in the catalogue")
         return found
 
     def changed_since(
@@ -333,8 +336,8 @@ def index_of(roots: Sequence[Path]) -> Path:
 
 def _opened(path: Path) -> Index:
     try:
-        return Index(path)
+        return Index(path, _READERS)
     except (OSError, sqlite3.OperationalError) as error:
         elsewhere = Path(mkdtemp(prefix="benchyard-catalogue-")) / path.name
         logger.warning("the index %s cannot be used (%s): %s instead", path, error, elsewhere)
-        return Index(elsewhere)
+        return Index(elsewhere, _READERS)

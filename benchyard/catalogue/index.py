@@ -15,8 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Full, LifoQueue
 from threading import Lock
+from typing import Any
 
-#: Raised with each change of the schema, or of what is found in the same files.
+#: Raised with each change of the schema.
 VERSION = 1
 #: A change is written by others in less; a first indexing commits often.
 _WAIT_SECONDS = 30
@@ -25,7 +26,7 @@ _KEPT = 8
 
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-INSERT INTO facts VALUES ('generation', 0), ('looked_s', 0.0);
+INSERT INTO facts VALUES ('generation', 0), ('looked_s', 0.0), ('readers', '');
 
 -- mtime_ns is -1 where another look is due: never looked at, or too young to tell later changes.
 CREATE TABLE folders (
@@ -123,12 +124,14 @@ class Index:
     Args:
         path: Where it lies; its folder is made. A damaged one, or one of another version, is
             made anew.
+        readers: What tells the programs that found what is in it: of others' it is made anew.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, readers: str) -> None:
         self.path = path
+        self._made_by = readers
         self._looking = Lock()
-        self._readers: LifoQueue[tuple[int, sqlite3.Connection]] = LifoQueue(_KEPT)
+        self._idle: LifoQueue[tuple[int, sqlite3.Connection]] = LifoQueue(_KEPT)
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._locked_file():
             self._writer, self._inode = self._opened()
@@ -137,11 +140,11 @@ class Index:
         """Open the file for writing, and tell its inode."""
         try:
             connection = _connected(self.path)
-            _check_schema(connection)
+            _check_schema(connection, self._made_by)
         except _NoUseError:
             _remove(self.path)
             connection = _connected(self.path)
-            _check_schema(connection)
+            _check_schema(connection, self._made_by)
         return connection, self.path.stat().st_ino
 
     @contextmanager
@@ -158,7 +161,7 @@ class Index:
 
     def _lent(self) -> tuple[int, sqlite3.Connection]:
         with suppress(Empty):
-            return self._readers.get_nowait()
+            return self._idle.get_nowait()
         inode, connection = self._inode, _connected(self.path)
         connection.execute("PRAGMA query_only = ON")
         return inode, connection
@@ -167,7 +170,7 @@ class Index:
         """Keep a connection for others; not if there are enough, or the file is another by now."""
         if inode == self._inode:
             with suppress(Full):
-                self._readers.put_nowait((inode, connection))
+                self._idle.put_nowait((inode, connection))
                 return
         connection.close()
 
@@ -209,8 +212,8 @@ class Index:
 
     def _close_all(self) -> None:
         self._writer.close()
-        while not self._readers.empty():
-            self._readers.get_nowait()[1].close()
+        while not self._idle.empty():
+            self._idle.get_nowait()[1].close()
 
 
 class _NoUseError(Exception):
@@ -233,7 +236,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _check_schema(connection: sqlite3.Connection) -> None:
+def _check_schema(connection: sqlite3.Connection, readers: str) -> None:
     """Make the tables if there are none.
 
     Raises:
@@ -243,11 +246,13 @@ def _check_schema(connection: sqlite3.Connection) -> None:
         [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not tables:
             connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            connection.execute("UPDATE facts SET value = ? WHERE name = 'readers'", (readers,))
         [version] = connection.execute("PRAGMA user_version").fetchone()
+        is_ours = version == VERSION and fact(connection, "readers") == readers
     except sqlite3.DatabaseError as error:
         connection.close()
         raise _NoUseError from error
-    if version != VERSION:
+    if not is_ours:
         connection.close()
         raise _NoUseError
 
@@ -270,7 +275,7 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Gene
     connection.execute("COMMIT")
 
 
-def fact(connection: sqlite3.Connection, name: str) -> float:
-    """Return a number that the index keeps of itself: ``generation``, ``looked_s``."""
-    [value] = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-    return value
+def fact(connection: sqlite3.Connection, name: str) -> Any:
+    """Return what the index keeps of itself: ``generation``, ``looked_s``, ``readers``."""
+    found = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    return found[0] if found else None

@@ -136,7 +136,7 @@ def _selected(
     ).fetchall()
 
 
-def entry_of(row: Sequence[Any], roots: Sequence[Path]) -> Entry:
+def entry_of(row: tuple[Any, ...], roots: Sequence[Path]) -> Entry:
     """Return the entry that a row with ``_COLUMNS`` tells of."""
     labels = _document(row[17])
     return Entry(
@@ -246,7 +246,7 @@ def changed_since(
     return [_case_of(row, roots) for row in rows]
 
 
-def _case_of(row: Sequence[Any], roots: Sequence[Path]) -> CaseEntry:
+def _case_of(row: tuple[Any, ...], roots: Sequence[Path]) -> CaseEntry:
     labels = _document(row[5])
     path = Path(os.fsdecode(row[2]))
     return CaseEntry(

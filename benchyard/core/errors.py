@@ -31,6 +31,10 @@ class InputError(BenchyardError):
     exit_code = ExitCode.WRONG_INPUT
 
 
+class NotFoundError(InputError):
+    """What is asked for is not there."""
+
+
 class CaseError(InputError):
     """Cases are declared wrongly. Carries every problem of every case as text.
 

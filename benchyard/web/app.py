@@ -1,49 +1,41 @@
 """The application: its pages, its safety, its errors."""
 
-from collections.abc import Awaitable, Callable
-
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Response
 from fastapi.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from benchyard import __version__
-from benchyard.core.errors import BenchyardError
+from benchyard.web.answers import Answers
 from benchyard.web.explorer import Explorer
-from benchyard.web.pages import overview
-from benchyard.web.rendering import render, static_folder
+from benchyard.web.guard import Guard
+from benchyard.web.pages import cases, compare, overview, run, runs
+from benchyard.web.rendering import static_folder
+from benchyard.web.troubles import tell_troubles
 
-_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 #: Modules of pages, each with a router; the order is that of the first match.
-_PAGES = (overview,)
+_PAGES = (overview, runs, cases, compare, run)
+
+
+class _Static(StaticFiles):
+    """Files whose address changes with their content."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Answer with a file that browsers keep if the address says which content is meant."""
+        response = await super().get_response(path, scope)
+        if b"v=" in scope["query_string"]:
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
 
 
 def make_app(explorer: Explorer) -> FastAPI:
     """Make the application of an explorer."""
     app = FastAPI(title="Benchyard", version=__version__, docs_url=None, redoc_url=None)
     app.state.explorer = explorer
-    app.mount("/static", StaticFiles(directory=static_folder()), "static")
+    app.mount("/static", _Static(directory=static_folder()), "static")
     for page in _PAGES:
         app.include_router(page.router)
-    app.middleware("http")(_with_headers)
-    app.add_exception_handler(BenchyardError, _refused)
+    tell_troubles(app)
+    # The last one is asked first.
+    app.add_middleware(Answers, explorer=explorer)
+    app.add_middleware(Guard, explorer=explorer)
     return app
-
-
-async def _with_headers(
-    request: Request, answer: Callable[[Request], Awaitable[Response]]
-) -> Response:
-    response = await answer(request)
-    for name, value in _HEADERS.items():
-        response.headers.setdefault(name, value)
-    return response
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    return render(request, "error.html", 404, title="Not found", message=str(error))

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Depends, Request, Response
 
 from benchyard.core.model import Json
-from benchyard.web.rendering import render
+from benchyard.web.rendering import csv_answer, json_answer, render
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +20,17 @@ class Column:
         key: Its name in JSON and CSV; with the unit, as in ``median_s``.
         head: What people read.
         figure: Whether it is aligned to the right.
+        wide: Whether its texts may be long, and are broken into lines.
+        href: Where the head leads, such as to the table in the order of this column.
+        order: ``ascending`` or ``descending`` if the rows are in its order.
     """
 
     key: str
     head: str
     figure: bool = False
+    wide: bool = False
+    href: str | None = None
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ class DataTable:
         href: Its own address without suffix; empty if it has none.
         empty: What is said if there is no row.
         notes: Sentences below it.
+        query: What follows its addresses, with ``?``, so that the CSV holds what the page shows.
+        pages: Text and address of the pages before and after it.
     """
 
     name: str
@@ -71,6 +78,8 @@ class DataTable:
     href: str = ""
     empty: str = "There is nothing here."
     notes: Sequence[str] = ()
+    query: str = ""
+    pages: Sequence[tuple[str, str]] = ()
 
     def records(self) -> list[dict[str, Json]]:
         """Return a mapping of keys to values for each row."""
@@ -92,20 +101,19 @@ def add_table(router: APIRouter, path: str, table: Callable[..., DataTable]) -> 
     Args:
         table: Makes it, with the arguments of an endpoint of FastAPI.
     """
-    from fastapi import Depends  # noqa: PLC0415
-
     made = Depends(table)
 
     def page(request: Request, shown: Any = made) -> Response:
         return render(request, "table.html", title=shown.caption, table=shown)
 
     def as_csv(shown: Any = made) -> Response:
-        return Response(shown.csv(), media_type="text/csv; charset=utf-8")
+        return csv_answer(shown.csv())
 
     def as_json(shown: Any = made) -> Response:
-        return JSONResponse(shown.records())
+        return json_answer(shown.records())
 
+    name = path.strip("/").replace("/", " ")
     # The suffixes first: a parameter at the end of the path would take them in.
-    router.add_api_route(f"{path}.csv", as_csv, methods=["GET"])
-    router.add_api_route(f"{path}.json", as_json, methods=["GET"])
+    router.add_api_route(f"{path}.csv", as_csv, methods=["GET"], summary=f"{name} as CSV")
+    router.add_api_route(f"{path}.json", as_json, methods=["GET"], summary=f"{name} as JSON")
     router.add_api_route(path, page, methods=["GET"], include_in_schema=False)

@@ -91,8 +91,12 @@ class RunSet:
         """Tell whether the other one takes other steps of the very same runs."""
         apart = None not in (self.compared_as, other.compared_as)
         apart = apart and self.compared_as != other.compared_as
-        same = self.folder.resolve() == other.folder.resolve()
-        return apart and same and self.numbers == other.numbers
+        # The folders last: to look where they lead takes by far the longest.
+        return (
+            apart
+            and self.numbers == other.numbers
+            and self.folder.resolve() == other.folder.resolve()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +194,7 @@ def _nothing(selection: Selection) -> str:
 
 def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     """Read one case's runs; None if nothing there has a record."""
-    there = Results(results).recorded()
-    if wanted is not None:
-        _refuse_missing(results, wanted, there)
-    chosen = [run for n, run in there.items() if wanted is None or n in wanted]
+    chosen = _recorded(results, wanted)
     records = [_record(run.path) for run in chosen if run.is_marked and run.record.is_file()]
     broken = [_record(run.path) for run in chosen if run.has_failed]
     if not records and not broken:
@@ -213,7 +214,23 @@ def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     )
 
 
-def _refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int]) -> None:
+def _recorded(results: Path, wanted: Sequence[int] | None) -> list[RunFolder]:
+    """Return the runs that are wanted, by number; None wants all there are."""
+    there = Results(results)
+    if wanted is None:
+        return list(there.recorded().values())
+    named = {number: there.run(number) for number in wanted}
+    if not all(run.is_recorded and not run.path.is_symlink() for run in named.values()):
+        refuse_missing(results, wanted, there.recorded())
+    return list(named.values())
+
+
+def refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int]) -> None:
+    """Refuse runs that are wanted and not there.
+
+    Raises:
+        InputError: With all of them.
+    """
     missing = [run for run in wanted if run not in there]
     if missing:
         has = f"it has {in_short(sorted(there))}" if there else "it has none"

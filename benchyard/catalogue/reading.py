@@ -142,7 +142,7 @@ def entry_of(row: tuple[Any, ...], roots: Sequence[Path]) -> Entry:
     return Entry(
         id=row[0],
         format=row[1],
-        root=roots[row[2]],
+        root=roots[int(row[2])],
         path=os.fsdecode(row[3]),
         created_s=row[4],
         updated_s=row[5],
@@ -251,7 +251,7 @@ def _case_of(row: tuple[Any, ...], roots: Sequence[Path]) -> CaseEntry:
     path = Path(os.fsdecode(row[2]))
     return CaseEntry(
         id=row[0],
-        root=roots[row[1]],
+        root=roots[int(row[1])],
         path=path.parent.as_posix(),
         title=row[3],
         case=row[4],

@@ -74,6 +74,10 @@ def _flow_run(explorer: Explorer, identity: Json) -> str | None:
 
 def suspicions(record: RunRecord) -> list[str]:
     """Return which steps are suspect, and why."""
-    said = [f"{step.index} {step.name}: {'; '.join(step.suspect)}" for step in record.steps if step.suspect]
+    said = [
+        f"{step.index} {step.name}: {'; '.join(step.suspect)}"
+        for step in record.steps
+        if step.suspect
+    ]
     more = [f"and {len(said) - _MOST_SUSPECT} more steps"] if len(said) > _MOST_SUSPECT else []
     return said[:_MOST_SUSPECT] + more

@@ -80,7 +80,7 @@ def open_below(folder: Path, path: str, refused: InputError) -> IO[bytes]:
     except (OSError, ValueError, RuntimeError):
         raise refused from None
     # A link may have been put in its place meanwhile: this is what was really opened.
-    if not Path(os.readlink(f"/proc/self/fd/{stream.fileno()}")).is_relative_to(inside):
+    if not Path(f"/proc/self/fd/{stream.fileno()}").readlink().is_relative_to(inside):
         stream.close()
         raise refused
     return stream

@@ -27,6 +27,7 @@ from benchyard.web.comparing import (
     command_of,
     compared,
     findings_of,
+    mark_of,
     remarks_of,
     rows_table,
     sides_table,
@@ -204,6 +205,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         values = {"problem": str(error), "table": others}
         return render(request, "compare_choice.html", 422, **common, **values)
     comparison = shown.answer.comparison
+    findings = list(findings_of(shown))
     drawn = len(shown.run_sets) <= _MOST_DRAWN
     return render(
         request,
@@ -211,10 +213,10 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         **common,
         heading=_heading(shown),
         summary=summary(comparison),
-        mark="bad" if comparison.regressions else "good" if comparison.tested else "doubtful",
+        mark=mark_of(comparison),
         sides=sides_table(shown),
-        remarks=remarks_of(shown),
-        findings=list(findings_of(shown)),
+        remarks=[*remarks_of(shown), *(("steps", *one) for one in findings if not one[1])],
+        findings=findings,
         table=rows_table(shown),
         untold=untold(comparison),
         uncounted=uncounted(comparison),

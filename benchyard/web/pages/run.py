@@ -73,6 +73,7 @@ def page(request: Request, explorer: Current, shown: Shown) -> Response:
         links=[*_links(shown)],
         facts=facts(explorer, shown),
         tables={name: on_page(make(shown), _MOST_ROWS) for name, make in TABLES.items()},
+        has_curves=shown.folder.metrics.is_file(),
         tries=_tries(shown),
         tail=tail,
         bytes_before=before,

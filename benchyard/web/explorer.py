@@ -6,7 +6,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.formats.mindspore import MINDSPORE
+from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.loaders import LoaderPool
 from benchyard.web.changes import Looks
 
@@ -29,7 +29,7 @@ class Explorer:
     prefect_ui: str | None = None
     host_names: frozenset[str] | None = None
     looks: Looks = field(default_factory=Looks)
-    loaders: LoaderPool = field(default_factory=lambda: LoaderPool(MINDSPORE))
+    loaders: LoaderPool = field(default_factory=lambda: LoaderPool(FORMATS))
 
     @property
     def freshness(self) -> str:

@@ -194,7 +194,13 @@ add_picture(router, "/compare/points", _points)
 @router.get("/compare", include_in_schema=False)
 def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") -> Response:
     """Show a comparison, or what may be compared."""
-    common: dict[str, Any] = {"title": "Compare", "asked": asked, "against": Against, "orders": Order, "q": q}
+    common: dict[str, Any] = {
+        "title": "Compare",
+        "asked": asked,
+        "against": Against,
+        "orders": Order,
+        "q": q,
+    }
     if not asked.sides:
         offered = _offered(explorer.catalogue, q)
         return render(request, "compare_choice.html", **common, table=offered, problem="")

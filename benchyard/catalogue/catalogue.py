@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import cast
@@ -80,17 +82,27 @@ class Catalogue:
         Args:
             field: ``host``, ``case``, ``tag``, ``outcome``, ``commit``, ``version`` or ``format``.
         """
-        raise NotImplementedError
+        found = self.page(replace(query or Query(), offset=0, limit=None, after=None)).entries
+        return dict(Counter(one for entry in found for one in _values(entry, field)).most_common())
 
 
 def _identified(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 
+def _values(entry: Entry, field: str) -> Sequence[str]:
+    if field == "tag":
+        return entry.tags
+    if field == "version":
+        return [f"{name}={version}" for name, version in entry.versions.items()]
+    return [str(getattr(entry, field) or "")]
+
+
 def _matches(entry: Entry, query: Query) -> bool:
     return (
         all(word.lower() in f"{entry.title} {entry.path}".lower() for word in query.text.split())
         and (not query.outcomes or entry.outcome in query.outcomes)
+        and (query.since_s is None or (entry.started_s or entry.updated_s) >= query.since_s)
         and (not query.hosts or entry.host in query.hosts)
         and (not query.results or _identified(entry.place.parent) in query.results)
     )

@@ -13,9 +13,10 @@ from benchyard.core.errors import RecordError
 from benchyard.core.model import Json, Outcome
 from benchyard.results.attempts import FailedAttempt, RunAttempt, TriedStep, read_tries, try_of
 from benchyard.results.campaigns import with_earlier
+from benchyard.results.excerpt import read_excerpt
 from benchyard.results.folders import Results, RunFolder
 from benchyard.results.krown import surely_krowns
-from benchyard.results.record import ErrorRecord, read_record
+from benchyard.results.record import ErrorRecord, RunRecord, read_record
 
 #: Stands for the step where the failure belongs to none.
 WHOLE_RUN = "the run"
@@ -154,14 +155,19 @@ class Collected:
         return Collected(tuple(t for t in self.tries if t.began >= moment), self.problems)
 
 
-def collect(folders: Iterable[Path]) -> Collected:
-    """Read what was tried of the cases whose runs are in ``folders``."""
+def collect(folders: Iterable[Path], read: Callable[[Path], RunRecord] = read_record) -> Collected:
+    """Read what was tried of the cases whose runs are in ``folders``.
+
+    Args:
+        read: Reads the record of a run that no log tells of; an excerpt of it serves.
+    """
     tries: list[RunAttempt] = []
     problems: list[str] = []
     for folder in folders:
         noted, unreadable = read_tries(folder)
         runs = Results(folder).recorded()
-        recorded, damaged = _recorded(runs, {one.run for one in noted if one.outcome})
+        ended = {one.run for one in noted if one.outcome}
+        recorded, damaged = _recorded(runs, ended, read)
         tries += [*_without_end(noted, recorded), *recorded]
         problems += [*unreadable, *damaged]
     tries.sort(key=lambda one: one.began)
@@ -183,7 +189,7 @@ def collect_recent(
     there = Results(folder)
     missing = others(ended) if len(ended) < count else ()
     runs = {n: run for n in missing if (run := there.run(n)).is_recorded}
-    recorded, damaged = _recorded(runs, ended)
+    recorded, damaged = _recorded(runs, ended, read_excerpt)
     tries = sorted([*_without_end(noted, recorded), *recorded], key=lambda one: one.began)
     return Collected(tuple(tries), (*unreadable, *damaged)).since(since)
 
@@ -210,7 +216,9 @@ def _has_tries(folder: Path) -> bool:
     return results.tries.is_file() or bool(results.recorded())
 
 
-def _recorded(runs: Mapping[int, RunFolder], noted: set[int]) -> tuple[list[RunAttempt], list[str]]:
+def _recorded(
+    runs: Mapping[int, RunFolder], noted: set[int], read: Callable[[Path], RunRecord]
+) -> tuple[list[RunAttempt], list[str]]:
     """Return the tries that the log lacks, from the records, and what is wrong with these."""
     tries: list[RunAttempt] = []
     problems: list[str] = []
@@ -220,7 +228,7 @@ def _recorded(runs: Mapping[int, RunFolder], noted: set[int]) -> tuple[list[RunA
         if not run.record.exists() and surely_krowns(run.path):
             continue  # it tells of no attempts
         try:
-            record = read_record(run.path)
+            record = read(run.path)
         except RecordError as error:
             problems.append(str(error))
             continue

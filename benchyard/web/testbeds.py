@@ -93,12 +93,25 @@ def facts_of(record: RunRecord) -> dict[str, Json]:
     return {fact.what: fact.of(record) for fact in TESTBED_FACTS}
 
 
+def other_facts_of(record: RunRecord) -> dict[str, Json]:
+    """Return what else the environment tells of a testbed, by its place in the record."""
+    compared = tuple(".".join(at) for _, at, _ in PLACES_OF_FACTS)
+    return {
+        name: value
+        for name, value in leaves_of(dict(record.environment)).items()
+        if name.partition(".")[0] not in _PASSING
+        and not any(name == place or name.startswith(f"{place}.") for place in compared)
+    }
+
+
 def fact_words(what: str, value: Json) -> str:
     """Write a fact for people."""
     if value is None:
         return "-"
     if what in _UNITS and isinstance(value, int | float):
         return figure(value, _UNITS[what])
+    if isinstance(value, dict):
+        return " ".join(map(shown_value, value.values()))
     return shown_value(value)
 
 
@@ -231,7 +244,8 @@ class Contrast:
 
 def contrasts(one: RunRecord, other: RunRecord) -> list[Contrast]:
     """Return the facts of two hosts, those that differ first."""
-    found = [Contrast(f.what, f.of(one), f.of(other), f.because) for f in TESTBED_FACTS]
+    facts = [fact for fact in TESTBED_FACTS if fact.what != "host"]
+    found = [Contrast(f.what, f.of(one), f.of(other), f.because) for f in facts]
     told = [list[Json](sorted(doubts(record))) for record in (one, other)]
     found.append(Contrast("doubts about the testbed", told[0], told[1], "found before the run"))
     return sorted(found, key=lambda contrast: not contrast.differs)
@@ -239,18 +253,8 @@ def contrasts(one: RunRecord, other: RunRecord) -> list[Contrast]:
 
 def other_contrasts(one: RunRecord, other: RunRecord) -> Iterator[Contrast]:
     """Yield what else differs between the environments of two hosts, by its place in the record."""
-    sides = [_leaves(record) for record in (one, other)]
+    sides = [other_facts_of(record) for record in (one, other)]
     for name in dict.fromkeys(name for side in sides for name in side):
         found = Contrast(name, sides[0].get(name), sides[1].get(name))
         if found.one != found.other:
             yield found
-
-
-def _leaves(record: RunRecord) -> dict[str, Json]:
-    compared = tuple(".".join(at) for _, at, _ in PLACES_OF_FACTS)
-    return {
-        name: value
-        for name, value in leaves_of(dict(record.environment)).items()
-        if name.partition(".")[0] not in _PASSING
-        and not any(name == place or name.startswith(f"{place}.") for place in compared)
-    }

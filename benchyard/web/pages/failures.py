@@ -31,6 +31,7 @@ from benchyard.analysis.failure_wording import (
 from benchyard.catalogue.query import Query
 from benchyard.core.clock import iso_utc
 from benchyard.core.errors import NotFoundError
+from benchyard.core.model import Outcome
 from benchyard.statistics.figures import percent, plural
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.failures import SINCE, Found, beginning, find_failures
@@ -277,11 +278,18 @@ def page(request: Request, found: Failures, chosen: AskedFor) -> Response:
         chosen=chosen,
         since=found.since.strftime("%Y-%m-%d %H:%M UTC"),
         summary=summary(found.steps),
-        mark="bad" if any(step.troubled for step in found.steps) else "good",
+        mark=_mark(found),
         left_out=[*found.left_out, *under_way],
         problems=found.collected.problems,
         tables=[_short(table(found, chosen)) for table in made],
     )
+
+
+def _mark(found: Found) -> str:
+    """Return the mark of the worst ending."""
+    trouble = troubled(found.steps)
+    lost = any(one.outcome not in (Outcome.COMPLETED, Outcome.TOLERATED) for one in trouble)
+    return "bad" if lost else "doubtful" if trouble else "good"
 
 
 def _short(table: DataTable) -> DataTable:

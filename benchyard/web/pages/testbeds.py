@@ -24,6 +24,7 @@ from benchyard.web.testbeds import (
     history_of,
     newest_record,
     other_contrasts,
+    other_facts_of,
     testbed_names,
 )
 
@@ -134,7 +135,7 @@ def facts_table(name: str, record: Newest) -> DataTable:
     """Return the facts of a host at its newest run."""
     rows = [
         [Cell(what), Cell(value, fact_words(what, value))]
-        for what, value in facts_of(record).items()
+        for what, value in (facts_of(record) | other_facts_of(record)).items()
         if value is not None
     ]
     return DataTable("facts", f"{name} at its newest run", _FACTS, rows, _href(name, "facts"))

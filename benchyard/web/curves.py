@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 
 from benchyard.core.errors import InputError, RecordError
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import JsonObject
 from benchyard.core.places import home
 from benchyard.show.curves.columns import Source, sources_of
 from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase, bars_of, phases_of
@@ -50,7 +50,7 @@ class RunCurves:
         if not (last > 0 and self.length_s <= _LATEST):
             raise RecordError(f"{shown.entry.place}: there are no samples that make curves")
 
-    def between(self, from_s: float | None, to_s: float | None, points: int) -> JsonObject:
+    def between(self, from_s: float | None, to_s: float | None, points: int) -> dict[str, Any]:
         """Return the curves between two moments, the whole run if they are left out.
 
         Raises:
@@ -68,7 +68,7 @@ class RunCurves:
             "exact": thin.exact,
             "samples": thin.samples,
             "at_s": thin.at_s.round(6).tolist(),
-            "panels": _panels(thin),
+            "panels": panels_of(thin),
             "steps": [_bar(one) for one in self._bars[:_MOST_BARS]],
             "phases": [_phase(one) for one in self._phases[:_MOST_BARS]],
         }
@@ -88,7 +88,8 @@ class RunCurves:
         )
 
 
-def _panels(thin: Thinned) -> list[Json]:
+def panels_of(thin: Thinned) -> list[dict[str, Any]]:
+    """Return the panels that have lines."""
     return [
         {
             "name": panel.name,
@@ -100,8 +101,8 @@ def _panels(thin: Thinned) -> list[Json]:
     ]
 
 
-def _thin_line(line: ThinLine, *, exact: bool) -> JsonObject:
-    told: JsonObject = {"name": line.name, "of_host": line.of_host, "mean": short(line.mean)}
+def _thin_line(line: ThinLine, *, exact: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": line.name, "of_host": line.of_host, "mean": short(line.mean)}
     return told if exact else {**told, "least": short(line.least), "most": short(line.most)}
 
 

@@ -2,12 +2,16 @@
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
-from benchyard.catalogue.entry import RUN, CaseEntry, Entry
+from benchyard.catalogue.entry import RUN, CaseEntry, Entry, identified
+from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.mindspore import MINDSPORE
 from benchyard.catalogue.query import Page, Query
 from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.results.folders import RunFolder, run_number
@@ -38,7 +42,9 @@ class Catalogue:
     def page(self, query: Query) -> Page:
         """Return a page of the entries that are asked for."""
         found = [entry for entry in self._entries.values() if _matches(entry, query)]
-        found.sort(key=lambda entry: entry.started_s or 0, reverse=query.sort.startswith("-"))
+        found.sort(
+            key=lambda entry: entry.started_s or entry.updated_s, reverse=query.sort.startswith("-")
+        )
         end = None if query.limit is None else query.offset + query.limit
         return Page(found[query.offset : end], len(found))
 
@@ -80,29 +86,50 @@ class Catalogue:
         Args:
             field: ``host``, ``case``, ``tag``, ``outcome``, ``commit``, ``version`` or ``format``.
         """
-        raise NotImplementedError
+        found = self.page(replace(query or Query(), offset=0, limit=None, after=None)).entries
+        return dict(Counter(one for entry in found for one in _values(entry, field)).most_common())
 
 
 def _identified(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 
+def _values(entry: Entry, field: str) -> Sequence[str]:
+    if field == "tag":
+        return entry.tags
+    if field == "version":
+        return [f"{name}={version}" for name, version in entry.versions.items()]
+    return [str(getattr(entry, field) or "")]
+
+
 def _matches(entry: Entry, query: Query) -> bool:
     return (
         all(word.lower() in f"{entry.title} {entry.path}".lower() for word in query.text.split())
+        and (not query.formats or entry.format in query.formats)
         and (not query.outcomes or entry.outcome in query.outcomes)
+        and (query.since_s is None or (entry.started_s or entry.updated_s) >= query.since_s)
         and (not query.hosts or entry.host in query.hosts)
         and (not query.results or _identified(entry.place.parent) in query.results)
     )
 
 
 def _found(root: Path) -> Iterator[Entry]:
-    for folder, names, _ in os.walk(root):
+    for folder, names, files in os.walk(root):
+        yield from _mindspore(root, Path(folder), names, files)
         for name in names:
             if run_number(name):
                 run = RunFolder(Path(folder) / name)
                 if run.record.is_file():
                     yield _entry(root, run)
+
+
+def _mindspore(root: Path, folder: Path, names: list[str], files: list[str]) -> Iterator[Entry]:
+    path = folder.relative_to(root).as_posix()
+    for one in MINDSPORE:
+        for _ in one.detect(Listing(folder, frozenset(files), frozenset(names))):
+            entry = one.describe(Found(identified(folder, one.name), root, path))
+            if entry is not None:
+                yield entry
 
 
 def _entry(root: Path, run: RunFolder) -> Entry:

@@ -1,5 +1,7 @@
 """An entry of the catalogue: one thing that was found below a root."""
 
+import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +10,15 @@ from benchyard.core.model import Json
 
 #: Format of runs that Benchyard made.
 RUN = "run"
+
+
+def identified(path: Path, kind: str = "") -> str:
+    """Return the id of what lies at an absolute path.
+
+    Args:
+        kind: Tells several things at one place apart.
+    """
+    return hashlib.sha256(os.fsencode(path) + b"\0" * bool(kind) + kind.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

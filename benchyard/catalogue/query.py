@@ -81,8 +81,10 @@ class Page:
     Args:
         total: How many entries the whole answer has.
         next: Cursor of what follows; None at the end.
+        previous: Cursor of what comes before; None at the beginning.
     """
 
     entries: Sequence[Entry]
     total: int
     next: str | None = None
+    previous: str | None = None

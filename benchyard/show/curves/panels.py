@@ -133,6 +133,14 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
     return Curves(title, length, grid.middles(), tuple(host.values()), bars, samples, phases)
 
 
+def steps_alone(record: RunRecord) -> Curves:
+    """Return what a record alone tells of a run: its steps and phases, without any curve."""
+    bars, phases = bars_of(record), phases_of(record)
+    length = max([record.duration_s, *(one.end_s for one in (*bars, *phases))])
+    title = f"{record.case.get('title')}, run {record.run}"
+    return Curves(title, length, (), (), bars, 0, phases)
+
+
 def bars_of(record: RunRecord) -> tuple[Bar, ...]:
     """Return the attempts; one that started its resource begins when that was ready."""
     return tuple(

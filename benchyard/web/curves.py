@@ -1,6 +1,5 @@
 """The curves of a run for the explorer: data for its script, and the picture without it."""
 
-from collections.abc import Sequence
 from math import isfinite
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.model import JsonObject
 from benchyard.core.places import home
 from benchyard.show.curves.columns import Source, sources_of
+from benchyard.show.curves.growing import GrowingCurves
 from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase, bars_of, phases_of
 from benchyard.show.curves.thinning import ThinLine, Thinned, short, thinned
 from benchyard.web.runs import ShownRun
@@ -27,21 +27,16 @@ Points = Annotated[int, Query(ge=2, le=4000)]
 
 
 class RunCurves:
-    """The curves of a run.
+    """The curves of a run, or of one that goes on so far.
 
     Raises:
         RecordError: If its samples cannot be read, or there are none.
     """
 
-    def __init__(self, shown: ShownRun, sources: Sequence[Source] | None = None) -> None:
+    def __init__(self, shown: ShownRun) -> None:
         self._shown = shown
         record = shown.record
-        told = record.collector.get("interval_s") if record else None
-        interval = (
-            float(told) if isinstance(told, int | float) and 0 < told < _LATEST else _INTERVAL
-        )
-        kept = home() / "catalogue" / "curves"
-        self._sources = sources or sources_of(shown.entry.place, float(interval), kept)
+        self._sources = _growing(shown) if shown.under_way else _sources(shown)
         self._bars: tuple[Bar, ...] = bars_of(record) if record else ()
         self._phases: tuple[Phase, ...] = phases_of(record) if record else ()
         last = max((float(s.at_s[-1]) for s in self._sources if len(s.at_s)), default=0.0)
@@ -86,6 +81,24 @@ class RunCurves:
         return Curves(
             self._shown.title, self.length_s, at_s, panels, self._bars, count, self._phases
         )
+
+
+def _sources(shown: ShownRun) -> list[Source]:
+    told = shown.record.collector.get("interval_s") if shown.record else None
+    is_known = isinstance(told, int | float) and 0 < told < _LATEST
+    interval = float(told) if is_known else _INTERVAL
+    return sources_of(shown.entry.place, interval, home() / "catalogue" / "curves")
+
+
+def _growing(shown: ShownRun) -> list[Source]:
+    curves = GrowingCurves(shown.folder.raw, shown.entry.started_s)
+    try:
+        curves.look()
+        return curves.sources()
+    except OSError as error:
+        raise RecordError(f"{shown.folder.raw}: not readable: {error}") from error
+    finally:
+        curves.close()
 
 
 def panels_of(thin: Thinned) -> list[dict[str, Any]]:

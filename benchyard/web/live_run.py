@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchyard.core.errors import InputError, RecordError
+from benchyard.core.wording import duration
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RunFolder
 from benchyard.results.record import read_record
@@ -18,6 +19,7 @@ from benchyard.show.curves.growing import GrowingCurves
 from benchyard.show.curves.thinning import thinned
 from benchyard.web.curves import panels_of
 from benchyard.web.run_files import open_in, plain_text
+from benchyard.web.tables import Cell, Column, DataTable
 
 #: Points of each curve; lines of the log.
 _POINTS, _LINES = 400, 200
@@ -154,3 +156,28 @@ class LiveRun:
         if not self._run.path.is_dir():
             return {"outcome": None, "reason": "its folder is gone"}
         return None
+
+
+def live_steps_table(folder: Path) -> DataTable:
+    """Return a row for each step that has begun, as the log tells it."""
+    log = LiveLog(folder)
+    log.look()
+    log.close()
+    columns = [
+        Column("index", "", figure=True),
+        Column("step", "Step"),
+        Column("outcome", "Outcome"),
+        Column("start_s", "Began after", figure=True),
+        Column("failed_attempts", "Failed attempts", figure=True),
+    ]
+    rows = [
+        [
+            Cell(one["index"]),
+            Cell(one["name"]),
+            Cell(one["outcome"]),
+            Cell(one["start_s"], duration(one["start_s"])),
+            Cell(one["failed_attempts"]),
+        ]
+        for one in log.steps.values()
+    ]
+    return DataTable("live-steps", "Steps so far", columns, rows, empty="No step has begun.")

@@ -85,8 +85,8 @@ class RunCurves:
 
 def _sources(shown: ShownRun) -> list[Source]:
     told = shown.record.collector.get("interval_s") if shown.record else None
-    is_known = isinstance(told, int | float) and 0 < told < _LATEST
-    interval = float(told) if is_known else _INTERVAL
+    known = told if isinstance(told, int | float) and 0 < told < _LATEST else _INTERVAL
+    interval = float(known)
     return sources_of(shown.entry.place, interval, home() / "catalogue" / "curves")
 
 

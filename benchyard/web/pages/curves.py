@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from benchyard.show.curves.plot import draw
 from benchyard.web.answers import keep_fresh

@@ -27,6 +27,7 @@ from benchyard.web.case_tables import (
     CPU,
     MEMORY,
     address,
+    advice,
     failures_table,
     history_table,
     left_out,
@@ -292,8 +293,7 @@ def page(
     return render(
         request,
         "case.html",
-        title=case.title or case.path,
-        crumbs=[("Cases", "/cases")],
+        **_place(explorer.catalogue, case),
         case=case,
         description=_description(found),
         figures=_figures(case, found),
@@ -302,6 +302,7 @@ def page(
         has_before=len(found.campaigns) > 1,
         notes=left_out(found),
         warnings=summary["warnings"],
+        advice=advice(summary),
         choice={"step": step, "metric": metric, "steps": _named(summary), "metrics": _known(found)},
         steps=_steps(case, summary, metric),
         history_picture=history_picture(*chosen) if told else None,
@@ -312,6 +313,17 @@ def page(
         runs_picture=runs_picture(*chosen),
         failures=_failures(case),
     )
+
+
+def _place(catalogue: Catalogue, case: CaseEntry) -> dict[str, Any]:
+    """Return title and crumbs; an earlier campaign stands below the case's newest one."""
+    title, crumbs = case.title or case.path, [("Cases", "/cases")]
+    if not is_earlier(case.results):
+        return {"title": title, "crumbs": crumbs}
+    newest = case.results.parent.parent
+    beside = catalogue.cases(Asked(cases=(case.case,), limit=None))
+    crumbs += [(title, address(one)) for one in beside if one.results == newest]
+    return {"title": f"{title}, campaign {case.results.name}", "crumbs": crumbs}
 
 
 def _description(found: CaseResults) -> str:

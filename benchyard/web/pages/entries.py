@@ -251,7 +251,7 @@ def entry_page(request: Request, explorer: Current, entry_id: str) -> Response:
         "pictures": [],
         "cards_shown": [],
         "remarks": [],
-        "difference": "",
+        "links": [],
     }
     crumbs = [("Other results", "/entries")]
     return render(

@@ -96,6 +96,7 @@ class Looked:
         page: All of the comparison, in Markdown.
         p_values: Of all of its tests, each alone.
         untold: Of how many steps and metrics nothing can be told.
+        before: Folder with the runs that it was compared with; None if it was not.
     """
 
     regressions: tuple[Regression, ...]
@@ -104,6 +105,7 @@ class Looked:
     page: str = ""
     p_values: tuple[float, ...] = ()
     untold: int = 0
+    before: Path | None = None
 
     @property
     def verdict(self) -> str:
@@ -290,7 +292,7 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
     untold = compared.count(Verdict.CANNOT_TELL)
     p_values = tuple(row.difference.p_value for row in compared.rows if row.tested)
     worse = tuple(regressions_of(compared))
-    return Looked(worse, told, draft.against, page, p_values, untold)
+    return Looked(worse, told, draft.against, page, p_values, untold, one.baseline.folder)
 
 
 def regressions_of(compared: Comparison) -> Iterator[Regression]:

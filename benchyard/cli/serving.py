@@ -17,6 +17,7 @@ def command(folders: tuple[Path, ...], port: int) -> None:
     """Show the results below FOLDERS, by default this one, in a browser."""
     import uvicorn  # noqa: PLC0415
 
-    explorer = Explorer(Catalogue(folders or (Path(),)))
-    say(f"http://127.0.0.1:{port}/")
-    uvicorn.run(make_app(explorer), host="127.0.0.1", port=port, log_level="warning")
+    with Catalogue(folders or (Path(),), look=False).watching() as catalogue:
+        say(f"http://127.0.0.1:{port}/")
+        app = make_app(Explorer(catalogue))
+        uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")

@@ -1,11 +1,14 @@
 """What every page of the explorer works with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
 from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.formats import FORMATS
+from benchyard.catalogue.loaders import LoaderPool
+from benchyard.web.changes import Looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +20,16 @@ class Explorer:
         token: What a caller must know; None lets everybody in who reaches the port.
         prefect_ui: Address of Prefect's UI, for links; None has none.
         host_names: Names by which it may be asked, without port; None takes all.
+        looks: How cases compare with what they were before.
+        loaders: What was loaded of entries.
     """
 
     catalogue: Catalogue
     token: str | None = None
     prefect_ui: str | None = None
     host_names: frozenset[str] | None = None
+    looks: Looks = field(default_factory=Looks)
+    loaders: LoaderPool = field(default_factory=lambda: LoaderPool(FORMATS))
 
     @property
     def freshness(self) -> str:

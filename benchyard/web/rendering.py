@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
@@ -87,8 +87,8 @@ def _environment() -> Environment:
         auto_reload=False,
         finalize=_visible,
     )
-    made.globals.update(version=__version__, static=static)
-    made.filters.update(
+    cast("dict[str, Any]", made.globals).update(version=__version__, static=static)
+    cast("dict[str, Any]", made.filters).update(
         day_and_time=day_and_time,
         seconds=in_seconds,
         plural=plural,

@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -24,6 +24,7 @@ class Column:
         wide: Whether its texts may be long, and are broken into lines.
         href: Where the head leads, such as to the table in the order of this column.
         order: ``ascending`` or ``descending`` if the rows are in its order.
+        hidden: Whether only programs read it, in JSON and CSV.
     """
 
     key: str
@@ -32,6 +33,7 @@ class Column:
     wide: bool = False
     href: str | None = None
     order: str = ""
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,17 @@ class DataTable:
     notes: Sequence[str] = ()
     query: str = ""
     pages: Sequence[tuple[str, str]] = ()
+
+    def for_people(self) -> "DataTable":
+        """Return it without the columns that only programs read."""
+        kept = [place for place, column in enumerate(self.columns) if not column.hidden]
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in kept], rows=rows)
+
+    def hiding(self, keys: Collection[str]) -> "DataTable":
+        """Return it with these columns for programs alone."""
+        hidden = [replace(one, hidden=one.hidden or one.key in keys) for one in self.columns]
+        return replace(self, columns=hidden)
 
     def records(self) -> list[dict[str, Json]]:
         """Return a mapping of keys to values for each row."""

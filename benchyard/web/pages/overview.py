@@ -1,44 +1,255 @@
-"""The first page, and the search."""
+"""The first page: what changed, what got worse first."""
 
-from fastapi import APIRouter, Request, Response
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated
+from urllib.parse import urlencode
 
-from benchyard.catalogue.query import Query
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from benchyard.analysis.comparison.wording import change, figure
+from benchyard.analysis.regressions import Looked, Regression
+from benchyard.catalogue.entry import CaseEntry, identified
+from benchyard.catalogue.query import Page
+from benchyard.catalogue.query import Query as Asked
+from benchyard.core.amounts import parse_since
+from benchyard.core.model import Json, Outcome
+from benchyard.statistics.figures import plural
+from benchyard.web.answers import keep_fresh
+from benchyard.web.changes import is_current
 from benchyard.web.explorer import Current
-from benchyard.web.rendering import day_and_time, render
-from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
+from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.tables import Cell, Column, DataTable
 
 router = APIRouter()
 
-_COLUMNS = (
-    Column("case", "Case"),
-    Column("run", "Run", figure=True),
-    Column("outcome", "Outcome"),
-    Column("started_s", "Began (UTC)"),
-    Column("host", "Host"),
-)
+#: So many cases are looked at, the one with the newest run first.
+MOST_CASES = 50
+#: Seconds that a page waits for looks at cases; what is not known by then is told to follow.
+_PATIENCE = 0.2
+_BROKEN = (Outcome.FAILED.value, Outcome.TIMED_OUT.value)
+_FAILURES, _NEWEST = 10, 20
+_DEFAULT = "7d"
+_PERIODS = ("24h", "7d", "30d", "52w")
 
 
-def runs_table(explorer: Current, q: str = "", offset: int = 0, limit: int = 50) -> DataTable:
-    """Return the newest runs."""
-    page = explorer.catalogue.page(Query(text=q, offset=offset, limit=limit))
-    rows = [
-        [
-            Cell(entry.title, href=f"/run/{entry.id}"),
-            Cell(entry.run),
-            Cell(entry.outcome, mark="good" if entry.outcome == "completed" else "bad"),
-            Cell(entry.started_s, day_and_time(entry.started_s)),
-            Cell(entry.host),
-        ]
-        for entry in page.entries
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changed since a time.
+
+    Args:
+        since: As it was written.
+        cases: With new runs, those that are looked at; the one with the newest run first.
+        left_out: How many more there are.
+        looks: By ids of cases, as far as they are done.
+        runs: New ones.
+        failures: Among them.
+    """
+
+    since: str
+    since_s: float
+    cases: Sequence[CaseEntry]
+    left_out: int
+    looks: Mapping[str, Looked]
+    runs: Page
+    failures: Page
+
+    @property
+    def pending(self) -> int:
+        """Number of cases that are still being looked at."""
+        return len(self.cases) - len(self.looks)
+
+    def worse(self) -> Iterator[tuple[CaseEntry, Looked, Regression]]:
+        """Yield what got worse."""
+        for case in self.cases:
+            if looked := self.looks.get(case.id):
+                yield from ((case, looked, regression) for regression in looked.regressions)
+
+
+def _changes(
+    request: Request,
+    explorer: Current,
+    since: Annotated[str, Query(max_length=40, description="2026-11-01, or 30d, 12h, 2w ago")] = "",
+) -> Changes:
+    since = since or _DEFAULT
+    since_s = parse_since(since, datetime.now(UTC)).timestamp()
+    catalogue = explorer.catalogue
+    cases = [case for case in catalogue.cases(Asked(since_s=since_s)) if is_current(case)]
+    looks = explorer.looks.of(cases[:MOST_CASES], _PATIENCE)
+    made = Changes(
+        since,
+        since_s,
+        cases[:MOST_CASES],
+        len(cases) - len(cases[:MOST_CASES]),
+        looks,
+        catalogue.page(Asked(since_s=since_s, limit=_NEWEST)),
+        catalogue.page(Asked(since_s=since_s, outcomes=_BROKEN, limit=_FAILURES)),
+    )
+    if made.pending:
+        keep_fresh(request)
+    return made
+
+
+_Changed = Annotated[Changes, Depends(_changes)]
+
+
+@router.get("/changes.json", summary="What changed, what got worse first")
+def changes_json(changes: _Changed) -> Response:
+    """Answer with regressions, failures, new runs, and the cases that were compared."""
+    worse: list[Json] = [
+        {**one.to_json(), "case_id": case.id, "compare": _compare(case, looked)}
+        for case, looked, one in changes.worse()
     ]
-    return DataTable("runs", f"{page.total} runs", _COLUMNS, rows, href="/runs")
+    compared: list[Json] = [
+        {"case_id": case.id, "case": case.title, "summary": looked.summary}
+        for case in changes.cases
+        if (looked := changes.looks.get(case.id))
+    ]
+    failures: list[Json] = [entry_document(entry) for entry in changes.failures.entries]
+    return json_answer(
+        {
+            "since_s": changes.since_s,
+            "runs": changes.runs.total,
+            "failed": changes.failures.total,
+            "regressions": worse,
+            "failures": failures,
+            "compared": compared,
+            "pending": changes.pending,
+            "left_out": changes.left_out,
+        }
+    )
 
 
 @router.get("/", include_in_schema=False)
-def overview(request: Request, explorer: Current, q: str = "") -> Response:
-    """Show the newest runs."""
-    table = runs_table(explorer, q)
-    return render(request, "overview.html", title="Runs", table=table, q=q)
+def overview(request: Request, explorer: Current, changes: _Changed) -> Response:
+    """Show what changed."""
+    newest = changes.runs if changes.runs.total else explorer.catalogue.page(Asked(limit=_NEWEST))
+    return render(
+        request,
+        "overview.html",
+        title="What changed",
+        changes=changes,
+        cards=_cards(changes),
+        periods=[(text, f"/?since={text}", text == changes.since) for text in _PERIODS],
+        worse=_worse(changes),
+        failures=_failures(changes),
+        cases=_cases(changes),
+        newest=DataTable(
+            "newest", "Newest runs", RUN_COLUMNS, [entry_row(one) for one in newest.entries]
+        ),
+    )
 
 
-add_table(router, "/runs", runs_table)
+def _cards(changes: Changes) -> list[tuple[object, ...]]:
+    worse, failed = len(list(changes.worse())), changes.failures.total
+    since = urlencode({"since": changes.since})
+    broken = urlencode([("outcome", one) for one in _BROKEN])
+    compared = plural(len(changes.looks), "case") + " looked at"
+    return [
+        ("Regressions", worse, compared, "#worse", "bad" if worse else ""),
+        ("Failed runs", failed, "", f"/runs?{broken}&{since}", "bad" if failed else ""),
+        ("New runs", f"{changes.runs.total:,}", "", f"/runs?{since}"),
+        ("Cases with new runs", len(changes.cases) + changes.left_out, "", f"/cases?{since}"),
+    ]
+
+
+def _worse(changes: Changes) -> DataTable:
+    columns = (
+        Column("case", "Case"),
+        Column("step", "Step"),
+        Column("metric", "Metric"),
+        Column("before", "Before", figure=True),
+        Column("now", "Now", figure=True),
+        Column("change", "Change", figure=True),
+        Column("interval", "Interval", figure=True),
+        Column("runs", "Runs", figure=True),
+        Column("compare", "More"),
+    )
+    done = plural(len(changes.looks), "case")
+    return DataTable(
+        "worse",
+        "Got worse",
+        columns,
+        [_worse_row(*one) for one in changes.worse()],
+        empty=f"Nothing got worse in {done} with new runs, as far as they have a campaign before."
+        if changes.looks
+        else "There are no new runs to compare.",
+        notes=_bounds(changes),
+    )
+
+
+def _bounds(changes: Changes) -> list[str]:
+    notes = [
+        "Each case is compared with its campaign before on the same host, by the rule of "
+        "benchyard compare, and judged on its own."
+    ]
+    if changes.pending:
+        notes.append(f"{plural(changes.pending, 'case')} still being compared: look again soon.")
+    if changes.left_out:
+        notes.append(
+            f"{plural(changes.left_out, 'case')} with older new runs not looked at: these are the "
+            f"{MOST_CASES} with the newest runs. Choose a shorter time, or look at a case itself."
+        )
+    return notes
+
+
+def _worse_row(case: CaseEntry, looked: Looked, one: Regression) -> list[Cell]:
+    numbers = one.ratio is not None and one.ratio_interval is not None
+    low, high = one.ratio_interval or (None, None)
+    return [
+        Cell(case.title, href=f"/case/{case.id}"),
+        Cell(one.name or one.step),
+        Cell(one.metric, one.metric if numbers else one.text),
+        Cell(one.baseline_median, _figure(one.baseline_median, one.unit)),
+        Cell(one.candidate_median, _figure(one.candidate_median, one.unit)),
+        Cell(one.ratio, change(one.ratio) if numbers else "-", mark="bad"),
+        Cell(None, f"{change(low)} … {change(high)}" if numbers else "-"),
+        Cell(None, " against ".join(map(str, reversed(one.runs or ()))) or "-"),
+        Cell(None, "compare", href=_compare(case, looked)),
+    ]
+
+
+def _figure(value: float | None, unit: str | None) -> str:
+    return "-" if value is None else figure(value, unit)
+
+
+def _compare(case: CaseEntry, looked: Looked) -> str | None:
+    """Return the address of the comparison of a case with what it was before."""
+    if looked.before is None:
+        return None
+    sides = [("side", identified(looked.before)), ("side", case.id)]
+    return f"/compare?{urlencode(sides)}"
+
+
+def _failures(changes: Changes) -> DataTable:
+    total = changes.failures.total
+    more = [f"The newest {_FAILURES} of {total:,}."] if total > _FAILURES else []
+    rows = [entry_row(entry) for entry in changes.failures.entries]
+    return DataTable("failed", "Failed runs", RUN_COLUMNS, rows, empty="No run failed.", notes=more)
+
+
+def _cases(changes: Changes) -> DataTable:
+    columns = (
+        Column("case", "Case"),
+        Column("runs", "Runs", figure=True),
+        Column("newest_s", "Newest (UTC)"),
+        Column("summary", "Against the campaign before", wide=True),
+        Column("compare", "More"),
+    )
+    rows = [_case_row(case, changes.looks.get(case.id)) for case in changes.cases]
+    return DataTable("changed", "Cases with new runs", columns, rows, empty="No case has new runs.")
+
+
+def _case_row(case: CaseEntry, looked: Looked | None) -> list[Cell]:
+    summary = looked.summary if looked else "still being compared"
+    mark = "bad" if looked and looked.regressions else "" if looked and looked.against else "quiet"
+    href = _compare(case, looked) if looked else None
+    return [
+        Cell(case.title, href=f"/case/{case.id}"),
+        Cell(case.runs, href=f"/runs?results={case.id}"),
+        Cell(case.newest_s, day_and_time(case.newest_s)),
+        Cell(summary, mark=mark),
+        Cell(None, "compare" if href else "", href=href),
+    ]

@@ -1,0 +1,131 @@
+"""The cases that have results."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from benchyard.catalogue.entry import CaseEntry
+from benchyard.core.model import Json
+from benchyard.statistics.figures import plural
+from benchyard.web.explorer import Current, Explorer
+from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
+from benchyard.web.searching import Filters, Search, search_of
+from benchyard.web.tables import Cell, Column, DataTable
+
+router = APIRouter()
+
+#: Each with the order in which its head shows the cases first.
+_COLUMNS = (
+    (Column("title", "Case"), "title"),
+    (Column("runs", "Runs", figure=True), "-runs"),
+    (Column("failed", "Failed", figure=True), "-failed"),
+    (Column("newest_s", "Newest (UTC)"), "-newest"),
+    (Column("hosts", "Hosts"), ""),
+    (Column("tags", "Tags"), ""),
+    (Column("path", "Results"), "path"),
+    (Column("id", "Id"), ""),
+)
+_ORDERS: dict[str, Callable[[CaseEntry], str | float]] = {
+    "title": lambda case: case.title,
+    "runs": lambda case: case.runs,
+    "failed": lambda case: case.failed,
+    "newest": lambda case: case.newest_s or 0,
+    "path": lambda case: case.path,
+}
+Order = Literal[
+    "title", "-title", "runs", "-runs", "failed", "-failed", "newest", "-newest", "path", "-path"
+]
+
+
+class CaseFilters(Filters):
+    """Which cases, by their runs, and in what order."""
+
+    sort: Order = "-newest"
+
+
+def _asked(request: Request, filters: Annotated[CaseFilters, Query()]) -> Search:
+    return search_of(request, filters, replace(filters.query(), sort=filters.sort))
+
+
+_Asked = Annotated[Search, Depends(_asked)]
+
+
+def _cases(explorer: Explorer, search: Search) -> tuple[Sequence[CaseEntry], int]:
+    """Return a page of the cases, and how many there are."""
+    query = search.query
+    found = explorer.catalogue.cases(replace(query, sort="-started", offset=0, limit=None))
+    order = _ORDERS[query.sort.removeprefix("-")]
+    ordered = sorted(found, key=order, reverse=query.sort.startswith("-"))
+    return ordered[query.offset : query.offset + (query.limit or len(found))], len(found)
+
+
+def _table(explorer: Explorer, search: Search) -> DataTable:
+    shown, total = _cases(explorer, search)
+    offset, limit = search.query.offset, search.query.limit or total
+    pages: list[tuple[str, str]] = []
+    if offset:
+        pages.append(("Previous", search.address(offset=[str(max(offset - limit, 0))])))
+    if offset + limit < total:
+        pages.append(("Next", search.address(offset=[str(offset + limit)])))
+    return DataTable(
+        "cases",
+        plural(total, "case"),
+        [search.column(column, key) for column, key in _COLUMNS],
+        [_row(case) for case in shown],
+        href="/cases",
+        empty="No case with results was found.",
+        query=search.here,
+        pages=pages,
+    )
+
+
+def _row(case: CaseEntry) -> list[Cell]:
+    return [
+        Cell(case.title, href=f"/case/{case.id}"),
+        Cell(case.runs, href=f"/runs?results={case.id}"),
+        Cell(case.failed, mark="bad" if case.failed else "quiet"),
+        Cell(case.newest_s, day_and_time(case.newest_s)),
+        Cell(", ".join(case.hosts)),
+        Cell(", ".join(case.tags)),
+        Cell(case.path, mark="quiet"),
+        Cell(case.id, mark="quiet"),
+    ]
+
+
+@router.get("/cases.csv", summary="Cases as CSV")
+def cases_csv(explorer: Current, search: _Asked) -> Response:
+    """Answer with the cases that are asked for."""
+    return csv_answer(_table(explorer, search).csv())
+
+
+@router.get("/cases.json", summary="Cases as JSON")
+def cases_json(explorer: Current, search: _Asked) -> Response:
+    """Answer with the cases that are asked for."""
+    shown, total = _cases(explorer, search)
+    documents: list[Json] = [
+        {
+            "id": case.id,
+            "title": case.title,
+            "case": case.case,
+            "point": dict(case.point),
+            "tags": list(case.tags),
+            "runs": case.runs,
+            "failed": case.failed,
+            "newest_s": case.newest_s,
+            "hosts": list(case.hosts),
+            "root": str(case.root),
+            "path": case.path,
+            "href": f"/case/{case.id}",
+        }
+        for case in shown
+    ]
+    return json_answer({"total": total, "cases": documents})
+
+
+@router.get("/cases", include_in_schema=False)
+def cases(request: Request, explorer: Current, search: _Asked) -> Response:
+    """Show the cases that are asked for."""
+    table = _table(explorer, search)
+    return render(request, "cases.html", title="Cases", table=table, search=search)

@@ -1,0 +1,177 @@
+"""The search: a page of runs, and of what else was found, with ways to narrow it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from fastapi import APIRouter, Request, Response
+
+from benchyard.catalogue.entry import RUN, Entry, identified
+from benchyard.catalogue.formats.mindspore import MindsporeExplain
+from benchyard.catalogue.query import Page
+from benchyard.core.model import Json, JsonObject
+from benchyard.statistics.figures import plural
+from benchyard.web.explorer import Current, Explorer
+from benchyard.web.rendering import (
+    csv_answer,
+    day_and_time,
+    in_seconds,
+    json_answer,
+    outcome_mark,
+    render,
+)
+from benchyard.web.searching import Asked, Search
+from benchyard.web.tables import Cell, Column, DataTable
+
+router = APIRouter()
+
+#: Each with what the catalogue sorts by; empty for what it does not.
+_COLUMNS = (
+    (Column("case", "Case"), "title"),
+    (Column("run", "Run", figure=True), "run"),
+    (Column("outcome", "Outcome"), "outcome"),
+    (Column("started_s", "Began (UTC)"), "-started"),
+    (Column("duration_s", "Took", figure=True), "-duration"),
+    (Column("host", "Host"), "host"),
+    (Column("commit", "Commit"), ""),
+    (Column("id", "Id"), ""),
+)
+RUN_COLUMNS = tuple(column for column, _ in _COLUMNS)
+#: Fields that are offered to narrow the search, with their heads.
+_FACETS = {
+    "outcome": "Outcome",
+    "host": "Host",
+    "tag": "Tag",
+    "case": "Case",
+    "version": "Version",
+    "commit": "Commit",
+    "format": "Format",
+}
+#: Values of each that are offered, the most frequent ones.
+_OFFERED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Facet:
+    head: str
+    links: Sequence[tuple[str, int, str, bool]]
+    more: int
+
+
+def href_of(entry: Entry) -> str:
+    """Return the address of an entry's page."""
+    if entry.format == MindsporeExplain.name:
+        return f"/explain/{entry.id}"
+    is_run = entry.format == RUN or entry.format.endswith("-run")
+    return f"/{'run' if is_run else 'entry'}/{entry.id}"
+
+
+def entry_row(entry: Entry) -> list[Cell]:
+    """Return the cells of an entry in a list of runs."""
+    return [
+        Cell(entry.title or entry.path, href=href_of(entry)),
+        Cell(entry.run, href=href_of(entry)),
+        _state(entry),
+        Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
+        Cell(entry.duration_s, in_seconds(entry.duration_s)),
+        Cell(entry.host or None),
+        Cell(entry.commit or None, entry.commit[:10] or None),
+        Cell(entry.id, mark="quiet"),
+    ]
+
+
+def _state(entry: Entry) -> Cell:
+    if entry.broken:
+        return Cell("broken", "cannot be read", href=href_of(entry), mark="bad")
+    if entry.under_way:
+        return Cell("under way", mark="doubtful")
+    if entry.outcome is None:
+        return Cell(None, entry.format, mark="quiet")
+    return Cell(str(entry.outcome), mark=outcome_mark(entry.outcome))
+
+
+def runs_table(page: Page, search: Search) -> DataTable:
+    """Return a page of the search as a table with links to sort by and to go on."""
+    pages = [("First page", search.address())] if page.previous else []
+    pages += [("Previous", search.address(after=[page.previous]))] if page.previous else []
+    pages += [("Next", search.address(after=[page.next]))] if page.next else []
+    return DataTable(
+        "runs",
+        plural(page.total, "run"),
+        [search.column(column, key) for column, key in _COLUMNS],
+        [entry_row(entry) for entry in page.entries],
+        href="/runs",
+        empty="Nothing was found.",
+        query=search.here,
+        pages=pages,
+    )
+
+
+def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
+    made: list[_Facet] = []
+    for field, head in _FACETS.items():
+        counts = explorer.catalogue.values(field, search.query)
+        chosen = search.values(field)
+        offered = [*chosen, *(value for value in counts if value and value not in chosen)]
+        if len(offered) < 2 and not chosen:
+            continue
+        links = [
+            (value, counts.get(value, 0), search.toggled(field, value), value in chosen)
+            for value in offered[: _OFFERED + len(chosen)]
+        ]
+        made.append(_Facet(head, links, len(offered) - len(links)))
+    return made
+
+
+@router.get("/runs.csv", summary="Runs as CSV")
+def runs_csv(explorer: Current, search: Asked) -> Response:
+    """Answer with the runs that are asked for."""
+    return csv_answer(runs_table(explorer.catalogue.page(search.query), search).csv())
+
+
+@router.get("/runs.json", summary="Runs as JSON")
+def runs_json(explorer: Current, search: Asked) -> Response:
+    """Answer with the runs that are asked for; ``next`` is the ``after`` of the page behind."""
+    page = explorer.catalogue.page(search.query)
+    entries: list[Json] = [entry_document(entry) for entry in page.entries]
+    return json_answer(
+        {"total": page.total, "next": page.next, "previous": page.previous, "entries": entries}
+    )
+
+
+def entry_document(entry: Entry) -> JsonObject:
+    """Return an entry as a JSON object."""
+    names = [name for name in Entry.__dataclass_fields__ if name not in ("root", "steps")]
+    document = {name: getattr(entry, name) for name in names}
+    # Mappings and tuples of the catalogue become objects and lists.
+    plain = {name: _plain(value) for name, value in document.items()}
+    results = identified(entry.place.parent) if href_of(entry).startswith("/run/") else None
+    return {**plain, "root": str(entry.root), "results": results, "href": href_of(entry)}
+
+
+def _plain(value: object) -> Json:
+    if isinstance(value, tuple):
+        return list(cast("tuple[Json, ...]", value))
+    return cast("Json", dict(cast("JsonObject", value)) if hasattr(value, "items") else value)
+
+
+@router.get("/runs", include_in_schema=False)
+def runs(request: Request, explorer: Current, search: Asked) -> Response:
+    """Show the runs that are asked for."""
+    page = explorer.catalogue.page(search.query)
+    hidden = [pair for pair in search.given if pair[0] in {*_FACETS, "results", "state", "sort"}]
+    narrowed = [
+        (f"{name}: {value}", search.toggled(name, value))
+        for name, value in search.given
+        if name not in ("sort", "limit", "offset", "after")
+    ]
+    return render(
+        request,
+        "runs.html",
+        title="Runs",
+        table=runs_table(page, search),
+        search=search,
+        hidden=hidden,
+        narrowed=narrowed,
+        facets=_facets(explorer, search),
+    )

@@ -1,0 +1,209 @@
+"""What an address asks of the catalogue, and the addresses that ask for something near it."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated, Literal, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import Depends, Query, Request
+from pydantic import BaseModel, Field
+
+from benchyard.catalogue import query as catalogue
+from benchyard.core.amounts import parse_since
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
+from benchyard.core.wording import hint, quote
+from benchyard.web.tables import Column
+
+#: Most rows of one page.
+MOST_ROWS = 1_000
+_CONDITION = re.compile(r"(.+?)(!=|<=|>=|=|<|>|~)(.*)", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(\d{1,18}|\d{0,18}\.\d{1,18}|\d{1,18}\.)(e[+-]?\d{1,3})?", re.ASCII)
+#: What leads to a place in the answer; any other change begins at its first page.
+_PLACE = frozenset({"offset", "after"})
+
+ReadT = TypeVar("ReadT")
+Text = Annotated[str, Field(max_length=500)]
+Texts = Annotated[list[Text], Field(max_length=50)]
+
+
+class Filters(BaseModel):
+    """Which entries: conditions hold together; several values of one are alternatives."""
+
+    q: Text = Field("", description="Words of case, point, tags, host, commit, version, path")
+    case: Texts = Field([], description="Name of a case, without the point of its matrix")
+    results: Texts = Field([], description="Id of a case, as /cases.json has it")
+    tag: Texts = []
+    host: Texts = []
+    commit: Texts = []
+    version: Texts = Field([], description="RESOURCE=VERSION, or a version alone")
+    outcome: Texts = []
+    format: Texts = Field([], description="run, or another format of results")
+    param: Texts = Field([], description="Condition on a parameter, such as threads>=4")
+    state: Literal["", "broken", "under-way"] = ""
+    since: Text = Field("", description="2026-11-01, or 30d, 12h, 2w ago")
+    until: Text = ""
+    limit: int = Field(50, ge=1, le=MOST_ROWS)
+    offset: int = Field(0, ge=0, le=2**53)
+
+    def query(self, sort: str = "-started", after: str | None = None) -> catalogue.Query:
+        """Return the query.
+
+        Args:
+            sort: As the catalogue takes it, as is ``after``.
+
+        Raises:
+            InputError: With every value that cannot be meant.
+        """
+        problems: list[str] = []
+        _read(problems, _sort, sort)
+        since, until = (_read(problems, _moment, text) for text in (self.since, self.until))
+        conditions = [_read(problems, condition, text) for text in _some(self.param)]
+        if problems:
+            raise InputError("; ".join(problems))
+        return catalogue.Query(
+            text=self.q,
+            formats=_some(self.format),
+            results=_some(self.results),
+            cases=_some(self.case),
+            tags=_some(self.tag),
+            hosts=_some(self.host),
+            commits=_some(self.commit),
+            versions=_some(self.version),
+            outcomes=_some(self.outcome),
+            parameters=tuple(one for one in conditions if one),
+            broken=True if self.state == "broken" else None,
+            under_way=True if self.state == "under-way" else None,
+            since_s=since,
+            until_s=until,
+            sort=sort,
+            offset=self.offset,
+            limit=self.limit,
+            after=after or None,
+        )
+
+
+class RunFilters(Filters):
+    """Which runs, and in what order."""
+
+    sort: Text = Field("-started", description="A column, or parameter:NAME; - is descending")
+    after: Annotated[str, Field(max_length=2_000)] = Field("", description="As next was before")
+
+
+def _read(problems: list[str], read: Callable[[str], ReadT], text: str) -> ReadT | None:
+    """Read a value; what is wrong with it is added to the problems, so that all are told."""
+    try:
+        return read(text)
+    except InputError as error:
+        problems.append(str(error))
+        return None
+
+
+def _moment(text: str) -> float | None:
+    return parse_since(text, datetime.now(UTC)).timestamp() if text else None
+
+
+def condition(text: str) -> catalogue.Condition:
+    """Read a condition on a parameter, such as ``threads>=4`` or ``engine=SQLite``.
+
+    Raises:
+        InputError: If it is not written so.
+    """
+    found = _CONDITION.fullmatch(text)
+    if found is None or not found[1].strip():
+        raise InputError(
+            f"param: {quote(text)!r} is no condition; write NAME=VALUE, or another of "
+            "!= < <= > >= ~ (contains) between them"
+        )
+    operator = catalogue.Operator(found[2])
+    return catalogue.Condition(found[1].strip(), operator, _value(found[3].strip()))
+
+
+def _value(text: str) -> Json:
+    if _NUMBER.fullmatch(text.lower()):
+        return float(text) if re.search(r"[.eE]", text) else int(text)
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+def _sort(text: str) -> None:
+    name = text.removeprefix("-")
+    if name not in catalogue.SORTS and not re.match("parameter:.", name):
+        raise InputError(
+            f"sort: there is no order by {quote(name)!r}{hint(name, catalogue.SORTS)}; it is one "
+            f"of {', '.join(catalogue.SORTS)} or parameter:NAME, with - before it for descending"
+        )
+
+
+def _some(values: Sequence[str]) -> tuple[str, ...]:
+    # A form sends its empty fields too.
+    return tuple(value for value in values if value)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What an address asks.
+
+    Args:
+        query: For the catalogue.
+        given: Names and values of the address.
+    """
+
+    query: catalogue.Query
+    given: tuple[tuple[str, str], ...]
+
+    def address(self, **changes: Sequence[str]) -> str:
+        """Return a query, with ``?``, that asks for the same, but for some fields.
+
+        Args:
+            changes: Fields with all their values; none takes the field out.
+        """
+        kept = [(n, v) for n, v in self.given if n not in changes and n not in _PLACE]
+        added = [(name, value) for name, values in changes.items() for value in values]
+        return f"?{urlencode([*kept, *added])}"
+
+    def toggled(self, name: str, value: str) -> str:
+        """Return a query that asks for a value of a field too, or no more."""
+        now = self.values(name)
+        left = [one for one in now if one != value]
+        return self.address(**{name: left if value in now else [*now, value]})
+
+    def values(self, name: str) -> list[str]:
+        """Return the values of a field in the address."""
+        return [v for n, v in self.given if n == name]
+
+    def value(self, name: str) -> str:
+        """Return the value of a field that has one, as a form shows it."""
+        return next(iter(self.values(name)), "")
+
+    @property
+    def here(self) -> str:
+        """The same query again, with its place in the answer."""
+        return f"?{urlencode(self.given)}"
+
+    def column(self, column: Column, key: str) -> Column:
+        """Let the head of a column lead to its order, and back; an empty key is no order."""
+        if not key:
+            return column
+        name, now = key.removeprefix("-"), self.query.sort
+        if now.removeprefix("-") != name:
+            return replace(column, href=self.address(sort=[key]))
+        falls = now.startswith("-")
+        href = self.address(sort=[name if falls else f"-{name}"])
+        return replace(column, href=href, order="descending" if falls else "ascending")
+
+
+def search_of(request: Request, filters: Filters, query: catalogue.Query) -> Search:
+    """Return what an address asks, to make others like it."""
+    known = type(filters).model_fields
+    items = request.query_params.multi_items()
+    return Search(query, tuple((name, value) for name, value in items if name in known and value))
+
+
+def _search(request: Request, filters: Annotated[RunFilters, Query()]) -> Search:
+    return search_of(request, filters, filters.query(filters.sort, filters.after))
+
+
+#: As an argument of an endpoint: what its address asks of the runs.
+Asked = Annotated[Search, Depends(_search)]

@@ -4,7 +4,7 @@ They come from the logs of attempts, and from the records of runs that no log te
 files and lines are named and left out.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from benchyard.results.attempts import FailedAttempt, RunAttempt, TriedStep, rea
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results
 from benchyard.results.krown import surely_krowns
-from benchyard.results.record import ErrorRecord, read_record
+from benchyard.results.record import ErrorRecord, RunRecord, read_record
 
 #: Stands for the step where the failure belongs to none.
 WHOLE_RUN = "the run"
@@ -154,13 +154,17 @@ class Collected:
         return Collected(tuple(t for t in self.tries if t.began >= moment), self.problems)
 
 
-def collect(folders: Iterable[Path]) -> Collected:
-    """Read what was tried of the cases whose runs are in ``folders``."""
+def collect(folders: Iterable[Path], read: Callable[[Path], RunRecord] = read_record) -> Collected:
+    """Read what was tried of the cases whose runs are in ``folders``.
+
+    Args:
+        read: Reads the record of a run that no log tells of; an excerpt of it serves.
+    """
     tries: list[RunAttempt] = []
     problems: list[str] = []
     for folder in folders:
         noted, unreadable = read_tries(folder)
-        recorded, damaged = _recorded(folder, {one.run for one in noted if one.outcome})
+        recorded, damaged = _recorded(folder, {one.run for one in noted if one.outcome}, read)
         tries += [*_without_end(noted, recorded), *recorded]
         problems += [*unreadable, *damaged]
     tries.sort(key=lambda one: one.began)
@@ -189,7 +193,9 @@ def _has_tries(folder: Path) -> bool:
     return results.tries.is_file() or bool(results.recorded())
 
 
-def _recorded(folder: Path, noted: set[int]) -> tuple[list[RunAttempt], list[str]]:
+def _recorded(
+    folder: Path, noted: set[int], read: Callable[[Path], RunRecord]
+) -> tuple[list[RunAttempt], list[str]]:
     """Return the tries that the log lacks, from the records, and what is wrong with these."""
     tries: list[RunAttempt] = []
     problems: list[str] = []
@@ -199,7 +205,7 @@ def _recorded(folder: Path, noted: set[int]) -> tuple[list[RunAttempt], list[str
         if not run.record.exists() and surely_krowns(run.path):
             continue  # it tells of no attempts
         try:
-            record = read_record(run.path)
+            record = read(run.path)
         except RecordError as error:
             problems.append(str(error))
             continue

@@ -1,17 +1,22 @@
 """``benchyard compare``: sides against a reference, or how many runs that would take."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from benchyard.analysis.comparison.document import csv_text, document, markdown
-from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.pairing import Against, pair_sides, with_reference
+from benchyard.analysis.comparison.pairing import Against
+from benchyard.analysis.comparison.request import (
+    REMARKS,
+    Request,
+    answer,
+    parse_step_pairs,
+    shared_remarks,
+)
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
-from benchyard.analysis.comparison.run_sets import RunSet, pair, read_before
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sample_size import (
     make_plan,
     plan_document,
@@ -20,8 +25,7 @@ from benchyard.analysis.comparison.sample_size import (
 )
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
-from benchyard.analysis.comparison.tables import Order, in_order, table
-from benchyard.analysis.comparison.verdicts import compare, compare_sides
+from benchyard.analysis.comparison.tables import Order, table
 from benchyard.analysis.comparison.wording import lacks_suspect, remarks, summary, uncounted, untold
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
 from benchyard.cli.common import json_option, results_option, root_option
@@ -44,14 +48,10 @@ _COLOURS = {
 def _step_pairs(
     context: click.Context, parameter: click.Parameter, texts: Sequence[str]
 ) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        one, _, other = text.partition("=")
-        if not (one and other) or one in found or other in found.values():
-            what = "write ids as REFERENCE=OTHER, such as q01=q1, each id once"
-            raise click.BadParameter(f"{text!r}: {what}", context, parameter)
-        found[one] = other
-    return found
+    try:
+        return parse_step_pairs(texts)
+    except InputError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
 
 
 @click.command("compare", cls=ReportingCommand)
@@ -160,25 +160,13 @@ def command(
             raise click.UsageError("--plan takes the BASELINE alone, and no --markdown or --csv")
         _plan(found[0], rule, sensitivity, as_json=as_json)
         return ExitCode.DONE
-    if len(found) == 1:
-        compared = _with_before(sides[0], found[0], rule)
-        names = [f"{found[0].name} before", found[0].name]
-    else:
-        found = with_reference(found, reference)
-        names = [side.name for side in found]
-        compared = compare_sides(pair_sides(found, pairs, Against(against)), rule)
-    compared = in_order(compared, Order(order))
+    if len(found) == 1 and means_several(sides[0]):
+        raise InputError(f"{sides[0]!r} means {found[0].whole} alone; name what to compare it with")
+    made = answer(found, Request(rule, reference, pairs, Against(against), Order(order)))
     if not report.prints:
-        _show(compared, names, as_json=as_json, as_csv=as_csv)
-    report.of_comparison(compared, markdown(compared, *names))
-    return ExitCode.REGRESSION if compared.regressions else ExitCode.DONE
-
-
-def _with_before(text: str, side: Side, rule: Rule) -> Comparison:
-    """Compare the newest campaign of each case with the one before."""
-    if means_several(text):
-        raise InputError(f"{text!r} means {side.whole} alone; name what to compare it with")
-    return compare(pair(read_before(side.cases), side.cases), replace(rule, other_work=False))
+        _show(made.comparison, made.names, as_json=as_json, as_csv=as_csv)
+    report.of_comparison(made.comparison, markdown(made.comparison, *made.names))
+    return ExitCode.REGRESSION if made.comparison.regressions else ExitCode.DONE
 
 
 def _plan(side: Side, rule: Rule, sensitivity: float, *, as_json: bool) -> None:
@@ -225,11 +213,7 @@ def _print(compared: Comparison) -> None:
     say(summary(compared), fg=worst, bold=True)
 
 
-_WEIGHTS = (
-    (Weight.OTHER_WORK, "notice", "cyan"),
-    (Weight.WARNING, "warning", "yellow"),
-    (Weight.CHANGE, "changed", "cyan"),
-)
+_REMARKS = {"notice": "cyan", "warning": "yellow", "changed": "cyan"}
 
 
 def _print_pair(pair_of_cases: CasePair) -> None:
@@ -238,9 +222,9 @@ def _print_pair(pair_of_cases: CasePair) -> None:
         styled(printable(pair_of_cases.title), bold=True),
         f"  baseline {_about(one)}, candidate {_about(other)}",
     )
-    for weight, word, colour in _WEIGHTS:
+    for weight, word in REMARKS:
         for text in remarks(pair_of_cases, weight):
-            say(styled(f"{word}: ", fg=colour), text)
+            say(styled(f"{word}: ", fg=_REMARKS[word]), text)
     for finding in pair_of_cases.findings:
         say(finding.text, fg=_COLOURS.get(finding.verdict))
 
@@ -251,13 +235,9 @@ def _print_sides(pairs: Sequence[CasePair]) -> None:
     told |= dict.fromkeys((one.candidate_side, _about(one.candidate)) for one in pairs)
     for name, about in told:
         say(styled(printable(name), bold=True), f"  {about}")
-    for weight, word, colour in _WEIGHTS:
-        said: dict[str, dict[str, None]] = {}
-        for one in pairs:
-            for text in () if one.neutral else remarks(one, weight):
-                said.setdefault(text, {})[one.candidate_side] = None
-        for text, sides in said.items():
-            say(styled(f"{word}: ", fg=colour), f"{printable(', '.join(sides))}: {text}")
+    for weight, word in REMARKS:
+        for text, sides in shared_remarks(pairs, weight).items():
+            say(styled(f"{word}: ", fg=_REMARKS[word]), f"{printable(', '.join(sides))}: {text}")
     for one in pairs:
         for finding in one.findings:
             text = f"{printable(one.candidate_side)}: {finding.text}"

@@ -65,20 +65,21 @@ def command(
 
     known = _token(token, token_file, host)
     listening = serving.listen(host, port)
-    explorer = Explorer(
-        Catalogue(serving.roots_of(folders)),
-        token=known,
-        prefect_ui=prefect_ui or server.ui_address(),
-        host_names=serving.LOOPBACK_NAMES if serving.is_loopback(host) else None,
-    )
-    url = serving.login_address(serving.address_of(listening, host), known)
-    if as_json:
-        print_json({"url": url, "folders": [str(root) for root in explorer.catalogue.roots]})
-    else:
-        say(f"the explorer is at {url}; Ctrl-C ends it")
-    if opening:
-        click.launch(url)
-    serving.make_server(explorer).run([listening])
+    with Catalogue(serving.roots_of(folders), look=False).watching() as catalogue:
+        explorer = Explorer(
+            catalogue,
+            token=known,
+            prefect_ui=prefect_ui or server.ui_address(),
+            host_names=serving.LOOPBACK_NAMES if serving.is_loopback(host) else None,
+        )
+        url = serving.login_address(serving.address_of(listening, host), known)
+        if as_json:
+            print_json({"url": url, "folders": [str(root) for root in catalogue.roots]})
+        else:
+            say(f"the explorer is at {url}; Ctrl-C ends it")
+        if opening:
+            click.launch(url)
+        serving.make_server(explorer).run([listening])
 
 
 def _token(given: str | None, file: Path | None, host: str) -> str | None:

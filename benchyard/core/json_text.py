@@ -15,8 +15,8 @@ import orjson
 from benchyard.core.model import Json
 
 #: So many digits may be more than 64 bits hold; those of a fraction are no matter.
-_LONG = re.compile(rb"(?<![.0-9])[0-9]{19}")
-_DIGITS, _ZEROS = bytes.maketrans(b"123456789", b"0" * 9), b"0" * 19
+_LONG = re.compile(rb"0{19,}")
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -40,8 +40,9 @@ def decoded(content: bytes, *, exact: bool = True) -> Any:
 
 
 def _may_hold_a_long_integer(content: bytes) -> bool:
-    # A search by the expression alone takes six times as long.
-    return _ZEROS in content.translate(_DIGITS) and _LONG.search(content) is not None
+    # A search for one letter, as all digits are then, takes a tenth of one for a class of them.
+    zeros = content.translate(_DIGITS)
+    return any(zeros[at - 1 : at] != b"." for at in map(re.Match.start, _LONG.finditer(zeros)))
 
 
 def encoded(value: Json) -> str:

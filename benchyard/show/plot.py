@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
 Format = Literal["png", "svg", "pdf"]
@@ -31,6 +32,8 @@ _UNDATED = {
 #: A name may have characters that the font lacks; they are boxes then. Of some lengths of time
 #: there are no good parts; those that are taken then will do.
 _HARMLESS = ("Glyph .* missing from font", "AutoDateLocator was unable to pick")
+#: matplotlib's settings and Python's filters of warnings are the whole process's.
+_DRAWING = Lock()
 
 
 def format_of(file: Path) -> Format:
@@ -44,25 +47,29 @@ def picture(
     kind: Format,
     style: Mapping[str, Any],
     dots_per_inch: int = _DOTS_PER_INCH,
+    refused: str = "",
 ) -> bytes:
-    """Return a figure as a file's content.
+    """Return a figure as a file's content. Threads draw one after the other.
 
     Args:
         make_figure: Returns a ``matplotlib.figure.Figure``; called under the style.
         kind: The format.
         style: ``rcParams`` beside those that all pictures have.
         dots_per_inch: Of a PNG.
+        refused: How a warning of matplotlib begins that is raised instead; empty is none.
     """
     # Who only looks at a file's name, before there is anything to draw, does not wait for it.
     matplotlib: Any = import_module("matplotlib")
 
     buffer = io.BytesIO()
     # A matplotlibrc of the current folder may ask for LaTeX, with commands of its own.
-    with matplotlib.rc_context(), warnings.catch_warnings():
+    with _DRAWING, matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({**_STYLE, **style})
         for message in _HARMLESS:
             warnings.filterwarnings("ignore", message=message)
+        if refused:
+            warnings.filterwarnings("error", message=refused)
         figure = make_figure()
         figure.savefig(buffer, format=kind, dpi=dots_per_inch, metadata=_UNDATED[kind])
     return buffer.getvalue()

@@ -1,9 +1,10 @@
 """What is out of order in a sample: values far from the others, and an order that matters."""
 
 import math
+from bisect import bisect_left, bisect_right, insort_right
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, combinations
+from itertools import accumulate
 
 from benchyard.statistics.distributions import normal_cdf, student_tail
 from benchyard.statistics.measures import mean, median_of_sorted, quantile_of_sorted, stdev
@@ -88,13 +89,22 @@ def drift_p(values: Sequence[float]) -> float:
     n = len(values)
     if n < 2:
         return 1.0
-    score = abs(sum((b > a) - (b < a) for a, b in combinations(values, 2)))
+    score = abs(_score(values))
     if n > _COUNTED:
         spread = math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
         return min(1.0, 2 * normal_cdf((1 - score) / spread))
     # A score is the number of all pairs less twice that of the pairs that are the wrong way round.
     wrong = (n * (n - 1) // 2 - score) // 2
     return min(1.0, 2 * sum(_orders(n)[: wrong + 1]) / math.factorial(n))
+
+
+def _score(values: Sequence[float]) -> int:
+    """Return how many pairs rise, less those that fall, in O(n log n)."""
+    score, before = 0, list[float]()
+    for value in values:
+        score += bisect_left(before, value) - (len(before) - bisect_right(before, value))
+        insort_right(before, value)
+    return score
 
 
 @lru_cache(maxsize=64)

@@ -8,12 +8,22 @@ from benchyard import __version__
 from benchyard.web.answers import Answers
 from benchyard.web.explorer import Explorer
 from benchyard.web.guard import Guard
-from benchyard.web.pages import cases, overview, runs
+from benchyard.web.pages import (
+    cases,
+    compare,
+    curves,
+    entries,
+    explain,
+    overview,
+    report,
+    run,
+    runs,
+)
 from benchyard.web.rendering import static_folder
 from benchyard.web.troubles import tell_troubles
 
 #: Modules of pages, each with a router; the order is that of the first match.
-_PAGES = (overview, runs, cases)
+_PAGES = (overview, runs, cases, report, compare, entries, curves, run, explain)
 
 
 class _Static(StaticFiles):

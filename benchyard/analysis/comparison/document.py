@@ -69,7 +69,7 @@ def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
     Args:
         sides: What was compared, as the user wrote it; the reference first.
     """
-    rule = comparison.rule
+    rule, tested = comparison.rule, comparison.tested
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -85,8 +85,8 @@ def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
         "verdict": "regression" if comparison.regressions else "no regression shown",
         "summary": summary(comparison),
         "cases": [_case(pair) for pair in comparison.pairs],
-        "tested": comparison.tested,
-        "comparisons": [_row(row, comparison.tested) for row in comparison.rows],
+        "tested": tested,
+        "comparisons": [_row(row, tested) for row in comparison.rows],
         "overall": [_overall(one) for one in overall(comparison)],
         "unpaired": [
             {"case": one.title, "side": one.there, "against": one.against}
@@ -254,10 +254,10 @@ def csv_text(comparison: Comparison) -> str:
 
     The means over all steps come last, without a step.
     """
-    lines = io.StringIO()
+    lines, tested = io.StringIO(), comparison.tested
     writer = csv.DictWriter(lines, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_flat(_row(row, comparison.tested)) for row in comparison.rows)
+    writer.writerows(_flat(_row(row, tested)) for row in comparison.rows)
     writer.writerows(_flat(_overall(one)) for one in overall(comparison))
     return lines.getvalue()
 

@@ -1,9 +1,10 @@
 """Which runs are meant by ``FOLDER`` or ``FOLDER@1-5,8``, and which cases pair up."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.core.errors import InputError, RecordError
@@ -14,6 +15,9 @@ from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import RUN_FILE, Results, RunFolder, run_number
 from benchyard.results.record import RunRecord, StepRecord, read_record
 from benchyard.results.subject import Subject, differences, subject_of
+
+#: How a record is read from the folder of a run; an excerpt serves where little of it is needed.
+Reader: TypeAlias = Callable[[Path], RunRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +95,12 @@ class RunSet:
         """Tell whether the other one takes other steps of the very same runs."""
         apart = None not in (self.compared_as, other.compared_as)
         apart = apart and self.compared_as != other.compared_as
-        same = self.folder.resolve() == other.folder.resolve()
-        return apart and same and self.numbers == other.numbers
+        # The folders last: to look where they lead takes by far the longest.
+        return (
+            apart
+            and self.numbers == other.numbers
+            and self.folder.resolve() == other.folder.resolve()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,7 @@ def is_folder(text: str) -> bool:
         return False
 
 
-def read_run_sets(selection: Selection) -> dict[str, RunSet]:
+def read_run_sets(selection: Selection, read: Reader = read_record) -> dict[str, RunSet]:
     """Read the runs of every case in a selection, by title.
 
     Raises:
@@ -148,7 +156,7 @@ def read_run_sets(selection: Selection) -> dict[str, RunSet]:
     """
     found: dict[str, RunSet] = {}
     for folder in results_folders(selection.folder):
-        run_set = _read(folder, selection.runs)
+        run_set = _read(folder, selection.runs, read)
         if run_set is None:
             continue
         if run_set.title in found:
@@ -188,14 +196,11 @@ def _nothing(selection: Selection) -> str:
     )
 
 
-def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
+def _read(results: Path, wanted: Sequence[int] | None, read: Reader = read_record) -> RunSet | None:
     """Read one case's runs; None if nothing there has a record."""
-    there = Results(results).recorded()
-    if wanted is not None:
-        _refuse_missing(results, wanted, there)
-    chosen = [run for n, run in there.items() if wanted is None or n in wanted]
-    records = [_record(run.path) for run in chosen if run.is_marked and run.record.is_file()]
-    broken = [_record(run.path) for run in chosen if run.has_failed]
+    chosen = _recorded(results, wanted)
+    records = [_record(run.path, read) for run in chosen if run.is_marked and run.record.is_file()]
+    broken = [_record(run.path, read) for run in chosen if run.has_failed]
     if not records and not broken:
         return None
     # Runs that were named are wanted as they are: the check of comparability speaks of them.
@@ -213,16 +218,32 @@ def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
     )
 
 
-def _refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int]) -> None:
+def _recorded(results: Path, wanted: Sequence[int] | None) -> list[RunFolder]:
+    """Return the runs that are wanted, by number; None wants all there are."""
+    there = Results(results)
+    if wanted is None:
+        return list(there.recorded().values())
+    named = {number: there.run(number) for number in wanted}
+    if not all(run.is_recorded and not run.path.is_symlink() for run in named.values()):
+        refuse_missing(results, wanted, there.recorded())
+    return list(named.values())
+
+
+def refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int]) -> None:
+    """Refuse runs that are wanted and not there.
+
+    Raises:
+        InputError: With all of them.
+    """
     missing = [run for run in wanted if run not in there]
     if missing:
         has = f"it has {in_short(sorted(there))}" if there else "it has none"
         raise InputError(f"{shown(results)} has no run {in_short(missing)}; {has}")
 
 
-def _record(folder: Path) -> RunRecord:
+def _record(folder: Path, read: Reader) -> RunRecord:
     try:
-        return read_record(folder)
+        return read(folder)
     except RecordError as error:
         raise InputError(str(error)) from error
 

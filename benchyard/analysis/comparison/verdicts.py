@@ -43,11 +43,15 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
             metric that is asked for, or no step is on both sides.
     """
     made, drafts = list[CasePair](), list[_Draft]()
+    # A side may be in many pairs. All of them live as long as this, so no id is another's.
+    sampled = {
+        id(one): sample(one, include_suspect=rule.include_suspect)
+        for one in {id(one): one for two in sides for of in two.both for one in of}.values()
+    }
     for two in sides:
         neutral = two.baseline != sides[0].baseline
         for at, (baseline, candidate) in enumerate(two.both):
-            one = sample(baseline, include_suspect=rule.include_suspect)
-            other = sample(candidate, include_suspect=rule.include_suspect)
+            one, other = sampled[id(baseline)], sampled[id(candidate)]
             key = two.keys[at] if two.keys else candidate.title
             pair = CasePair(
                 *(baseline, candidate, check(baseline, candidate), ()),

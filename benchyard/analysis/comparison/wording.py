@@ -163,8 +163,9 @@ def notes(comparison: Comparison) -> list[str]:
 def untold(comparison: Comparison) -> list[str]:
     """Say of which steps nothing can be told, why, and how many runs could tell."""
     found: dict[str, list[str]] = {}
+    tested = comparison.tested
     for row in comparison.rows:
-        why = reason(row, comparison.tested)
+        why = reason(row, tested)
         if why:
             found.setdefault(why, []).append(_name(comparison, row))
     every = len(comparison.rows)

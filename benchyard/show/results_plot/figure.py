@@ -1,6 +1,5 @@
 """The whole picture: panels, title, legend and caption in a given space."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
@@ -14,7 +13,7 @@ from matplotlib.patches import Patch
 from benchyard.core.errors import InputError
 from benchyard.core.files import write_atomically
 from benchyard.core.wording import printable
-from benchyard.show.plot import format_of, picture
+from benchyard.show.plot import Format, format_of, picture
 from benchyard.show.results_plot.chart import Chart, Kind, Panel
 from benchyard.show.results_plot.lines import draw_distributions, draw_lines
 from benchyard.show.results_plot.look import INK, Look, short
@@ -56,15 +55,20 @@ def draw(chart: Chart, size: Size, files: Sequence[Path]) -> None:
         OSError: If one cannot be written.
     """
     for file in files:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", message="constrained_layout not applied")
-            try:
-                drawn = picture(
-                    lambda: make_figure(chart, size), format_of(file), _STYLE, _DOTS_PER_INCH
-                )
-            except UserWarning as error:
-                raise InputError(_TOO_SMALL) from error
-        write_atomically(file, drawn)
+        write_atomically(file, drawn(chart, size, format_of(file)))
+
+
+def drawn(chart: Chart, size: Size, kind: Format) -> bytes:
+    """Return a picture as a file's content.
+
+    Raises:
+        InputError: If the size has no room for it.
+    """
+    refused = "constrained_layout not applied"
+    try:
+        return picture(lambda: make_figure(chart, size), kind, _STYLE, _DOTS_PER_INCH, refused)
+    except UserWarning as error:
+        raise InputError(_TOO_SMALL) from error
 
 
 def make_figure(chart: Chart, size: Size) -> Any:

@@ -1,0 +1,155 @@
+"""Pictures of a page, which are also served alone: as SVG and PNG at the same address."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from textwrap import wrap
+from typing import Any, Literal, TypeAlias
+from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
+
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
+from cachetools import LRUCache
+from fastapi import APIRouter, Depends, Response
+
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.core.errors import InputError
+from benchyard.core.wording import printable
+from benchyard.web.explorer import Current
+
+Kind = Literal["svg", "png"]
+Theme = Literal["light", "dark"]
+Width = Literal["page", "narrow"]
+#: Returns a file's content, for white paper.
+Draw: TypeAlias = Callable[[Kind, Width], bytes]
+
+#: Inches across; narrow is for a telephone.
+WIDTHS: Mapping[Width, float] = {"page": 8.2, "narrow": 4.0}
+#: Bytes of the pictures that are kept for the next who asks.
+_KEPT = 16 << 20
+_TYPES: Mapping[Kind, str] = {"svg": "image/svg+xml", "png": "image/png"}
+#: An SVG is a document, and has styles inside.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_Drawn: TypeAlias = tuple[int, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture.
+
+    Args:
+        name: Its id in the page.
+        caption: What it shows.
+        alt: What somebody should know who does not see it.
+        href: Its own address, without suffix and query.
+        draw: Draws it; for one caller at a time, and only if somebody looks. Its ``InputError`` is
+            shown in the picture's place.
+        query: What chooses what is drawn.
+        notes: Sentences below it.
+        instead: What is said where there is nothing to draw; empty draws.
+        for_dark: Whether its colours may change for dark paper; else it stays on white.
+    """
+
+    name: str
+    caption: str
+    alt: str
+    href: str
+    draw: Draw
+    query: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    notes: Sequence[str] = ()
+    instead: str = ""
+    for_dark: bool = True
+
+    def address(self, kind: Kind, theme: Theme = "light", width: Width = "page") -> str:
+        """Return where it is served in one form; what is usual is left out."""
+        form = {"theme": theme, "width": width}
+        usual = {"theme": "light", "width": "page"}
+        wanted = {name: value for name, value in form.items() if value != usual[name]}
+        query = urlencode({**self.query, **wanted}, doseq=True)
+        return f"{self.href}.{kind}" + (f"?{query}" if query else "")
+
+
+def add_picture(router: APIRouter, path: str, picture: Callable[..., Picture]) -> None:
+    """Serve a picture at ``path.svg`` and ``path.png``.
+
+    Args:
+        picture: Makes it, with the arguments of an endpoint of FastAPI; it must cost little.
+    """
+
+    def of_kind(kind: Kind) -> Callable[..., Any]:
+        async def answer(
+            explorer: Current,
+            theme: Theme = "light",
+            width: Width = "page",
+            shown: Picture = Depends(picture),  # noqa: B008 - FastAPI's way
+        ) -> Response:
+            status, content = await _drawn(explorer.catalogue, shown, kind, theme, width)
+            headers = {"Content-Security-Policy": _POLICY}
+            return Response(content, status, headers, media_type=_TYPES[kind])
+
+        return answer
+
+    # Before whatever takes the path itself: a parameter at its end would take in the suffixes.
+    for kind in _TYPES:
+        router.add_api_route(f"{path}.{kind}", of_kind(kind), methods=["GET"])
+
+
+# -- drawing: it takes a tenth of a second or more, so each picture is drawn once
+
+_KNOWN: WeakKeyDictionary[Catalogue, LRUCache[Any, _Drawn]] = WeakKeyDictionary()
+#: Whoever waits for a picture waits without a thread: the pages need these.
+_LIMITER: RunVar[CapacityLimiter] = RunVar("drawing")
+
+
+async def _drawn(
+    catalogue: Catalogue, shown: Picture, kind: Kind, theme: Theme, width: Width
+) -> _Drawn:
+    known = _KNOWN.setdefault(catalogue, LRUCache(_KEPT, getsizeof=lambda made: len(made[1])))
+    key = (catalogue.generation, shown.address(kind, theme, width))
+
+    def draw() -> _Drawn:
+        if key not in known:
+            made = _draw(shown, kind, theme, width)
+            if len(made[1]) > _KEPT:
+                return made
+            known[key] = made
+        return known[key]
+
+    found: _Drawn | None = known.get(key)
+    return found or await to_thread.run_sync(draw, limiter=_one_at_a_time())
+
+
+def _one_at_a_time() -> CapacityLimiter:
+    found = _LIMITER.get(None)
+    if found is None:
+        found = CapacityLimiter(1)
+        _LIMITER.set(found)
+    return found
+
+
+def _draw(shown: Picture, kind: Kind, theme: Theme, width: Width) -> _Drawn:
+    try:
+        status, made = 200, shown.draw(kind, width)
+    except InputError as error:
+        status, made = 422, _sentence(str(error), kind, width)
+    if theme == "light" or not shown.for_dark:
+        return status, made
+    from benchyard.show.dark import darkened  # noqa: PLC0415 - numpy takes its time
+
+    return status, darkened(made, kind)
+
+
+def _sentence(text: str, kind: Kind, width: Width) -> bytes:
+    """Draw a sentence: where a picture is expected, nothing else is shown."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - it takes half a second
+
+    from benchyard.show.plot import picture  # noqa: PLC0415 - with the above
+
+    lines = wrap(printable(text), int(WIDTHS[width] * 13))
+
+    def figure() -> Any:
+        made: Any = Figure(figsize=(WIDTHS[width], 0.2 * len(lines) + 0.2))
+        made.text(0.01, 0.5, "\n".join(lines), va="center", fontsize=9)
+        return made
+
+    return picture(figure, kind, {})

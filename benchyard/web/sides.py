@@ -1,0 +1,155 @@
+"""Sides of a comparison in an address: ``CASE``, ``CASE@1-5``, ``CASE:STEP``, ``RUN``, ``RUN,RUN``.
+
+CASE and RUN are ids of the catalogue.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchyard.analysis.comparison.run_numbers import parse_runs
+from benchyard.analysis.comparison.run_sets import Selection
+from benchyard.analysis.comparison.sides import Side, sides_in, together
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.entry import RUN, CaseEntry, Entry
+from benchyard.core.errors import InputError, NotFoundError
+from benchyard.core.wording import in_short, named_runs, quote
+from benchyard.results.folders import run_number
+
+_SIDE = re.compile(
+    r"(?P<ids>[0-9a-f]{16}(?:,[0-9a-f]{16})*)(?:@(?P<runs>[^:]*))?(?::(?P<step>.+))?", re.DOTALL
+)
+#: More of these make a page that takes seconds and that nobody reads.
+MOST_SIDES, MOST_RUNS = 200, 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A side that was chosen, before its runs are read.
+
+    Args:
+        text: As it stands in the address.
+        title: Of its case.
+        path: Of its results folder, below the root.
+        href: Its page.
+        count: How many runs it has at most.
+    """
+
+    text: str
+    title: str
+    path: str
+    href: str
+    selection: Selection
+    count: int
+    step: str | None = None
+
+    @property
+    def command(self) -> str:
+        """The same side for ``benchyard compare``."""
+        runs = self.selection.runs
+        of_runs = "" if runs is None else f"@{in_short(runs)}"
+        return f"{self.selection.folder}{of_runs}" + (f":{self.step}" if self.step else "")
+
+    def label(self, step: str | None, *, with_path: bool) -> str:
+        """Return what people read.
+
+        Args:
+            step: Id of the step that it is about.
+            with_path: Whether others have the same title.
+        """
+        runs = self.selection.runs
+        told = [self.title, *([named_runs(runs)] if runs else []), *([step] if step else [])]
+        return ", ".join(told) + (f" ({self.path})" if with_path else "")
+
+
+def choose(catalogue: Catalogue, texts: Sequence[str]) -> list[Chosen]:
+    """Look up the sides of an address; a line of a text is a side.
+
+    Raises:
+        InputError: If one is not written so, names nothing, or there are too many.
+    """
+    lines = [line.strip() for text in texts for line in text.splitlines() if line.strip()]
+    if len(lines) > MOST_SIDES:
+        raise InputError(f"{len(lines):,} sides are too many; choose {MOST_SIDES} at most")
+    found = [_chosen(catalogue, line) for line in dict.fromkeys(lines)]
+    runs = sum(one.count for one in found)
+    if runs > MOST_RUNS:
+        raise InputError(
+            f"{runs:,} runs are too many to compare in a browser; choose {MOST_RUNS:,} at most, "
+            "such as CASE@1-50, or use benchyard compare"
+        )
+    return found
+
+
+def read_chosen(chosen: Sequence[Chosen]) -> list[tuple[Chosen, Side]]:
+    """Read the runs of every side; a side whose step is a glob becomes one for each step.
+
+    Raises:
+        InputError: If there are no such runs or steps, or some sides name a step and others do not.
+    """
+    found = [(one, side) for one in chosen for side in sides_in(one.selection, one.step)]
+    sides = together([side for _, side in found])
+    return [(one, side) for (one, _), side in zip(found, sides, strict=True)]
+
+
+def labels(sides: Sequence[tuple[Chosen, Side]]) -> dict[str, str]:
+    """Return how each side is called on a page, by its name."""
+    plain = [one.label(side.step, with_path=False) for one, side in sides]
+    return {
+        side.name: one.label(side.step, with_path=plain.count(label) > 1)
+        for (one, side), label in zip(sides, plain, strict=True)
+    }
+
+
+def _chosen(catalogue: Catalogue, text: str) -> Chosen:
+    found = _SIDE.fullmatch(text)
+    if found is None:
+        raise InputError(
+            f"'{quote(text)}' is no side; write the id of a case or run, such as "
+            "0123456789abcdef, 0123456789abcdef@1-5 or 0123456789abcdef:step"
+        )
+    ids = found["ids"].split(",")
+    case = _case(catalogue, ids[0])
+    if case is None:
+        return _of_runs(text, [catalogue.entry(one) for one in ids], found["runs"], found["step"])
+    if len(ids) > 1:
+        raise InputError(f"'{quote(text)}' joins cases; give each case as a side of its own")
+    runs = None if found["runs"] is None else parse_runs(found["runs"])
+    return Chosen(
+        text=text,
+        title=case.title or case.path,
+        path=case.path,
+        href=f"/case/{case.id}",
+        selection=Selection(case.results, runs),
+        count=case.runs if runs is None else len(runs),
+        step=found["step"],
+    )
+
+
+def _case(catalogue: Catalogue, case_id: str) -> CaseEntry | None:
+    try:
+        return catalogue.case(case_id)
+    except NotFoundError:
+        return None
+
+
+def _of_runs(text: str, entries: Sequence[Entry], runs: str | None, step: str | None) -> Chosen:
+    first, folders = entries[0], {entry.place.parent for entry in entries}
+    numbers = [run_number(entry.place.name) for entry in entries if entry.format == RUN]
+    if len(numbers) < len(entries) or None in numbers:
+        other = next(one for one in entries if one.format != RUN or not run_number(one.place.name))
+        raise InputError(f"{quote(other.path)} is no run, and only runs are compared")
+    if len(folders) > 1:
+        raise InputError(f"'{quote(text)}' joins runs of several cases; give each case as a side")
+    if runs is not None:
+        raise InputError(f"'{quote(text)}': numbers of runs stand behind a case, not behind runs")
+    chosen = tuple(sorted({number for number in numbers if number}))
+    return Chosen(
+        text=text,
+        title=first.title or first.path,
+        path=first.place.parent.relative_to(first.root).as_posix(),
+        href=f"/run/{first.id}",
+        selection=Selection(first.place.parent, chosen),
+        count=len(chosen),
+        step=step,
+    )

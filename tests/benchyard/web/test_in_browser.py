@@ -1,0 +1,156 @@
+"""Every page of the explorer, in Debian's Chromium: readable, reachable, and safe to look at.
+
+The results are real ones, of cases whose names, logs and outputs contain markup, scripts and
+escape sequences. With BENCHYARD_PICTURES naming a folder, a picture of each page is kept there.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.conftest import process
+from tests.exploring import Surfer, crawl, serving, surfing
+
+pytestmark = [pytest.mark.slow, pytest.mark.requires("chromium")]
+
+_SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+_HOSTILE = (
+    f"{_SCRIPT} \x1b[31mred\x1b[0m \x1b]8;;http://evil.invalid\x07link\x1b]8;;\x07 &lt; $x_1$"
+)
+_LOOKS: Mapping[str, Mapping[str, Any]] = {
+    "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+    "no-script": {"viewport": {"width": 1280, "height": 900}, "java_script_enabled": False},
+}
+_SERIOUS = ("serious", "critical")
+
+
+def _put_case(root: Path, name: str, *steps: Mapping[str, Any], **more: Any) -> Path:
+    folder = root / "cases" / re.sub(r"\W+", "-", name)
+    (folder / "data" / "shared").mkdir(parents=True)
+    document = {"@id": f"urn:test:{len(name)}", "name": name, "steps": steps, **more}
+    (folder / "metadata.json").write_text(json.dumps(document))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Execute some cases: good, failing, of a matrix, and with hostile texts everywhere."""
+    root = tmp_path_factory.mktemp("explored")
+    says = f"printf '%s' {json.dumps(_SCRIPT)}; printf '\\033[31mred\\n'"
+    cases = [
+        _put_case(root, "spin", process("spin", "sleep 0.02"), matrix={"threads": [1, 2, 4]}),
+        _put_case(root, "fails", process("wrong", "echo '<b>why</b>' >&2; exit 3", retries=1)),
+        _put_case(
+            root,
+            f"hostile {_SCRIPT[:40]}",
+            process("say", says, parameters={"stdout_file": "<i>out.html"}),
+            description=_HOSTILE,
+            tags=["<b>tag</b>"],
+        ),
+    ]
+    program = Path(sys.executable).with_name("benchyard")
+    for case in cases:
+        command = [program, "run", case, "--direct", "--cooldown", "0", "--runs", "6"]
+        subprocess.run(command, check=False, capture_output=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def explorer(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    home = tmp_path_factory.mktemp("home")
+    with serving(results, BENCHYARD_HOME=str(home)) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def pages(explorer: str) -> dict[str, list[str]]:
+    with surfing(explorer) as surfer:
+        return crawl(surfer)
+
+
+def test_links_lead_to_every_kind_of_page(pages: dict[str, list[str]]) -> None:
+    expected = {"/", "/runs", "/cases", "/failures", "/testbeds", "/run/ID", "/case/ID"}
+    assert expected <= set(pages)
+
+
+@pytest.mark.parametrize("look", _LOOKS)
+def test_pages_fit_and_complain_of_nothing(
+    look: str, explorer: str, pages: dict[str, list[str]]
+) -> None:
+    wide: list[str] = []
+    with surfing(explorer, **_LOOKS[look]) as surfer:
+        for some in pages.values():
+            for address in some:
+                surfer.open(address)
+                if look == "phone" and surfer.width_of_content() > 390:
+                    wide.append(f"{address}: {surfer.width_of_content()} px")
+            _keep_picture(surfer, some[0], look)
+        assert not surfer.trouble
+    assert not wide
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "phone"])
+def test_axe_finds_nothing_serious(look: str, explorer: str, pages: dict[str, list[str]]) -> None:
+    found: list[str] = []
+    axe = (files("axe_playwright_python") / "axe.min.js").read_text()
+    with surfing(explorer, **_LOOKS[look]) as surfer:
+        for some in pages.values():
+            surfer.open(some[0])
+            surfer.page.evaluate(axe)
+            answer: Mapping[str, Any] = surfer.page.evaluate("axe.run()")
+            found += [f"{some[0]}: {told}" for told in map(_serious, answer["violations"]) if told]
+    assert not found, "\n".join(found)
+
+
+def _serious(violation: Mapping[str, Any]) -> str:
+    if violation["impact"] not in _SERIOUS:
+        return ""
+    where = [node["target"] for node in violation["nodes"]][:3]
+    return f"{violation['id']}: {violation['help']}: {where}"
+
+
+def test_hostile_texts_are_texts(explorer: str, pages: dict[str, list[str]]) -> None:
+    """Scripts in names, logs and outputs neither run nor become elements."""
+    shown = False
+    with surfing(explorer) as surfer:
+        for address in [one for some in pages.values() for one in some]:
+            surfer.open(address)
+            assert surfer.page.locator("img[src='x'], main b, main i > *").count() == 0, address
+            shown = shown or "<script>alert(1)" in surfer.page.inner_text("body")
+            assert "\x1b" not in surfer.page.inner_text("body"), address
+        assert not surfer.trouble
+    assert shown
+
+
+def test_the_keyboard_reaches_everything(explorer: str) -> None:
+    with ExitStack() as stack:
+        surfer = stack.enter_context(surfing(explorer))
+        surfer.open("/runs")
+        surfer.page.keyboard.press("Tab")
+        assert surfer.page.evaluate("document.activeElement.getAttribute('href')") == "#main"
+        focused = set[str]()
+        for _ in range(200):
+            surfer.page.keyboard.press("Tab")
+            focused.add(surfer.page.evaluate("document.activeElement.href || ''"))
+        first = surfer.page.eval_on_selector_all("nav a", "all => all.map(a => a.href)")
+        assert set(first) <= focused
+
+
+def _keep_picture(surfer: Surfer, address: str, look: str) -> None:
+    folder = os.environ.get("BENCHYARD_PICTURES")
+    if folder:
+        surfer.open(address)
+        name = re.sub(r"\W+", "-", urlsplit(address).path).strip("-") or "first"
+        surfer.page.screenshot(path=Path(folder) / f"{name[:60]}.{look}.png", full_page=True)

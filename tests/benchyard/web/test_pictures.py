@@ -1,0 +1,136 @@
+import io
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, fromstring
+
+import pytest
+from fastapi import APIRouter, FastAPI
+from fastapi.testclient import TestClient
+from matplotlib.figure import Figure
+from PIL import Image
+
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.core.errors import InputError
+from benchyard.show.plot import picture as drawn
+from benchyard.web.app import make_app
+from benchyard.web.explorer import Explorer
+from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
+from benchyard.web.rendering import _TEMPLATES  # pyright: ignore[reportPrivateUsage]
+
+HOSTILE = 'case $x$ <script>alert(1)</script> & "q"'
+
+
+def parsed(svg: str) -> Element:
+    return fromstring(svg)  # noqa: S314 - it is our own
+
+
+def page_with(shown: Picture) -> str:
+    macro = "{% from 'picture.html' import picture %}{{ picture(shown) }}"
+    return _TEMPLATES.from_string(macro).render(shown=shown)
+
+
+class Pages:
+    """An application with one picture, that counts how often it is drawn."""
+
+    def __init__(self, roots: Path) -> None:
+        self.drawn: list[str] = []
+        self.catalogue = Catalogue([roots])
+        app: FastAPI = make_app(Explorer(self.catalogue))
+        router = APIRouter()
+        add_picture(router, "/some/{name}", self.picture)
+        app.include_router(router)
+        self.client: Any = TestClient(app)
+
+    def picture(self, name: str, step: str = "load") -> Picture:
+        def draw(kind: Kind, width: Width) -> bytes:
+            self.drawn.append(step)
+            if step == "none":
+                raise InputError(f"there is no step of {HOSTILE}")
+            return drawn(lambda: self._figure(step, width), kind, {})
+
+        href = f"/some/{name}"
+        return Picture("some", f"All of {step}", f"{step} over time", href, draw, {"step": step})
+
+    def _figure(self, text: str, width: Width) -> Any:
+        figure: Any = Figure(figsize=(WIDTHS[width], 1))
+        figure.text(0.1, 0.5, text, color="#333333")
+        return figure
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Pages:
+    return Pages(tmp_path)
+
+
+def test_both_kinds_are_served_as_what_they_are(pages: Pages) -> None:
+    svg, png = (pages.client.get(f"/some/a.{kind}") for kind in ("svg", "png"))
+    assert svg.headers["content-type"] == "image/svg+xml"
+    assert parsed(svg.text).tag.endswith("svg")
+    assert png.headers["content-type"] == "image/png"
+    assert Image.open(io.BytesIO(png.content)).format == "PNG"
+    for answer in (svg, png):
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'; style")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_names_are_texts_whatever_they_are(pages: Pages) -> None:
+    text = pages.client.get("/some/a.svg", params={"step": HOSTILE}).text
+    assert "<script" not in text
+    assert HOSTILE in "".join(parsed(text).itertext())
+
+
+def test_a_picture_is_drawn_once_until_something_changes(pages: Pages) -> None:
+    first = pages.client.get("/some/a.svg")
+    assert pages.client.get("/some/a.svg?unknown=1").content == first.content
+    assert pages.drawn == ["load"]
+    (pages.catalogue.roots[0] / "run_1").mkdir()
+    (pages.catalogue.roots[0] / "run_1" / ".done").touch()
+    pages.catalogue.refresh()
+    pages.client.get("/some/a.svg")
+    assert pages.drawn == ["load", "load"]
+
+
+def test_forms_and_queries_are_kept_apart(pages: Pages) -> None:
+    queries = ("", "?theme=dark", "?width=narrow", "?step=other")
+    answers = {pages.client.get(f"/some/a.svg{query}").content for query in queries}
+    assert len(answers) == len(queries)
+
+
+def test_on_dark_paper_text_is_light(pages: Pages) -> None:
+    text = pages.client.get("/some/a.svg?theme=dark").text
+    assert "#333333" not in text
+    light, dark = (_grey(pages.client.get(f"/some/a.png?theme={t}")) for t in ("light", "dark"))
+    assert light.getextrema()[1] == 255
+    assert dark.getpixel((0, 0)) < 40
+    assert dark.getextrema()[1] > 150
+
+
+def test_what_cannot_be_drawn_is_said_in_its_place(pages: Pages) -> None:
+    answer = pages.client.get("/some/a.svg?step=none")
+    assert answer.status_code == 422
+    words = " ".join("".join(parsed(answer.text).itertext()).split())
+    assert f"there is no step of {HOSTILE}" in words
+
+
+def test_unknown_forms_are_refused(pages: Pages) -> None:
+    assert pages.client.get("/some/a.svg?theme=pink").status_code == 422
+    assert pages.client.get("/some/a.svg?width=9").status_code == 422
+
+
+def test_a_page_shows_it_with_its_words_and_links(pages: Pages) -> None:
+    page = page_with(pages.picture("a", HOSTILE))
+    assert "<script" not in page
+    assert 'media="(prefers-color-scheme: dark)"' in page
+    assert "theme=dark" in page
+    assert "/some/a.png?step=" in page
+
+
+def test_a_page_says_why_there_is_none() -> None:
+    shown = Picture("a", "b", "c", "/a", lambda _, __: b"", instead="Nothing was <measured>.")
+    page = page_with(shown)
+    assert "Nothing was &lt;measured&gt;." in page
+    assert "<img" not in page
+
+
+def _grey(answer: Any) -> Any:
+    return Image.open(io.BytesIO(answer.content)).convert("L")

@@ -65,7 +65,7 @@ def command(
 
     known = _token(token, token_file, host)
     listening = serving.listen(host, port)
-    with Catalogue(serving.roots_of(folders), look=False).watching() as catalogue:
+    with Catalogue(folders or (Path(),), look=False).watching() as catalogue:
         explorer = Explorer(
             catalogue,
             token=known,

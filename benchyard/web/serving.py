@@ -1,7 +1,6 @@
 """The explorer's server: a socket, an address, uvicorn."""
 
 import socket
-from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,10 +114,3 @@ def make_server(explorer: Explorer) -> "uvicorn.Server":
         timeout_graceful_shutdown=_FAREWELL,
     )
     return uvicorn.Server(config)
-
-
-def roots_of(folders: Sequence[Path]) -> list[Path]:
-    """Return folders without those that lie in another, the current one if there is none."""
-    absolute = [folder.resolve() for folder in folders or (Path(),)]
-    unique = list(dict.fromkeys(absolute))
-    return [one for one in unique if not any(other in one.parents for other in unique)]

@@ -70,7 +70,7 @@ def command(
             catalogue,
             token=known,
             prefect_ui=prefect_ui or server.ui_address(),
-            host_names=serving.LOOPBACK_NAMES if serving.is_loopback(host) else None,
+            host_names=serving.names_of(host),
         )
         url = serving.login_address(serving.address_of(listening, host), known)
         if as_json:

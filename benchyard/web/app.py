@@ -9,6 +9,7 @@ from benchyard.web.answers import Answers
 from benchyard.web.explorer import Explorer
 from benchyard.web.guard import Guard
 from benchyard.web.pages import (
+    api,
     cases,
     compare,
     curves,
@@ -23,7 +24,7 @@ from benchyard.web.rendering import static_folder
 from benchyard.web.troubles import tell_troubles
 
 #: Modules of pages, each with a router; the order is that of the first match.
-_PAGES = (overview, runs, cases, report, compare, entries, curves, run, explain)
+_PAGES = (overview, runs, cases, api, report, compare, entries, curves, run, explain)
 
 
 class _Static(StaticFiles):

@@ -127,6 +127,11 @@ def in_detail(subject: Subject) -> dict[str, Json]:
     return {_name(path): value for path, value in _leaves(subject) if path[0] in parts}
 
 
+def in_full(subject: Subject) -> dict[str, Json]:
+    """Return all parts that are known, each by how it is called."""
+    return {_name(path): value for path, value in _leaves(subject) if value != ""}
+
+
 def in_words(found: Iterable[SubjectChange]) -> str:
     """Write differences as one clause: "DuckDB 1.2.2 and 2.0.0, files of the case"."""
     return ", ".join(map(str, found))

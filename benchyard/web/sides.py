@@ -12,7 +12,7 @@ from benchyard.analysis.comparison.run_sets import Selection
 from benchyard.analysis.comparison.sides import Side, sides_in, together
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import RUN, CaseEntry, Entry
-from benchyard.core.errors import InputError
+from benchyard.core.errors import InputError, NotFoundError
 from benchyard.core.wording import in_short, named_runs, quote
 from benchyard.results.folders import run_number
 
@@ -129,7 +129,7 @@ def _chosen(catalogue: Catalogue, text: str) -> Chosen:
 def _case(catalogue: Catalogue, case_id: str) -> CaseEntry | None:
     try:
         return catalogue.case(case_id)
-    except InputError:
+    except NotFoundError:
         return None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
 from benchyard.web.rendering import csv_answer, json_answer, render
 
@@ -104,8 +105,13 @@ class DataTable:
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow([column.key for column in self.columns])
-        writer.writerows([cell.value for cell in row] for row in self.rows)
+        writer.writerows([_flat(cell.value) for cell in row] for row in self.rows)
         return text.getvalue()
+
+
+def _flat(value: Json) -> Json:
+    """Return what CSV has for a value: of a list or mapping its JSON."""
+    return encoded(value) if isinstance(value, dict | list) else value
 
 
 def add_table(router: APIRouter, path: str, table: Callable[..., DataTable]) -> None:

@@ -1,0 +1,237 @@
+"""What an address asks of a comparison, the answer, and how people read it."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from benchyard.analysis.comparison.request import (
+    REMARKS,
+    Answer,
+    Request,
+    answer,
+    shared_remarks,
+)
+from benchyard.analysis.comparison.rows import Comparison
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.sides import Side
+from benchyard.analysis.comparison.tables import table
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.core.errors import InputError
+from benchyard.core.wording import in_short
+from benchyard.results.campaigns import earlier_campaigns
+from benchyard.results.subject import about, subject_of
+from benchyard.statistics.comparison import Verdict
+from benchyard.web.rendering import day_and_time
+from benchyard.web.sides import Chosen, choose, labels, read_chosen
+from benchyard.web.tables import Cell, Column, DataTable
+
+_MARKS: Mapping[Verdict | None, str] = {
+    Verdict.REGRESSION: "bad",
+    Verdict.IMPROVEMENT: "good",
+    Verdict.CANNOT_TELL: "doubtful",
+    Verdict.NO_CHANGE_SHOWN: "quiet",
+}
+_REMARK_MARKS = {"warning": "doubtful"}
+#: A page has a row for each step of each two sides.
+_MOST_PAIRS = 400
+#: Sides that are named in front of what is said of them.
+_MOST_NAMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison that an address asked for.
+
+    Args:
+        labels: Name of a side to what people read.
+        hrefs: Name of a side to its page.
+    """
+
+    answer: Answer
+    chosen: Sequence[Chosen]
+    labels: Mapping[str, str]
+    hrefs: Mapping[str, str]
+
+    @property
+    def run_sets(self) -> list[tuple[str, RunSet]]:
+        """The runs of each case of each side, with the side's name; the reference first."""
+        found: dict[tuple[str, str], tuple[str, RunSet]] = {}
+        for pair in self.answer.comparison.pairs:
+            one, other = pair.baseline, pair.candidate
+            found.setdefault((pair.baseline_side, one.title), (pair.baseline_side, one))
+            found.setdefault((pair.candidate_side, other.title), (pair.candidate_side, other))
+        return list(found.values())
+
+    def label(self, name: str) -> str:
+        """Return what people read for a side's name."""
+        return self.labels.get(name, name)
+
+
+def compared(catalogue: Catalogue, texts: Sequence[str], asked: Request) -> Compared:
+    """Compare the sides of an address.
+
+    Args:
+        asked: The reference as it stands in the address.
+
+    Raises:
+        InputError: If sides cannot be read or are not comparable, or are too many.
+    """
+    chosen = choose(catalogue, texts)
+    if not chosen:
+        raise InputError("choose a case, or two sides or more")
+    sides = read_chosen(chosen)
+    _refuse_many(len(sides), asked)
+    made = answer([side for _, side in sides], _with_name(asked, sides))
+    called, hrefs = labels(sides), {side.name: one.href for one, side in sides}
+    if len(sides) == 1:
+        # Of one side and the campaign before, the pairs have names of their own.
+        [(one, side)] = sides
+        called = {"baseline": f"{one.title}, the campaign before", "candidate": called[side.name]}
+        hrefs = {"candidate": one.href}
+    return Compared(made, chosen, called, hrefs)
+
+
+def _refuse_many(sides: int, asked: Request) -> None:
+    pairs = sides * (sides - 1) // 2 if asked.against == "all" else sides - 1
+    if pairs > _MOST_PAIRS:
+        raise InputError(
+            f"{sides} sides make {pairs:,} pairs, too many for a page; compare with the reference, "
+            "or choose fewer sides"
+        )
+
+
+def _with_name(asked: Request, sides: Sequence[tuple[Chosen, Side]]) -> Request:
+    names = [side.name for one, side in sides if asked.reference in (one.text, side.name)]
+    return replace(asked, reference=names[0]) if len(names) == 1 else asked
+
+
+# -- for people
+
+
+def mark_of(comparison: Comparison) -> str:
+    """Return the mark of the whole: that of the worst verdict that is one."""
+    if comparison.count(Verdict.CANNOT_TELL) == len(comparison.rows) and not comparison.regressions:
+        return "doubtful"
+    marks = ((Verdict.REGRESSION, "bad"), (Verdict.IMPROVEMENT, "good"))
+    return next((mark for verdict, mark in marks if comparison.count(verdict)), "")
+
+
+def rows_table(shown: Compared) -> DataTable:
+    """Return the figures and verdicts, a row for each step, metric and side."""
+    made, verdicts = table(shown.answer.comparison)
+    columns = [Column(head, head.capitalize(), head in made.figures) for head in made.heads]
+    rows = [
+        [
+            _cell(shown, head, text, _MARKS.get(verdict, ""))
+            for head, text in zip(made.heads, texts, strict=True)
+        ]
+        for texts, verdict in zip(made.rows, verdicts, strict=True)
+    ]
+    return DataTable("comparison", "Figures and verdicts", columns, rows)
+
+
+def _cell(shown: Compared, head: str, text: str, mark: str) -> Cell:
+    if head in ("SIDE", "AGAINST"):
+        return Cell(text, shown.label(text), shown.hrefs.get(text))
+    return Cell(text, mark=mark if head in ("", "VERDICT", "CHANGE") else "")
+
+
+_SIDE_COLUMNS = (
+    Column("role", "Role"),
+    Column("side", "Side"),
+    Column("runs", "Runs"),
+    Column("failed", "Failed", figure=True),
+    Column("measured", "Measured", wide=True),
+    Column("newest", "Newest run (UTC)"),
+)
+
+
+def sides_table(shown: Compared) -> DataTable:
+    """Return what is compared: which runs, on which host, of which versions."""
+    first = shown.answer.comparison.pairs[0].baseline_side
+    rows = [
+        _side_row(shown, name, runs, "baseline" if name == first else "candidate")
+        for name, runs in shown.run_sets
+    ]
+    return DataTable("sides", "What is compared", _SIDE_COLUMNS, rows)
+
+
+def _side_row(shown: Compared, name: str, runs: RunSet, role: str) -> list[Cell]:
+    newest = max(runs.everything, key=lambda record: record.began)
+    numbers = f"{len(runs.records)} ({in_short(runs.numbers)})" if runs.records else "none"
+    return [
+        Cell(role),
+        Cell(name, shown.label(name), shown.hrefs.get(name)),
+        Cell(numbers),
+        Cell(len(runs.failed), mark="bad" if runs.failed else ""),
+        Cell(about(subject_of(newest))),
+        Cell(newest.started_at, day_and_time(newest.began.timestamp())),
+    ]
+
+
+def remarks_of(shown: Compared) -> list[tuple[str, str, str]]:
+    """Return what differs: a word (such as ``warning``), a sentence and a mark."""
+    pairs = shown.answer.comparison.pairs
+    several = len(shown.answer.comparison.side_pairs) > 1
+    return [
+        (word, f"{_listed(shown, sides)}: {text}" if several else text, _REMARK_MARKS.get(word, ""))
+        for weight, word in REMARKS
+        for text, sides in shared_remarks(pairs, weight).items()
+    ]
+
+
+def _listed(shown: Compared, sides: Sequence[str]) -> str:
+    rest = len(sides) - _MOST_NAMES
+    more = f" and {rest} more" if rest > 0 else ""
+    return ", ".join(map(shown.label, sides[:_MOST_NAMES])) + more
+
+
+def findings_of(shown: Compared) -> Iterator[tuple[str, str]]:
+    """Yield what there is beside numbers: a sentence and a mark."""
+    several = len(shown.answer.comparison.side_pairs) > 1
+    for pair in shown.answer.comparison.pairs:
+        for finding in pair.findings:
+            side = f"{shown.label(pair.candidate_side)}: " if several else ""
+            yield f"{side}{finding.text}", _MARKS.get(finding.verdict, "")
+
+
+# -- for a terminal
+
+
+def command_of(shown: Compared, asked: Request) -> str:
+    """Return the command that makes the same comparison."""
+    rule, usual = asked.rule, Request().rule
+    options = [
+        *_repeated("--metric", rule.metrics if rule.metrics != usual.metrics else ()),
+        *_repeated("--step", rule.steps),
+        *_repeated("--pair", [f"{one}={other}" for one, other in asked.pairs.items()]),
+        *_unless("--against", asked.against, Request().against),
+        *_unless("--sort", asked.order, Request().order),
+        *_unless("--threshold", f"{100 * rule.threshold:.10g}%", f"{100 * usual.threshold:.10g}%"),
+        *_unless("--level", f"{100 * rule.level:.10g}%", f"{100 * usual.level:.10g}%"),
+        *(["--include-suspect"] if rule.include_suspect else []),
+    ]
+    return shlex.join(["benchyard", "compare", *_command_sides(shown, asked), *options])
+
+
+def _command_sides(shown: Compared, asked: Request) -> list[str]:
+    sides = [one.command for one in shown.chosen]
+    chosen = [one.command for one in shown.chosen if one.text == asked.reference]
+    sides = [*chosen[:1], *(side for side in sides if side not in chosen[:1])]
+    pairs = shown.answer.comparison.pairs
+    before = pairs[0].baseline.folder
+    if len(shown.labels) > 1 and "baseline" not in shown.labels:
+        return sides
+    # The command looks for the campaign before on whichever host.
+    if before == next(iter(earlier_campaigns(pairs[0].candidate.folder)), None):
+        return sides
+    return [str(before), *sides]
+
+
+def _repeated(option: str, values: Sequence[str]) -> Iterator[str]:
+    for value in values:
+        yield from (option, value)
+
+
+def _unless(option: str, value: str, usual: str) -> list[str]:
+    return [] if value == usual else [option, value]

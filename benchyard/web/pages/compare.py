@@ -1,0 +1,287 @@
+"""Sides against a reference, as ``benchyard compare`` has it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Response
+from fastapi import Query as Parameter
+from fastapi import Request as HttpRequest
+from pydantic import BaseModel, Field
+
+from benchyard.analysis.comparison.document import csv_text, document, markdown
+from benchyard.analysis.comparison.pairing import Against
+from benchyard.analysis.comparison.request import Request, parse_step_pairs
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.tables import Order
+from benchyard.analysis.comparison.wording import lacks_suspect, summary, uncounted, untold
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.entry import CaseEntry
+from benchyard.catalogue.query import Query
+from benchyard.core.amounts import parse_percent
+from benchyard.core.errors import InputError
+from benchyard.web.comparing import (
+    Compared,
+    command_of,
+    compared,
+    findings_of,
+    mark_of,
+    remarks_of,
+    rows_table,
+    sides_table,
+)
+from benchyard.web.explorer import Current
+from benchyard.web.pictures import WIDTHS, Draw, Kind, Picture, Width, add_picture
+from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
+from benchyard.web.sides import choose
+from benchyard.web.tables import Cell, Column, DataTable
+
+router = APIRouter()
+
+#: Cases that are offered to be chosen from.
+_OFFERED = 50
+#: Sides that have a colour each in a picture.
+_MOST_DRAWN = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What stands in an address, as it was written.
+
+    Args:
+        sides: Each in one of the forms of ``benchyard.web.sides``, or several in lines.
+        values: The options that were given, as parameters of an address.
+    """
+
+    sides: Sequence[str]
+    values: Mapping[str, Sequence[str]]
+
+    @property
+    def request(self) -> Request:
+        """What is asked of the comparison.
+
+        Raises:
+            InputError: If an option is not written as the command line wants it.
+        """
+        given = self.values
+        rule = Rule(
+            metrics=tuple(given.get("metric", (DURATION,))),
+            threshold=parse_percent(self.first("threshold", "1%")),
+            level=parse_percent(self.first("level", "1%")),
+            include_suspect="include-suspect" in given,
+            other_work=True,
+            steps=tuple(given.get("step", ())),
+        )
+        if not 0 < rule.level < 1:
+            raise InputError("the level lies between 0% and 100%")
+        return Request(
+            rule,
+            self.first("reference", "") or None,
+            parse_step_pairs(given.get("pair", ())),
+            Against(self.first("against", Against.REFERENCE)),
+            Order(self.first("sort", Order.CASE)),
+            same_host=True,
+        )
+
+    def first(self, name: str, usual: str) -> str:
+        """Return the value of an option that is given once."""
+        return next(iter(self.values.get(name, ())), usual)
+
+    def query(self, **more: str) -> str:
+        """Return the parameters as they stand in an address, with ``?``."""
+        return "?" + urlencode({"side": self.sides, **self.values, **more}, doseq=True)
+
+
+class _Parameters(BaseModel):
+    """What may stand in an address."""
+
+    side: list[str] = []
+    metric: list[str] = []
+    step: list[str] = []
+    pair: list[str] = []
+    reference: str = ""
+    against: Against = Against.REFERENCE
+    sort: Order = Order.CASE
+    threshold: str = ""
+    level: str = ""
+    include_suspect: bool = Field(default=False, alias="include-suspect")
+
+
+def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
+    """Take the options of an address; what is empty, as a form sends it, is left out."""
+    usual = _Parameters()
+    values: dict[str, Sequence[str]] = {
+        name: _written(getattr(given, name)) for name in ("metric", "step", "pair")
+    }
+    for name in ("reference", "against", "sort", "threshold", "level"):
+        value = str(getattr(given, name)).strip()
+        values[name] = [value] if value != getattr(usual, name) else []
+    values["include-suspect"] = ["yes"] if given.include_suspect else []
+    return Asked(_written(given.side), {name: texts for name, texts in values.items() if texts})
+
+
+def _written(texts: Iterable[str]) -> list[str]:
+    return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
+
+
+AskedFor = Annotated[Asked, Depends(_asked)]
+
+
+# -- as documents
+
+
+@router.get("/compare.json", summary="A comparison, the document of benchyard compare --json")
+def as_json(explorer: Current, asked: AskedFor) -> Response:
+    """Return the document of ``benchyard compare --json``."""
+    made = compared(explorer.catalogue, asked.sides, asked.request).answer
+    return json_answer(document(made.comparison, made.names))
+
+
+@router.get("/compare.csv", summary="A comparison as CSV, a line for each step, metric and side")
+def as_csv(explorer: Current, asked: AskedFor) -> Response:
+    """Return what ``benchyard compare --csv`` prints."""
+    made = compared(explorer.catalogue, asked.sides, asked.request).answer
+    return csv_answer(csv_text(made.comparison))
+
+
+@router.get("/compare.md", summary="A comparison as Markdown, for a pull request")
+def as_markdown(explorer: Current, asked: AskedFor) -> Response:
+    """Return what ``benchyard compare --markdown`` prints."""
+    made = compared(explorer.catalogue, asked.sides, asked.request).answer
+    text = markdown(made.comparison, *made.names).encode("utf-8", "backslashreplace")
+    return Response(text, media_type="text/markdown; charset=utf-8")
+
+
+# -- as pictures
+
+
+def _ratios(explorer: Current, asked: AskedFor) -> Picture:
+    draw = _drawing(explorer.catalogue, asked, "ratio")
+    caption = "Each step relative to the baseline, with 95 % intervals"
+    return _picture("ratio", caption, "Ratios of the medians of each step", asked, draw)
+
+
+def _points(explorer: Current, asked: AskedFor) -> Picture:
+    draw = _drawing(explorer.catalogue, asked, "points")
+    caption = "Every run, with medians and 95 % intervals"
+    return _picture("points", caption, "A point for each run of each side, by step", asked, draw)
+
+
+def _picture(name: str, caption: str, alt: str, asked: Asked, draw: Draw) -> Picture:
+    href, query = f"/compare/{name}", {"side": asked.sides, **asked.values}
+    return Picture(name, caption, alt, href, draw, query)
+
+
+def _drawing(catalogue: Catalogue, asked: Asked, kind: str) -> Draw:
+    def draw(form: Kind, width: Width) -> bytes:
+        from benchyard.web.comparison_pictures import drawn  # noqa: PLC0415 - matplotlib
+
+        shown = compared(catalogue, asked.sides, asked.request)
+        return drawn(shown, asked.request.rule, kind, form, WIDTHS[width])
+
+    return draw
+
+
+add_picture(router, "/compare/ratio", _ratios)
+add_picture(router, "/compare/points", _points)
+
+
+# -- as a page
+
+
+@router.get("/compare", include_in_schema=False)
+def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") -> Response:
+    """Show a comparison, or what may be compared."""
+    common: dict[str, Any] = {
+        "title": "Compare",
+        "asked": asked,
+        "against": Against,
+        "orders": Order,
+        "q": q,
+    }
+    if not asked.sides:
+        offered = _offered(explorer.catalogue, q)
+        return render(request, "compare_choice.html", **common, table=offered, problem="")
+    try:
+        shown = compared(explorer.catalogue, asked.sides, asked.request)
+    except InputError as error:
+        others = _others(explorer.catalogue, asked)
+        told = {"problem": str(error), "table": others}
+        return render(request, "compare_choice.html", 422, **common, **told)
+    comparison = shown.answer.comparison
+    findings = list(findings_of(shown))
+    drawn = len(shown.run_sets) <= _MOST_DRAWN
+    return render(
+        request,
+        "compare.html",
+        **common,
+        heading=_heading(shown),
+        summary=summary(comparison),
+        mark=mark_of(comparison),
+        sides=sides_table(shown),
+        remarks=[*remarks_of(shown), *(("steps", *one) for one in findings if not one[1])],
+        findings=findings,
+        table=rows_table(shown),
+        untold=untold(comparison),
+        uncounted=uncounted(comparison),
+        unpaired=[(one.title, *map(shown.label, one[1:])) for one in comparison.unpaired],
+        lacks_suspect=lacks_suspect(comparison),
+        command=command_of(shown, asked.request),
+        pictures=[_ratios(explorer, asked), _points(explorer, asked)] if drawn else [],
+        most_drawn=_MOST_DRAWN,
+    )
+
+
+def _heading(shown: Compared) -> str:
+    names = list(dict.fromkeys(name for name, _ in shown.run_sets))
+    if len(names) == 2:
+        return f"{shown.label(names[1])} against {shown.label(names[0])}"
+    return f"{len(names) - 1} sides against {shown.label(names[0])}"
+
+
+# -- to choose from
+
+_CASE_COLUMNS = (
+    Column("side", "Case"),
+    Column("runs", "Runs", figure=True),
+    Column("newest_s", "Newest (UTC)"),
+    Column("hosts", "Hosts"),
+    Column("path", "Where", wide=True),
+)
+
+
+def _offered(catalogue: Catalogue, text: str) -> DataTable:
+    found = catalogue.cases(Query(text=text))
+    notes = [f"{len(found) - _OFFERED:,} more; search for them."] if len(found) > _OFFERED else []
+    rows = [[Cell(case.id, case.title or case.path), *_about(case)] for case in found[:_OFFERED]]
+    return DataTable("choice", "Cases", _CASE_COLUMNS, rows, notes=notes)
+
+
+def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
+    """Return the cases of the same name as the one side that was chosen: campaigns, points."""
+    try:
+        [one] = choose(catalogue, asked.sides)
+        own = next(c for c in catalogue.cases() if c.results == one.selection.folder)
+    except (InputError, ValueError, StopIteration):
+        return None
+    query = Query(cases=(own.case,))
+    found = [c for c in catalogue.cases(query) if c.case == own.case and c.id != own.id]
+    rows = [
+        [
+            Cell(case.id, case.title, "/compare" + asked.query() + f"&side={case.id}"),
+            *_about(case),
+        ]
+        for case in found[:_OFFERED]
+    ]
+    return DataTable("others", "Compare it with", _CASE_COLUMNS, rows)
+
+
+def _about(case: CaseEntry) -> list[Cell]:
+    return [
+        Cell(case.runs),
+        Cell(case.newest_s, day_and_time(case.newest_s)),
+        Cell(", ".join(case.hosts)),
+        Cell(case.path),
+    ]

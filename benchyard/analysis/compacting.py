@@ -18,7 +18,8 @@ from benchyard.core.files import remove_tree, shown, sync_folder, sync_tree, wri
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, JsonObject
 from benchyard.results.folders import DONE, RUN_FILE, run_folder, run_number
-from benchyard.results.layout import distinct_slug, point_slug
+from benchyard.results.layout import case_place
+from benchyard.results.ownership import is_summary
 from benchyard.results.record import FORMAT, VERSION, Attempt, Repetition, RunRecord, StepRecord
 
 #: All that is in the folder of a compact run.
@@ -53,7 +54,7 @@ def write_compact(
     Raises:
         InputError: If something else has the place; nothing is written then.
     """
-    places = {title: folder / _place(run_set) for title, run_set in run_sets.items()}
+    places = {title: folder / case_place(one.everything[-1]) for title, one in run_sets.items()}
     foreign = [found for place in places.values() for found in _foreign(place)]
     if foreign:
         raise InputError(
@@ -63,19 +64,14 @@ def write_compact(
     return [_write(run_set, places[title], metrics) for title, run_set in run_sets.items()]
 
 
-def _place(run_set: RunSet) -> Path:
-    case = run_set.everything[-1].case
-    place, point = Path(distinct_slug(str(case.get("name") or run_set.title))), case.get("point")
-    return place / point_slug(point) if isinstance(point, dict) and point else place
-
-
 def _foreign(place: Path) -> list[Path]:
     """List what lies in a place and is not of a compact run."""
     if not os.path.lexists(place):
         return []
     if place.is_symlink() or not place.is_dir():
         return [place]
-    return [path for path in sorted(place.iterdir()) if not _is_compact(path)]
+    there = sorted(place.iterdir())
+    return [path for path in there if not (_is_compact(path) or is_summary(path))]
 
 
 def _is_compact(path: Path) -> bool:

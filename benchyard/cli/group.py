@@ -49,6 +49,10 @@ COMMANDS = {
         "Show what failed and was retried, the most fragile steps first.",
     ),
     "plot": ("benchyard.cli.plot", "Draw results, or the curves of a run."),
+    "report": (
+        "benchyard.cli.reporting",
+        "Write results as one HTML file to send, print and read back.",
+    ),
     "serve": ("benchyard.cli.serving", "Show results in a browser."),
     "trace": (
         "benchyard.cli.trace",

@@ -114,6 +114,11 @@ class RunFolder:
         return self.path / RESOURCES_FILE
 
     @property
+    def raw(self) -> Path:
+        """What the sampler writes while the run goes on."""
+        return self.path / RAW_FILE
+
+    @property
     def is_marked(self) -> bool:
         """Whether it has its checkpoint, Benchyard's or KROWN's.
 

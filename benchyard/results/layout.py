@@ -28,6 +28,7 @@ from benchyard.results.ownership import (
     not_ours,
     passing,
 )
+from benchyard.results.record import RunRecord
 
 Say = Callable[[str], None]
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=,+-]+")
@@ -53,6 +54,13 @@ def results_folder(case: Case, root: Path, elsewhere: Path | None) -> Path:
 def point_slug(point: Mapping[str, Json]) -> str:
     """Return a folder name for a point of a matrix; points of two names never share one."""
     return distinct_slug(point_suffix(point)[1:-1])
+
+
+def case_place(record: RunRecord) -> Path:
+    """Return a place for the runs of a record's case below any folder; its names are harmless."""
+    case, point = record.case, record.case.get("point")
+    place = Path(distinct_slug(str(case.get("name") or case.get("title"))))
+    return place / point_slug(point) if isinstance(point, dict) and point else place
 
 
 def distinct_slug(text: str) -> str:

@@ -241,7 +241,24 @@ def read_record(folder: Path) -> RunRecord:
     try:
         if not path.is_file():
             raise FileNotFoundError("there is no such file")
-        document = decoded(path.read_bytes())
+        content = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"{path}: not a readable record: {error}") from error
+    return parse_record(content, path)
+
+
+def parse_record(content: bytes, path: Path) -> RunRecord:
+    """Read the document of a record.
+
+    Args:
+        content: What ``run.json`` holds.
+        path: Where it comes from; its folder must not be that of another run.
+
+    Raises:
+        RecordError: If it is damaged or of a later version.
+    """
+    try:
+        document = decoded(content)
         if document["format"] != FORMAT or document["version"] not in (*_OLDER, VERSION):
             raise RecordError(
                 f"{path}: format {document['format']} version {document['version']} is not "
@@ -249,10 +266,10 @@ def read_record(folder: Path) -> RunRecord:
             )
         del document["format"], document["version"]
         record = read_as(RunRecord, document)
-        _check_place(folder, record)
+        _check_place(path.parent, record)
     except KeyError as error:
         raise RecordError(f"{path}: not a readable record: {error} is missing") from error
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise RecordError(f"{path}: not a readable record: {error}") from error
     return record
 

@@ -98,6 +98,8 @@ def told_version(told: Json) -> JsonObject:
 
 def differences(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
     """Tell in what two subjects differ; an unknown value is no difference."""
+    if before is after:
+        return ()
     one, other = dict(_leaves(before)), dict(_leaves(after))
     return tuple(
         SubjectChange(_name(path), value, other[path])
@@ -123,6 +125,11 @@ def in_detail(subject: Subject) -> dict[str, Json]:
     """Return the parts that only a subject has, each by how it is called."""
     parts = ("classes", "packages", "programs", "repositories")
     return {_name(path): value for path, value in _leaves(subject) if path[0] in parts}
+
+
+def in_full(subject: Subject) -> dict[str, Json]:
+    """Return all parts that are known, each by how it is called."""
+    return {_name(path): value for path, value in _leaves(subject) if value != ""}
 
 
 def in_words(found: Iterable[SubjectChange]) -> str:

@@ -33,11 +33,11 @@ def read_trace(path: Path) -> Trace:
     """
     if path.is_dir():
         return Profile(path).trace()
-    head = _unpacked(path, _HEAD_BYTES)
+    head = unpacked(path, _HEAD_BYTES)
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:1] in (b"[", b"{") and not _is_speedscope(start):
         return read_chrome(path)
-    content = _unpacked(path, MOST_BYTES + 1)
+    content = unpacked(path, MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise InputError(f"{path}: larger than {MOST_BYTES >> 30} GiB, the most of its format")
     if start[:1] == b"{":
@@ -58,7 +58,12 @@ def _is_speedscope(start: bytes) -> bool:
     )
 
 
-def _unpacked(path: Path, most: int) -> bytes:
+def unpacked(path: Path, most: int) -> bytes:
+    """Read so many bytes at most of a file, gzipped or not.
+
+    Raises:
+        InputError: If it cannot be read.
+    """
     try:
         with path.open("rb") as file:
             packed = file.read(len(_GZIP)) == _GZIP

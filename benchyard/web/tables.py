@@ -105,12 +105,13 @@ class DataTable:
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow([column.key for column in self.columns])
-        writer.writerows([_plain(cell.value) for cell in row] for row in self.rows)
+        writer.writerows([_flat(cell.value) for cell in row] for row in self.rows)
         return text.getvalue()
 
 
-def _plain(value: Json) -> Json:
-    return encoded(value) if isinstance(value, list | dict) else value
+def _flat(value: Json) -> Json:
+    """Return what CSV has for a value: of a list or mapping its JSON."""
+    return encoded(value) if isinstance(value, dict | list) else value
 
 
 def add_table(router: APIRouter, path: str, table: Callable[..., DataTable]) -> None:

@@ -225,11 +225,16 @@ def _recorded(results: Path, wanted: Sequence[int] | None) -> list[RunFolder]:
         return list(there.recorded().values())
     named = {number: there.run(number) for number in wanted}
     if not all(run.is_recorded and not run.path.is_symlink() for run in named.values()):
-        _refuse_missing(results, wanted, there.recorded())
+        refuse_missing(results, wanted, there.recorded())
     return list(named.values())
 
 
-def _refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int]) -> None:
+def refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int]) -> None:
+    """Refuse runs that are wanted and not there.
+
+    Raises:
+        InputError: With all of them.
+    """
     missing = [run for run in wanted if run not in there]
     if missing:
         has = f"it has {in_short(sorted(there))}" if there else "it has none"

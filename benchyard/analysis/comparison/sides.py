@@ -1,7 +1,8 @@
 """Which sides are meant by ``PLACE[POINT]@RUNS:STEP``.
 
-PLACE is a folder (results, a case, or one with several of these) or the name of a case. With a
-``*`` or ``?`` in a name, a value of the matrix, or a step, each match is a side of its own.
+PLACE is a folder (results, a case, or one with several of these), the name of a case, or a report,
+each of whose sides is one. With a ``*`` or ``?`` in a name, a value of the matrix, or a step, each
+match is a side of its own.
 """
 
 import re
@@ -11,19 +12,16 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from benchyard.analysis.comparison.reported import read_reported, read_selected
 from benchyard.analysis.comparison.run_numbers import parse_runs
-from benchyard.analysis.comparison.run_sets import (
-    RunSet,
-    Selection,
-    is_folder,
-    read_run_sets,
-)
+from benchyard.analysis.comparison.run_sets import RunSet, Selection, is_folder
 from benchyard.case.loading import METADATA, find_metadata
 from benchyard.case.reading import read_metadata
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json, plain, point_suffix
 from benchyard.core.wording import hint, in_short
 from benchyard.results.layout import results_folder
+from benchyard.results.report_data import is_report
 
 _PARTS = re.compile(
     r"(?P<place>.+?)(?:\[(?P<point>[^\[\]]*)\])?(?:@(?P<runs>[^@:/\[\]]*))?(?::(?P<step>[^:/\]]+))?",
@@ -84,7 +82,7 @@ def sides_in(selection: Selection, step: str | None = None) -> Iterator[Side]:
     runs = "" if selection.runs is None else f"@{in_short(selection.runs)}"
     place = f"{selection.folder}{runs}"
     text = f"{place}:{step}" if step else place
-    for found, cases in _steps(read_run_sets(selection), step, text):
+    for found, cases in _steps(read_selected(selection), step, text):
         name = found if found and found != step else text
         yield Side(name, f"{place}:{found}" if found else place, cases, found)
 
@@ -104,12 +102,15 @@ def together(sides: Sequence[Side]) -> list[Side]:
 
 def means_several(text: str) -> bool:
     """Tell whether a text has a sign that stands for several sides."""
-    return not is_folder(text) and any(sign in text for sign in "*?")
+    return not (is_folder(text) or is_report(Path(text))) and any(sign in text for sign in "*?")
 
 
 def _sides(text: str, places: Places) -> Iterator[Side]:
+    if is_report(Path(text)):
+        yield from _reported(text)
+        return
     if is_folder(text):
-        yield Side(text, text, read_run_sets(Selection(_results(Path(text), places))))
+        yield Side(text, text, read_selected(Selection(_results(Path(text), places))))
         return
     found = _PARTS.fullmatch(text)
     if found is None:
@@ -117,7 +118,7 @@ def _sides(text: str, places: Places) -> Iterator[Side]:
     runs = None if found["runs"] is None else parse_runs(found["runs"])
     suffix = "" if runs is None else f"@{found['runs']}"
     for name, folder in _folders(found["place"], places):
-        cases = read_run_sets(Selection(folder, None if found["point"] else runs))
+        cases = read_selected(Selection(folder, None if found["point"] else runs))
         for point, at_point in _points(cases, found["point"], text):
             of_runs = _with_runs(at_point, runs) if runs and found["point"] else at_point
             for step, of_step in _steps(of_runs, found["step"], text):
@@ -128,8 +129,16 @@ def _sides(text: str, places: Places) -> Iterator[Side]:
                 yield Side(" ".join(filter(None, told)) or text, whole, of_step, step)
 
 
+def _reported(text: str) -> Iterator[Side]:
+    """Yield the sides that a report is about; a single one is called as the report."""
+    sides = read_reported(Path(text))
+    for side, cases in sides:
+        alone = {title: one for title, one in cases.items() if one.everything}
+        yield Side(text if len(sides) == 1 else side.name, f"{text} {side.name}", alone, side.step)
+
+
 def _with_runs(cases: Mapping[str, RunSet], runs: tuple[int, ...]) -> dict[str, RunSet]:
-    read = [read_run_sets(Selection(one.folder, runs)) for one in cases.values()]
+    read = [read_selected(Selection(one.folder, runs)) for one in cases.values()]
     return {title: one for side in read for title, one in side.items()}
 
 
@@ -152,7 +161,7 @@ def _folders(place: str, places: Places) -> list[tuple[str, Path]]:
         InputError: If it is no folder and no case is called so, or two are.
     """
     for folder in (Path(place), places.root / place):
-        if is_folder(str(folder)):
+        if is_folder(str(folder)) or is_report(folder):
             return [(place, _results(folder, places))]
     known = list(_named(places.root))
     found = [one for one in known if one[0] == place or _is_meant(one[0], place)]

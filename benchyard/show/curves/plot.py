@@ -129,6 +129,8 @@ def _text(x: float, y: float, text: str, more: str = "") -> str:
 
 
 def _remark(curves: Curves, drawn: Sequence[Panel]) -> str:
+    if not curves.panels:
+        return "no samples"
     quiet = [panel.name for panel in curves.panels if panel not in drawn]
     idle = f"; nothing on {' and '.join(quiet)}" if quiet else ""
     return f"{plain(curves.samples, 9)} samples{idle}"

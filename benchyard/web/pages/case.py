@@ -8,14 +8,12 @@ from fastapi import APIRouter, Query, Request, Response
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
-from benchyard.analysis.executions import collect, executions
-from benchyard.analysis.failure_rates import by_fragility
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.model import Json
-from benchyard.results.campaigns import is_earlier, with_earlier
+from benchyard.results.campaigns import is_earlier
 from benchyard.results.folders import run_folder
 from benchyard.results.subject import about
 from benchyard.show.history.of_runs import StepHistory, histories
@@ -27,6 +25,7 @@ from benchyard.web.case_tables import (
     CPU,
     MEMORY,
     address,
+    advice,
     failures_table,
     history_table,
     left_out,
@@ -46,8 +45,8 @@ router = APIRouter()
 Metric = Annotated[str, Query(description="Name of a metric, such as `duration_s`.")]
 Step = Annotated[str, Query(description="Id of a step; without it all are meant.")]
 Offset = Annotated[int, Query(ge=0, le=10**9)]
-#: Runs on a page, and rows of the history that are shown with the others.
-_RUNS, _ROWS = 50, 30
+#: Runs on a page, rows of the history on the case's page, and sentences about damaged files.
+_RUNS, _ROWS, _PROBLEMS = 50, 30, 20
 
 
 def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, CaseResults]:
@@ -62,7 +61,7 @@ def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, Cas
 def steps(explorer: Current, case_id: str, metric: Metric = DURATION) -> DataTable:
     """Return the medians of each step; the metric may be a glob."""
     case, found = _read(explorer, case_id, metric)
-    return _steps(case, found.summary(), metric)
+    return _steps(case, found.summary, metric)
 
 
 def _steps(case: CaseEntry, summary: dict[str, Any], metric: str) -> DataTable:
@@ -140,9 +139,7 @@ def runs(explorer: Current, case_id: str, offset: Offset = 0) -> DataTable:
 
 def _runs(explorer: Explorer, case: CaseEntry, found: CaseResults, offset: int) -> DataTable:
     page = explorer.catalogue.page(Asked(results=(case.id,), offset=offset, limit=_RUNS))
-    records = (*found.campaigns[0].records.values(), *found.failed)
-    suspect = {one.run: sum(bool(step.suspect) for step in one.steps) for one in records}
-    return runs_table(case, page, offset, suspect)
+    return runs_table(case, page, offset, found.suspect)
 
 
 def runs_picture(
@@ -222,13 +219,12 @@ def points_picture(
 
 def failures(explorer: Current, case_id: str) -> DataTable:
     """Return the steps that failed or were retried, over all campaigns."""
-    return _failures(explorer.catalogue.case(case_id))
+    return _failures(*_read(explorer, case_id, DURATION))
 
 
-def _failures(case: CaseEntry) -> DataTable:
-    collected = collect(with_earlier(case.results), reader(CPU, *MEMORY))
-    found = by_fragility(list(executions(collected.tries)))
-    return failures_table(case, found, [f"Left out: {one}" for one in collected.problems[:20]])
+def _failures(case: CaseEntry, found: CaseResults) -> DataTable:
+    steps, problems = found.fragile
+    return failures_table(case, steps, [f"Left out: {one}" for one in problems[:_PROBLEMS]])
 
 
 add_table(router, "/case/{case_id}/steps", steps)
@@ -257,7 +253,7 @@ def as_json(explorer: Current, case_id: str) -> Response:
             "subject": dict(found.campaigns[0].subject or {}),
             "commit": list(newest.commit) if newest and newest.commit else None,
             "left_out": [*left_out(found)],
-            "summary": found.summary(),
+            "summary": found.summary,
         }
     )
 
@@ -283,7 +279,7 @@ def page(
 ) -> Response:
     """Show a case."""
     case, found = _read(explorer, case_id, metric)
-    summary = found.summary()
+    summary = found.summary
     siblings = _siblings(explorer.catalogue, case)
     chosen = (explorer, case_id, step, metric)
     query = query_of(step=step, metric=metric)
@@ -292,8 +288,7 @@ def page(
     return render(
         request,
         "case.html",
-        title=case.title or case.path,
-        crumbs=[("Cases", "/cases")],
+        **_place(explorer.catalogue, case),
         case=case,
         description=_description(found),
         figures=_figures(case, found),
@@ -302,6 +297,7 @@ def page(
         has_before=len(found.campaigns) > 1,
         notes=left_out(found),
         warnings=summary["warnings"],
+        advice=advice(summary),
         choice={"step": step, "metric": metric, "steps": _named(summary), "metrics": _known(found)},
         steps=_steps(case, summary, metric),
         history_picture=history_picture(*chosen) if told else None,
@@ -310,8 +306,19 @@ def page(
         points_picture=points_picture(*chosen),
         runs=_runs(explorer, case, found, 0),
         runs_picture=runs_picture(*chosen),
-        failures=_failures(case),
+        failures=_failures(case, found),
     )
+
+
+def _place(catalogue: Catalogue, case: CaseEntry) -> dict[str, Any]:
+    """Return title and crumbs; an earlier campaign stands below the case's newest one."""
+    title, crumbs = case.title or case.path, [("Cases", "/cases")]
+    if not is_earlier(case.results):
+        return {"title": title, "crumbs": crumbs}
+    newest = case.results.parent.parent
+    beside = catalogue.cases(Asked(cases=(case.case,), limit=None))
+    crumbs += [(title, address(one)) for one in beside if one.results == newest]
+    return {"title": f"{title}, campaign {case.results.name}", "crumbs": crumbs}
 
 
 def _description(found: CaseResults) -> str:

@@ -1,0 +1,121 @@
+"""Results of asv (airspeed velocity): ``MACHINE/HASH-ENVIRONMENT.json``, one a commit.
+
+Units stand in ``benchmarks.json`` in the folder above, if it is there.
+Source: asv 0.6, asv/results.py; format 2.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct, field
+
+from benchyard.catalogue.formats.benchmark_file import BenchmarkFile, decoded
+from benchyard.catalogue.formats.measurements import (
+    Measurement,
+    Measurements,
+    facts,
+    known,
+    number,
+    statistics,
+)
+from benchyard.catalogue.formats.sniffing import DESCRIBED_BYTES, content_of
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
+
+_UNITS = {"seconds": "s", "bytes": "B", "unit": "", "": ""}
+#: By the first word of a benchmark's name, where no file tells it.
+_BY_NAME = {"time": "seconds", "timeraw": "seconds", "mem": "bytes", "peakmem": "bytes"}
+_MS_PER_S = 1000
+
+
+class _File(Struct):
+    commit_hash: str
+    results: dict[str, list[Any] | None]
+    result_columns: list[str]
+    env_name: str = ""
+    params: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def _read(content: bytes, place: Path) -> Measurements:
+    file = decoded(content, _File)
+    declared = _declared(place.parent.parent / "benchmarks.json")
+    rows: list[Measurement] = []
+    started: list[float] = []
+    for name, listed in file.results.items():
+        told = dict(zip(file.result_columns, listed or (), strict=False))
+        rows += _rows(name, told, declared.get(name))
+        if (moment := number(told.get("started_at"))) is not None:
+            started.append(moment / _MS_PER_S)
+    about = {"environment": file.env_name, **file.params}
+    # The file's own date is that of the commit.
+    host = str(file.params.get("machine") or "")
+    return Measurements(rows, host, file.commit_hash, min(started, default=None), facts(**about))
+
+
+def _rows(name: str, told: Mapping[str, Any], declared: object) -> Iterator[Measurement]:
+    about: Mapping[str, Any] = (
+        cast("dict[str, Any]", declared) if isinstance(declared, dict) else {}
+    )
+    kind = name.rpartition(".")[2].partition("_")[0].lower()
+    unit = str(about.get("unit") or _BY_NAME.get(kind, ""))
+    metric = {"seconds": "wall", "bytes": "memory"}.get(unit, "value")
+    names = _list(about.get("param_names"))
+    results, samples = told.get("result"), _list(told.get("samples"))
+    points = [*product(*map(_list, _list(told.get("params"))))]
+    if not isinstance(results, list):
+        yield Measurement(name, metric, _UNITS.get(unit, unit), note="failed")
+        return
+    for place, value in enumerate(cast("list[Any]", results)):
+        point = points[place] if place < len(points) else ()
+        yield Measurement(
+            name,
+            metric,
+            _UNITS.get(unit, unit),
+            known(map(number, _list(_at(samples, place)))),
+            _told(told, place, value),
+            _parameters(names, point),
+            # Source: asv, docs/source/dev.rst: null is a failure, NaN a benchmark left out.
+            "failed" if value is None else "skipped" if value != value else "",  # noqa: PLR0124
+        )
+
+
+def _told(told: Mapping[str, Any], place: int, value: object) -> dict[str, float]:
+    # Of several samples asv's result is their median. Source: asv_runner, statistics.py.
+    repeat = number(_at(_list(told.get("stats_repeat")), place))
+    return statistics(median=number(value), n=repeat)
+
+
+def _parameters(names: Sequence[Any], point: Sequence[Any]) -> dict[str, Json]:
+    return {
+        str(names[place]) if place < len(names) else f"param{place + 1}": str(value)
+        for place, value in enumerate(point)
+    }
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _at(values: Sequence[Any], place: int) -> Any:
+    return values[place] if place < len(values) else None
+
+
+def _declared(file: Path) -> dict[str, Any]:
+    try:
+        return decoded(content_of(file, DESCRIBED_BYTES), dict[str, Any])
+    except (InputError, RecursionError, msgspec.MsgspecError):
+        return {}
+
+
+ASV = BenchmarkFile(
+    "asv",
+    "asv",
+    lambda head: (
+        head.has("commit_hash")
+        and any(map(head.has, ("env_name", "result_columns", "requirements", "durations")))
+    ),
+    _read,
+)

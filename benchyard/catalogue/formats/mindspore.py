@@ -1,0 +1,134 @@
+"""Folders of MindSpore: summaries of trainings, and explain jobs."""
+
+from collections.abc import Callable, Iterable
+
+from benchyard.catalogue.entry import Entry
+from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job
+from benchyard.catalogue.mindspore.folder import (
+    Contents,
+    contents,
+    explain_files,
+    graphs,
+    manifest,
+    profilers,
+    times,
+    training_files,
+)
+from benchyard.catalogue.mindspore.training import Training, read_training
+
+
+class MindsporeSummary:
+    """What a training wrote: summaries, lineage, graphs, profiles."""
+
+    name = "mindspore-summary"
+
+    def detect(self, listing: Listing) -> Iterable[str]:
+        """Return the folder if it has summary files, graphs or profiles."""
+        some = training_files(listing.files) or graphs(listing.files) or profilers(listing.folders)
+        return (".",) if some else ()
+
+    def describe(self, found: Found) -> Entry | None:
+        """Return what it has; None if neither a summary nor a look inside says MindSpore."""
+        return _described(self.name, found, _of_training)
+
+    def load(self, entry: Entry) -> Training:
+        """Read the newest summary file.
+
+        Raises:
+            RecordError: If it cannot be read.
+        """
+        return read_training(entry.place)
+
+
+class MindsporeExplain:
+    """What an explain job wrote."""
+
+    name = "mindspore-explain"
+
+    def detect(self, listing: Listing) -> Iterable[str]:
+        """Return the folder if it has summary files of explain jobs."""
+        return (".",) if explain_files(listing.files) else ()
+
+    def describe(self, found: Found) -> Entry | None:
+        """Return what it has, as its manifest says it."""
+        return _described(self.name, found, _of_explain_job)
+
+    def load(self, entry: Entry) -> ExplainJob:
+        """Read the newest job.
+
+        Raises:
+            RecordError: If it cannot be read.
+        """
+        return read_job(entry.place)
+
+    def reload(self, entry: Entry, before: ExplainJob) -> ExplainJob:
+        """Read what it has gained since.
+
+        Raises:
+            RecordError: If it cannot be read.
+        """
+        return read_job(entry.place, before)
+
+
+def _described(
+    name: str, found: Found, say: Callable[[Found, Contents], Entry | None]
+) -> Entry | None:
+    try:
+        return say(found, contents(found.place))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Entry(
+            found.id,
+            name,
+            found.root,
+            found.path,
+            0,
+            0,
+            found.place.name,
+            f"cannot be read: {error}",
+        )
+
+
+def _of_training(found: Found, has: Contents) -> Entry | None:
+    if not has.is_of_a_training:
+        return None
+    created_s, updated_s = times(found.place, training_files(has.files))
+    return Entry(
+        found.id,
+        MindsporeSummary.name,
+        found.root,
+        found.path,
+        created_s,
+        updated_s,
+        title=found.place.name,
+        counts=has.counts,
+    )
+
+
+def _of_explain_job(found: Found, has: Contents) -> Entry | None:
+    files = explain_files(has.files)
+    if not files:
+        return None
+    says = manifest(found.place, files[-1])
+    created_s, updated_s = times(found.place, files)
+    return Entry(
+        found.id,
+        MindsporeExplain.name,
+        found.root,
+        found.path,
+        created_s,
+        updated_s,
+        title=found.place.name,
+        broken=says.problem,
+        counts=has.counts,
+        parameters={
+            "saliency_map": says.saliency_map,
+            "hierarchical_occlusion": says.hierarchical_occlusion,
+        },
+    )
+
+
+#: For the registry.
+MINDSPORE = (MindsporeSummary(), MindsporeExplain())

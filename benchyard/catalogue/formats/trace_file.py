@@ -1,0 +1,211 @@
+"""Traces and profiles of others: a file of one of four formats, or the folder of a Scanner job."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchyard.catalogue.entry import Entry
+from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.sniffing import (
+    DESCRIBED_BYTES,
+    HEAD_BYTES,
+    LOADED_BYTES,
+    Head,
+    TooLongError,
+    content_of,
+    entry_of,
+    head_of,
+)
+from benchyard.core.errors import InputError
+from benchyard.traces.model import Trace
+from benchyard.traces.protobuf import WireError, fields
+from benchyard.traces.scanner.profile import Profile
+from benchyard.traces.sources import read_trace
+from benchyard.traces.stacks import looks_collapsed
+
+_NS_PER_S = 1e9
+#: Key of the first field of pprof's Profile. Source: github.com/google/pprof, proto/profile.proto.
+_SAMPLE_TYPE = b"\x0a"
+_PROFILE_OF_NODE = re.compile(r"profile_(?:[0-9]{1,9}|master)\.bin")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """A format of traces or profiles.
+
+    Args:
+        name: As ``Entry.format`` says it.
+        tool: What people call it.
+        endings: Of names of files that may be of it.
+        certain: Of names of files that are of it, and broken if their content is not.
+        recognised: Tells by its head whether a file is of it.
+    """
+
+    name: str
+    tool: str
+    endings: tuple[str, ...]
+    certain: tuple[str, ...]
+    recognised: Callable[[Head], bool]
+
+    def detect(self, listing: Listing) -> Iterable[str]:
+        """Return the files whose names have one of the endings."""
+        endings = self.endings + self.certain
+        return sorted(n for n in listing.files if n.endswith(endings) and n[0] != ".")
+
+    def describe(self, found: Found) -> Entry | None:
+        """Read it, if it is not longer than ``DESCRIBED_BYTES``; of a longer one its head."""
+        certain = found.path.endswith(self.certain)
+        head = head_of(found.place)
+        if head is None or not self.recognised(head):
+            said = (
+                "it cannot be read" if head is None else f"its content is not that of {self.tool}"
+            )
+            return entry_of(found, self.name, said) if certain else None
+        try:
+            content_of(found.place, DESCRIBED_BYTES)
+            return _described(entry_of(found, self.name), read_trace(found.place))
+        except TooLongError:
+            return entry_of(found, self.name)
+        except InputError as error:
+            return entry_of(found, self.name, str(error))
+
+    def load(self, entry: Entry) -> Trace:
+        """Read it.
+
+        Raises:
+            InputError: If it is damaged, or longer than ``LOADED_BYTES``.
+        """
+        return bounded_trace(entry.place)
+
+
+def _described(entry: Entry | None, trace: Trace) -> Entry | None:
+    counts = {"slices": len(trace.slices), "tracks": len(trace.tracks)}
+    started_s = None if trace.zero is None else trace.zero / _NS_PER_S
+    return entry and replace(entry, counts=counts, started_s=started_s)
+
+
+@dataclass(frozen=True, slots=True)
+class ScannerJob:
+    """The format of jobs of Scanner."""
+
+    name: str = "scanner-job"
+    tool: str = "a Scanner job"
+
+    def detect(self, listing: Listing) -> Iterable[str]:
+        """Return the folder itself if profiles of nodes lie in it."""
+        return ["."] if any(map(_PROFILE_OF_NODE.fullmatch, listing.files)) else []
+
+    def describe(self, found: Found) -> Entry | None:
+        """Read it, if its files have not more than ``DESCRIBED_BYTES``; of longer ones the name."""
+        entry = entry_of(found, self.name)
+        try:
+            _refuse_longer(found.place, DESCRIBED_BYTES)
+            job = Profile(found.place)
+        except TooLongError:
+            return entry
+        except InputError as error:
+            return entry_of(found, self.name, str(error))
+        told = job.descriptor
+        title = told.name if told and told.name else found.place.name
+        counts = {"nodes": len(job.nodes), "workers": sum(1 for _ in job.workers())}
+        return entry and replace(entry, title=title, counts=counts)
+
+    def load(self, entry: Entry) -> Profile:
+        """Read it.
+
+        Raises:
+            InputError: If no profile can be read, or they have more than ``LOADED_BYTES``.
+        """
+        _refuse_longer(entry.place, LOADED_BYTES)
+        return Profile(entry.place)
+
+
+def bounded_trace(place: Path) -> Trace:
+    """Read a file, or the folder of a Scanner job, of not more than ``LOADED_BYTES``.
+
+    Raises:
+        InputError: If it is longer, or damaged, or of no known format.
+    """
+    if place.is_dir():
+        _refuse_longer(place, LOADED_BYTES)
+    else:
+        content_of(place, LOADED_BYTES)
+    return read_trace(place)
+
+
+def signature_of(place: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return what changes whenever a file, or one of a Scanner job, does.
+
+    Raises:
+        InputError: If nothing is there.
+    """
+    try:
+        files = sorted(place.glob("*.bin")) if place.is_dir() else [place]
+        states = [(file.name, file.stat()) for file in files]
+    except OSError as error:
+        raise InputError(f"{place.name}: {error.strerror}") from error
+    return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)
+
+
+def _refuse_longer(job: Path, most: int) -> None:
+    if sum(size for _, _, size in signature_of(job)) > most:
+        raise TooLongError(
+            f"the job's files have more than {most >> 20} MiB, the most that is read"
+        )
+
+
+def _is_chrome(head: Head) -> bool:
+    return not _is_speedscope(head) and (
+        head.has("traceEvents") or head.has("[].ph") or head.has("displayTimeUnit")
+    )
+
+
+def _is_speedscope(head: Head) -> bool:
+    return b"speedscope.app" in head.text or (
+        head.has("shared.frames") and not head.has("traceEvents")
+    )
+
+
+def _is_pprof(head: Head) -> bool:
+    """Tell whether a file begins with the type of its samples: two texts, by their numbers."""
+    size = head.content[1] if len(head.content) > 1 else 0
+    try:
+        told = [*fields(memoryview(head.content[2 : 2 + size]))]
+    except WireError:
+        return False
+    numbers = [number for number, value in told if isinstance(value, int)]
+    return head.content[:1] == _SAMPLE_TYPE and numbers in ([1], [2], [1, 2], [2, 1])
+
+
+def _is_collapsed(head: Head) -> bool:
+    # The first stack alone may be longer than the head.
+    cut_off = len(head.content) == HEAD_BYTES and b"\n" not in head.text
+    return cut_off and b";" in head.text or looks_collapsed(head.text.decode(errors="replace"))
+
+
+CHROME_TRACE = TraceFile(
+    "chrome-trace",
+    "Chrome's trace events",
+    (".json", ".json.gz", ".trace"),
+    (".trace.json", ".trace.json.gz", ".trace.gz"),
+    _is_chrome,
+)
+SPEEDSCOPE = TraceFile(
+    "speedscope",
+    "Speedscope",
+    (".json", ".json.gz", ".speedscope"),
+    (".speedscope.json", ".speedscope.json.gz"),
+    _is_speedscope,
+)
+PPROF = TraceFile(
+    "pprof", "pprof", (".pb.gz", ".pb", ".prof", ".prof.gz"), (".pprof", ".pprof.gz"), _is_pprof
+)
+COLLAPSED = TraceFile(
+    "collapsed-stacks",
+    "collapsed stacks",
+    (".stacks", ".stacks.gz"),
+    (".folded", ".folded.gz", ".collapsed", ".collapsed.gz"),
+    _is_collapsed,
+)
+SCANNER_JOB = ScannerJob()

@@ -1,0 +1,307 @@
+"""An explain job: what MindSpore wrote about a model's predictions and their explanations.
+
+A job writes one file and begins to number its samples at 0. A folder with several files holds
+several tries; only the newest, by the number in its name, is read, as in MindInsight: together
+they would mix samples of different models under one number.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, TypeVar
+
+from benchyard.catalogue.mindspore.folder import SummaryFile, contents, explain_files
+from benchyard.catalogue.mindspore.messages import (
+    Explain,
+    InferenceMessage,
+    Metadata,
+    Occlusion,
+    Probabilities,
+    Saliency,
+    Score,
+    explain_of,
+)
+from benchyard.catalogue.mindspore.records import Problems, RecordReader
+from benchyard.core.errors import RecordError
+from benchyard.core.files import opened
+from benchyard.core.memory import memory_of
+from benchyard.traces.protobuf import WireError
+
+#: Below it, a label counts as not predicted. Source: ExplainLoader of MindInsight.
+MIN_CONFIDENCE = 0.5
+#: Samples in memory; what a file has beyond it is not read.
+MOST_BYTES = 96 * 2**20
+_TAIL_BYTES = 16
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What the model, and those who explain it, say of a label of a sample.
+
+    Args:
+        label: Its number.
+        name: Of the label.
+        confidence: Probability; None if it was not written.
+        kind: ``TP``, ``FP`` or ``FN``; None where the truth or the confidence is not known.
+        deviation: Standard deviation of the confidence.
+        interval: 95 % interval of the confidence.
+    """
+
+    label: int
+    name: str
+    confidence: float | None
+    kind: str | None
+    deviation: float | None
+    interval: tuple[float, float] | None
+    saliency: tuple[Saliency, ...]
+    occlusion: Occlusion | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A picture, as the events tell of it.
+
+    Args:
+        image: Path relative to the job's folder.
+        truth: Numbers of the labels that are true.
+    """
+
+    id: int
+    image: str = ""
+    truth: tuple[int, ...] = ()
+    inference: InferenceMessage | None = None
+    saliency: tuple[Saliency, ...] = ()
+    occlusions: tuple[Occlusion, ...] = ()
+
+    def predictions(self, labels: Sequence[str]) -> list[Prediction]:
+        """Return what is said of each label: first the true ones, then the predicted.
+
+        Args:
+            labels: Names, by number.
+        """
+        told = self.inference or InferenceMessage()
+        stated = (*_stated(self.truth, told.truth), *_stated(told.predicted_labels, told.predicted))
+        by_label = {one.label: self._prediction(one, labels) for one in stated}
+        return list(by_label.values())
+
+    def _prediction(self, stated: "_Stated", labels: Sequence[str]) -> Prediction:
+        label = stated.label
+        return Prediction(
+            label,
+            labels[label] if 0 <= label < len(labels) else str(label),
+            stated.confidence,
+            self._kind(label, stated.confidence),
+            stated.deviation,
+            stated.interval,
+            tuple(one for one in self.saliency if one.label == label),
+            next((one for one in self.occlusions if one.label == label), None),
+        )
+
+    def _kind(self, label: int, confidence: float | None) -> str | None:
+        if not self.truth or confidence is None:
+            return None
+        if confidence < MIN_CONFIDENCE:
+            return "FN"
+        return "TP" if label in self.truth else "FP"
+
+    def with_event(self, told: Explain) -> "Sample":
+        """Return it with what one more event tells. The first truth and inference stay."""
+        explained = {(one.explainer, one.label): one for one in (*self.saliency, *told.saliency)}
+        occluded = {one.label: one for one in (*self.occlusions, *told.occlusions)}
+        return Sample(
+            self.id,
+            told.image or self.image,
+            self.truth or told.truth,
+            self.inference or told.inference,
+            tuple(explained.values()),
+            tuple(occluded.values()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What is stated of a label."""
+
+    label: int
+    confidence: float | None
+    deviation: float | None
+    interval: tuple[float, float] | None
+
+
+def _stated(labels: Sequence[int], told: Probabilities) -> Iterator[_Stated]:
+    intervals = list(zip(told.low, told.high, strict=False))
+    for place, label in enumerate(labels):
+        yield _Stated(
+            label, _at(told.means, place), _at(told.deviations, place), _at(intervals, place)
+        )
+
+
+def _at(values: Sequence[_T], place: int) -> _T | None:
+    return values[place] if place < len(values) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainJob:
+    """What a job wrote until it was read. It never changes; reading on makes a new one.
+
+    Args:
+        file: Name of the summary file.
+        older: Names of the files of earlier tries, which are not read.
+        updated_s: When the file last changed, in seconds since the epoch.
+        metadata: The names of all events together.
+        samples: By their number.
+        scores: By explainer and metric.
+        status: What the job said of itself: ``run`` or ``end``; empty if it said nothing.
+        unfinished: Whether the file breaks off within a record.
+        left_out: What of the file could not be read, and why: the first ones.
+        more_left_out: How many more there are.
+        stopped: Why nothing behind ``offset`` can be read; empty if there is no such reason.
+        size_bytes: Memory that it takes, about.
+        offset: Where to read on, in bytes.
+        inode: Of the file.
+        tail: The bytes before ``offset``, by which a replaced file is known.
+    """
+
+    folder: Path
+    file: str
+    older: tuple[str, ...]
+    created_s: float
+    updated_s: float
+    inode: int
+    metadata: Metadata = field(default_factory=Metadata)
+    samples: Mapping[int, Sample] = field(default_factory=dict[int, Sample])
+    scores: Mapping[tuple[str, str], Score] = field(default_factory=dict[tuple[str, str], Score])
+    status: str = ""
+    unfinished: bool = False
+    left_out: tuple[str, ...] = ()
+    more_left_out: int = 0
+    stopped: str = ""
+    size_bytes: int = 0
+    offset: int = 0
+    tail: bytes = b""
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """All that could not be read, a sentence each."""
+        more = (f"{self.more_left_out:,} more like these",) if self.more_left_out else ()
+        return (*self.left_out, *more, *((self.stopped,) if self.stopped else ()))
+
+    @property
+    def shown_samples(self) -> list[Sample]:
+        """The samples with a picture, in the order of the file."""
+        return [sample for sample in self.samples.values() if sample.image]
+
+    @property
+    def has_uncertainty(self) -> bool:
+        """Whether confidences have standard deviations."""
+        told = (sample.inference for sample in self.samples.values())
+        return any(one and (one.truth.deviations or one.predicted.deviations) for one in told)
+
+
+def read_job(folder: Path, before: ExplainJob | None = None) -> ExplainJob:
+    """Read the newest job of a folder.
+
+    Args:
+        before: What an earlier call returned; only what the file has gained since is read.
+
+    Raises:
+        RecordError: If there is none, or its file cannot be opened.
+    """
+    try:
+        files = explain_files(contents(folder).files)
+        if not files:
+            raise RecordError(f"{folder}: no explain job here; its summary file is gone")
+        with opened(folder / files[-1].name) as stream:
+            return _read(stream, _beginning(stream, folder, files, before))
+    except OSError as error:
+        raise RecordError(f"{folder}: the explain job cannot be read: {error}") from error
+
+
+def _beginning(
+    stream: IO[bytes], folder: Path, files: Sequence[SummaryFile], before: ExplainJob | None
+) -> ExplainJob:
+    status = os.fstat(stream.fileno())
+    older = tuple(file.name for file in files[:-1])
+    newest = files[-1]
+    place = (folder, newest.name, older, float(newest.created_s), status.st_mtime, status.st_ino)
+    if before is not None and (before.file, before.inode) == (newest.name, status.st_ino):
+        stream.seek(before.offset - len(before.tail))
+        if stream.read(len(before.tail)) == before.tail:
+            return replace(before, older=older, updated_s=status.st_mtime)
+    return ExplainJob(*place)
+
+
+def _read(stream: IO[bytes], job: ExplainJob) -> ExplainJob:
+    problems = Problems(job.left_out, job.more_left_out)
+    reader = RecordReader(stream, job.offset, problems)
+    draft = _Draft(job)
+    for payload in reader:
+        try:
+            draft.add(explain_of(payload))
+        except WireError as error:
+            problems.add(f"before byte {reader.offset:,}: a record is no event: {error}")
+        if draft.size_bytes > MOST_BYTES:
+            reader.stopped = (
+                f"byte {reader.offset:,}: {len(draft.samples):,} samples take "
+                f"{MOST_BYTES:,} bytes of memory; more are not read"
+            )
+            break
+    tail_from = max(0, reader.offset - _TAIL_BYTES)
+    stream.seek(tail_from)
+    return replace(
+        draft.job(),
+        unfinished=reader.unfinished,
+        left_out=tuple(problems.told),
+        more_left_out=problems.more,
+        stopped=reader.stopped,
+        offset=reader.offset,
+        tail=stream.read(reader.offset - tail_from),
+    )
+
+
+class _Draft:
+    """A job while events are added."""
+
+    def __init__(self, job: ExplainJob) -> None:
+        self._before = job
+        self.samples = dict(job.samples)
+        self._scores = dict(job.scores)
+        known = job.metadata
+        self._names = tuple(
+            dict.fromkeys(n) for n in (known.labels, known.explainers, known.metrics)
+        )
+        self._status = job.status
+        self.size_bytes = job.size_bytes
+
+    def add(self, told: Explain | None) -> None:
+        """Add what an event tells; None tells nothing."""
+        if told is None:
+            return
+        self._status = told.status or self._status
+        self._scores.update({(one.explainer, one.metric): one for one in told.scores})
+        if (names := told.metadata) is not None:
+            for known, new in zip(
+                self._names, (names.labels, names.explainers, names.metrics), strict=True
+            ):
+                known.update(dict.fromkeys(new))
+        about = (told.image, told.truth, told.inference, told.saliency, told.occlusions)
+        if told.sample_id is not None and any(about):
+            self._add_sample(told.sample_id, told)
+
+    def _add_sample(self, number: int, told: Explain) -> None:
+        before = self.samples.get(number)
+        sample = (before or Sample(number)).with_event(told)
+        self.samples[number] = sample
+        self.size_bytes += memory_of(sample) - (0 if before is None else memory_of(before))
+
+    def job(self) -> ExplainJob:
+        return replace(
+            self._before,
+            metadata=Metadata(*(tuple(names) for names in self._names)),
+            samples=self.samples,
+            scores=self._scores,
+            status=self._status,
+            size_bytes=self.size_bytes,
+        )

@@ -1,0 +1,217 @@
+"""``benchyard report``: results as one HTML file, and back."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchyard.analysis.compacting import write_compact
+from benchyard.analysis.comparison.pairing import Against
+from benchyard.analysis.comparison.request import Answer, Request, answer
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.sides import Places, Side, read_sides
+from benchyard.analysis.comparison.verdicts import ALL_METRICS
+from benchyard.cli.common import json_option, results_option, root_option
+from benchyard.cli.option_types import NamedPath, OutputFile, Percent
+from benchyard.cli.terminal import print_json, say
+from benchyard.core.errors import ExitCode, InputError
+from benchyard.core.files import shown, write_atomically
+from benchyard.core.model import slug
+from benchyard.core.wording import printable
+from benchyard.results.layout import distinct_slug
+from benchyard.results.report_data import is_report
+from benchyard.statistics.figures import plural
+
+if TYPE_CHECKING:
+    from benchyard.web.report.document import Report
+
+
+@click.command("report")
+@click.argument("sides", nargs=-1, required=True, metavar="CASE|FOLDER|SIDE...")
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=OutputFile(".html", ".htm"),
+    help="File to write; CASE-report.html if left out.",
+)
+@click.option("--title", default="", help="At the head, instead of the titles of the cases.")
+@click.option("--compare", "comparing", is_flag=True, help="Compare: the first is the reference.")
+@click.option(
+    "--against",
+    type=click.Choice([against.value for against in Against]),
+    help="Compare each side with this: the reference, the side before it, or all others.",
+)
+@click.option("--reference", metavar="SIDE", help="Compare with this side instead of the first.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    default=(DURATION,),
+    show_default=True,
+    help="Metric to show and compare; a glob, or all. May be given several times.",
+)
+@click.option(
+    "--step", "steps", multiple=True, help="Only this step, by its id; a glob, several times."
+)
+@click.option(
+    "--threshold",
+    default="1%",
+    show_default=True,
+    type=Percent(),
+    help="Smallest change that is called.",
+)
+@click.option(
+    "--level",
+    default="1%",
+    show_default=True,
+    type=Percent(),
+    help="Chance of even one false call, over all comparisons together.",
+)
+@click.option("--include-suspect", is_flag=True, help="Take in what is marked suspect.")
+@click.option(
+    "--keep",
+    "kept",
+    multiple=True,
+    default=(ALL_METRICS,),
+    show_default=True,
+    help="Metric that the data of the file hold beside the durations; a glob, or all.",
+)
+@click.option(
+    "--extract",
+    "folder",
+    type=NamedPath(file_okay=False),
+    help="Write the runs of a report into this folder, as results, and stop.",
+)
+@results_option
+@root_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    sides: tuple[str, ...],
+    file: Path | None,
+    title: str,
+    against: str | None,
+    reference: str | None,
+    metrics: tuple[str, ...],
+    steps: tuple[str, ...],
+    threshold: float,
+    level: float,
+    kept: tuple[str, ...],
+    folder: Path | None,
+    results: Path | None,
+    root: Path,
+    *,
+    comparing: bool,
+    include_suspect: bool,
+    as_json: bool,
+) -> int:
+    """Write results as one HTML file that opens offline, prints, and is read back.
+
+    A side is what compare takes: the results of a case, a case by its folder or name, a folder with
+    several of these, PLACE[POINT]@RUNS:STEP, or a report. Several are shown one after the other;
+    with --compare, --against or --reference they are compared, and one alone is with the campaign
+    before. Exits with 3 if a comparison shows that a candidate is worse.
+    """
+    if folder is not None:
+        return _extract(sides, folder, as_json=as_json)
+    if not 0 < level < 1:
+        raise click.UsageError("the level lies between 0% and 100%")
+    rule = Rule(metrics, threshold, level, include_suspect, other_work=True, steps=steps)
+    found = read_sides(sides, Places(root, results))
+    wanted = None
+    if comparing or against or reference:
+        wanted = answer(found, Request(rule, reference, against=Against(against or "reference")))
+    made = _report(found, rule, wanted, title=title, kept=kept, command=_called(ctx, sides))
+    place = file or Path(f"{slug(made.title) or 'results'}-report.html")
+    write_atomically(place, made.html)
+    _tell(made, place, as_json=as_json)
+    return ExitCode.REGRESSION if made.regressions else ExitCode.DONE
+
+
+def _report(found: Sequence[Side], rule: Rule, wanted: Answer | None, **more: Any) -> "Report":
+    from benchyard.web.report.comparisons import sides_of  # noqa: PLC0415
+    from benchyard.web.report.document import report_of  # noqa: PLC0415 - Jinja takes its time
+    from benchyard.web.report.wish import Wish  # noqa: PLC0415
+
+    if wanted is None:
+        shown = [(side.name, runs) for side in found for runs in side.cases.values()]
+        return report_of(shown, Wish(rule, **more))
+    # Of one side and the campaign before, the comparison has names of its own.
+    before = {"baseline": wanted.names[0], "candidate": wanted.names[1]}
+    labels = before if len(found) == 1 else {}
+    return report_of(sides_of(wanted.comparison), Wish(rule, wanted, labels, **more))
+
+
+def _tell(made: "Report", place: Path, *, as_json: bool) -> None:
+    size = place.stat().st_size
+    if as_json:
+        print_json(
+            {
+                "file": str(place),
+                "bytes": size,
+                "runs": made.runs,
+                "pictures": made.pictures,
+                "pictures_left_out": made.left_out,
+                "records_digest": made.records_digest,
+                "verdict": made.verdict,
+                "regressions": made.regressions,
+            }
+        )
+        return
+    say(printable(made.verdict), bold=True, fg="red" if made.regressions else None)
+    say(f"{shown(place)}: {plural(made.runs, 'run')}, {size / 1000:,.0f} kB")
+    if made.left_out:
+        say(f"{plural(made.left_out, 'picture')} left out, for the size", fg="yellow")
+    say(f"digest of the records: {made.records_digest}")
+
+
+#: Options that change nothing of what a report says.
+_UNSAID = ("file", "folder", "as_json")
+
+
+def _called(ctx: click.Context, sides: Sequence[str]) -> str:
+    """Return the command without what changes nothing, so that the same report results."""
+    words = ["benchyard", "report"]
+    for option in ctx.command.params:
+        name = option.name or ""
+        given = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if isinstance(option, click.Option) and given and name not in _UNSAID:
+            value = ctx.params[name]
+            for one in value if option.multiple else (value,):
+                words += [option.opts[-1]] if option.is_flag else [option.opts[-1], _text(one)]
+    return shlex.join([*words, *(["--"] if any(s.startswith("-") for s in sides) else []), *sides])
+
+
+def _text(value: object) -> str:
+    """Write a value of an option; its only numbers are shares."""
+    return f"{100 * value:g}%" if isinstance(value, float) else str(value)
+
+
+# -- back into results
+
+
+def _extract(sides: Sequence[str], folder: Path, *, as_json: bool) -> int:
+    if len(sides) != 1 or not is_report(Path(sides[0])):
+        raise InputError("--extract takes one report: the name of a file that ends in .html")
+    found = read_sides(sides, Places(Path()))
+    made = [one for place, side in _folders(found, folder) for one in write_compact(side, place)]
+    if as_json:
+        print_json([{"case": one.title, "folder": str(one.folder)} for one in made])
+        return ExitCode.DONE
+    for one in made:
+        many = plural(len(one.sizes), "run")
+        say(f"{printable(one.title)}: {many} in {shown(one.folder)}")
+    return ExitCode.DONE
+
+
+def _folders(sides: Sequence[Side], folder: Path) -> Iterator[tuple[Path, Mapping[str, RunSet]]]:
+    """Yield where each side goes: a single one into the folder itself."""
+    alone = len(sides) == 1
+    for side in sides:
+        yield folder if alone else folder / distinct_slug(side.name), side.cases

@@ -1,0 +1,135 @@
+"""The page of a run, its tables and its files."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from benchyard.core.model import Outcome
+from benchyard.core.wording import duration
+from benchyard.results.attempts import RunAttempt, read_tries
+from benchyard.results.folders import LOG_FILE, RUN_FILES, run_number
+from benchyard.results.reasons import why_failed
+from benchyard.results.record import RunRecord
+from benchyard.web.answers import keep_fresh
+from benchyard.web.explorer import Current
+from benchyard.web.live_run import UNDER_WAY, live_steps_table
+from benchyard.web.rendering import render
+from benchyard.web.run_files import log_tail, send_file, send_log
+from benchyard.web.run_head import facts, suspicions
+from benchyard.web.run_tables import TABLES, file_address, on_page
+from benchyard.web.runs import Shown, ShownRun, case_of
+from benchyard.web.tables import DataTable, add_table
+from benchyard.web.timeline import timeline
+
+router = APIRouter()
+
+#: Rows of a table that its run's page shows.
+_MOST_ROWS = 100
+#: Newest tries that it tells of.
+_MOST_TRIES = 20
+
+
+def _served(name: str) -> Callable[..., DataTable]:
+    def table(shown: Shown) -> DataTable:
+        return TABLES[name](shown)
+
+    return table
+
+
+for _name in TABLES:
+    add_table(router, f"/run/{{run_id}}/{_name}", _served(_name))
+
+
+@router.get("/run/{run_id}/file/{path:path}", include_in_schema=False)
+def file(shown: Shown, path: str) -> Response:
+    """Send a file of the run."""
+    return send_file(shown.entry.place, path)
+
+
+@router.get("/run/{run_id}/log", include_in_schema=False)
+def log(shown: Shown) -> Response:
+    """Send the whole log as plain text."""
+    return send_log(shown.entry.place, LOG_FILE)
+
+
+@router.get("/run/{run_id}.json")
+def record(shown: Shown) -> JSONResponse:
+    """Return the record of a run; of one without the reason."""
+    if shown.record is not None:
+        return JSONResponse(shown.record.to_json())
+    return JSONResponse({"record": None, "under_way": shown.under_way, "reason": shown.reason})
+
+
+@router.get("/run/{run_id}", include_in_schema=False)
+def page(request: Request, explorer: Current, shown: Shown) -> Response:
+    """Show a run; of one that goes on what is known so far."""
+    if shown.under_way:
+        keep_fresh(request)
+    tail, before = log_tail(shown.entry.place, LOG_FILE)
+    return render(
+        request,
+        "run.html",
+        title=shown.title,
+        shown=shown,
+        word=_word(shown),
+        links=[*_links(shown)],
+        facts=facts(explorer, shown),
+        live_steps=live_steps_table(shown.entry.place) if shown.under_way else None,
+        tables={name: on_page(make(shown), _MOST_ROWS) for name, make in TABLES.items()},
+        has_curves=shown.under_way or shown.folder.metrics.is_file(),
+        tries=_tries(shown),
+        tail=tail,
+        bytes_before=before,
+        files=[(name, file_address(shown, name)) for name in _files(shown)],
+        **_judgement(shown.record),
+    )
+
+
+def _word(shown: ShownRun) -> str:
+    if shown.record is not None:
+        return shown.record.outcome.value
+    return UNDER_WAY if shown.under_way else "unfinished"
+
+
+def _links(shown: ShownRun) -> Iterator[tuple[str, str]]:
+    yield "Case", f"/case/{case_of(shown.entry)}"
+    yield "Record", f"/run/{shown.entry.id}.json"
+
+
+def _judgement(record: RunRecord | None) -> dict[str, Any]:
+    """Return what the page says of a record, each thing in words."""
+    if record is None:
+        none: Any = {"timeline": None, "failure": "", "many_attempts": False}
+        return none | dict.fromkeys(("suspicions", "changed", "warnings"), ())
+    failed = record.outcome not in (Outcome.COMPLETED, Outcome.TOLERATED)
+    return {
+        "timeline": timeline(record),
+        "failure": why_failed(record) if failed else "",
+        "many_attempts": any(len(step.attempts) > 1 for step in record.steps),
+        "suspicions": suspicions(record),
+        "changed": record.changed_inputs,
+        "warnings": record.warnings,
+    }
+
+
+def _files(shown: ShownRun) -> list[str]:
+    return [name for name in RUN_FILES if (shown.entry.place / name).is_file()]
+
+
+def _tries(shown: ShownRun) -> list[str]:
+    """Tell of each try of the run, if there was more than the one that its record tells of."""
+    folder = shown.entry.place
+    number = run_number(folder.name)
+    found = read_tries(folder.parent, number)[0] if number else []
+    if shown.record is not None and len(found) < 2:
+        return []
+    return [_try(one) for one in found[-_MOST_TRIES:]]
+
+
+def _try(one: RunAttempt) -> str:
+    ended = one.outcome.value if one.outcome else "under way" if one.under_way else "no end"
+    took = f" after {duration(one.duration_s)}" if one.duration_s else ""
+    why = f": {one.error.message}" if one.error else ""
+    return f"{one.started_at} on {one.host}: {ended}{took}{why}"

@@ -1,0 +1,249 @@
+"""What a report says of one case: its steps, its values, what was left out, what failed."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, cast
+
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.verdicts import ALL_METRICS
+from benchyard.analysis.executions import StepTry, collect, executions
+from benchyard.analysis.failure_rates import by_fragility, troubled
+from benchyard.analysis.failure_wording import executions_table, steps_table, summary
+from benchyard.core.table import Table
+from benchyard.core.wording import named_runs
+from benchyard.results.attempts import RunAttempt, try_of
+from benchyard.results.subject import about, differences, in_full, in_words, subject_of
+from benchyard.results.summary import summarize
+from benchyard.show.advised import digest
+from benchyard.show.export.columns import Metrics
+from benchyard.show.steps_table import Look
+from benchyard.statistics.figures import plural
+
+_COLUMNS = ("n", "median", "low", "high", "cv", "min", "max", "outcomes", "left_out")
+#: More values of a case than these are folded, and more than those stand in the data alone.
+_OPEN, _MOST = 150, 2000
+#: Executions in trouble that are listed, the newest of each step.
+_LISTED = 40
+
+_Step = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The values of every run, of one metric.
+
+    Args:
+        table: None if they are too many to show.
+        count: How many there are.
+    """
+
+    metric: str
+    unit: str
+    table: Table | None
+    count: int
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether they are so many that a reader has to ask for them."""
+        return self.count > _OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What failed and was retried.
+
+    Args:
+        summary: In a sentence; empty if nothing did.
+        tables: Steps, and executions, in trouble.
+        more: How many executions are not listed.
+    """
+
+    summary: str = ""
+    tables: tuple[Table, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CasePart:
+    """One case of one side.
+
+    Args:
+        side: How its side is called.
+        about: What was measured where.
+        lead: What became of its runs, in a sentence.
+        steps: Figures of each step.
+        notes: What a reader of the figures should know.
+        advice: What to do for better numbers.
+        suspect: Executions that are not to be trusted, with the reasons.
+        subject: What was measured, in full.
+        repeat: The command that measures it again.
+        median_run: Number of the run that stands for all; None without measurements.
+    """
+
+    title: str
+    side: str
+    about: str
+    lead: str
+    steps: Table
+    notes: tuple[str, ...]
+    advice: tuple[str, ...]
+    suspect: tuple[str, ...]
+    values: tuple[Values, ...]
+    subject: Table
+    failures: Failures
+    repeat: str
+    median_run: int | None
+    runs: RunSet
+
+
+def case_part(side: str, runs: RunSet, rule: Rule) -> CasePart:
+    """Describe the runs of a case."""
+    document = summarize(
+        runs.title, runs.records, unfinished=runs.failed, include_suspect=rule.include_suspect
+    )
+    steps = _wanted(cast("list[_Step]", document["steps"]), runs, rule)
+    subject = subject_of(runs.everything[-1])
+    median_run = document["median_run"]
+    rows = [[what, str(value)] for what, value in in_full(subject).items()]
+    return CasePart(
+        title=runs.title,
+        side=side,
+        about=about(subject),
+        lead=_lead(runs, steps),
+        steps=_figures(steps, rule.metrics),
+        notes=(*_notes(runs), *map(str, cast("list[str]", document["warnings"]))),
+        advice=tuple(
+            digest((s["index"], s["name"], t) for s in steps for t in s.get("advice", ()))
+        ),
+        suspect=tuple(_suspect(steps)),
+        values=tuple(_values(steps, rule.metrics)),
+        subject=Table(("Part", "Value"), rows),
+        failures=_failures(runs),
+        repeat=_repeat(runs),
+        median_run=median_run if isinstance(median_run, int) else None,
+        runs=runs,
+    )
+
+
+def _wanted(steps: Sequence[_Step], runs: RunSet, rule: Rule) -> list[_Step]:
+    chosen = runs.compared_as
+    return [
+        step
+        for step in steps
+        if (chosen is None or step["id"] in chosen)
+        and (not rule.steps or any(fnmatchcase(step["id"], one) for one in rule.steps))
+    ]
+
+
+# -- words
+
+
+def _lead(runs: RunSet, steps: Sequence[_Step]) -> str:
+    measured = [step for step in steps if step["measured"]]
+    left = sum(sum(step["left_out"].values()) for step in measured)
+    suspect = sum(len(step["suspect"]) for step in measured)
+    parts = [f"{plural(len(runs.records), 'finished run')} of {plural(len(measured), 'step')}"]
+    parts += [f"{plural(len(runs.failed), 'run')} failed"] if runs.failed else []
+    parts.append(f"{plural(left, 'execution')} left out" if left else "nothing left out")
+    parts.append(f"{suspect} suspect" if suspect else "nothing suspect")
+    return "; ".join(parts)
+
+
+def _notes(runs: RunSet) -> Iterator[str]:
+    if runs.others:
+        newest = subject_of(runs.everything[-1])
+        found = in_words(differences(subject_of(runs.others[-1]), newest))
+        which = named_runs([record.run for record in runs.others])
+        yield f"{which} measured something else ({found}), and not part of this report"
+
+
+def _suspect(steps: Sequence[_Step]) -> Iterator[str]:
+    for step in steps:
+        for one in step.get("suspect", ()):
+            yield f"{step['name']}, run {one['run']}: {'; '.join(one['reasons'])}"
+
+
+def _repeat(runs: RunSet) -> str:
+    """Return the command that measures as often, in a campaign of its own."""
+    interval = runs.everything[-1].collector.get("interval_s")
+    words = ["benchyard", "run", "--new", "--runs", str(max(len(runs.records), 1))]
+    if isinstance(interval, int | float) and interval != 0.1:
+        words += ["--interval", f"{interval:g}"]
+    return shlex.join([*words, "--", runs.title])
+
+
+# -- figures
+
+
+def _figures(steps: Sequence[_Step], metrics: Sequence[str]) -> Table:
+    usual = tuple(metrics) == (DURATION,)
+    asked = ("*",) if ALL_METRICS in metrics else tuple(metrics)
+    made = Look(() if usual else asked, _COLUMNS).table(steps, str)
+    made = made.without(["Metric"] if usual else [])
+    place = list(made.heads).index("Left out")
+    return made if any(row[place] for row in made.rows) else made.without(["Left out"])
+
+
+def _values(steps: Sequence[_Step], metrics: Sequence[str]) -> Iterator[Values]:
+    asked = Metrics(["*"] if ALL_METRICS in metrics else list(metrics))
+    found: dict[str, list[_Step]] = {}
+    for step in steps:
+        for name in asked.of(step.get("metrics") or {}):
+            found.setdefault(name, []).append(step)
+    room = _MOST
+    for name, having in found.items():
+        values = _of_metric(name, having, room)
+        room -= values.count if values.table else 0
+        yield values
+
+
+def _of_metric(name: str, steps: Sequence[_Step], room: int) -> Values:
+    columns = [dict(zip(s["runs"], s["metrics"][name]["values"], strict=True)) for s in steps]
+    count = sum(value is not None for column in columns for value in column.values())
+    unit = str(steps[0]["metrics"][name]["unit"] or "")
+    if count > room:
+        return Values(name, unit, None, count)
+    runs = sorted({run for column in columns for run in column})
+    cells = [[_raw(column.get(run)) for column in columns] for run in runs]
+    names = [step["name"] for step in steps]
+    if len(names) <= len(runs):
+        rows = [[str(run), *row] for run, row in zip(runs, cells, strict=True)]
+        return Values(name, unit, Table(["Run", *names], rows, names), count)
+    heads = [f"Run {run}" for run in runs]
+    rows = [[step, *row] for step, row in zip(names, zip(*cells, strict=True), strict=True)]
+    return Values(name, unit, Table(["Step", *heads], rows, heads), count)
+
+
+def _raw(value: float | None) -> str:
+    """Write a value to the nanosecond, or to ten digits; the data have all of them."""
+    return "-" if value is None else f"{value:.10g}"
+
+
+# -- failures
+
+
+def _failures(runs: RunSet) -> Failures:
+    found = list(executions(_tries(runs)))
+    if not any(one.in_trouble for one in found):
+        return Failures()
+    steps = by_fragility(found)
+    listed: list[StepTry] = troubled(steps)
+    tables = (steps_table(steps), executions_table(listed[:_LISTED]))
+    unsaid = ("CASE",)
+    return Failures(
+        summary(steps),
+        tuple(table.without(unsaid) for table in tables),
+        max(0, len(listed) - _LISTED),
+    )
+
+
+def _tries(runs: RunSet) -> list[RunAttempt]:
+    """Return every try of the runs: from the log beside them, or else from their records."""
+    numbers = {record.run for record in runs.everything}
+    if runs.folder.is_dir():
+        return [one for one in collect([runs.folder]).tries if one.run in numbers]
+    return [try_of(record) for record in runs.everything if record.started_at]

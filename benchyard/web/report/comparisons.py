@@ -1,0 +1,114 @@
+"""What a report says of sides that are compared: ``benchyard compare``'s verdict, and why."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from benchyard.analysis.comparison.request import REMARKS, Answer, shared_remarks
+from benchyard.analysis.comparison.rows import CasePair, Comparison
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.tables import table
+from benchyard.analysis.comparison.wording import notes, summary
+from benchyard.core.table import Table
+from benchyard.statistics.comparison import Verdict
+from benchyard.web.report.wish import Wish
+
+_MARKS = {
+    Verdict.REGRESSION: "bad",
+    Verdict.IMPROVEMENT: "good",
+    Verdict.CHANGE: "changed",
+    Verdict.CANNOT_TELL: "doubtful",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPart:
+    """The comparison of a report.
+
+    Args:
+        verdict: The whole in a sentence.
+        mark: How the sentence is coloured.
+        table: A row for each step and metric.
+        marks: How each row is coloured; empty leaves it.
+        remarks: What speaks against comparing, or changed: word, and sentence.
+        findings: Of failing and missing steps: colour, and sentence.
+        notes: Why nothing can be told, what was left out, what has no partner.
+        pairs: The cases that were compared.
+    """
+
+    verdict: str
+    mark: str
+    table: Table
+    marks: tuple[str, ...]
+    remarks: tuple[tuple[str, str], ...]
+    findings: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    pairs: tuple[CasePair, ...]
+    regressions: int
+
+
+def sides_of(comparison: Comparison) -> list[tuple[str, RunSet]]:
+    """Return the runs of each case that was compared, with its side; the reference first."""
+    found: dict[tuple[str, str], RunSet] = {}
+    for pair in comparison.pairs:
+        found.setdefault((pair.baseline_side, pair.baseline.title), pair.baseline)
+    for pair in comparison.pairs:
+        found.setdefault((pair.candidate_side, pair.candidate.title), pair.candidate)
+    return [(side, runs) for (side, _), runs in found.items()]
+
+
+def comparison_part(answer: Answer, wish: Wish) -> ComparisonPart:
+    """Say what a comparison comes to."""
+    compared = answer.comparison
+    made, verdicts = _table(compared, wish)
+    return ComparisonPart(
+        verdict=summary(compared),
+        mark=_mark(compared),
+        table=made,
+        marks=tuple(_MARKS.get(verdict, "") if verdict else "" for verdict in verdicts),
+        remarks=_remarks(compared, wish),
+        findings=tuple(
+            (_MARKS.get(one.verdict, ""), f"{_whose(compared, pair, wish)}{one.text}")
+            for pair in compared.pairs
+            for one in pair.findings
+        ),
+        notes=(*notes(compared), *_unpaired(compared, wish)),
+        pairs=compared.pairs,
+        regressions=compared.regressions,
+    )
+
+
+def _table(compared: Comparison, wish: Wish) -> tuple[Table, list[Verdict | None]]:
+    made, verdicts = table(compared)
+    sides = [place for place, head in enumerate(made.heads) if head in ("SIDE", "AGAINST")]
+    rows = [
+        [wish.label(cell) if place in sides else cell for place, cell in enumerate(row)]
+        for row in made.rows
+    ]
+    return replace(made, rows=rows), verdicts
+
+
+def _unpaired(compared: Comparison, wish: Wish) -> Iterator[str]:
+    for title, there, against in compared.unpaired:
+        yield f"{title}: in {wish.label(there)} only, not compared with {wish.label(against)}"
+
+
+def _mark(compared: Comparison) -> str:
+    if compared.regressions:
+        return "bad"
+    return "good" if compared.count(Verdict.IMPROVEMENT) else ""
+
+
+def _remarks(compared: Comparison, wish: Wish) -> tuple[tuple[str, str], ...]:
+    several = len(compared.side_pairs) > 1
+    return tuple(
+        (word, f"{', '.join(map(wish.label, sides))}: {text}" if several else text)
+        for weight, word in REMARKS
+        for text, sides in shared_remarks(compared.pairs, weight).items()
+    )
+
+
+def _whose(compared: Comparison, pair: CasePair, wish: Wish) -> str:
+    several = len(compared.side_pairs) > 1
+    parts = [wish.label(pair.candidate_side)] if several else []
+    parts += [pair.title] if len(compared.pairs) > len(compared.side_pairs) else []
+    return f"{', '.join(parts)}: " if parts else ""

@@ -1,0 +1,260 @@
+"""A report: results of a case, a comparison or a suite as one HTML file.
+
+The same results give the same file, byte for byte: it has no date of its own making unless
+``SOURCE_DATE_EPOCH`` gives one (https://reproducible-builds.org/specs/source-date-epoch/).
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from benchyard import __version__
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.verdicts import ALL_METRICS
+from benchyard.core.errors import InputError
+from benchyard.core.wording import named_runs, printable
+from benchyard.results.record import RunRecord
+from benchyard.results.report_data import in_script
+from benchyard.show.export.columns import Metrics
+from benchyard.statistics.figures import plural
+from benchyard.web.report.cases import CasePart, case_part
+from benchyard.web.report.comparisons import ComparisonPart, comparison_part
+from benchyard.web.report.gallery import Picture, planned
+from benchyard.web.report.records import Records, records_of
+from benchyard.web.report.surroundings import doubts_table, environment
+from benchyard.web.report.wish import Wish
+
+#: Bytes of a report: what a mail or an issue takes without a thought.
+LIMIT = 500_000
+#: Bytes that are kept free for what is said of pictures that were left out.
+_RESERVE = 1000
+#: Names in a title.
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report, ready to be written.
+
+    Args:
+        records_digest: Over the digests of all records, ``sha256:`` before it.
+        pictures: How many it has.
+        left_out: How many pictures it has no room for.
+        verdict: Its first line.
+        regressions: How many its comparison calls.
+    """
+
+    html: str
+    title: str
+    runs: int
+    records_digest: str
+    pictures: int
+    left_out: int
+    verdict: str
+    regressions: int = 0
+
+
+def report_of(shown: Sequence[tuple[str, RunSet]], wish: Wish | None = None) -> Report:
+    """Make a report.
+
+    Args:
+        shown: Each side's name with the runs of one of its cases; at least one. Of a comparison
+            these are ``sides_of`` it.
+
+    Raises:
+        InputError: If a metric is not known, or there is more than a report has room for; the
+            sentence says what to leave out.
+    """
+    wish = wish or Wish()
+    compared = comparison_part(wish.answer, wish) if wish.answer else None
+    cases = [case_part(wish.label(side), runs, wish.rule) for side, runs in shown]
+    _refuse_unknown_metrics(cases, wish)
+    records = records_of(shown, wish)
+    values = _values(cases, compared, records, wish)
+    html, pictures, left_out = _within_limit(values, cases, compared, wish, records)
+    return Report(
+        html,
+        values["title"],
+        len(records.runs),
+        records.digest,
+        pictures,
+        left_out,
+        values["verdict"],
+        compared.regressions if compared else 0,
+    )
+
+
+def _refuse_unknown_metrics(cases: Sequence[CasePart], wish: Wish) -> None:
+    metrics = Metrics([one for one in wish.rule.metrics if one != ALL_METRICS])
+    for case in cases:
+        for values in case.values:
+            metrics.take(values.metric)
+    if any(case.values for case in cases):
+        return
+    if any(case.runs.records for case in cases):
+        metrics.refuse_unmatched()
+
+
+# -- contents
+
+
+def _values(
+    cases: Sequence[CasePart], compared: ComparisonPart | None, records: Records, wish: Wish
+) -> dict[str, Any]:
+    by_side: dict[str, list[tuple[str, RunSet]]] = {}
+    for case in cases:
+        by_side.setdefault(case.side if compared else "", []).append((case.title, case.runs))
+    facts, facts_marks = environment(by_side)
+    return {
+        "title": wish.title or _title(cases, compared),
+        "verdict": compared.verdict if compared else _lead(cases),
+        "compared": compared,
+        "cases": cases,
+        "facts": facts,
+        "facts_marks": facts_marks,
+        "doubts": doubts_table(records.records),
+        "digests": records.listed,
+        "records_digest": records.digest,
+        "command": wish.command,
+        "version": __version__,
+        "measured": _measured(records.records),
+        "made": _made(),
+        "rule": wish.rule,
+    }
+
+
+def _title(cases: Sequence[CasePart], compared: ComparisonPart | None) -> str:
+    if compared:
+        first, *others = dict.fromkeys(case.side for case in cases)
+        many = f"{len(others)} sides" if len(others) > _MOST_NAMED else ", ".join(others)
+        return f"{many} against {first}"
+    titles = list(dict.fromkeys(case.title for case in cases))
+    names = list(dict.fromkeys(title.partition("[")[0] for title in titles))
+    if len(titles) == 1:
+        return titles[0]
+    more = " …" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}: {plural(len(titles), 'case')}"
+
+
+def _lead(cases: Sequence[CasePart]) -> str:
+    if len(cases) == 1:
+        return cases[0].lead
+    finished, failed = (
+        sum(len(runs) for runs in (getattr(case.runs, name) for case in cases))
+        for name in ("records", "failed")
+    )
+    suspect = sum(len(case.suspect) for case in cases)
+    return (
+        f"{plural(len(cases), 'case')}, {plural(finished, 'finished run')}; "
+        f"{plural(failed, 'run')} failed; {plural(suspect, 'execution')} suspect"
+    )
+
+
+def _measured(records: Sequence[RunRecord]) -> str:
+    """Say from when to when the runs took place."""
+    known = sorted(record.began.astimezone(UTC) for record in records if record.started_at)
+    if not known:
+        return "not known"
+    first, last = (f"{moment:%Y-%m-%d %H:%M} UTC" for moment in (known[0], known[-1]))
+    return first if first == last else f"{first} to {last}"
+
+
+def _made() -> str:
+    """Return the date that the environment gives; empty without one."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not epoch:
+        return ""
+    try:
+        return f"{datetime.fromtimestamp(int(epoch), UTC):%Y-%m-%d %H:%M} UTC"
+    except (ValueError, OverflowError, OSError) as error:
+        raise InputError(
+            f"SOURCE_DATE_EPOCH={epoch!r} is no number of seconds since 1970; set it to one, "
+            "or to nothing"
+        ) from error
+
+
+# -- within the limit
+
+
+def _within_limit(
+    values: dict[str, Any],
+    cases: Sequence[CasePart],
+    compared: ComparisonPart | None,
+    wish: Wish,
+    records: Records,
+) -> tuple[str, int, int]:
+    """Render a report with as many pictures as it has room for."""
+    document = records.document(wish.kept)
+    data = in_script(document)
+    render = _renderer({**values, "data": data, "digest": document["digest"]})
+    bare = len(render({}, 0))
+    if bare > LIMIT:
+        raise InputError(_too_large(bare, wish, records, len(data)))
+    room = LIMIT - bare - _RESERVE
+    drawn: dict[int | None, list[Picture]] = {}
+    left_out = 0
+    for one in planned(cases, compared, wish):
+        # Nothing small is taken in once something did not fit: what is shown is the beginning.
+        picture = one.draw() if not left_out else None
+        if left_out:
+            left_out += 1
+        elif picture is not None and picture.size <= room:
+            drawn.setdefault(one.place, []).append(picture)
+            room -= picture.size
+        elif picture is not None:
+            left_out = 1
+    html = render(drawn, left_out)
+    return html.decode(), sum(map(len, drawn.values())), left_out
+
+
+def _renderer(
+    values: dict[str, Any],
+) -> Callable[[dict[int | None, list[Picture]], int], bytes]:
+    environment = Environment(
+        loader=PackageLoader("benchyard.web.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_harmless,
+    )
+    environment.filters["head"] = _head
+    template = environment.get_template("report.html")
+
+    def render(pictures: dict[int | None, list[Picture]], left_out: int) -> bytes:
+        text = template.render(**values, pictures=pictures, left_out=left_out)
+        return text.encode(errors="backslashreplace")
+
+    return render
+
+
+def _harmless(value: Any) -> Any:
+    """Escape characters that turn the direction of text, or end it; markup of ours stays."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(value, but="\n")
+    return value
+
+
+def _head(text: str) -> str:
+    """Write the head of a column, which the terminal has in capitals."""
+    return text.capitalize() if text.isupper() and len(text) > 2 else text
+
+
+def _too_large(size: int, wish: Wish, records: Records, data: int) -> str:
+    """Say why a report does not fit, and what to leave out."""
+    runs = named_runs(sorted({record.run for record in records.records}))
+    text = (
+        f"a report has room for {LIMIT / 1000:.0f} kB, and this one would have "
+        f"{size / 1000:,.0f} kB, {data / 1000:,.0f} kB of it the data of "
+        f"{plural(len(records.runs), 'run')} ({runs})"
+    )
+    lean = len(in_script(records.document(("duration_s",))))
+    if tuple(wish.kept) == (ALL_METRICS,) and size - data + lean <= LIMIT:
+        kept = f"{(size - data + lean) / 1000:,.0f} kB"
+        return f"{text}; --keep duration_s keeps the times alone: {kept}"
+    return f"{text}; name fewer cases, or some of the runs (FOLDER@1-50)"

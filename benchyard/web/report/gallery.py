@@ -1,0 +1,106 @@
+"""Which pictures a report has, the most telling first, and who draws them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.verdicts import ALL_METRICS
+from benchyard.core.errors import BenchyardError, RecordError
+from benchyard.results.folders import run_folder
+from benchyard.show.curves.panels import LEAST_SAMPLES, read_curves, steps_alone
+from benchyard.show.curves.plot import draw
+from benchyard.show.results_plot.chart import Kind
+from benchyard.show.results_plot.choice import Wish as PlotWish
+from benchyard.show.results_plot.choice import make_chart
+from benchyard.show.results_plot.sides import tell_apart
+from benchyard.web.report.cases import CasePart
+from benchyard.web.report.comparisons import ComparisonPart
+from benchyard.web.report.pictures import rows_picture, with_ids
+from benchyard.web.report.wish import Wish
+
+#: Points of a curve: in a report a few hundred pixels wide.
+_POINTS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture, drawn.
+
+    Args:
+        look: Class of the element around it.
+        caption: Sentences below it.
+    """
+
+    svg: str
+    look: str
+    caption: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return len(self.svg.encode()) + sum(map(len, self.caption)) + 300
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A picture that is not drawn yet.
+
+    Args:
+        place: Of the case that it belongs to; None belongs to the comparison.
+        draw: Draws it; None if there is nothing to draw.
+    """
+
+    place: int | None
+    draw: Callable[[], Picture | None]
+
+
+def planned(
+    cases: Sequence[CasePart], compared: ComparisonPart | None, wish: Wish
+) -> Iterator[Planned]:
+    """Yield the pictures of a report, the most telling first."""
+    metric = wish.rule.metrics[0] if wish.rule.metrics else DURATION
+    metric = DURATION if metric == ALL_METRICS else metric
+    for pair in compared.pairs if compared else ():
+        both = ((pair.baseline_side, pair.baseline), (pair.candidate_side, pair.candidate))
+        sides = [(wish.label(name), runs) for name, runs in both]
+        yield Planned(None, partial(_chart, sides, Kind.RATIO, metric, wish))
+    for kind in (Kind.POINTS, None, Kind.STRIPS):
+        for place, case in enumerate(cases):
+            if kind is None:
+                yield Planned(place, partial(_timeline, case, f"p{place}-"))
+            else:
+                yield Planned(place, partial(_chart, [(case.side, case.runs)], kind, metric, wish))
+
+
+def _chart(
+    sides: Sequence[tuple[str, RunSet]], kind: Kind, metric: str, wish: Wish
+) -> Picture | None:
+    described = tell_apart(sides, include_suspect=wish.rule.include_suspect)
+    with suppress(BenchyardError):  # what cannot be drawn is in the tables, with the reason
+        chart = make_chart(described, PlotWish(kind, metric, wish.rule.steps))
+        return Picture(rows_picture(chart), "rows", chart.caption)
+    return None
+
+
+def _timeline(case: CasePart, prefix: str) -> Picture | None:
+    """Draw the run that stands for all; its steps alone where there are no curves."""
+    runs = case.runs
+    chosen = [r for r in runs.everything if r.run == case.median_run] or runs.everything[-1:]
+    try:
+        curves = read_curves(run_folder(runs.folder, chosen[0].run), _POINTS)
+    except RecordError:
+        curves = steps_alone(chosen[0])
+    if len(curves.at_s) < LEAST_SAMPLES:  # a run so short that its curves are points
+        curves = steps_alone(chosen[0])
+    if not (curves.bars and curves.length_s > 0):
+        return None
+    what = "the median run" if case.median_run == chosen[0].run else f"run {chosen[0].run}"
+    words = f"What happened when in {what}: steps, and phases of resources striped below them."
+    svg = with_ids(draw(curves), prefix)
+    named = svg.replace(
+        "<svg ", f'<svg role="img" aria-label="Timeline of run {chosen[0].run}" ', 1
+    )
+    return Picture(named, "timeline", (words,))

@@ -1,5 +1,6 @@
 """Explain jobs by the calls of MindInsight's ``ExplainManager``."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -60,6 +61,7 @@ def listed(entry: Entry) -> dict[str, Any]:
     }
 
 
+_ID = re.compile("[0-9a-f]{16}")
 _COUNTS = ("summary_files", "lineage_files", "explain_files", "graph_files")
 
 
@@ -145,7 +147,7 @@ class ExplainManager:
             for place in (root / name for root in self._catalogue.roots):
                 if entry := self._known(identified(place, MindsporeExplain.name)):
                     return entry
-        return self._known(name)
+        return self._known(name) if _ID.fullmatch(name) else None
 
     def _known(self, entry_id: str) -> Entry | None:
         try:

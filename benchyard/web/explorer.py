@@ -6,6 +6,8 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.formats import FORMATS
+from benchyard.catalogue.loaders import LoaderPool
 from benchyard.web.changes import Looks
 
 
@@ -19,6 +21,7 @@ class Explorer:
         prefect_ui: Address of Prefect's UI, for links; None has none.
         host_names: Names by which it may be asked, without port; None takes all.
         looks: How cases compare with what they were before.
+        loaders: What was loaded of entries.
     """
 
     catalogue: Catalogue
@@ -26,6 +29,7 @@ class Explorer:
     prefect_ui: str | None = None
     host_names: frozenset[str] | None = None
     looks: Looks = field(default_factory=Looks)
+    loaders: LoaderPool = field(default_factory=lambda: LoaderPool(FORMATS))
 
     @property
     def freshness(self) -> str:

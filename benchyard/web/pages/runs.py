@@ -7,6 +7,7 @@ from typing import cast
 from fastapi import APIRouter, Request, Response
 
 from benchyard.catalogue.entry import RUN, Entry, identified
+from benchyard.catalogue.formats.mindspore import MindsporeExplain
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
 from benchyard.statistics.figures import plural
@@ -59,6 +60,8 @@ class _Facet:
 
 def href_of(entry: Entry) -> str:
     """Return the address of an entry's page."""
+    if entry.format == MindsporeExplain.name:
+        return f"/explain/{entry.id}"
     is_run = entry.format == RUN or entry.format.endswith("-run")
     return f"/{'run' if is_run else 'entry'}/{entry.id}"
 

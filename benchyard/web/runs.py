@@ -56,7 +56,11 @@ def shown_run(explorer: Current, run_id: str) -> ShownRun:
     Raises:
         InputError: If there is no run with this id.
     """
-    entry = explorer.catalogue.entry(run_id)
+    return shown_of(explorer.catalogue.entry(run_id))
+
+
+def shown_of(entry: Entry) -> ShownRun:
+    """Read the record of a run."""
     try:
         return ShownRun(entry, read_record(entry.place))
     except RecordError as error:

@@ -1,62 +1,50 @@
 """Reports: a case, or a comparison, as one file to keep."""
 
-from typing import Annotated
+from fastapi import APIRouter, Response
+from fastapi.responses import HTMLResponse
 
-from fastapi import APIRouter, Query, Response
-
-from benchyard.analysis.comparison.pairing import Against
-from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.analysis.comparison.run_sets import Selection, read_run_sets
-from benchyard.analysis.comparison.samples import DURATION
-from benchyard.analysis.comparison.sides import Side
-from benchyard.core.amounts import parse_percent
-from benchyard.core.errors import InputError
 from benchyard.core.model import slug
-from benchyard.web.explorer import Current, Explorer
+from benchyard.web.comparing import command_of, compared
+from benchyard.web.explorer import Current
+from benchyard.web.pages.compare import AskedFor
+from benchyard.web.report.comparisons import sides_of
 from benchyard.web.report.document import Report, report_of
 from benchyard.web.report.wish import Wish
 
 router = APIRouter()
 
 #: A report has its style sheet inside, and no script; nothing of it may reach out.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
 
 
-@router.get("/case/{case_id}/report.html", response_class=Response)
+@router.get(
+    "/case/{case_id}/report.html",
+    response_class=HTMLResponse,
+    summary="A report of a case, as benchyard report makes it",
+)
 def case_report(explorer: Current, case_id: str) -> Response:
-    """Return a report of a case."""
-    return _sent(report_of([_side(explorer, case_id)]))
-
-
-@router.get("/compare/report.html", response_class=Response)
-def comparison_report(
-    explorer: Current,
-    side: Annotated[list[str], Query()],
-    metric: Annotated[list[str], Query()] = [DURATION],  # noqa: B006 - FastAPI never changes it
-    step: Annotated[list[str], Query()] = [],  # noqa: B006
-    against: Against = Against.REFERENCE,
-    threshold: str = "1%",
-    level: str = "1%",
-    include_suspect: bool = False,  # noqa: FBT001, FBT002 - a parameter of the address
-) -> Response:
-    """Return a report of a comparison: each side the id of a case, ``ID@RUNS`` or ``ID:STEP``."""
-    if not side:
-        raise InputError("no side is given; write ?side=ID&side=ID, with the ids of cases")
-    shares = parse_percent(threshold), parse_percent(level)
-    rule = Rule(tuple(metric), *shares, include_suspect, other_work=True, steps=tuple(step))
-    sides = [_side(explorer, text) for text in side]
-    return _sent(report_of(sides, Wish(compare=True, against=against, rule=rule)))
-
-
-def _side(explorer: Explorer, text: str) -> Side:
-    """Read the side that a text means: ``ID``, ``ID@1-5``, ``ID:STEP``."""
-    place, _, step = text.partition(":")
-    case_id, _, runs = place.partition("@")
+    """Return a case as one file that opens offline and is read back."""
     case = explorer.catalogue.case(case_id)
-    found = read_run_sets(Selection(case.results, parse_runs(runs) if runs else None))
-    name = case.title + (f"@{runs}" if runs else "") + (f":{step}" if step else "")
-    return Side(name, text, found, step or None)
+    found = read_run_sets(Selection(case.results))
+    return _sent(report_of([(title, runs) for title, runs in found.items()]))
+
+
+@router.get(
+    "/compare/report.html",
+    response_class=HTMLResponse,
+    summary="A report of a comparison, as benchyard report --compare makes it",
+)
+def comparison_report(explorer: Current, asked: AskedFor) -> Response:
+    """Return a comparison as one file that opens offline and is read back."""
+    request = asked.request
+    shown = compared(explorer.catalogue, asked.sides, request)
+    command = command_of(shown, request)
+    wish = Wish(request.rule, shown.answer, shown.labels, command=command)
+    return _sent(report_of(sides_of(shown.answer.comparison), wish))
 
 
 def _sent(report: Report) -> Response:
@@ -65,4 +53,4 @@ def _sent(report: Report) -> Response:
         "Content-Security-Policy": _POLICY,
         "Content-Disposition": f'inline; filename="{name}"',
     }
-    return Response(report.html, media_type="text/html; charset=utf-8", headers=headers)
+    return HTMLResponse(report.html.encode("utf-8", "backslashreplace"), headers=headers)

@@ -12,7 +12,9 @@ from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RUN_FILES, run_number
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
+from benchyard.web.answers import keep_fresh
 from benchyard.web.explorer import Current
+from benchyard.web.live_run import UNDER_WAY, live_steps_table
 from benchyard.web.rendering import render
 from benchyard.web.run_files import log_tail, send_file, send_log
 from benchyard.web.run_head import facts, suspicions
@@ -62,7 +64,9 @@ def record(shown: Shown) -> JSONResponse:
 
 @router.get("/run/{run_id}", include_in_schema=False)
 def page(request: Request, explorer: Current, shown: Shown) -> Response:
-    """Show a run."""
+    """Show a run; of one that goes on what is known so far."""
+    if shown.under_way:
+        keep_fresh(request)
     tail, before = log_tail(shown.entry.place, LOG_FILE)
     return render(
         request,
@@ -72,8 +76,9 @@ def page(request: Request, explorer: Current, shown: Shown) -> Response:
         word=_word(shown),
         links=[*_links(shown)],
         facts=facts(explorer, shown),
+        live_steps=live_steps_table(shown.entry.place) if shown.under_way else None,
         tables={name: on_page(make(shown), _MOST_ROWS) for name, make in TABLES.items()},
-        has_curves=shown.folder.metrics.is_file(),
+        has_curves=shown.under_way or shown.folder.metrics.is_file(),
         tries=_tries(shown),
         tail=tail,
         bytes_before=before,
@@ -85,7 +90,7 @@ def page(request: Request, explorer: Current, shown: Shown) -> Response:
 def _word(shown: ShownRun) -> str:
     if shown.record is not None:
         return shown.record.outcome.value
-    return "under way" if shown.under_way else "unfinished"
+    return UNDER_WAY if shown.under_way else "unfinished"
 
 
 def _links(shown: ShownRun) -> Iterator[tuple[str, str]]:

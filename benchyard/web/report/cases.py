@@ -18,6 +18,7 @@ from benchyard.core.wording import named_runs
 from benchyard.results.attempts import RunAttempt, try_of
 from benchyard.results.subject import about, differences, in_full, in_words, subject_of
 from benchyard.results.summary import summarize
+from benchyard.show.advised import digest
 from benchyard.show.export.columns import Metrics
 from benchyard.show.steps_table import Look
 from benchyard.statistics.figures import plural
@@ -115,7 +116,9 @@ def case_part(side: str, runs: RunSet, rule: Rule) -> CasePart:
         lead=_lead(runs, steps),
         steps=_figures(steps, rule.metrics),
         notes=(*_notes(runs), *map(str, cast("list[str]", document["warnings"]))),
-        advice=_advice(steps),
+        advice=tuple(
+            digest((s["index"], s["name"], t) for s in steps for t in s.get("advice", ()))
+        ),
         suspect=tuple(_suspect(steps)),
         values=tuple(_values(steps, rule.metrics)),
         subject=Table(("Part", "Value"), rows),
@@ -156,15 +159,6 @@ def _notes(runs: RunSet) -> Iterator[str]:
         found = in_words(differences(subject_of(runs.others[-1]), newest))
         which = named_runs([record.run for record in runs.others])
         yield f"{which} measured something else ({found}), and not part of this report"
-
-
-def _advice(steps: Sequence[_Step]) -> tuple[str, ...]:
-    """Return each piece of advice once, with the steps that it is for."""
-    found: dict[str, list[str]] = {}
-    for step in steps:
-        for text in step.get("advice", ()):
-            found.setdefault(text, []).append(step["name"])
-    return tuple(f"{', '.join(names)}: {text}" for text, names in found.items())
 
 
 def _suspect(steps: Sequence[_Step]) -> Iterator[str]:

@@ -64,7 +64,8 @@ def planned(
     metric = wish.rule.metrics[0] if wish.rule.metrics else DURATION
     metric = DURATION if metric == ALL_METRICS else metric
     for pair in compared.pairs if compared else ():
-        sides = ((pair.baseline_side, pair.baseline), (pair.candidate_side, pair.candidate))
+        both = ((pair.baseline_side, pair.baseline), (pair.candidate_side, pair.candidate))
+        sides = [(wish.label(name), runs) for name, runs in both]
         yield Planned(None, partial(_chart, sides, Kind.RATIO, metric, wish))
     for kind in (Kind.POINTS, None, Kind.STRIPS):
         for place, case in enumerate(cases):

@@ -28,7 +28,7 @@ Named = Sequence[tuple[str, RunSet]]
 
 
 def environment(sides: Mapping[str, Named]) -> tuple[Table, list[str]]:
-    """Return a row for each fact that is known, and the class of its row: whether its values differ.
+    """Return a row for each fact that is known, and the class of its row, by whether values differ.
 
     What tells one case from another is none of them: that is in the subject of each.
 

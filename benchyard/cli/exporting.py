@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.case.loading import Loaded, find_metadata, raise_problems
+from benchyard.case.loading import Loaded, raise_problems
 from benchyard.cli.common import (
     cases_argument,
     load_selected,
@@ -17,7 +17,7 @@ from benchyard.cli.common import (
     tag_option,
 )
 from benchyard.cli.option_types import ExportFile, columns_option
-from benchyard.cli.targets import targets
+from benchyard.cli.targets import holds_no_case, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import write_atomically
@@ -142,7 +142,7 @@ def _sources(
     campaign: str | None,
 ) -> list[Source]:
     """Return the folders that are meant: those with results first, then those of cases."""
-    bare = [text for text in cases if _holds_no_case(text)]
+    bare = [text for text in cases if holds_no_case(text)]
     named = [text for text in cases if text not in bare]
     found = [source for text in bare for source in sources_at(Path(text))]
     loaded: list[Loaded] = []
@@ -160,15 +160,6 @@ def _sources(
         for source in each
         for place in chosen_campaigns(source.folder, campaign)
     ]
-
-
-def _holds_no_case(text: str) -> bool:
-    """Tell whether a text names a folder with results and no case."""
-    try:
-        folder = Path(text)
-        return folder.is_dir() and not any(find_metadata(folder))
-    except (OSError, ValueError):  # too long for a path, and maybe a name
-        return False
 
 
 def _write_rows(rows: Rows, file: Path) -> None:

@@ -3,12 +3,13 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchyard.analysis.compacting import write_compact
-from benchyard.analysis.comparison.pairing import Against, with_reference
+from benchyard.analysis.comparison.pairing import Against
+from benchyard.analysis.comparison.request import Answer, Request, answer
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION
@@ -121,24 +122,30 @@ def command(
         return _extract(sides, folder, as_json=as_json)
     if not 0 < level < 1:
         raise click.UsageError("the level lies between 0% and 100%")
-    from benchyard.web.report.document import report_of  # noqa: PLC0415 - Jinja takes its time
-    from benchyard.web.report.wish import Wish  # noqa: PLC0415
-
-    made = report_of(
-        with_reference(read_sides(sides, Places(root, results)), reference),
-        Wish(
-            compare=comparing or against is not None or reference is not None,
-            against=Against(against or Against.REFERENCE),
-            rule=Rule(metrics, threshold, level, include_suspect, other_work=True, steps=steps),
-            kept=kept,
-            title=title,
-            command=_called(ctx, sides),
-        ),
-    )
+    rule = Rule(metrics, threshold, level, include_suspect, other_work=True, steps=steps)
+    found = read_sides(sides, Places(root, results))
+    wanted = None
+    if comparing or against or reference:
+        wanted = answer(found, Request(rule, reference, against=Against(against or "reference")))
+    made = _report(found, rule, wanted, title=title, kept=kept, command=_called(ctx, sides))
     place = file or Path(f"{slug(made.title) or 'results'}-report.html")
     write_atomically(place, made.html)
     _tell(made, place, as_json=as_json)
     return ExitCode.REGRESSION if made.regressions else ExitCode.DONE
+
+
+def _report(found: Sequence[Side], rule: Rule, wanted: Answer | None, **more: Any) -> "Report":
+    from benchyard.web.report.comparisons import sides_of  # noqa: PLC0415
+    from benchyard.web.report.document import report_of  # noqa: PLC0415 - Jinja takes its time
+    from benchyard.web.report.wish import Wish  # noqa: PLC0415
+
+    if wanted is None:
+        shown = [(side.name, runs) for side in found for runs in side.cases.values()]
+        return report_of(shown, Wish(rule, **more))
+    # Of one side and the campaign before, the comparison has names of its own.
+    before = {"baseline": wanted.names[0], "candidate": wanted.names[1]}
+    labels = before if len(found) == 1 else {}
+    return report_of(sides_of(wanted.comparison), Wish(rule, wanted, labels, **more))
 
 
 def _tell(made: "Report", place: Path, *, as_json: bool) -> None:

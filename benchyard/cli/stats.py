@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
+from benchyard.analysis.comparison.run_sets import results_folders
 from benchyard.case.loading import Loaded, raise_problems
 from benchyard.cli.common import load_selected, results_option, selection
 from benchyard.cli.option_types import columns_option
 from benchyard.cli.outcome import name_of, print_outcome, read_summary
-from benchyard.cli.targets import has_runs, targets
+from benchyard.cli.targets import has_runs, holds_no_case, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Case
@@ -18,7 +19,7 @@ from benchyard.results.campaigns import chosen_campaigns
 from benchyard.run.summarize import summarize
 from benchyard.show.export.columns import DURATION
 from benchyard.show.export.files import csv_pieces
-from benchyard.show.export.sources import source_of
+from benchyard.show.export.sources import source_of, sources_at
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally
 from benchyard.show.pages.markdown import cell
@@ -67,15 +68,20 @@ def command(
 
     They come from the records alone (run.json), so they are never older than the runs. Results
     that KROWN's exectool made have no records: their metrics.csv is read instead. A case need not
-    be executable here: its results are enough. A finished run that cannot be read is left out and
-    named, and the exit code is 1. Runs that measured something else than the newest one are told
-    apart from it.
+    be executable here: its results are enough, also a folder with nothing but these. A finished run
+    that cannot be read is left out and named, and the exit code is 1. Runs that measured something
+    else than the newest one are told apart from it.
     """
     if as_json + as_csv + as_markdown > 1:
         raise click.UsageError("--json, --csv and --markdown: give one of them")
     look = Look(metrics, None if as_csv else columns)
-    _, loaded = load_selected(root, cases, tags, resource_folders)
-    chosen = _chosen(loaded, root, results, campaign)
+    bare = [text for text in cases if holds_no_case(text) and results_folders(Path(text))]
+    named = [text for text in cases if text not in bare]
+    loaded: list[Loaded] = []
+    if named or not bare:
+        _, loaded = load_selected(root, named, tags, resource_folders)
+    chosen = _without_case(bare, campaign)
+    chosen += [] if chosen and not loaded else _chosen(loaded, root, results, campaign)
     unreadable = sum(
         len(summarize(case.title, folder, include_suspect=include_suspect))
         for case, folder in chosen
@@ -94,6 +100,16 @@ def command(
     if unreadable:
         text = f"{plural(unreadable, 'finished run')} left out"
         raise RecordError(f"{text}: not readable; the warnings of its case say why, and what to do")
+
+
+def _without_case(folders: Sequence[str], campaign: str | None) -> list[tuple[Case, Path]]:
+    """Return folders that hold results alone, each with what its records tell of the case."""
+    sources = [source for text in folders for source in sources_at(Path(text))]
+    return [
+        (Case(one.folder, id="", name=one.title, description="", steps=()), place)
+        for one in sources
+        for place in chosen_campaigns(one.folder, campaign)
+    ]
 
 
 def _chosen(

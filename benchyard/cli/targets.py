@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from benchyard.case.loading import Loaded
+from benchyard.case.loading import Loaded, find_metadata
 from benchyard.cli.common import results_of
 from benchyard.core.model import Case
 from benchyard.results.folders import Results
@@ -29,3 +29,12 @@ def targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[Ca
 def has_runs(folder: Path) -> bool:
     """Tell whether finished runs lie in a folder, ours or KROWN's."""
     return bool(Results(folder).marked() or krown_runs(folder))
+
+
+def holds_no_case(text: str) -> bool:
+    """Tell whether a text names a folder with results and no case."""
+    try:
+        folder = Path(text)
+        return folder.is_dir() and not any(find_metadata(folder))
+    except (OSError, ValueError):  # too long for a path, and maybe a name
+        return False

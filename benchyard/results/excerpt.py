@@ -4,13 +4,15 @@ Most of a record is what each repetition used. An excerpt is a ``RunRecord`` too
 takes records takes excerpts; what it leaves out is empty in it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from msgspec import Meta, MsgspecError, Raw, Struct
+from msgspec import UNSET, Meta, MsgspecError, Raw, Struct, UnsetType, defstruct
 from msgspec.json import Decoder
+from msgspec.structs import astuple
 
 from benchyard.core.model import Json, Outcome
 from benchyard.results.folders import RUN_FILE, run_number
@@ -25,9 +27,11 @@ from benchyard.results.record import (
     read_record,
 )
 
-#: Tells whether a metric, by its name, is wanted beside the duration.
-Wanted: TypeAlias = Callable[[str], bool]
+#: Reads from an object the members that are wanted.
+_Pick: TypeAlias = Callable[[Raw], Mapping[str, Any]]
+_GLOB = frozenset("*?[")
 _Number: TypeAlias = Annotated[float, Meta(ge=-1e100, le=1e100)]
+_Used: TypeAlias = _Number | None
 _Length: TypeAlias = Annotated[float, Meta(ge=0, le=1e100)]
 _NOTHING: Mapping[str, Any] = {}
 _EMPTY = Raw(b"{}")
@@ -91,15 +95,14 @@ class _Record(Struct):
 
 
 _RECORD = Decoder(_Record)
-_NUMBERS = Decoder(dict[str, _Number | None])
 _OBJECT = Decoder(dict[str, Any])
 
 
-def read_excerpt(folder: Path, wanted: Wanted | None = None) -> RunRecord:
+def read_excerpt(folder: Path, metrics: tuple[str, ...] = ()) -> RunRecord:
     """Read the outcome of a run and of its steps, their times, and the metrics that are wanted.
 
     Args:
-        wanted: None wants no metric beside the duration.
+        metrics: Names, or globs over them, which take longer; the duration is always there.
 
     Raises:
         RecordError: If ``read_record`` would.
@@ -108,7 +111,7 @@ def read_excerpt(folder: Path, wanted: Wanted | None = None) -> RunRecord:
         found = _RECORD.decode((folder / RUN_FILE).read_bytes())
         if (found.format, found.version) != (FORMAT, VERSION):
             return read_record(folder)
-        record = _record(found, wanted)
+        record = _record(found, metrics)
         if run_number(folder.name) in (None, record.run) and record.began.tzinfo:
             return record
     except (OSError, MsgspecError, ValueError, TypeError, RecursionError):
@@ -117,7 +120,7 @@ def read_excerpt(folder: Path, wanted: Wanted | None = None) -> RunRecord:
     return read_record(folder)
 
 
-def _record(found: _Record, wanted: Wanted | None) -> RunRecord:
+def _record(found: _Record, metrics: tuple[str, ...]) -> RunRecord:
     return RunRecord(
         case=_object(bytes(found.case)),
         run=found.run,
@@ -125,7 +128,7 @@ def _record(found: _Record, wanted: Wanted | None) -> RunRecord:
         started_at=found.started_at,
         ended_at=found.ended_at,
         duration_s=found.duration_s,
-        steps=tuple(_step(step, wanted) for step in found.steps),
+        steps=tuple(_step(step, metrics) for step in found.steps),
         resources=_object(bytes(found.resources)),
         environment={"host": found.environment.host},
         collector=_NOTHING,
@@ -145,40 +148,58 @@ def _object(text: bytes) -> Mapping[str, Json]:
     return _OBJECT.decode(text)
 
 
-def _step(step: _Step, wanted: Wanted | None) -> StepRecord:
+def _step(step: _Step, metrics: tuple[str, ...]) -> StepRecord:
     return StepRecord(
         *(step.index, step.id, step.name, step.resource, step.command),
         parameters=_object(bytes(step.parameters)),
         measure=step.measure,
         outcome=step.outcome,
-        attempts=tuple(_attempt(attempt, wanted) for attempt in step.attempts),
+        attempts=tuple(_attempt(attempt, metrics) for attempt in step.attempts),
         reason=step.reason,
-        sampled=_OBJECT.decode(step.sampled) if wanted else _NOTHING,
+        sampled=_OBJECT.decode(step.sampled) if _wants_samples(metrics) else _NOTHING,
     )
 
 
-def _attempt(attempt: _Attempt, wanted: Wanted | None) -> Attempt:
+def _attempt(attempt: _Attempt, metrics: tuple[str, ...]) -> Attempt:
     return Attempt(
         *(attempt.number, attempt.started_at, attempt.start_s, attempt.end_s, attempt.outcome),
-        repetitions=tuple(_repetition(one, wanted) for one in attempt.repetitions),
+        repetitions=tuple(_repetition(one, metrics) for one in attempt.repetitions),
         error=attempt.error,
     )
 
 
-def _repetition(one: _Repetition, wanted: Wanted | None) -> Repetition:
-    used, values = _NOTHING, _NOTHING
-    if wanted is not None:
-        used = _chosen(_NUMBERS.decode(one.used).items(), wanted)
-        values = _chosen(_OBJECT.decode(one.values).items(), wanted)
+def _repetition(one: _Repetition, metrics: tuple[str, ...]) -> Repetition:
     return Repetition(
         *(one.kind, one.start_s, one.duration_s, one.outcome),
-        used=used,
-        values=values,
+        used=_picker(metrics, _Used)(one.used) if metrics else _NOTHING,
+        values=_picker(metrics, Any)(one.values) if metrics else _NOTHING,
         harness=_NOTHING,
         suspect=one.suspect,
     )
 
 
-def _chosen(items: Iterable[tuple[str, Any]], wanted: Wanted) -> dict[str, Any]:
-    # A command may report what the lab measures too; the name then says so.
-    return {name: value for name, value in items if wanted(name) or wanted(f"reported_{name}")}
+@lru_cache(maxsize=64)
+def _wants_samples(metrics: tuple[str, ...]) -> bool:
+    return any("_sampled_" in metric or _GLOB & set(metric) for metric in metrics)
+
+
+@lru_cache(maxsize=64)
+def _picker(metrics: tuple[str, ...], kind: Any) -> _Pick:
+    # A command may report what the lab measures too; the metric's name then says so.
+    wanted = tuple(dict.fromkeys(n for m in metrics for n in (m, m.removeprefix("reported_"))))
+    if any(_GLOB & set(name) for name in wanted):
+        every = Decoder(dict[str, kind])
+        return lambda text: {
+            name: value
+            for name, value in every.decode(text).items()
+            if any(fnmatchcase(name, one) for one in wanted)
+        }
+    named = {f"m{place}": name for place, name in enumerate(wanted)}
+    fields = [(field, kind | UnsetType, UNSET) for field in named]
+    chosen = Decoder(defstruct("_Chosen", fields, rename=named))
+
+    def pick(text: Raw) -> Mapping[str, Any]:
+        values = zip(wanted, astuple(chosen.decode(text)), strict=True)
+        return {name: value for name, value in values if value is not UNSET}
+
+    return pick

@@ -11,6 +11,7 @@ from benchyard.analysis.comparison.request import (
     answer,
     shared_remarks,
 )
+from benchyard.analysis.comparison.rows import Comparison
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Side
 from benchyard.analysis.comparison.tables import table
@@ -105,6 +106,14 @@ def _with_name(asked: Request, sides: Sequence[tuple[Chosen, Side]]) -> Request:
 
 
 # -- for people
+
+
+def mark_of(comparison: Comparison) -> str:
+    """Return the mark of the whole: that of the worst verdict that is one."""
+    if comparison.count(Verdict.CANNOT_TELL) == len(comparison.rows) and not comparison.regressions:
+        return "doubtful"
+    marks = ((Verdict.REGRESSION, "bad"), (Verdict.IMPROVEMENT, "good"))
+    return next((mark for verdict, mark in marks if comparison.count(verdict)), "")
 
 
 def rows_table(shown: Compared) -> DataTable:

@@ -6,7 +6,10 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.formats import FORMATS
+from benchyard.catalogue.loaders import LoaderPool
 from benchyard.web.changes import Looks
+from benchyard.web.rendering import day_and_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,7 @@ class Explorer:
         prefect_ui: Address of Prefect's UI, for links; None has none.
         host_names: Names by which it may be asked, without port; None takes all.
         looks: How cases compare with what they were before.
+        loaders: What was loaded of entries.
     """
 
     catalogue: Catalogue
@@ -26,11 +30,15 @@ class Explorer:
     prefect_ui: str | None = None
     host_names: frozenset[str] | None = None
     looks: Looks = field(default_factory=Looks)
+    loaders: LoaderPool = field(default_factory=lambda: LoaderPool(FORMATS))
 
     @property
     def freshness(self) -> str:
         """Of what time the answers are, for the foot of a page."""
-        return f"state {self.catalogue.generation} of the catalogue"
+        now = self.catalogue.freshness
+        looked = f"looked at {day_and_time(now.looked_s)} UTC" if now.looked_s else "not looked at"
+        state = "looking now" if now.looking else "watching" if now.watched else now.note
+        return f"{looked}, {state}"
 
 
 def _explorer(request: Request) -> Explorer:

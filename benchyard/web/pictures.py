@@ -47,6 +47,7 @@ class Picture:
         query: What chooses what is drawn.
         notes: Sentences below it.
         instead: What is said where there is nothing to draw; empty draws.
+        for_dark: Whether its colours may change for dark paper; else it stays on white.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Picture:
     query: Mapping[str, Any] = field(default_factory=dict[str, Any])
     notes: Sequence[str] = ()
     instead: str = ""
+    for_dark: bool = True
 
     def address(self, kind: Kind, theme: Theme = "light", width: Width = "page") -> str:
         """Return where it is served in one form; what is usual is left out."""
@@ -130,7 +132,7 @@ def _draw(shown: Picture, kind: Kind, theme: Theme, width: Width) -> _Drawn:
         status, made = 200, shown.draw(kind, width)
     except InputError as error:
         status, made = 422, _sentence(str(error), kind, width)
-    if theme == "light":
+    if theme == "light" or not shown.for_dark:
         return status, made
     from benchyard.show.dark import darkened  # noqa: PLC0415 - numpy takes its time
 

@@ -6,7 +6,7 @@ from urllib.parse import quote as quoted
 from benchyard.core.model import Json
 from benchyard.core.wording import duration
 from benchyard.results.record import RunRecord
-from benchyard.results.subject import about, subject_of
+from benchyard.results.subject import about
 from benchyard.web.explorer import Explorer
 from benchyard.web.rendering import day_and_time
 from benchyard.web.runs import ShownRun
@@ -38,7 +38,7 @@ def _of_what(explorer: Explorer, shown: ShownRun) -> Iterator[Fact]:
         return
     yield "Commit", _commit(record), None
     yield "Versions", ", ".join(_versions(record)), None
-    yield "Measured", about(subject_of(record)), None
+    yield "Measured", about(record.subject) if record.subject else "", None
     yield "Tags", _tags(record.case.get("tags")), None
     name, identity = record.flow_run.get("name"), record.flow_run.get("id")
     if name or identity:
@@ -74,6 +74,10 @@ def _flow_run(explorer: Explorer, identity: Json) -> str | None:
 
 def suspicions(record: RunRecord) -> list[str]:
     """Return which steps are suspect, and why."""
-    said = [f"{step.index} {step.name}: {'; '.join(step.suspect)}" for step in record.steps if step.suspect]
+    said = [
+        f"{step.index} {step.name}: {'; '.join(step.suspect)}"
+        for step in record.steps
+        if step.suspect
+    ]
     more = [f"and {len(said) - _MOST_SUSPECT} more steps"] if len(said) > _MOST_SUSPECT else []
     return said[:_MOST_SUSPECT] + more

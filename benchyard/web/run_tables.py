@@ -6,7 +6,7 @@ from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json, Outcome
 from benchyard.results.reasons import why_step_failed
-from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
+from benchyard.results.record import Attempt, Repetition, StepRecord
 from benchyard.show.steps_table import amount
 from benchyard.statistics.measures import median_of_sorted
 from benchyard.web.runs import ShownRun
@@ -86,7 +86,7 @@ def steps_table(shown: ShownRun) -> DataTable:
 def _step(step: StepRecord) -> list[Cell]:
     measured = step.measured
     suspect = "; ".join(step.suspect)
-    broken = step.outcome not in (Outcome.COMPLETED,)
+    broken = step.outcome is not Outcome.COMPLETED
     why = why_step_failed(step) if broken else step.reason or ""
     return [
         Cell(step.index),
@@ -182,10 +182,9 @@ def outputs_table(shown: ShownRun) -> DataTable:
 
 def _output(shown: ShownRun, one: Mapping[str, Json]) -> list[Cell]:
     path, size, digest = str(one.get("path")), one.get("bytes"), one.get("sha256")
-    known = isinstance(size, int) and not isinstance(size, bool)
     return [
         Cell(path, href=file_address(shown, path)),
-        _figure(size, "size_bytes") if known else Cell(None),
+        _figure(size if isinstance(size, int) else None, "size_bytes"),
         Cell(digest, str(digest)[:16] if digest else None),
     ]
 

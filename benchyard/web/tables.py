@@ -2,12 +2,13 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
 from benchyard.web.rendering import csv_answer, json_answer, render
 
@@ -23,6 +24,7 @@ class Column:
         wide: Whether its texts may be long, and are broken into lines.
         href: Where the head leads, such as to the table in the order of this column.
         order: ``ascending`` or ``descending`` if the rows are in its order.
+        hidden: Whether only programs read it, in JSON and CSV.
     """
 
     key: str
@@ -31,6 +33,7 @@ class Column:
     wide: bool = False
     href: str | None = None
     order: str = ""
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,17 @@ class DataTable:
     query: str = ""
     pages: Sequence[tuple[str, str]] = ()
 
+    def for_people(self) -> "DataTable":
+        """Return it without the columns that only programs read."""
+        kept = [place for place, column in enumerate(self.columns) if not column.hidden]
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in kept], rows=rows)
+
+    def hiding(self, keys: Collection[str]) -> "DataTable":
+        """Return it with these columns for programs alone."""
+        hidden = [replace(one, hidden=one.hidden or one.key in keys) for one in self.columns]
+        return replace(self, columns=hidden)
+
     def records(self) -> list[dict[str, Json]]:
         """Return a mapping of keys to values for each row."""
         keys = [column.key for column in self.columns]
@@ -91,8 +105,13 @@ class DataTable:
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow([column.key for column in self.columns])
-        writer.writerows([cell.value for cell in row] for row in self.rows)
+        writer.writerows([_flat(cell.value) for cell in row] for row in self.rows)
         return text.getvalue()
+
+
+def _flat(value: Json) -> Json:
+    """Return what CSV has for a value: of a list or mapping its JSON."""
+    return encoded(value) if isinstance(value, dict | list) else value
 
 
 def add_table(router: APIRouter, path: str, table: Callable[..., DataTable]) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from benchyard.core.wording import duration, printable, shorten
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.show.curves.plot import seconds, ticks
+from benchyard.statistics.measures import median_of_sorted
 
 #: More rows are no picture any more; the tables have all of them.
 MOST_ROWS = 200
@@ -23,6 +24,8 @@ _LONGEST = 90
 #: Bars that begin in the same part of so many are drawn as the longest of them.
 _PARTS = 1000
 _MARKS = 5
+#: Share of the width beyond which a mark has no room for its text.
+_LAST_MARK = 0.95
 
 
 class Bar(NamedTuple):
@@ -105,14 +108,16 @@ def timeline(record: RunRecord) -> Timeline:
         Row(shorten(printable(label), _LONGEST), _AXIS + _ROW * place, _bars(spans, length))
         for place, (label, spans) in enumerate(shown)
     ]
-    marks = [Mark(100 * at / length, seconds(at)) for at in ticks(length, _MARKS) if at < length]
+    marks = [
+        Mark(100 * at / length, seconds(at)) for at in ticks(length, _MARKS) if at < 0.95 * length
+    ]
     return Timeline(rows, marks, len(labelled) - len(shown))
 
 
 def _label(step: StepRecord) -> str:
     took = step.durations_s
-    times = f" × {len(took)}" if len(took) > 1 else ""
-    length = f", {duration(sorted(took)[len(took) // 2])}{times}" if took else ""
+    times = f", {len(took)} times" if len(took) > 1 else ""
+    length = f", {duration(median_of_sorted(sorted(took)))}{times}" if took else ""
     tries = f", {len(step.attempts)} attempts" if len(step.attempts) > 1 else ""
     return f"{step.index} {step.name}: {step.outcome.value.replace('_', ' ')}{length}{tries}"
 

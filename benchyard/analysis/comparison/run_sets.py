@@ -1,9 +1,10 @@
 """Which runs are meant by ``FOLDER`` or ``FOLDER@1-5,8``, and which cases pair up."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.core.errors import InputError, RecordError
@@ -14,6 +15,9 @@ from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import RUN_FILE, Results, RunFolder, run_number
 from benchyard.results.record import RunRecord, StepRecord, read_record
 from benchyard.results.subject import Subject, differences, subject_of
+
+#: How a record is read from the folder of a run; an excerpt serves where little of it is needed.
+Reader: TypeAlias = Callable[[Path], RunRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ def is_folder(text: str) -> bool:
         return False
 
 
-def read_run_sets(selection: Selection) -> dict[str, RunSet]:
+def read_run_sets(selection: Selection, read: Reader = read_record) -> dict[str, RunSet]:
     """Read the runs of every case in a selection, by title.
 
     Raises:
@@ -152,7 +156,7 @@ def read_run_sets(selection: Selection) -> dict[str, RunSet]:
     """
     found: dict[str, RunSet] = {}
     for folder in results_folders(selection.folder):
-        run_set = _read(folder, selection.runs)
+        run_set = _read(folder, selection.runs, read)
         if run_set is None:
             continue
         if run_set.title in found:
@@ -192,11 +196,11 @@ def _nothing(selection: Selection) -> str:
     )
 
 
-def _read(results: Path, wanted: Sequence[int] | None) -> RunSet | None:
+def _read(results: Path, wanted: Sequence[int] | None, read: Reader = read_record) -> RunSet | None:
     """Read one case's runs; None if nothing there has a record."""
     chosen = _recorded(results, wanted)
-    records = [_record(run.path) for run in chosen if run.is_marked and run.record.is_file()]
-    broken = [_record(run.path) for run in chosen if run.has_failed]
+    records = [_record(run.path, read) for run in chosen if run.is_marked and run.record.is_file()]
+    broken = [_record(run.path, read) for run in chosen if run.has_failed]
     if not records and not broken:
         return None
     # Runs that were named are wanted as they are: the check of comparability speaks of them.
@@ -237,9 +241,9 @@ def refuse_missing(results: Path, wanted: Sequence[int], there: Collection[int])
         raise InputError(f"{shown(results)} has no run {in_short(missing)}; {has}")
 
 
-def _record(folder: Path) -> RunRecord:
+def _record(folder: Path, read: Reader) -> RunRecord:
     try:
-        return read_record(folder)
+        return read(folder)
     except RecordError as error:
         raise InputError(str(error)) from error
 

@@ -28,7 +28,7 @@ from benchyard.core.model import Json
 _UNITS = {"seconds": "s", "bytes": "B", "unit": "", "": ""}
 #: By the first word of a benchmark's name, where no file tells it.
 _BY_NAME = {"time": "seconds", "timeraw": "seconds", "mem": "bytes", "peakmem": "bytes"}
-_MS = 1e-3
+_MS_PER_S = 1000
 
 
 class _File(Struct):
@@ -47,8 +47,8 @@ def _read(content: bytes, place: Path) -> Measurements:
     for name, listed in file.results.items():
         told = dict(zip(file.result_columns, listed or (), strict=False))
         rows += _rows(name, told, declared.get(name))
-        if isinstance(told.get("started_at"), int | float):
-            started += known([told["started_at"]], _MS)
+        if (moment := number(told.get("started_at"))) is not None:
+            started.append(moment / _MS_PER_S)
     about = {"environment": file.env_name, **file.params}
     # The file's own date is that of the commit.
     host = str(file.params.get("machine") or "")

@@ -3,6 +3,7 @@
 Source: bencher.dev/docs/reference/bencher-metric-format.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +13,14 @@ from benchyard.catalogue.formats.benchmark_file import BenchmarkFile, decoded
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, known
 from benchyard.catalogue.formats.sniffing import Head
 
-#: Measures that Bencher itself defines, with their units and what makes them ours.
+#: Measures that Bencher itself defines, with our units, and how many of theirs make one.
 _MEASURES = {
-    "latency": ("s", 1e-9),
+    "latency": ("s", 1e9),
     "throughput": ("1/s", 1.0),
     "build-time": ("s", 1.0),
     "file-size": ("B", 1.0),
 }
+_NO_NUMBER = re.compile(rb'"(?:lower_|upper_)?value"\s*:\s*[^\s\d\-n]')
 
 
 class _Metric(Struct, forbid_unknown_fields=True):
@@ -34,8 +36,8 @@ def _read(content: bytes, _place: Path) -> Measurements:
 def _rows(benchmarks: dict[str, dict[str, _Metric]]) -> Iterator[Measurement]:
     for name, measures in benchmarks.items():
         for measure, one in measures.items():
-            unit, factor = _MEASURES.get(measure, ("", 1.0))
-            yield Measurement(name, measure, unit, known([one.value], factor), note=_bounds(one))
+            unit, parts = _MEASURES.get(measure, ("", 1.0))
+            yield Measurement(name, measure, unit, known([one.value / parts]), note=_bounds(one))
 
 
 def _bounds(one: _Metric) -> str:
@@ -45,9 +47,13 @@ def _bounds(one: _Metric) -> str:
 
 
 def _is_bencher(head: Head) -> bool:
-    """Tell whether each key of the third level is a member of a metric, and none is deeper."""
+    """Tell whether each key of the third level is a member of a metric, with a number behind it.
+
+    Nothing in the format says its name.
+    """
     third = {keys[2] for keys in head.keys if len(keys) == 3}
-    return "value" in third and third <= set(_Metric.__struct_fields__)
+    members = set(_Metric.__struct_fields__)
+    return "value" in third and third <= members and _NO_NUMBER.search(head.text) is None
 
 
 BENCHER = BenchmarkFile("bencher", "Bencher Metric Format", _is_bencher, _read)

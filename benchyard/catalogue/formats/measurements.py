@@ -74,9 +74,9 @@ def number(value: object) -> float | None:
         return None
 
 
-def known(numbers: Iterable[float | None], factor: float = 1.0) -> list[float]:
-    """Return the numbers that are finite, times a factor; others are missing values."""
-    return [one * factor for one in numbers if one is not None and math.isfinite(one * factor)]
+def known(numbers: Iterable[float | None]) -> list[float]:
+    """Return the numbers that are finite; others are missing values."""
+    return [one for one in numbers if one is not None and math.isfinite(one)]
 
 
 def statistics(**told: float | None) -> dict[str, float]:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.formats.sniffing import (
     DESCRIBED_BYTES,
+    HEAD_BYTES,
     LOADED_BYTES,
     Head,
     TooLongError,
@@ -74,8 +76,7 @@ class TraceFile:
         Raises:
             InputError: If it is damaged, or longer than ``LOADED_BYTES``.
         """
-        content_of(entry.place, LOADED_BYTES)
-        return read_trace(entry.place)
+        return bounded_trace(entry.place)
 
 
 def _described(entry: Entry | None, trace: Trace) -> Entry | None:
@@ -99,7 +100,7 @@ class ScannerJob:
         """Read it, if its files have not more than ``DESCRIBED_BYTES``; of longer ones the name."""
         entry = entry_of(found, self.name)
         try:
-            _refuse_longer(found, DESCRIBED_BYTES)
+            _refuse_longer(found.place, DESCRIBED_BYTES)
             job = Profile(found.place)
         except TooLongError:
             return entry
@@ -116,17 +117,42 @@ class ScannerJob:
         Raises:
             InputError: If no profile can be read, or they have more than ``LOADED_BYTES``.
         """
-        _refuse_longer(Found(entry.id, entry.root, entry.path), LOADED_BYTES)
+        _refuse_longer(entry.place, LOADED_BYTES)
         return Profile(entry.place)
 
 
-def _refuse_longer(found: Found, most: int) -> None:
+def bounded_trace(place: Path) -> Trace:
+    """Read a file, or the folder of a Scanner job, of not more than ``LOADED_BYTES``.
+
+    Raises:
+        InputError: If it is longer, or damaged, or of no known format.
+    """
+    if place.is_dir():
+        _refuse_longer(place, LOADED_BYTES)
+    else:
+        content_of(place, LOADED_BYTES)
+    return read_trace(place)
+
+
+def signature_of(place: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return what changes whenever a file, or one of a Scanner job, does.
+
+    Raises:
+        InputError: If nothing is there.
+    """
     try:
-        size = sum(file.stat().st_size for file in found.place.glob("*.bin"))
+        files = sorted(place.glob("*.bin")) if place.is_dir() else [place]
+        states = [(file.name, file.stat()) for file in files]
     except OSError as error:
-        raise InputError(f"{found.path}: {error.strerror}") from error
-    if size > most:
-        raise TooLongError(f"its files have more than {most >> 20} MiB, the most that is read")
+        raise InputError(f"{place.name}: {error.strerror}") from error
+    return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)
+
+
+def _refuse_longer(job: Path, most: int) -> None:
+    if sum(size for _, _, size in signature_of(job)) > most:
+        raise TooLongError(
+            f"the job's files have more than {most >> 20} MiB, the most that is read"
+        )
 
 
 def _is_chrome(head: Head) -> bool:
@@ -153,7 +179,9 @@ def _is_pprof(head: Head) -> bool:
 
 
 def _is_collapsed(head: Head) -> bool:
-    return looks_collapsed(head.text.decode(errors="replace"))
+    # The first stack alone may be longer than the head.
+    cut_off = len(head.content) == HEAD_BYTES and b"\n" not in head.text
+    return cut_off and b";" in head.text or looks_collapsed(head.text.decode(errors="replace"))
 
 
 CHROME_TRACE = TraceFile(

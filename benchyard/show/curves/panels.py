@@ -114,7 +114,7 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
         RecordError: If its record or its curves cannot be read, or have too few samples.
     """
     record = read_record(folder)
-    bars, phases = _bars(record), _phases(record)
+    bars, phases = bars_of(record), phases_of(record)
     length = max([record.duration_s, *(one.end_s for one in (*bars, *phases))])
     if not 0 < length < 1e9:
         raise RecordError(f"{folder}: a run of {length:g} s has no curves")
@@ -135,13 +135,13 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
 
 def steps_alone(record: RunRecord) -> Curves:
     """Return what a record alone tells of a run: its steps and phases, without any curve."""
-    bars, phases = _bars(record), _phases(record)
+    bars, phases = bars_of(record), phases_of(record)
     length = max([record.duration_s, *(one.end_s for one in (*bars, *phases))])
     title = f"{record.case.get('title')}, run {record.run}"
     return Curves(title, length, (), (), bars, 0, phases)
 
 
-def _bars(record: RunRecord) -> tuple[Bar, ...]:
+def bars_of(record: RunRecord) -> tuple[Bar, ...]:
     """Return the attempts; one that started its resource begins when that was ready."""
     return tuple(
         Bar(step.index, step.name, _begin(record, step.index, one), one.end_s, one.outcome)
@@ -156,7 +156,8 @@ def _begin(record: RunRecord, step: int, attempt: Attempt) -> float:
     return max(within, default=attempt.start_s)
 
 
-def _phases(record: RunRecord) -> tuple[Phase, ...]:
+def phases_of(record: RunRecord) -> tuple[Phase, ...]:
+    """Return the phases of the resources."""
     return tuple(
         Phase(one.phase, one.resource, one.start_s, one.start_s + one.duration_s, one.outcome)
         for one in record.phases

@@ -20,7 +20,7 @@ from benchyard.show.plot import format_of, picture
 
 #: Entries that one picture has room for.
 MOST = 24
-_LINE, _LAST, _MEDIAN, _CHANGE = "#3b6ea5", "#c2410c", "#8a8a8a", "#6d28d9"
+_LINE, _LAST, _MEDIAN, CHANGE = "#3b6ea5", "#c2410c", "#8a8a8a", "#6d28d9"
 #: Inches beside, below and above a panel, and above all.
 _LEFT, _RIGHT, _BELOW, _ABOVE, _TITLE = 0.75, 0.2, 0.35, 0.42, 0.12
 _HEADING: Any = {"fontsize": 11, "weight": "bold"}
@@ -79,9 +79,8 @@ def _figure(found: Sequence[Series], title: str) -> Any:
         frame = (left / size[0], bottom / size[1], width / size[0], height / size[1])
         axes = figure.add_axes(frame)
         _draw_one(axes, series, _name(series) if several else series.entry)
-        _set_dates(
-            axes, found, labels=place + columns >= len(found), ticks=7 if columns == 1 else 5
-        )
+        ticks = 7 if columns == 1 else 5
+        set_dates(axes, *_span(found), labels=place + columns >= len(found), ticks=ticks)
     return figure
 
 
@@ -127,12 +126,12 @@ def _ring_suspects(axes: Any, series: Series) -> None:
 def _mark_changes(axes: Any, found: Sequence[Change]) -> None:
     for one in found:
         at = one.timing.started_at.astimezone(UTC)
-        axes.axvline(at, color=_CHANGE, linewidth=0.8, linestyle=":")
+        axes.axvline(at, color=CHANGE, linewidth=0.8, linestyle=":")
     for one in found[-_CHANGES:]:
         text = shorten(printable(one.text), _CHANGE_TEXT)
         # The height is a share of the panel's, whatever its axis.
         place = {"xy": (one.timing.started_at.astimezone(UTC), 0.97), "textcoords": "offset points"}
-        look = {"rotation": 90, "va": "top", "ha": "right", "fontsize": 6, "color": _CHANGE}
+        look = {"rotation": 90, "va": "top", "ha": "right", "fontsize": 6, "color": CHANGE}
         axes.annotate(text, xytext=(-1, 0), xycoords=("data", "axes fraction"), **place, **look)
 
 
@@ -149,14 +148,26 @@ def _range(values: Sequence[float], usual: float) -> tuple[float, float]:
     return low - missing / 2 - margin, high + missing / 2 + margin
 
 
-def _set_dates(axes: Any, found: Sequence[Series], *, labels: bool, ticks: int) -> None:
-    """Give all panels the same time axis."""
+def _span(found: Sequence[Series]) -> tuple[datetime, datetime]:
     first = min(series.timings[0].started_at for series in found).astimezone(UTC)
     last = max(series.timings[-1].started_at for series in found).astimezone(UTC)
-    margin = max((last - first) * 0.03, timedelta(minutes=1))
+    return first, last
+
+
+def set_dates(axes: Any, first: datetime, last: datetime, *, labels: bool, ticks: int) -> None:
+    """Give an axis of time its ends and ticks; panels with the same ends share it.
+
+    Args:
+        axes: A ``matplotlib.axes.Axes``.
+        labels: Whether the ticks are written.
+        ticks: At most so many.
+    """
+    span = last - first
+    margin = max(span * 0.03, timedelta(minutes=1 if not span else 0))
     axes.set_xlim(first - margin, last + margin)
     axes.xaxis.set_major_locator(AutoDateLocator(tz=UTC, minticks=2, maxticks=ticks))
-    form = "%Y-%m-%d" if last - first > timedelta(days=2) else "%m-%d %H:%M"
+    form = "%Y-%m-%d" if span > timedelta(days=2) else "%m-%d %H:%M"
+    form = "%H:%M:%S" if timedelta() < span < timedelta(minutes=5) else form
     axes.xaxis.set_major_formatter(DateFormatter(form, tz=UTC))
     axes.tick_params(axis="x", labelbottom=labels)
 

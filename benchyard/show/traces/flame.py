@@ -5,18 +5,21 @@ from dataclasses import dataclass, field
 from html import escape
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from benchyard.analysis.comparison.wording import change, signed
 from benchyard.core.files import write_atomically
-from benchyard.core.wording import duration, printable
+from benchyard.core.wording import duration, printable, shorten, shorten_middle
 from benchyard.show.traces.timeline import colour_of
-from benchyard.statistics.figures import percent
+from benchyard.statistics.figures import percent, plural
 from benchyard.traces.difference import Measure, NamedDifference, Names
 
 _WIDTH, _ROW, _TOP, _MARGIN = 1200, 18, 46, 10
 _LETTER = 6.6
 _NARROWEST = 0.001
+#: Rows that a picture has room for.
+DEEPEST = 150
+_LONGEST = 400
 _GREY = "#d8d8d8"
 #: A change of so much, of its own self time, has the full colour.
 _FULL = 0.25
@@ -76,6 +79,8 @@ def _laid_out(root: _Frame) -> Iterator[Box]:
             if width < _NARROWEST:
                 continue
             yield Box(names, len(names) - 1, left, width, frame.total)
+        if len(names) >= DEEPEST:
+            continue
         for child in sorted(frame.children.values(), key=lambda one: one.name):
             waiting.append((child, (*names, child.name), left))
             left += child.total / whole
@@ -98,16 +103,37 @@ def draw_flame(
     Raises:
         OSError: If it cannot be written.
     """
+    kind = "svg" if file.suffix.lower() == ".svg" else "png"
+    write_atomically(file, flame_picture(totals_s, kind, title, found))
+
+
+def flame_picture(
+    totals_s: Mapping[Names, float],
+    kind: Literal["svg", "png"],
+    title: str,
+    found: Sequence[NamedDifference] | None = None,
+    width: int = _WIDTH,
+) -> bytes:
+    """Return a flame graph as a file's content; see ``draw_flame``.
+
+    Args:
+        width: In pixels; 400 or more.
+    """
     boxes, narrow = boxes_of(totals_s)
     by_names = {one.names: one for one in found or () if one.measure is Measure.SELF}
     marked = [(box, *_look(box, by_names, found is not None)) for box in boxes]
     said = f"{duration(sum(total for names, total in totals_s.items() if len(names) == 1))} in all"
     if narrow:
-        said += f"; {narrow:,} frames below {percent(_NARROWEST)} of it are not drawn"
+        deep = any(len(names) > DEEPEST for names in totals_s)
+        said += f"; {plural(narrow, 'frame')} below {percent(_NARROWEST)} of it"
+        said += f", or inside of more than {DEEPEST}," if deep else ""
+        said += f" {'is' if narrow == 1 else 'are'} not drawn"
     if found is not None:
         said += "; red: slower, blue: faster by self time; grey: no difference shown"
-    draw = _svg if file.suffix.lower() == ".svg" else _png
-    write_atomically(file, draw(marked, printable(title), said))
+    heads = [
+        shorten(text, int(width / letter)) for text, letter in ((printable(title), 8), (said, 6))
+    ]
+    return (_svg if kind == "svg" else _png)(marked, width, *heads)
 
 
 def _look(
@@ -116,7 +142,8 @@ def _look(
     compared: bool,  # noqa: FBT001
 ) -> tuple[str, str]:
     """Return a frame's colour, and what is said of it."""
-    said = f"{printable(' > '.join(box.names))}: {duration(box.total_s)}, {percent(box.width)}"
+    name = shorten_middle(printable(" > ".join(box.names)), _LONGEST)
+    said = f"{name}: {duration(box.total_s)}, {percent(box.width)}"
     if not compared:
         return _hex(255 * shade for shade in colour_of(box.names[-1])), said
     one = by_names.get(box.names)
@@ -141,27 +168,27 @@ def _height(marked: Sequence[Marked]) -> int:
     return _TOP + (deepest + 1) * _ROW + _MARGIN
 
 
-def _svg(marked: Sequence[Marked], title: str, said: str) -> bytes:
+def _svg(marked: Sequence[Marked], width: int, title: str, said: str) -> bytes:
     height = _height(marked)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
-        f'viewBox="0 0 {_WIDTH} {height}" font-family="sans-serif" font-size="11">',
-        f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         f'<text x="{_MARGIN}" y="18" font-size="14" font-weight="bold">{escape(title)}</text>',
         f'<text x="{_MARGIN}" y="34" fill="#555555">{escape(said)}</text>',
     ]
     for box, colour, words in marked:
-        left, top, width = _place(box)
+        left, top, wide = _place(box, width)
         lines.append(
-            f'<g><title>{escape(words)}</title><rect x="{left:.2f}" y="{top}" width="{width:.2f}" '
+            f'<g><title>{escape(words)}</title><rect x="{left:.2f}" y="{top}" width="{wide:.2f}" '
             f'height="{_ROW - 1}" fill="{colour}" rx="1"/>'
-            f'<text x="{left + 3:.2f}" y="{top + 13}">{escape(_label(box, width))}</text></g>'
+            f'<text x="{left + 3:.2f}" y="{top + 13}">{escape(_label(box, wide))}</text></g>'
         )
     return "\n".join([*lines, "</svg>\n"]).encode()
 
 
-def _place(box: Box) -> tuple[float, int, float]:
-    inner = _WIDTH - 2 * _MARGIN
+def _place(box: Box, width: int) -> tuple[float, int, float]:
+    inner = width - 2 * _MARGIN
     return _MARGIN + box.left * inner, _TOP + box.depth * _ROW, max(0.3, box.width * inner - 0.5)
 
 
@@ -171,24 +198,24 @@ def _label(box: Box, width: float) -> str:
     return name if len(name) <= letters else f"{name[: letters - 1]}…" if letters > 2 else ""
 
 
-def _png(marked: Sequence[Marked], title: str, said: str) -> bytes:
+def _png(marked: Sequence[Marked], width: int, title: str, said: str) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - slow to import
     from matplotlib.figure import Figure  # noqa: PLC0415
     from matplotlib.patches import Rectangle  # noqa: PLC0415
 
     height = _height(marked)
-    figure: Any = Figure(figsize=(_WIDTH / 100, height / 100), dpi=100)
+    figure: Any = Figure(figsize=(width / 100, height / 100), dpi=100)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, _WIDTH)
+    axes.set_xlim(0, width)
     axes.set_ylim(height, 0)
     axes.axis("off")
     axes.text(_MARGIN, 18, title, size=10, weight="bold", parse_math=False)
     axes.text(_MARGIN, 34, said, size=8, color="#555555", parse_math=False)
     for box, colour, _ in marked:
-        left, top, width = _place(box)
-        axes.add_patch(Rectangle((left, top), width, _ROW - 1, facecolor=colour, linewidth=0))
-        label = _label(box, width)
+        left, top, wide = _place(box, width)
+        axes.add_patch(Rectangle((left, top), wide, _ROW - 1, facecolor=colour, linewidth=0))
+        label = _label(box, wide)
         if label:
             axes.text(left + 3, top + 13, label, size=8, parse_math=False)
     out = BytesIO()

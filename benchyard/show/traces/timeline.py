@@ -20,7 +20,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import write_atomically
 from benchyard.core.wording import printable, shorten
 from benchyard.show.curves.plot import amount
-from benchyard.show.plot import format_of, picture
+from benchyard.show.plot import Format, format_of, picture
 from benchyard.show.traces.timeline_layout import Lane, Layout, TimeAxis, lay_out, thinned
 from benchyard.statistics.figures import plain
 from benchyard.traces.model import Counter, Instant, Trace
@@ -65,11 +65,22 @@ def draw_timeline(trace: Trace, path: Path, title: str = "", *, most: int = MOST
         InputError: If the trace holds nothing that could be drawn.
         OSError: If the file cannot be written.
     """
+    write_atomically(path, timeline_picture(trace, format_of(path), title, most=most))
+
+
+def timeline_picture(
+    trace: Trace, kind: Format, title: str = "", *, most: int = MOST_BOXES
+) -> bytes:
+    """Return a timeline as a file's content; see ``draw_timeline``.
+
+    Raises:
+        InputError: If the trace holds nothing that could be drawn.
+    """
     layout = lay_out(trace, most, _PIXELS)
     if not layout.processes:
         raise InputError("the trace has no slices, instants or counters, so there is no timeline")
     drawing = _Drawing(layout, title or ", ".join(layout.processes))
-    write_atomically(path, picture(drawing.figure, format_of(path), _STYLE))
+    return picture(drawing.figure, kind, _STYLE)
 
 
 def colour_of(name: str) -> tuple[float, float, float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Response
@@ -27,6 +27,7 @@ from benchyard.web.comparing import (
     command_of,
     compared,
     findings_of,
+    mark_of,
     remarks_of,
     rows_table,
     sides_table,
@@ -193,7 +194,13 @@ add_picture(router, "/compare/points", _points)
 @router.get("/compare", include_in_schema=False)
 def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") -> Response:
     """Show a comparison, or what may be compared."""
-    common = {"title": "Compare", "asked": asked, "against": Against, "orders": Order, "q": q}
+    common: dict[str, Any] = {
+        "title": "Compare",
+        "asked": asked,
+        "against": Against,
+        "orders": Order,
+        "q": q,
+    }
     if not asked.sides:
         offered = _offered(explorer.catalogue, q)
         return render(request, "compare_choice.html", **common, table=offered, problem="")
@@ -201,9 +208,10 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         shown = compared(explorer.catalogue, asked.sides, asked.request)
     except InputError as error:
         others = _others(explorer.catalogue, asked)
-        values = {"problem": str(error), "table": others}
-        return render(request, "compare_choice.html", 422, **common, **values)
+        told = {"problem": str(error), "table": others}
+        return render(request, "compare_choice.html", 422, **common, **told)
     comparison = shown.answer.comparison
+    findings = list(findings_of(shown))
     drawn = len(shown.run_sets) <= _MOST_DRAWN
     return render(
         request,
@@ -211,10 +219,10 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         **common,
         heading=_heading(shown),
         summary=summary(comparison),
-        mark="bad" if comparison.regressions else "good" if comparison.tested else "doubtful",
+        mark=mark_of(comparison),
         sides=sides_table(shown),
-        remarks=remarks_of(shown),
-        findings=list(findings_of(shown)),
+        remarks=[*remarks_of(shown), *(("steps", *one) for one in findings if not one[1])],
+        findings=findings,
         table=rows_table(shown),
         untold=untold(comparison),
         uncounted=uncounted(comparison),

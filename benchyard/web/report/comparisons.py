@@ -1,25 +1,17 @@
 """What a report says of sides that are compared: ``benchyard compare``'s verdict, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.pairing import pair_sides
+from benchyard.analysis.comparison.request import REMARKS, Answer, shared_remarks
 from benchyard.analysis.comparison.rows import CasePair, Comparison
-from benchyard.analysis.comparison.run_sets import read_before
-from benchyard.analysis.comparison.sides import Side
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.tables import table
-from benchyard.analysis.comparison.verdicts import compare_sides
-from benchyard.analysis.comparison.wording import notes, remarks, summary
+from benchyard.analysis.comparison.wording import notes, summary
 from benchyard.core.table import Table
 from benchyard.statistics.comparison import Verdict
 from benchyard.web.report.wish import Wish
 
-_WEIGHTS = (
-    (Weight.OTHER_WORK, "notice"),
-    (Weight.WARNING, "warning"),
-    (Weight.CHANGE, "changed"),
-)
 _MARKS = {
     Verdict.REGRESSION: "bad",
     Verdict.IMPROVEMENT: "good",
@@ -54,43 +46,50 @@ class ComparisonPart:
     regressions: int
 
 
-def with_before(sides: Sequence[Side]) -> list[Side]:
-    """Return the sides; before a single one, the campaign before its own.
-
-    Raises:
-        InputError: If there is none.
-    """
-    if len(sides) != 1:
-        return list(sides)
-    [side] = sides
-    before = f"{side.name} before"
-    return [replace(side, name=before, whole=before, cases=read_before(side.cases)), side]
+def sides_of(comparison: Comparison) -> list[tuple[str, RunSet]]:
+    """Return the runs of each case that was compared, with its side; the reference first."""
+    found: dict[tuple[str, str], RunSet] = {}
+    for pair in comparison.pairs:
+        found.setdefault((pair.baseline_side, pair.baseline.title), pair.baseline)
+    for pair in comparison.pairs:
+        found.setdefault((pair.candidate_side, pair.candidate.title), pair.candidate)
+    return [(side, runs) for (side, _), runs in found.items()]
 
 
-def comparison_part(sides: Sequence[Side], wish: Wish) -> ComparisonPart:
-    """Compare the sides.
-
-    Raises:
-        InputError: If nothing is comparable.
-    """
-    compared = compare_sides(pair_sides(sides, {}, wish.against), wish.rule)
-    made, verdicts = table(compared)
-    unpaired = [f"{t}: in {there} only, not compared with {a}" for t, there, a in compared.unpaired]
+def comparison_part(answer: Answer, wish: Wish) -> ComparisonPart:
+    """Say what a comparison comes to."""
+    compared = answer.comparison
+    made, verdicts = _table(compared, wish)
     return ComparisonPart(
         verdict=summary(compared),
         mark=_mark(compared),
         table=made,
         marks=tuple(_MARKS.get(verdict, "") if verdict else "" for verdict in verdicts),
-        remarks=_remarks(compared),
+        remarks=_remarks(compared, wish),
         findings=tuple(
-            (_MARKS.get(one.verdict, ""), f"{_whose(compared, pair)}{one.text}")
+            (_MARKS.get(one.verdict, ""), f"{_whose(compared, pair, wish)}{one.text}")
             for pair in compared.pairs
             for one in pair.findings
         ),
-        notes=(*notes(compared), *unpaired),
+        notes=(*notes(compared), *_unpaired(compared, wish)),
         pairs=compared.pairs,
         regressions=compared.regressions,
     )
+
+
+def _table(compared: Comparison, wish: Wish) -> tuple[Table, list[Verdict | None]]:
+    made, verdicts = table(compared)
+    sides = [place for place, head in enumerate(made.heads) if head in ("SIDE", "AGAINST")]
+    rows = [
+        [wish.label(cell) if place in sides else cell for place, cell in enumerate(row)]
+        for row in made.rows
+    ]
+    return replace(made, rows=rows), verdicts
+
+
+def _unpaired(compared: Comparison, wish: Wish) -> Iterator[str]:
+    for title, there, against in compared.unpaired:
+        yield f"{title}: in {wish.label(there)} only, not compared with {wish.label(against)}"
 
 
 def _mark(compared: Comparison) -> str:
@@ -99,20 +98,17 @@ def _mark(compared: Comparison) -> str:
     return "good" if compared.count(Verdict.IMPROVEMENT) else ""
 
 
-def _remarks(compared: Comparison) -> tuple[tuple[str, str], ...]:
-    """Return each remark once, with whom it is about."""
-    found = [
-        (word, f"{_whose(compared, pair)}{text}")
-        for weight, word in _WEIGHTS
-        for pair in compared.pairs
-        if not pair.neutral
-        for text in remarks(pair, weight)
-    ]
-    return tuple(dict.fromkeys(found))
-
-
-def _whose(compared: Comparison, pair: CasePair) -> str:
+def _remarks(compared: Comparison, wish: Wish) -> tuple[tuple[str, str], ...]:
     several = len(compared.side_pairs) > 1
-    parts = [pair.candidate_side] if several else []
+    return tuple(
+        (word, f"{', '.join(map(wish.label, sides))}: {text}" if several else text)
+        for weight, word in REMARKS
+        for text, sides in shared_remarks(compared.pairs, weight).items()
+    )
+
+
+def _whose(compared: Comparison, pair: CasePair, wish: Wish) -> str:
+    several = len(compared.side_pairs) > 1
+    parts = [wish.label(pair.candidate_side)] if several else []
     parts += [pair.title] if len(compared.pairs) > len(compared.side_pairs) else []
     return f"{', '.join(parts)}: " if parts else ""

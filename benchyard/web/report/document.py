@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from benchyard import __version__
-from benchyard.analysis.comparison.sides import Side
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.core.errors import InputError
 from benchyard.core.wording import named_runs, printable
@@ -22,8 +22,8 @@ from benchyard.results.record import RunRecord
 from benchyard.results.report_data import in_script
 from benchyard.show.export.columns import Metrics
 from benchyard.statistics.figures import plural
-from benchyard.web.report.cases import CasePart, case_part
-from benchyard.web.report.comparisons import ComparisonPart, comparison_part, with_before
+from benchyard.web.report.cases import CasePart, case_part, patterns
+from benchyard.web.report.comparisons import ComparisonPart, comparison_part
 from benchyard.web.report.gallery import Picture, planned
 from benchyard.web.report.records import Records, records_of
 from benchyard.web.report.surroundings import doubts_table, environment
@@ -33,6 +33,8 @@ from benchyard.web.report.wish import Wish
 LIMIT = 500_000
 #: Bytes that are kept free for what is said of pictures that were left out.
 _RESERVE = 1000
+#: Names in a title.
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +59,31 @@ class Report:
     regressions: int = 0
 
 
-def report_of(sides: Sequence[Side], wish: Wish | None = None) -> Report:
+def report_of(shown: Sequence[tuple[str, RunSet]], wish: Wish | None = None) -> Report:
     """Make a report.
 
     Args:
-        sides: At least one, each with runs.
+        shown: Each side's name with the runs of one of its cases; at least one. Of a comparison
+            these are ``sides_of`` it.
 
     Raises:
-        InputError: If nothing is comparable, a metric is not known, or there is more than a report
-            has room for; the sentence says what to leave out.
+        InputError: If a metric is not known, or there is more than a report has room for; the
+            sentence says what to leave out.
     """
     wish = wish or Wish()
-    sides = with_before(sides) if wish.compare else list(sides)
-    compared = comparison_part(sides, wish) if wish.compare else None
-    cases = [case_part(s.name, one, wish.rule) for s in sides for one in s.cases.values()]
-    _refuse_unknown_metrics(cases, wish)
-    records = records_of(sides)
-    values = _values(sides, cases, compared, records, wish)
+    compared = comparison_part(wish.answer, wish) if wish.answer else None
+    asked = Metrics(patterns(wish.rule.metrics))
+    cases = [case_part(wish.label(side), runs, wish.rule, asked) for side, runs in shown]
+    if any(case.is_measured for case in cases):
+        asked.refuse_unmatched()
+    records = records_of(shown, wish)
+    values = _values(cases, compared, records, wish)
     html, pictures, left_out = _within_limit(values, cases, compared, wish, records)
     return Report(
         html,
         values["title"],
         len(records.runs),
-        values["records_digest"],
+        records.digest,
         pictures,
         left_out,
         values["verdict"],
@@ -87,38 +91,23 @@ def report_of(sides: Sequence[Side], wish: Wish | None = None) -> Report:
     )
 
 
-def _refuse_unknown_metrics(cases: Sequence[CasePart], wish: Wish) -> None:
-    metrics = Metrics([one for one in wish.rule.metrics if one != ALL_METRICS])
-    for case in cases:
-        for values in case.values:
-            metrics.take(values.metric)
-    if any(case.values for case in cases):
-        return
-    if any(case.runs.records for case in cases):
-        metrics.refuse_unmatched()
-
-
 # -- contents
 
 
 def _values(
-    sides: Sequence[Side],
-    cases: Sequence[CasePart],
-    compared: ComparisonPart | None,
-    records: Records,
-    wish: Wish,
+    cases: Sequence[CasePart], compared: ComparisonPart | None, records: Records, wish: Wish
 ) -> dict[str, Any]:
-    by_side = {side.name: [(t, one) for t, one in side.cases.items()] for side in sides}
-    everything = [pair for of_side in by_side.values() for pair in of_side]
-    facts, differ = environment(by_side if compared else {"": everything})
+    by_side: dict[str, list[tuple[str, RunSet]]] = {}
+    for case in cases:
+        by_side.setdefault(case.side if compared else "", []).append((case.title, case.runs))
+    facts, facts_marks = environment(by_side)
     return {
-        "title": wish.title or _title(sides, compared),
+        "title": wish.title or _title(cases, compared),
         "verdict": compared.verdict if compared else _lead(cases),
         "compared": compared,
         "cases": cases,
-        "sides": [side.name for side in sides],
         "facts": facts,
-        "differ": differ,
+        "facts_marks": facts_marks,
         "doubts": doubts_table(records.records),
         "digests": records.listed,
         "records_digest": records.digest,
@@ -130,15 +119,17 @@ def _values(
     }
 
 
-def _title(sides: Sequence[Side], compared: ComparisonPart | None) -> str:
+def _title(cases: Sequence[CasePart], compared: ComparisonPart | None) -> str:
     if compared:
-        first, *others = (side.name for side in sides)
-        return f"{', '.join(others)} against {first}"
-    titles = list(dict.fromkeys(title for side in sides for title in side.cases))
+        first, *others = dict.fromkeys(case.side for case in cases)
+        many = f"{len(others)} sides" if len(others) > _MOST_NAMED else ", ".join(others)
+        return f"{many} against {first}"
+    titles = list(dict.fromkeys(case.title for case in cases))
     names = list(dict.fromkeys(title.partition("[")[0] for title in titles))
     if len(titles) == 1:
         return titles[0]
-    return f"{', '.join(names[:3])}{' …' if len(names) > 3 else ''}: {plural(len(titles), 'case')}"
+    more = " …" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}: {plural(len(titles), 'case')}"
 
 
 def _lead(cases: Sequence[CasePart]) -> str:
@@ -242,7 +233,7 @@ def _harmless(value: Any) -> Any:
 
 def _head(text: str) -> str:
     """Write the head of a column, which the terminal has in capitals."""
-    return text.capitalize() if text.isupper() and len(text) > 1 else text
+    return text.capitalize() if text.isupper() and len(text) > 2 else text
 
 
 def _too_large(size: int, wish: Wish, records: Records, data: int) -> str:

@@ -10,7 +10,7 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.core.errors import BenchyardError, RecordError
 from benchyard.results.folders import run_folder
-from benchyard.show.curves.panels import read_curves, steps_alone
+from benchyard.show.curves.panels import LEAST_SAMPLES, read_curves, steps_alone
 from benchyard.show.curves.plot import draw
 from benchyard.show.results_plot.chart import Kind
 from benchyard.show.results_plot.choice import Wish as PlotWish
@@ -64,7 +64,8 @@ def planned(
     metric = wish.rule.metrics[0] if wish.rule.metrics else DURATION
     metric = DURATION if metric == ALL_METRICS else metric
     for pair in compared.pairs if compared else ():
-        sides = ((pair.baseline_side, pair.baseline), (pair.candidate_side, pair.candidate))
+        both = ((pair.baseline_side, pair.baseline), (pair.candidate_side, pair.candidate))
+        sides = [(wish.label(name), runs) for name, runs in both]
         yield Planned(None, partial(_chart, sides, Kind.RATIO, metric, wish))
     for kind in (Kind.POINTS, None, Kind.STRIPS):
         for place, case in enumerate(cases):
@@ -92,10 +93,12 @@ def _timeline(case: CasePart, prefix: str) -> Picture | None:
         curves = read_curves(run_folder(runs.folder, chosen[0].run), _POINTS)
     except RecordError:
         curves = steps_alone(chosen[0])
+    if len(curves.at_s) < LEAST_SAMPLES:  # a run so short that its curves are points
+        curves = steps_alone(chosen[0])
     if not (curves.bars and curves.length_s > 0):
         return None
     what = "the median run" if case.median_run == chosen[0].run else f"run {chosen[0].run}"
-    words = f"What happened when in {what}: steps above, phases of resources striped, curves below."
+    words = f"What happened when in {what}: steps, and phases of resources striped below them."
     svg = with_ids(draw(curves), prefix)
     named = svg.replace(
         "<svg ", f'<svg role="img" aria-label="Timeline of run {chosen[0].run}" ', 1

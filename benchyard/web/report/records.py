@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from benchyard.analysis.compacting import compact_json
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.sides import Side
 from benchyard.core.files import sha256
 from benchyard.core.model import JsonObject
 from benchyard.results.folders import RUN_FILE, run_folder
 from benchyard.results.layout import case_place
 from benchyard.results.record import RunRecord
 from benchyard.results.report_data import ReportSide, Run, data_document
+from benchyard.web.report.wish import Wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +43,29 @@ class Records:
         return data_document(self.sides, self.runs, texts)
 
 
-def records_of(sides: Sequence[Side]) -> Records:
+def records_of(shown: Sequence[tuple[str, RunSet]], wish: Wish) -> Records:
     """Collect the runs of all sides; one that is on two sides counts once."""
     places: dict[tuple[str, int], int] = {}
     runs: list[Run] = []
     records: list[RunRecord] = []
-    named: list[ReportSide] = []
-    for side in sides:
-        own: list[int] = []
-        for one in side.cases.values():
-            for record in one.everything:
-                key = str(one.folder.resolve()), record.run
-                if key not in places:
-                    places[key] = len(runs)
-                    runs.append(Run(record.run, record in one.records, _sha256(one, record)))
-                    records.append(record)
-                own.append(places[key])
-        named.append(ReportSide(side.name, tuple(own), side.step))
-    listed = "".join(map(_line, runs, records))
-    return Records(tuple(named), tuple(runs), tuple(records), listed)
+    sides: dict[tuple[str, str | None], list[int]] = {}
+    for side, one in shown:
+        own = sides.setdefault((wish.label(side), _step(one)), [])
+        for record in one.everything:
+            key = str(one.folder.resolve()), record.run
+            if key not in places:
+                places[key] = len(runs)
+                runs.append(Run(record.run, record in one.records, _sha256(one, record)))
+                records.append(record)
+            own.append(places[key])
+    named = tuple(ReportSide(name, tuple(own), step) for (name, step), own in sides.items())
+    return Records(named, tuple(runs), tuple(records), "".join(map(_line, runs, records)))
+
+
+def _step(runs: RunSet) -> str | None:
+    """Return the step that a side is about; steps that were paired by hand are all taken in."""
+    chosen = runs.compared_as or {}
+    return next(iter(chosen)) if list(chosen.values()) == [""] else None
 
 
 def _line(run: Run, record: RunRecord) -> str:

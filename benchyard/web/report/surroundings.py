@@ -14,6 +14,7 @@ from benchyard.statistics.figures import plural
 
 #: Names that a cell lists before it says how many more there are.
 _LISTED = 4
+_OF_CASES = ("point of the matrix", "case", "files of the case")
 _UNITS = {
     "memory size": "B",
     "swap size": "B",
@@ -26,22 +27,26 @@ _UNITS = {
 Named = Sequence[tuple[str, RunSet]]
 
 
-def environment(sides: Mapping[str, Named]) -> tuple[Table, list[bool]]:
-    """Return a row for each fact that is known, and whether its values differ.
+def environment(sides: Mapping[str, Named]) -> tuple[Table, list[str]]:
+    """Return a row for each fact that is known, and the class of its row, by whether values differ.
+
+    What tells one case from another is none of them: that is in the subject of each.
 
     Args:
         sides: Name to the cases of a side; each side has a column.
     """
     heads = list(sides) if len(sides) > 1 else ["Value"]
     rows: list[list[str]] = []
-    differ: list[bool] = []
+    marks: list[str] = []
     for fact in FACTS:
+        if fact.what in _OF_CASES:
+            continue
         found = [_by_value(fact, cases) for cases in sides.values()]
         values = {value for of_side in found for value in of_side}
         if values:
             rows.append([fact.what, *map(_cell, found)])
-            differ.append(len(values) > 1)
-    return Table(["Fact", *heads], rows), differ
+            marks.append("doubtful" if len(values) > 1 else "")
+    return Table(["Fact", *heads], rows), marks
 
 
 def _by_value(fact: Fact, cases: Named) -> dict[str, dict[str, list[int]]]:
@@ -72,7 +77,9 @@ def _cell(found: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
     """Write values, and of several which runs have each."""
     if len(found) < 2:
         return "".join(found) or "-"
-    return "; ".join(f"{value} ({_where(where)})" for value, where in found.items())
+    told = [f"{value} ({_where(where)})" for value, where in list(found.items())[:_LISTED]]
+    more = f"; and {len(found) - _LISTED} more values" if len(found) > _LISTED else ""
+    return "; ".join(told) + more
 
 
 def _where(where: Mapping[str, Sequence[int]]) -> str:

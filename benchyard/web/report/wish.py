@@ -1,8 +1,9 @@
 """What is wanted of a report."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from benchyard.analysis.comparison.pairing import Against
+from benchyard.analysis.comparison.request import Answer
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 
@@ -12,16 +13,21 @@ class Wish:
     """What is wanted of a report.
 
     Args:
-        compare: Whether its sides are compared; else each is shown for itself.
-        rule: Which metrics and steps are shown, and what counts as a difference.
+        rule: Which metrics and steps are shown, and whether what is suspect counts.
+        answer: The comparison that the report is about; None shows each case for itself.
+        labels: Name of a side to what people read.
         kept: Metrics that its data hold beside the durations: names, globs, or ``all``.
         title: At its head; empty takes the titles of the cases.
         command: What makes the report again, as a shell takes it; empty says nothing.
     """
 
-    compare: bool = False
-    against: Against = Against.REFERENCE
     rule: Rule = field(default_factory=lambda: Rule(other_work=True))
+    answer: Answer | None = None
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
     kept: tuple[str, ...] = (ALL_METRICS,)
     title: str = ""
     command: str = ""
+
+    def label(self, side: str) -> str:
+        """Return what people read for a side's name."""
+        return self.labels.get(side, side)

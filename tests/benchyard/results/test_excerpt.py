@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchyard.core.errors import RecordError
-from benchyard.core.model import Outcome
+from benchyard.core.model import Json, Outcome
 from benchyard.results.excerpt import read_excerpt
 from benchyard.results.record import ErrorRecord, RunRecord, read_record, write_record
 from benchyard.results.subject import subject_of
@@ -25,8 +25,16 @@ def place(folder: Path, record: RunRecord, **members: Any) -> Path:
 
 
 def made() -> RunRecord:
-    ask = step(2.0, 2.1, name="ask", index=2, values={"rows": 4, "resource_cpu_s": 7}, warmups=1)
-    load = step(1.0, used=USED, suspect=["it swapped"])
+    ask = step(
+        2.0,
+        2.1,
+        name="ask",
+        index=2,
+        values={"rows": 4, "resource_cpu_s": 7, "p99.9": 1},
+        warmups=1,
+    )
+    samples: dict[str, Json] = {"levels": {"memory_ram": {"min": 1, "max": 2}}}
+    load = step(1.0, used=USED, suspect=["it swapped"], sampled=samples)
     broken = failed("drop", index=3, reason="no table")
     error = ErrorRecord("ResourceError", "no table")
     return run(3, load, ask, broken, error=error, subject={"host": "bench1", "digest": "d"})
@@ -34,7 +42,7 @@ def made() -> RunRecord:
 
 def test_statistics_of_excerpts_are_those_of_records(tmp_path: Path) -> None:
     folder = place(tmp_path, made())
-    whole, excerpt = read_record(folder), read_excerpt(folder, lambda _: True)
+    whole, excerpt = read_record(folder), read_excerpt(folder, ("*",))
     assert summarize("x", [excerpt])["steps"] == summarize("x", [whole])["steps"]
     assert subject_of(excerpt) == subject_of(whole)
     assert (excerpt.began, excerpt.outcome, excerpt.error) == (
@@ -49,9 +57,9 @@ def test_only_what_is_wanted_is_in_it(tmp_path: Path) -> None:
     assert [list(one.used) for one in bare.steps[0].measured] == [[]]
     assert bare.steps[1].durations_s == [2.0, 2.1]
     assert bare.steps[0].suspect == ("it swapped",)
-    some = read_excerpt(folder, lambda name: name == "resource_cpu_s")
+    some = read_excerpt(folder, ("reported_resource_cpu_s", "p99.9"))
     assert some.steps[0].measured[0].used == {"resource_cpu_s": 0.5}
-    assert some.steps[1].measured[0].values == {"resource_cpu_s": 7}
+    assert some.steps[1].measured[0].values == {"resource_cpu_s": 7, "p99.9": 1}
 
 
 @pytest.mark.parametrize(

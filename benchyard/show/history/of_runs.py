@@ -1,0 +1,184 @@
+"""A metric of a case's steps through time, from the records: campaign by campaign, host by host."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.results.campaigns import Campaign
+from benchyard.results.record import RunRecord, StepRecord
+from benchyard.results.subject import Subject, commit_of, differences, in_words, subject_of
+from benchyard.results.summary_metrics import (
+    counting,
+    declared_kinds,
+    levels_of,
+    middle,
+    name_of,
+    numbers_of,
+    sampled_numbers,
+    unit_and_direction,
+)
+from benchyard.statistics import describe
+from benchyard.statistics.intervals import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What one run yielded.
+
+    Args:
+        value: Of the metric; the median of the run's repetitions.
+        suspect: Whether it counts in no figure.
+    """
+
+    began: datetime
+    value: float
+    suspect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The runs of one subject in one campaign.
+
+    Args:
+        folder: Of the campaign.
+        subject: What was measured.
+        change: In what it differs from the group before it on its host, in words; may be empty.
+        values: Oldest first.
+        median: Of those that are not suspect; None without any.
+        interval: Of the median.
+    """
+
+    folder: Path
+    subject: Subject
+    change: str
+    values: tuple[Value, ...]
+    median: float | None
+    interval: Interval
+
+    @property
+    def host(self) -> str:
+        """Name of the host; empty if it is not known."""
+        return str(self.subject.get("host") or "")
+
+    @property
+    def commit(self) -> str | None:
+        """Commits of what was measured, in short."""
+        return commit_of(self.subject)
+
+    @property
+    def counted(self) -> int:
+        """How many runs the median is made of."""
+        return sum(not one.suspect for one in self.values)
+
+    @property
+    def began(self) -> datetime:
+        """When its first run began."""
+        return self.values[0].began
+
+
+@dataclass(frozen=True, slots=True)
+class StepHistory:
+    """One metric of one step.
+
+    Args:
+        name: The newest.
+        unit: Of the metric; None if it is not known.
+        groups: With at least one value each, oldest first.
+    """
+
+    id: str
+    name: str
+    metric: str
+    unit: str | None
+    groups: tuple[Group, ...]
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts, sorted."""
+        return sorted({group.host for group in self.groups})
+
+
+def histories(campaigns: Sequence[Campaign], metric: str = DURATION) -> list[StepHistory]:
+    """Return the history of each measured step, in the order of the newest run's steps.
+
+    Args:
+        campaigns: Their records need the metric, and no other.
+    """
+    groups = _with_changes(sorted(_groups(campaigns), key=lambda found: found[1][0].began))
+    found: dict[str, list[Group]] = {}
+    newest: dict[str, StepRecord] = {}
+    for folder, records, change in groups:
+        for step_id, made in _values(records, metric, newest).items():
+            found.setdefault(step_id, []).append(_group(folder, records[0], change, made))
+    order = {step_id: newest[step_id].index for step_id in found}
+    return [
+        StepHistory(
+            step, newest[step].name, metric, _unit(newest[step], metric), tuple(found[step])
+        )
+        for step in sorted(found, key=lambda step: (order[step], step))
+    ]
+
+
+def _groups(campaigns: Iterable[Campaign]) -> Iterator[tuple[Path, list[RunRecord]]]:
+    """Yield the runs of each campaign by what they measured, oldest first."""
+    for campaign in campaigns:
+        apart: dict[str, list[RunRecord]] = {}
+        for record in sorted(campaign.records.values(), key=lambda record: record.began):
+            apart.setdefault(str(subject_of(record).get("digest")), []).append(record)
+        yield from ((campaign.folder, records) for records in apart.values())
+
+
+def _with_changes(
+    groups: Iterable[tuple[Path, list[RunRecord]]],
+) -> Iterator[tuple[Path, list[RunRecord], str]]:
+    before: dict[object, Subject] = {}
+    for folder, records in groups:
+        subject = subject_of(records[0])
+        host = subject.get("host")
+        yield folder, records, in_words(differences(before.get(host, {}), subject))
+        before[host] = subject
+
+
+def _values(
+    records: Sequence[RunRecord], metric: str, newest: dict[str, StepRecord]
+) -> dict[str, list[Value]]:
+    """Return the values of each step that has any; note the newest record of each step."""
+    found: dict[str, list[Value]] = {}
+    for record in records:
+        for step in record.steps:
+            value = value_of(step, metric)
+            if value is not None:
+                made = Value(record.began, value, suspect=bool(step.suspect))
+                found.setdefault(step.id, []).append(made)
+                newest[step.id] = step
+    return found
+
+
+def value_of(step: StepRecord, metric: str) -> float | None:
+    """Return the median of a metric over the measured repetitions of one step in one run."""
+    made = counting(step, include_suspect=True)
+    if metric == DURATION:
+        return middle(one.duration_s for one in made)
+    if not made:
+        return None
+    sampled = sampled_numbers(levels_of(step.sampled))
+    if metric in sampled:
+        return sampled[metric]
+    numbers = [numbers_of(one) for one in made]
+    taken = {name for one in numbers for source, name in one if source != "command"}
+    return middle(
+        value for one in numbers for key, value in one.items() if name_of(key, taken) == metric
+    )
+
+
+def _group(folder: Path, record: RunRecord, change: str, values: Sequence[Value]) -> Group:
+    told = describe([one.value for one in values if not one.suspect])
+    made = tuple(values)
+    return Group(folder, subject_of(record), change, made, told.median, told.median_interval)
+
+
+def _unit(step: StepRecord, metric: str) -> str | None:
+    declared = declared_kinds(step).get(metric)
+    return declared[0] if declared else unit_and_direction(metric)[0]

@@ -1,0 +1,348 @@
+"""The tables of a case's page."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.wording import figure
+from benchyard.analysis.failure_rates import Fragile
+from benchyard.analysis.failure_wording import endings, said
+from benchyard.catalogue.entry import CaseEntry
+from benchyard.catalogue.query import Page
+from benchyard.core.clock import iso_utc
+from benchyard.core.model import Json, plain
+from benchyard.core.wording import shorten
+from benchyard.show.history.of_runs import Group, StepHistory
+from benchyard.statistics.figures import percent, plural
+from benchyard.web.case_results import CaseResults
+from benchyard.web.rendering import day_and_time, in_seconds, outcome_mark
+from benchyard.web.tables import Cell, Column, DataTable
+
+Document = Mapping[str, Any]
+CPU = "resource_cpu_s"
+#: What tells the memory's peak; a control group tells the better one of the two.
+MEMORY = ("resource_memory_peak_bytes", "resource_process_peak_rss_bytes")
+_NONE: Document = {}
+
+
+def address(case: CaseEntry, part: str = "") -> str:
+    """Return where a case, or a part of its page, is served."""
+    return f"/case/{case.id}" + (f"/{part}" if part else "")
+
+
+def query_of(**values: str) -> str:
+    """Return what follows an address, with ``?``; what is usual is left out."""
+    wanted = {name: text for name, text in values.items() if text and text != DURATION}
+    return f"?{urlencode(wanted)}" if wanted else ""
+
+
+# -- steps
+
+_STEP_COLUMNS = (
+    Column("step", "Step"),
+    Column("metric", "Metric"),
+    Column("runs", "Runs", figure=True),
+    Column("median", "Median", figure=True),
+    Column("low", "Low (95 %)", figure=True),
+    Column("high", "High (95 %)", figure=True),
+    Column("cv", "CV", figure=True),
+    Column("min", "Min", figure=True),
+    Column("max", "Max", figure=True),
+    Column("unit", "Unit"),
+    Column("median_cpu_s", "CPU", figure=True),
+    Column("median_memory_bytes", "Memory peak", figure=True),
+    Column("outcomes", "Outcomes"),
+    Column("left_out", "Left out"),
+    Column("advice", "Advice", hidden=True),
+)
+
+
+def steps_table(case: CaseEntry, summary: Document, metrics: Sequence[str]) -> DataTable:
+    """Return the medians of each step.
+
+    Args:
+        metrics: Names of those that are shown.
+    """
+    rows = [
+        _step_row(case, step, metric)
+        for step in summary["steps"]
+        for metric in metrics
+        if metric == DURATION or metric in (step.get("metrics") or _NONE)
+    ]
+    hidden = {"unit"} | ({"metric"} if list(metrics) == [DURATION] else set[str]())
+    for key in ("left_out", "median_cpu_s", "median_memory_bytes"):
+        place = [column.key for column in _STEP_COLUMNS].index(key)
+        if all(row[place].value is None for row in rows):
+            hidden.add(key)
+    return DataTable(
+        "steps",
+        "Steps",
+        _STEP_COLUMNS,
+        rows,
+        href=address(case, "steps"),
+        empty="No finished run has a step.",
+    ).hiding(hidden)
+
+
+def _step_row(case: CaseEntry, step: Document, metric: str) -> list[Cell]:
+    metrics: Document = step.get("metrics") or _NONE
+    told: Document = metrics.get(metric) or _NONE
+    statistics: Document = told.get("statistics") or _NONE
+    interval: Document = statistics.get("median_interval") or _NONE
+    unit: str | None = told.get("unit")
+    mean, stdev = statistics.get("mean"), statistics.get("stdev")
+    variation = stdev / mean if mean and stdev is not None else None
+    href = address(case) + query_of(step=step["id"], metric=metric)
+    amounts = [statistics.get("median"), interval.get("low"), interval.get("high")]
+    ends = [statistics.get("min"), statistics.get("max")]
+    memory = next((m for name in MEMORY if (m := _median(metrics, name)) is not None), None)
+    return [
+        Cell(step["id"], step["name"], href if step["measured"] else None),
+        Cell(metric),
+        Cell(statistics.get("n") if step["measured"] else None),
+        *(Cell(value, _amount(value, unit)) for value in amounts),
+        Cell(variation, "-" if variation is None else percent(variation)),
+        *(Cell(value, _amount(value, unit)) for value in ends),
+        Cell(unit),
+        Cell(_median(metrics, CPU), _amount(_median(metrics, CPU), "s")),
+        Cell(memory, _amount(memory, "B")),
+        Cell(_counts(step.get("outcomes"))),
+        Cell(_counts(step.get("left_out")) or None, mark="doubtful"),
+        Cell("; ".join(step.get("advice") or ()) or None),
+    ]
+
+
+def advice(summary: Document) -> list[str]:
+    """Return what to do for better numbers, each with the steps that it is about."""
+    found: dict[str, list[str]] = {}
+    for step in summary["steps"]:
+        for text in step.get("advice") or ():
+            found.setdefault(text, []).append(step["name"])
+    return [f"{shorten(', '.join(steps), 80)}: {text}" for text, steps in found.items()]
+
+
+def _amount(value: float | None, unit: str | None) -> str:
+    return "-" if value is None else figure(value, unit)
+
+
+def _median(metrics: Document, name: str) -> float | None:
+    told: Document = metrics.get(name) or _NONE
+    statistics: Document = told.get("statistics") or _NONE
+    return statistics.get("median")
+
+
+def _counts(counts: Mapping[str, int] | None) -> str:
+    found = counts or {}
+    return ", ".join(f"{n:,} {word.replace('_', ' ')}" for word, n in found.items() if n)
+
+
+# -- history
+
+_HISTORY_COLUMNS = (
+    Column("step", "Step"),
+    Column("began", "Began (UTC)"),
+    Column("host", "Testbed"),
+    Column("runs", "Runs", figure=True),
+    Column("suspect", "Suspect", figure=True),
+    Column("median", "Median", figure=True),
+    Column("low", "Low (95 %)", figure=True),
+    Column("high", "High (95 %)", figure=True),
+    Column("change", "Against before", figure=True),
+    Column("commit", "Commit"),
+    Column("changed", "What changed", wide=True),
+    Column("campaign", "Campaign"),
+)
+
+
+def history_table(
+    case: CaseEntry,
+    found: Sequence[StepHistory],
+    pages: Mapping[str, str],
+    query: str,
+    most: int | None = None,
+) -> DataTable:
+    """Return a row for each group of runs of each step, the newest first.
+
+    Args:
+        pages: Name of a campaign to its page.
+        most: At most so many rows; None is all.
+    """
+    every = [row for step in found for row in _history_rows(case, step, pages)]
+    began = [column.key for column in _HISTORY_COLUMNS].index("began")
+    rows = sorted(every, key=lambda row: str(row[began].value), reverse=True)
+    less = f"{plural(len(rows) - (most or 0), 'older row')} in CSV and JSON."
+    return DataTable(
+        "history",
+        "History",
+        _HISTORY_COLUMNS,
+        rows[:most],
+        href=address(case, "history"),
+        empty="No run has a value of it.",
+        notes=[less] if most is not None and len(rows) > most else [],
+        query=query,
+    )
+
+
+def _history_rows(
+    case: CaseEntry, step: StepHistory, pages: Mapping[str, str]
+) -> Iterator[list[Cell]]:
+    before: dict[str, float] = {}
+    rows: list[list[Cell]] = []
+    for group in step.groups:
+        usual = before.get(group.host)
+        change = group.median / usual if usual and group.median is not None else None
+        rows.append(_history_row(case, step, group, change, pages))
+        if group.median is not None:
+            before[group.host] = group.median
+    yield from reversed(rows)
+
+
+def _history_row(
+    case: CaseEntry,
+    step: StepHistory,
+    group: Group,
+    change: float | None,
+    pages: Mapping[str, str],
+) -> list[Cell]:
+    amounts = (group.median, group.interval.low, group.interval.high)
+    suspect = len(group.values) - group.counted
+    campaign = "" if group.folder == case.results else group.folder.name
+    return [
+        Cell(step.id, step.name),
+        Cell(iso_utc(group.began), day_and_time(group.began.timestamp())),
+        Cell(group.host),
+        Cell(group.counted),
+        Cell(suspect, mark="doubtful" if suspect else ""),
+        *(Cell(value, _amount(value, step.unit)) for value in amounts),
+        Cell(change, "-" if change is None else f"{change - 1:+.1%}"),
+        Cell(group.commit),
+        Cell(group.change or None),
+        Cell(campaign, campaign or "newest", pages.get(campaign)),
+    ]
+
+
+# -- runs
+
+_RUN_COLUMNS = (
+    Column("run", "Run", figure=True),
+    Column("outcome", "Outcome"),
+    Column("started_s", "Began (UTC)"),
+    Column("duration_s", "Took", figure=True),
+    Column("host", "Testbed"),
+    Column("commit", "Commit"),
+    Column("suspect_steps", "Suspect steps", figure=True),
+    Column("id", "Id", hidden=True),
+)
+
+
+def runs_table(case: CaseEntry, page: Page, offset: int, suspect: Mapping[int, int]) -> DataTable:
+    """Return some runs of a case.
+
+    Args:
+        suspect: Number of a run to the number of its suspect steps, as far as they were read.
+    """
+    rows = [
+        [
+            Cell(entry.run, href=f"/run/{entry.id}"),
+            Cell(entry.outcome, entry.outcome or "under way", mark=outcome_mark(entry.outcome)),
+            Cell(entry.started_s, day_and_time(entry.started_s)),
+            Cell(entry.duration_s, in_seconds(entry.duration_s)),
+            Cell(entry.host),
+            Cell(entry.commit or None, entry.commit[:10] or None),
+            Cell(found := suspect.get(entry.run or 0), mark="doubtful" if found else ""),
+            Cell(entry.id),
+        ]
+        for entry in page.entries
+    ]
+    href, end = address(case, "runs"), offset + len(rows)
+    older = [("Older", f"{href}?offset={end}")] if rows and end < page.total else []
+    newer = [("Newer", f"{href}?offset={max(0, offset - len(rows))}")] if offset else []
+    caption = plural(page.total, "run")
+    query = f"?offset={offset}" if offset else ""
+    return DataTable("runs", caption, _RUN_COLUMNS, rows, href, query=query, pages=[*newer, *older])
+
+
+# -- points of the matrix
+
+
+def points_table(case: CaseEntry, siblings: Sequence[CaseEntry]) -> DataTable:
+    """Return the points of the case's matrix that have runs beside it."""
+    names = list(dict.fromkeys(name for one in siblings for name in one.point))
+    columns = [
+        Column("case", "Point"),
+        *(Column(f"point.{name}", name) for name in names),
+        Column("runs", "Runs", figure=True),
+        Column("failed", "Failed", figure=True),
+        Column("newest_s", "Newest (UTC)"),
+        Column("id", "Id", hidden=True),
+    ]
+    rows = [
+        [
+            Cell(one.title, href=None if one.id == case.id else address(one)),
+            *(_parameter(one.point.get(name)) for name in names),
+            Cell(one.runs),
+            Cell(one.failed, mark="bad" if one.failed else ""),
+            Cell(one.newest_s, day_and_time(one.newest_s)),
+            Cell(one.id),
+        ]
+        for one in siblings
+    ]
+    empty = "The case has no matrix, or no other point has runs here."
+    href = address(case, "points")
+    return DataTable("points", "Points of the matrix", columns, rows, href, empty=empty)
+
+
+def _parameter(value: Json) -> Cell:
+    return Cell(value, None if value is None else plain(value))
+
+
+# -- failures and what is left out
+
+_FAILURE_COLUMNS = (
+    Column("step", "Step"),
+    Column("troubled", "In trouble", figure=True),
+    Column("executions", "Executions", figure=True),
+    Column("rate", "Rate", figure=True),
+    Column("fragility", "At least", figure=True),
+    Column("failed_attempts", "Failed attempts", figure=True),
+    Column("attempts", "Attempts", figure=True),
+    Column("ended", "Ended"),
+    Column("last_error", "Last error", wide=True),
+)
+
+
+def failures_table(case: CaseEntry, steps: Iterable[Fragile], notes: Sequence[str]) -> DataTable:
+    """Return the steps in which anything failed, the most fragile first."""
+    rows = [
+        [
+            Cell(step.step),
+            Cell(len(step.troubled), mark="bad"),
+            Cell(step.executions),
+            Cell(step.rate, percent(step.rate)),
+            Cell(step.fragility, percent(step.fragility)),
+            Cell(step.failed_attempts),
+            Cell(step.attempts),
+            Cell(endings(step)),
+            Cell(said(step.troubled[-1].last_error, 400)),
+        ]
+        for step in steps
+        if step.troubled
+    ]
+    href = address(case, "failures")
+    empty = "Nothing failed, and nothing was retried."
+    return DataTable("failures", "Failures", _FAILURE_COLUMNS, rows, href, empty, notes)
+
+
+def left_out(results: CaseResults) -> list[str]:
+    """Return sentences about runs that are in no figure, and why."""
+    run_set = results.run_set
+    told = list(results.notes)
+    if run_set.others:
+        told.append(
+            f"{plural(len(run_set.others), 'run')} measured something else than the newest, and "
+            "stand in the history alone."
+        )
+    if run_set.failed:
+        told.append(f"{plural(len(run_set.failed), 'run')} failed and count in no figure.")
+    return told

@@ -1,0 +1,146 @@
+"""The curves of a run for the explorer: data for its script, and the picture without it."""
+
+from math import isfinite
+from typing import Annotated, Any
+
+from fastapi import Query
+
+from benchyard.core.errors import InputError, RecordError
+from benchyard.core.model import JsonObject
+from benchyard.core.places import home
+from benchyard.show.curves.columns import Source, sources_of
+from benchyard.show.curves.growing import GrowingCurves
+from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase, bars_of, phases_of
+from benchyard.show.curves.thinning import ThinLine, Thinned, short, thinned
+from benchyard.web.runs import ShownRun
+
+#: Points of a picture, and of what the script asks for unless it says otherwise.
+PICTURE_POINTS = 480
+#: More bars than pixels tell nothing.
+_MOST_BARS = 2000
+#: Between two samples where the record does not tell (s); Benchyard's default.
+_INTERVAL = 0.1
+_LATEST = 1e9
+
+Moment = Annotated[float | None, Query(ge=0, le=_LATEST, allow_inf_nan=False)]
+Points = Annotated[int, Query(ge=2, le=4000)]
+
+
+class RunCurves:
+    """The curves of a run, or of one that goes on so far.
+
+    Raises:
+        RecordError: If its samples cannot be read, or there are none.
+    """
+
+    def __init__(self, shown: ShownRun) -> None:
+        self._shown = shown
+        record = shown.record
+        self._sources = _growing(shown) if shown.under_way else _sources(shown)
+        self._bars: tuple[Bar, ...] = bars_of(record) if record else ()
+        self._phases: tuple[Phase, ...] = phases_of(record) if record else ()
+        last = max((float(s.at_s[-1]) for s in self._sources if len(s.at_s)), default=0.0)
+        ends = [one.end_s for one in (*self._bars, *self._phases)]
+        self.length_s = max([last, record.duration_s if record else 0.0, *ends])
+        if not (last > 0 and self.length_s <= _LATEST):
+            raise RecordError(f"{shown.entry.place}: there are no samples that make curves")
+
+    def between(self, from_s: float | None, to_s: float | None, points: int) -> dict[str, Any]:
+        """Return the curves between two moments, the whole run if they are left out.
+
+        Raises:
+            InputError: If the second does not come after the first.
+        """
+        start, end = from_s or 0.0, self.length_s if to_s is None else to_s
+        if not start < end:
+            raise InputError(f"from={start:g}&to={end:g}: 'to' must be later than 'from'")
+        thin = thinned(self._sources, start, end, points)
+        return {
+            "title": self._shown.title,
+            "length_s": self.length_s,
+            "from_s": start,
+            "to_s": end,
+            "exact": thin.exact,
+            "samples": thin.samples,
+            "at_s": thin.at_s.round(6).tolist(),
+            "panels": panels_of(thin),
+            "steps": [_bar(one) for one in self._bars[:_MOST_BARS]],
+            "phases": [_phase(one) for one in self._phases[:_MOST_BARS]],
+        }
+
+    def picture(self) -> Curves:
+        """Return what the picture shows: means of rates, and the most memory."""
+        thin = thinned(self._sources, 0.0, self.length_s, PICTURE_POINTS)
+        panels = tuple(
+            Panel(one.name, one.unit, tuple(_line(line, one.unit) for line in one.lines))
+            for one in thin.panels
+            if one.lines
+        )
+        at_s: list[float] = thin.at_s.tolist()
+        count = thin.samples
+        return Curves(
+            self._shown.title, self.length_s, at_s, panels, self._bars, count, self._phases
+        )
+
+
+def _sources(shown: ShownRun) -> list[Source]:
+    told = shown.record.collector.get("interval_s") if shown.record else None
+    known = told if isinstance(told, int | float) and 0 < told < _LATEST else _INTERVAL
+    interval = float(known)
+    return sources_of(shown.entry.place, interval, home() / "catalogue" / "curves")
+
+
+def _growing(shown: ShownRun) -> list[Source]:
+    curves = GrowingCurves(shown.folder.raw, shown.entry.started_s)
+    try:
+        curves.look()
+        return curves.sources()
+    except OSError as error:
+        raise RecordError(f"{shown.folder.raw}: not readable: {error}") from error
+    finally:
+        curves.close()
+
+
+def panels_of(thin: Thinned) -> list[dict[str, Any]]:
+    """Return the panels that have lines."""
+    return [
+        {
+            "name": panel.name,
+            "unit": panel.unit,
+            "lines": [_thin_line(line, exact=thin.exact) for line in panel.lines],
+        }
+        for panel in thin.panels
+        if panel.lines
+    ]
+
+
+def _thin_line(line: ThinLine, *, exact: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": line.name, "of_host": line.of_host, "mean": short(line.mean)}
+    return told if exact else {**told, "least": short(line.least), "most": short(line.most)}
+
+
+def _line(line: ThinLine, unit: str) -> Line:
+    values: list[float] = (line.most if unit == "B" else line.mean).tolist()
+    known = [value if isfinite(value) else None for value in values]
+    # The host is drawn as an area in its panels of one line each; elsewhere as any other line.
+    return Line(line.name, known, of_host=line.of_host and unit in ("cores", "B"))
+
+
+def _bar(one: Bar) -> JsonObject:
+    return {
+        "index": one.index,
+        "name": one.name,
+        "start_s": one.start_s,
+        "end_s": one.end_s,
+        "outcome": one.outcome.value,
+    }
+
+
+def _phase(one: Phase) -> JsonObject:
+    return {
+        "name": one.name,
+        "resource": one.resource,
+        "start_s": one.start_s,
+        "end_s": one.end_s,
+        "outcome": one.outcome.value,
+    }

@@ -1,0 +1,155 @@
+"""What files of other benchmark tools hold, as tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from benchyard.analysis.comparison.wording import figure
+from benchyard.catalogue.formats.measurements import Measurement, Measurements, number
+from benchyard.core.model import Json, JsonObject, plain
+from benchyard.publish.testresults.document import Document, suspect_in
+from benchyard.web.paging import Part
+from benchyard.web.tables import Cell, Column, DataTable
+
+_MEASUREMENTS = (
+    Column("benchmark", "Benchmark", wide=True),
+    Column("parameters", "Parameters"),
+    Column("metric", "Metric"),
+    Column("unit", "Unit"),
+    Column("n", "N", figure=True),
+    Column("median", "Median", figure=True),
+    Column("mean", "Mean", figure=True),
+    Column("stdev", "Std. dev.", figure=True),
+    Column("min", "Min", figure=True),
+    Column("max", "Max", figure=True),
+    Column("note", "Note", wide=True),
+)
+_VALUES = (
+    Column("benchmark", "Benchmark", wide=True),
+    Column("metric", "Metric"),
+    Column("unit", "Unit"),
+    Column("position", "Position", figure=True),
+    Column("value", "Value", figure=True),
+)
+_RESULTS = (
+    Column("entry", "Entry", wide=True),
+    Column("wall_time_s", "Wall time", figure=True),
+    Column("cpu_time_s", "CPU time", figure=True),
+    Column("iterations", "Iterations", figure=True),
+    Column("throughput_mb_s", "Throughput (MB/s)", figure=True),
+    Column("suspect", "Suspect"),
+    Column("extras", "Extras", wide=True),
+    Column("metrics", "Metrics", wide=True),
+)
+
+
+def measurements_table(measured: Measurements, href: str, part: Part) -> DataTable:
+    """Return a row for each metric of each benchmark."""
+    benchmarks = len({row.name for row in measured.rows})
+    table = DataTable(
+        "measurements",
+        f"Measurements of {benchmarks:,} benchmark{'s' * (benchmarks != 1)}",
+        _MEASUREMENTS,
+        [],
+        f"{href}/measurements",
+        "The file holds no measurement.",
+    )
+    return part.of(table, [_measurement(row) for row in measured.rows])
+
+
+def _measurement(row: Measurement) -> Sequence[Cell]:
+    count = row.statistic("n")
+    return (
+        Cell(row.name),
+        Cell(dict(row.parameters), _pairs(row.parameters)),
+        Cell(row.metric),
+        Cell(row.unit, row.unit or "not told"),
+        Cell(count, None if count is None else f"{count:,.0f}"),
+        *(
+            _amount(row.statistic(name), row.unit)
+            for name in ("median", "mean", "stdev", "min", "max")
+        ),
+        Cell(row.note, row.note or "-", mark="doubtful" if row.note else ""),
+    )
+
+
+def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
+    """Return a row for each single value, in the order of measuring."""
+    empty = "The file tells statistics only, and no single value."
+    table = DataTable("values", "Single values", _VALUES, [], f"{href}/values", empty)
+    rows = [
+        (
+            Cell(r.name),
+            Cell(r.metric),
+            Cell(r.unit, r.unit or "not told"),
+            Cell(at),
+            _amount(v, r.unit),
+        )
+        for r in measured.rows
+        for at, v in enumerate(r.values, 1)
+    ]
+    return part.of(table, rows)
+
+
+def _amount(value: float | None, unit: str) -> Cell:
+    # A rate is written 12 k/s, and not 12 k1/s.
+    return Cell(value, figure(value, unit.removeprefix("1") or unit))
+
+
+def _pairs(told: Mapping[str, Json]) -> str:
+    return ", ".join(f"{name}={plain(value)}" for name, value in told.items()) or "-"
+
+
+def results_table(document: Document, href: str, part: Part) -> DataTable:
+    """Return a row for each entry of a TestResults document."""
+    table = DataTable(
+        "results",
+        "Entries",
+        _RESULTS,
+        [],
+        f"{href}/results",
+        "The document has no entry.",
+        ("Wall and CPU time as the document has them; by its schema they are seconds.",),
+    )
+    return part.of(table, [_result(one.name, one.wall_time, one.body) for one in document.entries])
+
+
+def _result(name: str, wall_time: float, body: Mapping[str, Any]) -> Sequence[Cell]:
+    suspect = suspect_in(dict(body))
+    extras, metrics = _extras(body.get("extras")), _metrics(body.get("metrics"))
+    return (
+        Cell(name),
+        _amount(number(wall_time), "s"),
+        _amount(_told(body, "cpuTime", "cpu_time"), "s"),
+        _amount(_told(body, "iters"), "1"),
+        _amount(_told(body, "throughput"), "1"),
+        Cell(suspect, suspect or "-", mark="doubtful" if suspect else ""),
+        Cell(extras, _pairs(extras)),
+        Cell(metrics, _pairs(metrics)),
+    )
+
+
+def _told(body: Mapping[str, Any], *names: str) -> float | None:
+    for name in names:
+        value = body.get(name)
+        try:
+            # int64 are texts in proto3's JSON.
+            return number(float(value) if isinstance(value, str) else value) if value else None
+        except ValueError:
+            return None
+    return None
+
+
+def _extras(told: Any) -> dict[str, Json]:
+    kinds = ("doubleValue", "stringValue", "double_value", "string_value")
+    listed = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
+    values = {name: _object(value) for name, value in listed.items()}
+    return {name: one[kind] for name, one in values.items() for kind in kinds if kind in one}
+
+
+def _metrics(told: Any) -> dict[str, Json]:
+    listed = cast("list[Any]", told) if isinstance(told, list) else []
+    return {str(one.get("name")): one.get("value") for one in map(_object, listed)}
+
+
+def _object(value: Any) -> JsonObject:
+    return cast("JsonObject", value) if isinstance(value, dict) else {}

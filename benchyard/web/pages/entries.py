@@ -1,0 +1,301 @@
+"""Results of other programs: the list of them, and each by itself."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from benchyard.catalogue.entry import RUN, Entry
+from benchyard.catalogue.formats.measurements import Measurements, facts
+from benchyard.catalogue.formats.others import OTHERS
+from benchyard.catalogue.formats.trace_file import ScannerJob, TraceFile
+from benchyard.catalogue.query import Query as Wanted
+from benchyard.core.errors import BenchyardError, NotFoundError
+from benchyard.core.model import Json
+from benchyard.publish.testresults.document import Document
+from benchyard.traces.model import Trace
+from benchyard.traces.scanner.profile import Profile
+from benchyard.web.explorer import Current, Explorer
+from benchyard.web.measured_tables import measurements_table, results_table, values_table
+from benchyard.web.paging import AskedPart, Part
+from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.scanner_tables import job_facts, job_tables
+from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.trace_views import (
+    TraceSource,
+    add_trace_views,
+    page_of,
+)
+
+router = APIRouter()
+
+_FORMATS = {one.name: one for one in OTHERS}
+#: Formats with pages of their own.
+_PAGES = {RUN: "run", "krown-run": "run", "mindspore-explain": "explain"}
+_COLUMNS = (
+    Column("title", "Title", wide=True),
+    Column("format", "Format"),
+    Column("contents", "Contents", wide=True),
+    Column("started_s", "Began (UTC)"),
+    Column("updated_s", "Changed (UTC)"),
+    Column("host", "Host"),
+    Column("commit", "Commit"),
+    Column("path", "Path", wide=True),
+    Column("broken", "Broken"),
+    Column("id", "Id"),
+)
+#: Names of counts are plurals.
+_SINGULAR = {"entries": "entry"}
+Text = Annotated[str, Query(max_length=500)]
+
+
+def address_of(entry: Entry) -> str:
+    """Return the address of an entry's page."""
+    return f"/{_PAGES.get(entry.format, 'entry')}/{entry.id}"
+
+
+def tool_of(format_name: str) -> str:
+    """Return what people call a format."""
+    known = _FORMATS.get(format_name)
+    return known.tool if known else format_name
+
+
+# -- the list
+
+
+def entries_table(
+    explorer: Current,
+    part: AskedPart,
+    format: Text = "",  # noqa: A002 - as Entry calls it
+    q: Text = "",
+    *,
+    broken: bool = False,
+) -> DataTable:
+    """Return what is not a run, the newest first."""
+    asked = {"format": format, "q": q, "broken": "1" if broken else ""}
+    query = {name: value for name, value in asked.items() if value}
+    formats = (format,) if format else tuple(formats_found(explorer))
+    wanted = Wanted(
+        text=q,
+        formats=formats,
+        broken=True if broken else None,
+        offset=part.offset,
+        limit=part.limit,
+    )
+    # No format at all would ask for every entry, runs too.
+    page = explorer.catalogue.page(wanted) if formats else None
+    total = page.total if page else 0
+    table = DataTable(
+        "entries",
+        f"{total:,} result{'s' * (total != 1)} of other programs",
+        _COLUMNS,
+        [_row(entry) for entry in (page.entries if page else ())],
+        "/entries",
+        "There is nothing that fits.",
+    )
+    return part.told(table, total, query)
+
+
+def formats_found(explorer: Explorer) -> dict[str, int]:
+    """Return the formats of what is not a run, with the number of their entries."""
+    found = explorer.catalogue.values("format")
+    return {name: count for name, count in found.items() if _PAGES.get(name) != "run"}
+
+
+def _row(entry: Entry) -> Sequence[Cell]:
+    said = f"broken: {entry.broken}" if entry.broken else _counted(entry) or "-"
+    return (
+        Cell(entry.title or entry.path, href=address_of(entry)),
+        Cell(entry.format, tool_of(entry.format)),
+        Cell({**entry.counts}, said, mark="bad" if entry.broken else ""),
+        Cell(entry.started_s, day_and_time(entry.started_s)),
+        Cell(entry.updated_s, day_and_time(entry.updated_s)),
+        Cell(entry.host, entry.host or "-"),
+        Cell(entry.commit, entry.commit[:12] or "-"),
+        Cell(entry.path),
+        Cell(entry.broken, "yes" if entry.broken else "-"),
+        Cell(entry.id, mark="quiet"),
+    )
+
+
+def _counted(entry: Entry) -> str:
+    return ", ".join(
+        f"1 {_SINGULAR.get(what, what.removesuffix('s'))}" if count == 1 else f"{count:,} {what}"
+        for what, count in entry.counts.items()
+    )
+
+
+@router.get("/entries", include_in_schema=False)
+def entries(
+    request: Request,
+    explorer: Current,
+    part: AskedPart,
+    format: Text = "",  # noqa: A002 - as Entry calls it
+    q: Text = "",
+    *,
+    broken: bool = False,
+) -> Response:
+    """Show what is not a run."""
+    table = entries_table(explorer, part, format, q, broken=broken)
+    counts = formats_found(explorer)
+    choices = [(name, f"{tool_of(name)} ({count:,})") for name, count in sorted(counts.items())]
+    asked: dict[str, Any] = {"format": format, "q": q, "broken": broken}
+    title = "Results of other programs"
+    return render(request, "entries.html", title=title, table=table, choices=choices, asked=asked)
+
+
+add_table(router, "/entries", entries_table)
+
+
+# -- tables and pictures of one
+
+
+def _loaded(explorer: Explorer, entry_id: str) -> tuple[Entry, Any]:
+    """Return an entry with its content.
+
+    Raises:
+        NotFoundError: If there is none.
+        BenchyardError: If it cannot be read.
+    """
+    entry = explorer.catalogue.entry(entry_id)
+    known = _FORMATS.get(entry.format)
+    return entry, known.load(entry) if known else None
+
+
+def measurements(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
+    """Return the measurements of a benchmark tool's file."""
+    return measurements_table(_measured(explorer, entry_id), f"/entry/{entry_id}", part)
+
+
+def values(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
+    """Return each value of a benchmark tool's file."""
+    return values_table(_measured(explorer, entry_id), f"/entry/{entry_id}", part)
+
+
+def _measured(explorer: Explorer, entry_id: str) -> Measurements:
+    entry, content = _loaded(explorer, entry_id)
+    if not isinstance(content, Measurements):
+        raise NotFoundError(f"{entry.path} holds no measurements")
+    return content
+
+
+def results(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
+    """Return the entries of a TestResults document."""
+    entry, content = _loaded(explorer, entry_id)
+    if not isinstance(content, Document):
+        raise NotFoundError(f"{entry.path} is no TestResults document")
+    return results_table(content, f"/entry/{entry_id}", part)
+
+
+def _source(explorer: Current, entry_id: str) -> TraceSource:
+    return trace_source(explorer.catalogue.entry(entry_id))
+
+
+def trace_source(entry: Entry) -> TraceSource:
+    """Return the trace that an entry is.
+
+    Raises:
+        NotFoundError: If it is none.
+    """
+    if not isinstance(_FORMATS.get(entry.format), TraceFile | ScannerJob):
+        raise NotFoundError(f"{entry.path} is no trace or profile")
+    return TraceSource(entry.title, f"/entry/{entry.id}", entry.place)
+
+
+add_table(router, "/entry/{entry_id}/measurements", measurements)
+add_table(router, "/entry/{entry_id}/values", values)
+add_table(router, "/entry/{entry_id}/results", results)
+add_trace_views(router, "/entry/{entry_id}", _source)
+
+
+# -- the page of one
+
+
+@router.get("/entry/{entry_id}.json", summary="What the list knows of an entry")
+def entry_document(explorer: Current, entry_id: str) -> Response:
+    """Tell what the catalogue knows of an entry."""
+    entry = explorer.catalogue.entry(entry_id)
+    document: dict[str, Json] = {
+        "id": entry.id,
+        "format": entry.format,
+        "path": entry.path,
+        "title": entry.title,
+        "broken": entry.broken,
+        "started_s": entry.started_s,
+        "updated_s": entry.updated_s,
+        "host": entry.host,
+        "commit": entry.commit,
+        "counts": {**entry.counts},
+    }
+    return json_answer(document)
+
+
+@router.get("/entry/{entry_id}", include_in_schema=False)
+def entry_page(request: Request, explorer: Current, entry_id: str) -> Response:
+    """Show an entry with all that is in it."""
+    entry = explorer.catalogue.entry(entry_id)
+    if address_of(entry) != f"/entry/{entry_id}":
+        return RedirectResponse(address_of(entry))
+    broken = entry.broken
+    values: dict[str, Any] = {}
+    try:
+        values = {} if broken else _content(*_loaded(explorer, entry_id))
+    except BenchyardError as error:
+        broken = str(error)
+    told = {**_facts(entry), **values.pop("about", {})}
+    about = [(name[:1].upper() + name[1:], text) for name, text in told.items()]
+    page: dict[str, Any] = {
+        "tables": [],
+        "pictures": [],
+        "cards_shown": [],
+        "remarks": [],
+        "links": [],
+    }
+    crumbs = [("Other results", "/entries")]
+    return render(
+        request,
+        "entry.html",
+        title=entry.title or entry.path,
+        crumbs=crumbs,
+        broken=broken,
+        about=about,
+        **{**page, **values},
+    )
+
+
+def _facts(entry: Entry) -> dict[str, str]:
+    return facts(
+        format=tool_of(entry.format),
+        file=entry.path,
+        began=day_and_time(entry.started_s) if entry.started_s is not None else "",
+        changed=day_and_time(entry.updated_s),
+        host=entry.host,
+        commit=entry.commit,
+        contents=_counted(entry),
+    )
+
+
+def _content(entry: Entry, content: Any) -> dict[str, Any]:
+    """Return what fills the page of an entry."""
+    href = f"/entry/{entry.id}"
+    if isinstance(content, Measurements):
+        tables = [
+            measurements_table(content, href, Part()),
+            values_table(content, href, Part(0, 20)),
+        ]
+        return {"tables": tables, "about": dict(content.about)}
+    if isinstance(content, Document):
+        return {"tables": [results_table(content, href, Part())]}
+    if isinstance(content, Profile):
+        of_job = {"about": job_facts(content), "remarks": content.problems}
+        shown = _trace(trace_source(entry))
+        return {**shown, **of_job, "tables": [*job_tables(content), *shown["tables"]]}
+    return _trace(trace_source(entry)) if isinstance(content, Trace) else {}
+
+
+def _trace(source: TraceSource) -> dict[str, Any]:
+    shown = page_of(source)
+    href = f"/profiles/difference?a={quote(source.href.rpartition('/')[2])}"
+    return {**shown, "links": [*shown["links"], ("Compare with another one", href)]}

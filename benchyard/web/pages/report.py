@@ -1,0 +1,56 @@
+"""Reports: a case, or a comparison, as one file to keep."""
+
+from fastapi import APIRouter, Response
+from fastapi.responses import HTMLResponse
+
+from benchyard.analysis.comparison.run_sets import Selection, read_run_sets
+from benchyard.core.model import slug
+from benchyard.web.comparing import command_of, compared
+from benchyard.web.explorer import Current
+from benchyard.web.pages.compare import AskedFor
+from benchyard.web.report.comparisons import sides_of
+from benchyard.web.report.document import Report, report_of
+from benchyard.web.report.wish import Wish
+
+router = APIRouter()
+
+#: A report has its style sheet inside, and no script; nothing of it may reach out.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@router.get(
+    "/case/{case_id}/report.html",
+    response_class=HTMLResponse,
+    summary="A report of a case, as benchyard report makes it",
+)
+def case_report(explorer: Current, case_id: str) -> Response:
+    """Return a case as one file that opens offline and is read back."""
+    case = explorer.catalogue.case(case_id)
+    found = read_run_sets(Selection(case.results))
+    return _sent(report_of([(title, runs) for title, runs in found.items()]))
+
+
+@router.get(
+    "/compare/report.html",
+    response_class=HTMLResponse,
+    summary="A report of a comparison, as benchyard report --compare makes it",
+)
+def comparison_report(explorer: Current, asked: AskedFor) -> Response:
+    """Return a comparison as one file that opens offline and is read back."""
+    request = asked.request
+    shown = compared(explorer.catalogue, asked.sides, request)
+    command = command_of(shown, request)
+    wish = Wish(request.rule, shown.answer, shown.labels, command=command)
+    return _sent(report_of(sides_of(shown.answer.comparison), wish))
+
+
+def _sent(report: Report) -> Response:
+    name = f"{slug(report.title) or 'results'}-report.html"
+    headers = {
+        "Content-Security-Policy": _POLICY,
+        "Content-Disposition": f'inline; filename="{name}"',
+    }
+    return HTMLResponse(report.html.encode("utf-8", "backslashreplace"), headers=headers)

@@ -1,0 +1,70 @@
+"""A part of a long table, and the addresses of the parts before and after it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import Depends, Query
+
+from benchyard.web.tables import Cell, DataTable
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which rows.
+
+    Args:
+        offset: Rows to skip.
+        limit: At most so many.
+    """
+
+    offset: int = 0
+    limit: int = 100
+
+    def of(self, table: DataTable, rows: Sequence[Sequence[Cell]]) -> DataTable:
+        """Return a table with this part of all its rows, and links to the other parts."""
+        shown = rows[self.offset : self.offset + self.limit]
+        return self.told(replace(table, rows=shown), len(rows))
+
+    def told(
+        self, table: DataTable, total: int, query: Mapping[str, Any] | None = None
+    ) -> DataTable:
+        """Return a table that has this part of its rows already, with links to the other parts.
+
+        Args:
+            total: How many rows there are.
+            query: What else chooses the rows.
+        """
+        last = self.offset + len(table.rows)
+        parts = (
+            ("Before", max(0, self.offset - self.limit), self.offset > 0),
+            ("After", last, self.offset < last < total),
+        )
+        pages = [
+            (text, table.href + self._asked(offset, query))
+            for text, offset, there in parts
+            if there
+        ]
+        said = f"Rows {self.offset + 1:,} to {last:,} of {total:,}."
+        return replace(
+            table,
+            pages=pages,
+            notes=[*table.notes, said] if pages and table.rows else table.notes,
+            query=self._asked(self.offset, query) if pages or query else "",
+        )
+
+    def _asked(self, offset: int, query: Mapping[str, Any] | None) -> str:
+        told = {**(query or {}), "offset": offset, "limit": self.limit}
+        return f"?{urlencode(told, doseq=True)}"
+
+
+def _part(
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
+) -> Part:
+    return Part(offset, limit)
+
+
+#: As an argument of an endpoint: which rows are asked for.
+AskedPart = Annotated[Part, Depends(_part)]

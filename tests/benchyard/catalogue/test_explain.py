@@ -1,0 +1,140 @@
+import os
+from pathlib import Path
+from threading import Event
+from typing import IO
+
+import pytest
+
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.explain import ExplainManager, ExplainStatus
+from benchyard.catalogue.mindspore import explain_job
+from benchyard.core.errors import InputError, RecordError
+from tests.benchyard.catalogue.mindspore.writing import METADATA, record, sample, write_job
+
+
+def jobs(folder: Path, number: int) -> list[str]:
+    """Write some jobs, each changed a minute after the one before; the newest is named first."""
+    names = [f"job{count}" for count in range(number)]
+    for count, name in enumerate(names):
+        path = write_job(folder / name, METADATA, sample(count))
+        os.utime(path, (60 * count, 60 * count))
+    return [f"./{name}" for name in reversed(names)]
+
+
+def until(manager: ExplainManager, *wanted: ExplainStatus) -> None:
+    waiting = Event()
+    for _ in range(2000):
+        if manager.status in wanted:
+            return
+        waiting.wait(0.01)
+    pytest.fail(f"the status stayed {manager.status}")
+
+
+def names(manager: ExplainManager, *page: int, **how: bool) -> list[str]:
+    return [job["relative_path"] for job in manager.get_job_list(*page, **how)[1]]
+
+
+def test_the_list_has_true_offsets_and_the_newest_first(tmp_path: Path) -> None:
+    newest_first = jobs(tmp_path, 5)
+    manager = ExplainManager(tmp_path)
+    total, page = manager.get_job_list(1, 2)
+    assert total == 5
+    assert [job["relative_path"] for job in page] == newest_first[1:3]
+    assert page[0]["explain_files"] == 1
+    assert page[0]["update_time"].timestamp() == 180
+    assert names(manager, 1, 2, page_number=True) == newest_first[2:4]
+    assert manager.get_job_list(0, None)[0] == len(names(manager, 0)) == 5
+
+
+def test_more_than_999_jobs_are_listed(tmp_path: Path) -> None:
+    newest_first = jobs(tmp_path, 1005)
+    assert names(ExplainManager(tmp_path), 0, 3) == newest_first[:3]
+    assert names(ExplainManager(tmp_path), 1003, 10) == newest_first[1003:]
+
+
+@pytest.mark.parametrize(("offset", "limit"), [(-1, 10), (0, 0), (0, -3)])
+def test_an_impossible_page_is_refused(tmp_path: Path, offset: int, limit: int) -> None:
+    with pytest.raises(InputError, match="offset must be 0 or more"):
+        ExplainManager(tmp_path).get_job_list(offset, limit)
+
+
+def test_a_job_is_given_by_its_path_and_by_its_id(tmp_path: Path) -> None:
+    jobs(tmp_path, 2)
+    manager = ExplainManager(str(tmp_path))
+    entry_id = manager.get_job_list()[1][0]["id"]
+    for name in ("./job1", "job1", "./job1/", entry_id):
+        job = manager.get_job(name)
+        assert job is not None
+        assert list(job.samples) == [1]
+    assert manager.status is ExplainStatus.INIT
+
+
+@pytest.mark.parametrize(
+    "name", ["./gone", "", "../x", "job0/../job0", "a\0b", "\ud800", "x" * 300, "./job0/.."]
+)
+def test_an_unknown_job_is_none(tmp_path: Path, name: str) -> None:
+    jobs(tmp_path, 1)
+    assert ExplainManager(tmp_path).get_job(name) is None
+
+
+def test_a_job_in_the_base_folder_is_one(tmp_path: Path) -> None:
+    write_job(tmp_path, METADATA, sample(4))
+    manager = ExplainManager(tmp_path)
+    assert names(manager) == ["./"]
+    job = manager.get_job("./")
+    assert job is not None
+    assert list(job.samples) == [4]
+
+
+def test_a_job_that_came_later_is_found(tmp_path: Path) -> None:
+    manager = ExplainManager(Catalogue([tmp_path]))
+    assert manager.get_job("./job0") is None
+    jobs(tmp_path, 1)
+    assert manager.get_job("./job0") is not None
+
+
+def test_loading_ends_done_and_what_grows_is_seen(tmp_path: Path) -> None:
+    jobs(tmp_path, 4)
+    manager = ExplainManager(tmp_path)
+    manager.start_load_data()
+    until(manager, ExplainStatus.DONE)
+    with (tmp_path / "job3" / "mindspore.summary.1700000000_explain").open("ab") as stream:
+        stream.write(record(sample(77)))
+    job = manager.get_job("./job3")
+    assert job is not None
+    assert list(job.samples) == [3, 77]
+    manager.stop_load_data()
+
+
+def test_loading_without_any_job_is_invalid_until_there_is_one(tmp_path: Path) -> None:
+    manager = ExplainManager(tmp_path)
+    manager.start_load_data(reload_interval=0.01)
+    until(manager, ExplainStatus.INVALID)
+    jobs(tmp_path, 1)
+    until(manager, ExplainStatus.DONE)
+    manager.stop_load_data()
+
+
+def test_a_job_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs(tmp_path, 2)
+    broken = write_job(tmp_path / "broken", METADATA)
+
+    def refusing(path: Path) -> IO[bytes]:
+        if path == broken:
+            raise PermissionError(13, "Permission denied", str(path))
+        return path.open("rb")
+
+    monkeypatch.setattr(explain_job, "opened", refusing)
+    manager = ExplainManager(tmp_path)
+    manager.start_load_data()
+    until(manager, ExplainStatus.DONE)
+    manager.stop_load_data()
+    assert any("broken" in trouble for trouble in manager.troubles)
+    with pytest.raises(RecordError, match="cannot be read"):
+        manager.get_job("./broken")
+    assert manager.get_job("./job1") is not None
+
+
+def test_an_impossible_interval_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        ExplainManager(tmp_path).start_load_data(-1)

@@ -124,7 +124,8 @@ class Surfer:
     def open(self, address: str) -> None:
         answer = self.page.goto(urljoin(self.root, address), wait_until="load")
         assert answer is not None
-        assert answer.ok, f"{address}: {answer.status}"
+        if not answer.ok:
+            self._note("answer", str(answer.status))
 
     def links(self) -> list[str]:
         """Return where the page's links lead, within the explorer, without fragments."""
@@ -174,4 +175,5 @@ def crawl(surfer: Surfer, begin: Sequence[str] = ("/",)) -> dict[str, list[str]]
         known.append(address)
         surfer.open(address)
         waiting.extend(surfer.links())
+    assert not surfer.trouble, "\n".join(surfer.trouble)
     return {kind: pages for kind, pages in seen.items() if pages}

@@ -13,7 +13,8 @@ from benchyard.core.errors import RecordError
 from benchyard.core.model import Json, Outcome
 from benchyard.results.attempts import FailedAttempt, RunAttempt, TriedStep, read_tries, try_of
 from benchyard.results.campaigns import with_earlier
-from benchyard.results.folders import Results
+from benchyard.results.excerpt import read_excerpt
+from benchyard.results.folders import Results, RunFolder
 from benchyard.results.krown import surely_krowns
 from benchyard.results.record import ErrorRecord, RunRecord, read_record
 
@@ -164,11 +165,33 @@ def collect(folders: Iterable[Path], read: Callable[[Path], RunRecord] = read_re
     problems: list[str] = []
     for folder in folders:
         noted, unreadable = read_tries(folder)
-        recorded, damaged = _recorded(folder, {one.run for one in noted if one.outcome}, read)
+        runs = Results(folder).recorded()
+        ended = {one.run for one in noted if one.outcome}
+        recorded, damaged = _recorded(runs, ended, read)
         tries += [*_without_end(noted, recorded), *recorded]
         problems += [*unreadable, *damaged]
     tries.sort(key=lambda one: one.began)
     return Collected(tuple(tries), tuple(problems))
+
+
+def collect_recent(
+    folder: Path, since: datetime, count: int, others: Callable[[set[int]], Iterable[int]]
+) -> Collected:
+    """Read what was tried of one case since a moment, and nothing older.
+
+    Args:
+        count: How many runs there are since then.
+        others: Returns the numbers of those whose records are to be read, without those that it is
+            given; asked only if the log tells of fewer.
+    """
+    noted, unreadable = read_tries(folder, since=since)
+    ended = {one.run for one in noted if one.outcome}
+    there = Results(folder)
+    missing = others(ended) if len(ended) < count else ()
+    runs = {n: run for n in missing if (run := there.run(n)).is_recorded}
+    recorded, damaged = _recorded(runs, ended, read_excerpt)
+    tries = sorted([*_without_end(noted, recorded), *recorded], key=lambda one: one.began)
+    return Collected(tuple(tries), (*unreadable, *damaged)).since(since)
 
 
 def results_below(base: Path) -> list[Path]:
@@ -194,12 +217,12 @@ def _has_tries(folder: Path) -> bool:
 
 
 def _recorded(
-    folder: Path, noted: set[int], read: Callable[[Path], RunRecord]
+    runs: Mapping[int, RunFolder], noted: set[int], read: Callable[[Path], RunRecord]
 ) -> tuple[list[RunAttempt], list[str]]:
     """Return the tries that the log lacks, from the records, and what is wrong with these."""
     tries: list[RunAttempt] = []
     problems: list[str] = []
-    for number, run in Results(folder).recorded().items():
+    for number, run in runs.items():
         if number in noted:
             continue
         if not run.record.exists() and surely_krowns(run.path):

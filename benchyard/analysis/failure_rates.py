@@ -8,6 +8,7 @@ from math import sqrt
 
 from benchyard.analysis.executions import WHOLE_RUN, StepTry
 from benchyard.core.model import Outcome
+from benchyard.results.reasons import reason, without_run
 
 #: Two-sided 95 % of the normal distribution.
 _Z = 1.96
@@ -70,6 +71,11 @@ def least_rate(some: int, of_all: int) -> float:
     return min(max(0.0, least), rate)  # what is beyond is rounding
 
 
+def most_rate(some: int, of_all: int) -> float:
+    """Return the greatest rate that ``some`` of ``of_all`` leave likely; see ``least_rate``."""
+    return 1 - least_rate(of_all - some, of_all)
+
+
 def _ending(execution: StepTry) -> str:
     if execution.outcome is None:
         return "no_end"
@@ -105,6 +111,20 @@ def _fragile(several: Sequence[StepTry], count: int) -> Fragile:
 def _order(step: Fragile) -> tuple[float, int, str, bool, str]:
     whole = step.step != WHOLE_RUN
     return (-step.fragility, -len(step.troubled), step.case, whole, step.step)
+
+
+def by_reason(found: Iterable[StepTry]) -> list[tuple[str, list[StepTry]]]:
+    """Return why executions got into trouble, the most frequent reason first.
+
+    Each with its executions, oldest first; errors that differ in the number of the run are alike.
+    """
+    grouped: dict[str, list[StepTry]] = {}
+    for one in sorted(found, key=lambda one: one.began):
+        if one.in_trouble:
+            error = one.last_error
+            why = without_run(reason(error)) if error else _ending(one).replace("_", " ")
+            grouped.setdefault(why, []).append(one)
+    return sorted(grouped.items(), key=lambda pair: -len(pair[1]))
 
 
 def troubled(steps: Iterable[Fragile]) -> list[StepTry]:

@@ -1,21 +1,56 @@
 """The catalogue: what there is below its roots, asked by id or by query."""
 
 import hashlib
+import logging
 import os
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import datetime
+import sqlite3
+import weakref
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from tempfile import mkdtemp
+from threading import Lock
+from typing import Any, TypeVar
 
-from benchyard.catalogue.entry import RUN, CaseEntry, Entry, identified
-from benchyard.catalogue.formats.contract import Found, Listing
-from benchyard.catalogue.formats.mindspore import MINDSPORE
+from benchyard import __version__
+from benchyard.catalogue import reading
+from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
+from benchyard.catalogue.formats import FORMATS
+from benchyard.catalogue.index import Index, fact
 from benchyard.catalogue.query import Page, Query
-from benchyard.core.errors import NotFoundError, RecordError
-from benchyard.results.folders import RunFolder, run_number
-from benchyard.results.record import RunRecord, read_record
+from benchyard.catalogue.scan import Scan
+from benchyard.catalogue.watch import Watcher
+from benchyard.core.errors import InputError, NotFoundError
+from benchyard.core.places import home
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+#: What finds entries, whose index is of use to no other.
+_READERS = " ".join((__version__, *(one.name for one in FORMATS)))
+#: Totals and lists of values that are remembered.
+_MOST_REMEMBERED = 256
+#: A watcher is waited for so long.
+_FIRST_LOOK_SECONDS = 2.0
+_DAMAGED = ("malformed", "not a database", "no such table", "no such column")
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How new what the catalogue knows is.
+
+    Args:
+        looked_s: When all folders were last looked at, in seconds since the epoch; 0 is never.
+        looking: Whether they are being looked at now.
+        watched: Whether changes are seen as they happen.
+        note: Why they are not, and what is done instead; empty is right.
+    """
+
+    looked_s: float
+    looking: bool
+    watched: bool
+    note: str
 
 
 class Catalogue:
@@ -23,30 +58,137 @@ class Catalogue:
 
     Args:
         roots: Folders to search.
-        index: The file that remembers what was found; None keeps it in memory.
+        index: The file that remembers what was found; None takes one in the lab's own folder.
+        look: Whether to look at the folders at once; else what was known before is told until the
+            first ``refresh``.
     """
 
-    def __init__(self, roots: Sequence[Path], index: Path | None = None) -> None:
-        self.roots = [root.resolve() for root in roots]
-        self._index = index
-        self._entries: dict[str, Entry] = {}
-        #: Grows whenever anything changes; answers of one generation are the same.
-        self.generation = 0
-        self.refresh()
+    def __init__(
+        self, roots: Sequence[Path], index: Path | None = None, *, look: bool = True
+    ) -> None:
+        self.roots = _without_nested(roots)
+        self._index = _opened(index or index_of(self.roots))
+        self._remembered: dict[tuple[str, ...], tuple[float, Any]] = {}
+        self._lock = Lock()
+        self._looking = 0
+        self._watcher: Watcher | None = None
+        self._close = weakref.finalize(self, self._index.close)
+        if look:
+            self.refresh()
 
-    def refresh(self) -> None:
-        """See what is new, changed and gone."""
-        self._entries = {entry.id: entry for root in self.roots for entry in _found(root)}
-        self.generation += 1
+    # -- looking
+
+    def refresh(self, stopped: Callable[[], bool] = lambda: False) -> None:
+        """See what is new, changed and gone.
+
+        Args:
+            stopped: Asked while it looks; what was found until then stays, and the next look goes
+                on.
+        """
+        self._look(Scan.everywhere, stopped)
+
+    def refresh_folders(self) -> None:
+        """See what is new and gone, but not what changed inside of runs and files."""
+        self._look(Scan.in_folders)
+
+    def refresh_around(self, paths: Iterable[Path]) -> None:
+        """See what changed in the folders of these paths, and wherever another look is due."""
+        self._look(lambda scan: scan.around(paths))
+
+    def refresh_due(self) -> None:
+        """See how runs under way went on, and look again at what had just changed."""
+        if self._ask(Scan.is_due):
+            self._look(Scan.where_due)
+
+    def _look(
+        self, how: Callable[[Scan], None], stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        with self._lock:
+            self._looking += 1
+        try:
+            self._mending(lambda: self._look_once(how, stopped))
+        finally:
+            with self._lock:
+                self._looking -= 1
+
+    def _look_once(self, how: Callable[[Scan], None], stopped: Callable[[], bool]) -> None:
+        with self._index.looking() as connection:
+            how(Scan(connection, self.roots, FORMATS, stopped))
+
+    def folders(self) -> dict[Path, int]:
+        """Return the folders in which something may appear, with their inodes; no runs."""
+        rows = self._ask(Scan.folders)
+        return {Path(os.fsdecode(path)): inode for path, inode in rows}
+
+    # -- watching
+
+    def watch(self) -> None:
+        """Begin to look at what changes, in the background.
+
+        It returns when all folders were looked at once, or after some seconds: a first look at very
+        many runs takes longer, and what it has found so far is told meanwhile.
+        """
+        if self._watcher is None:
+            self._watcher = Watcher(self)
+            self._watcher.start(_FIRST_LOOK_SECONDS)
+
+    def stop_watching(self) -> None:
+        """Stop that; returns when nothing is looked at any more."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()
+
+    @contextmanager
+    def watching(self) -> Generator["Catalogue"]:
+        """Look at what changes as long as the block runs."""
+        self.watch()
+        try:
+            yield self
+        finally:
+            self.stop_watching()
+
+    def close(self) -> None:
+        """Stop watching, and close the index."""
+        self.stop_watching()
+        self._close()
+
+    @property
+    def generation(self) -> int:
+        """Grows whenever anything changes; answers of one generation are the same."""
+        return self._ask(lambda connection: int(fact(connection, "generation")))
+
+    @property
+    def freshness(self) -> Freshness:
+        """How new what is known is."""
+        looked_s = self._ask(lambda connection: fact(connection, "looked_s"))
+        watcher = self._watcher
+        note = watcher.note if watcher else "nothing is watched: look again with a refresh"
+        return Freshness(looked_s, bool(self._looking), watcher is not None and not note, note)
+
+    # -- asking
 
     def page(self, query: Query) -> Page:
-        """Return a page of the entries that are asked for."""
-        found = [entry for entry in self._entries.values() if _matches(entry, query)]
-        found.sort(
-            key=lambda entry: entry.started_s or entry.updated_s, reverse=query.sort.startswith("-")
-        )
-        end = None if query.limit is None else query.offset + query.limit
-        return Page(found[query.offset : end], len(found))
+        """Return a page of the entries that are asked for.
+
+        Raises:
+            InputError: If the order or the cursor is none.
+        """
+
+        def asked(connection: sqlite3.Connection) -> Page:
+            count = self._remember(connection, "total", query, reading.total)
+            return reading.page(connection, self.roots, query, count)
+
+        return self._ask(asked)
+
+    def page_by_number(self, query: Query, number: int, limit: int = 10) -> Page:
+        """Return a page by its number from 0, as MindInsight's ``offset`` counts.
+
+        Raises:
+            InputError: If the order is none, or a number is negative.
+        """
+        if number < 0 or limit < 1:
+            raise InputError(f"there is no page {number} of {limit} entries: pages count from 0")
+        return self.page(replace(query, offset=number * limit, limit=limit, after=None))
 
     def entry(self, entry_id: str) -> Entry:
         """Return one entry.
@@ -54,20 +196,30 @@ class Catalogue:
         Raises:
             NotFoundError: If there is none with this id.
         """
-        try:
-            return self._entries[entry_id]
-        except KeyError:
-            raise NotFoundError(f"there is no entry {entry_id!r} in the catalogue") from None
+        found = self._ask(lambda connection: reading.entry(connection, self.roots, entry_id))
+        if found is None:
+            raise NotFoundError(f"there is no entry {entry_id!r} in the catalogue")
+        return found
 
-    def cases(self, query: Query | None = None) -> list[CaseEntry]:
-        """Return the cases of the runs that are asked for, the one with the newest run first."""
-        query = query or Query()
-        by_folder: dict[Path, list[Entry]] = {}
-        for entry in self._entries.values():
-            if entry.format == RUN and _matches(entry, query):
-                by_folder.setdefault(entry.place.parent, []).append(entry)
-        cases = [_case(entries) for entries in by_folder.values()]
-        return sorted(cases, key=lambda case: -(case.newest_s or 0))
+    def cases(
+        self, query: Query | None = None, *, offset: int = 0, limit: int | None = None
+    ) -> list[CaseEntry]:
+        """Return the cases of the runs that are asked for, the one with the newest run first.
+
+        Args:
+            query: Of the runs; its order, offset and limit do not count.
+            offset: Cases to skip.
+            limit: At most so many cases; None is all.
+        """
+        asked, limits = query or Query(), _limits(offset, limit)
+        return self._ask(lambda connection: reading.cases(connection, self.roots, asked, limits))
+
+    def count_cases(self, query: Query | None = None) -> int:
+        """Return how many cases have runs that are asked for."""
+        asked = query or Query()
+        return self._ask(
+            lambda connection: self._remember(connection, "cases", asked, reading.count_cases)
+        )
 
     def case(self, case_id: str) -> CaseEntry:
         """Return one case.
@@ -75,103 +227,117 @@ class Catalogue:
         Raises:
             NotFoundError: If there is none with this id.
         """
-        for case in self.cases():
-            if case.id == case_id:
-                return case
-        raise NotFoundError(f"there is no case {case_id!r} in the catalogue")
+        found = self._ask(lambda connection: reading.case(connection, self.roots, case_id))
+        if found is None:
+            raise NotFoundError(f"there is no case {case_id!r} in the catalogue")
+        return found
 
-    def values(self, field: str, query: Query | None = None) -> dict[str, int]:
-        """Return the values of a field among the runs, with their number, most frequent first.
+    def changed_since(
+        self, since_s: float, *, offset: int = 0, limit: int | None = None
+    ) -> list[CaseEntry]:
+        """Return the cases with a run that began at or after a time, the newest first.
 
         Args:
-            field: ``host``, ``case``, ``tag``, ``outcome``, ``commit``, ``version`` or ``format``.
+            since_s: Seconds since the epoch.
         """
-        found = self.page(replace(query or Query(), offset=0, limit=None, after=None)).entries
-        return dict(Counter(one for entry in found for one in _values(entry, field)).most_common())
+        limits = _limits(offset, limit)
+        return self._ask(
+            lambda connection: reading.changed_since(connection, self.roots, since_s, limits)
+        )
+
+    def steps_of(self, case_id: str) -> list[StepOfRun]:
+        """Return the steps of all runs of a case, in the order of their beginnings."""
+        return self._ask(lambda connection: reading.steps_of(connection, case_id))
+
+    def values(self, field: str, query: Query | None = None) -> dict[str, int]:
+        """Return the values of a field among the entries, with their number, most frequent first.
+
+        Args:
+            field: ``host``, ``case``, ``tag``, ``outcome``, ``commit``, ``version``, ``format``,
+                ``parameter`` (names of parameters) or ``parameter:NAME``.
+
+        Raises:
+            InputError: If there is no such field.
+        """
+
+        def asked(connection: sqlite3.Connection, given: Query) -> dict[str, int]:
+            return reading.values(connection, field, given)
+
+        return self._ask(
+            lambda connection: dict(
+                self._remember(connection, f"values of {field}", query or Query(), asked)
+            )
+        )
+
+    def _remember(
+        self,
+        connection: sqlite3.Connection,
+        what: str,
+        query: Query,
+        answer: Callable[[sqlite3.Connection, Query], T],
+    ) -> T:
+        """Return what does not depend on the page, once for each generation."""
+        generation = fact(connection, "generation")
+        key = (what, repr(replace(query, sort="", offset=0, limit=None, after=None)))
+        known = self._remembered.get(key)
+        if known is not None and known[0] == generation:
+            return known[1]
+        found = answer(connection, query)
+        with self._lock:
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = generation, found
+        return found
+
+    def _ask(self, answer: Callable[[sqlite3.Connection], T]) -> T:
+        def ask() -> T:
+            with self._index.reading() as connection:
+                return answer(connection)
+
+        try:
+            return ask()
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+        self.refresh()
+        return ask()
+
+    def _mending(self, work: Callable[[], None]) -> None:
+        """Do it again with a new index if the file turns out to be damaged."""
+        try:
+            work()
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            logger.warning("%s was damaged, and is made anew", self._index.path)
+            self._index.make_anew()
+            work()
 
 
-def _identified(path: Path) -> str:
-    return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    return any(words in str(error) for words in _DAMAGED)
 
 
-def _values(entry: Entry, field: str) -> Sequence[str]:
-    if field == "tag":
-        return entry.tags
-    if field == "version":
-        return [f"{name}={version}" for name, version in entry.versions.items()]
-    return [str(getattr(entry, field) or "")]
+def _limits(offset: int, limit: int | None) -> tuple[int, int]:
+    return -1 if limit is None else max(limit, 0), max(offset, 0)
 
 
-def _matches(entry: Entry, query: Query) -> bool:
-    return (
-        all(word.lower() in f"{entry.title} {entry.path}".lower() for word in query.text.split())
-        and (not query.formats or entry.format in query.formats)
-        and (not query.outcomes or entry.outcome in query.outcomes)
-        and (query.since_s is None or (entry.started_s or entry.updated_s) >= query.since_s)
-        and (not query.hosts or entry.host in query.hosts)
-        and (not query.results or _identified(entry.place.parent) in query.results)
-    )
+def _without_nested(roots: Sequence[Path]) -> list[Path]:
+    """Return the folders, sorted, without those that lie in another one."""
+    resolved = sorted({root.resolve() for root in roots})
+    return [one for one in resolved if not any(other in one.parents for other in resolved)]
 
 
-def _found(root: Path) -> Iterator[Entry]:
-    for folder, names, files in os.walk(root):
-        yield from _mindspore(root, Path(folder), names, files)
-        for name in names:
-            if run_number(name):
-                run = RunFolder(Path(folder) / name)
-                if run.record.is_file():
-                    yield _entry(root, run)
+def index_of(roots: Sequence[Path]) -> Path:
+    """Return the file that remembers what is below folders."""
+    digest = hashlib.sha256(b"\0".join(os.fsencode(root) for root in roots)).hexdigest()[:16]
+    return home() / "catalogue" / f"{digest}.sqlite"
 
 
-def _mindspore(root: Path, folder: Path, names: list[str], files: list[str]) -> Iterator[Entry]:
-    path = folder.relative_to(root).as_posix()
-    for one in MINDSPORE:
-        for _ in one.detect(Listing(folder, frozenset(files), frozenset(names))):
-            entry = one.describe(Found(identified(folder, one.name), root, path))
-            if entry is not None:
-                yield entry
-
-
-def _entry(root: Path, run: RunFolder) -> Entry:
-    status = run.record.stat()
-    place = (_identified(run.path), RUN, root, run.path.relative_to(root).as_posix())
-    times = (status.st_mtime, status.st_mtime)
+def _opened(path: Path) -> Index:
     try:
-        record = read_record(run.path)
-    except RecordError as error:
-        return Entry(*place, *times, title=run.path.name, broken=str(error))
-    return Entry(
-        *place,
-        *times,
-        title=str(record.case.get("title") or ""),
-        case=str(record.case.get("name") or ""),
-        point=cast("dict[str, str]", record.case.get("point") or {}),
-        run=record.run,
-        outcome=record.outcome,
-        started_s=datetime.fromisoformat(record.started_at).timestamp(),
-        duration_s=record.duration_s,
-        host=str(record.environment.get("host") or ""),
-        counts=_counts(record),
-    )
-
-
-def _counts(record: RunRecord) -> dict[str, int]:
-    return {"steps": len(record.steps), "attempts": sum(len(s.attempts) for s in record.steps)}
-
-
-def _case(entries: Sequence[Entry]) -> CaseEntry:
-    newest = max(entries, key=lambda entry: entry.started_s or 0)
-    folder = newest.place.parent
-    return CaseEntry(
-        id=_identified(folder),
-        root=newest.root,
-        path=folder.relative_to(newest.root).as_posix(),
-        title=newest.title,
-        case=newest.case,
-        point=newest.point,
-        tags=newest.tags,
-        runs=len(entries),
-        failed=sum(entry.outcome != "completed" for entry in entries),
-        newest_s=newest.started_s,
-        hosts=tuple(sorted({entry.host for entry in entries if entry.host})),
-    )
+        return Index(path, _READERS)
+    except (OSError, sqlite3.OperationalError) as error:
+        elsewhere = Path(mkdtemp(prefix="benchyard-catalogue-")) / path.name
+        logger.warning("the index %s cannot be used (%s): %s instead", path, error, elsewhere)
+        return Index(elsewhere, _READERS)

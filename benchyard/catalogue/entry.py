@@ -10,6 +10,12 @@ from benchyard.core.model import Json
 
 #: Format of runs that Benchyard made.
 RUN = "run"
+#: Format of runs that KROWN made.
+KROWN_RUN = "krown-run"
+#: Formats whose entries are the runs of a case.
+RUNS = (RUN, KROWN_RUN)
+#: Format of a folder that cannot be listed.
+FOLDER = "folder"
 
 
 def identified(path: Path, kind: str = "") -> str:
@@ -19,6 +25,29 @@ def identified(path: Path, kind: str = "") -> str:
         kind: Tells several things at one place apart.
     """
     return hashlib.sha256(os.fsencode(path) + b"\0" * bool(kind) + kind.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class StepEntry:
+    """A step of one run.
+
+    Args:
+        index: Its position in the case, from 1.
+        step: Its id.
+        measure: Whether it counts in statistics.
+        median_s: Of its measured repetitions (s); None if it did not complete.
+        attempts: How often its command was tried.
+        suspect: Whether something disturbed it.
+    """
+
+    index: int
+    step: str
+    name: str
+    measure: bool
+    outcome: str
+    median_s: float | None
+    attempts: int
+    suspect: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +78,7 @@ class Entry:
         tags: Of its case.
         counts: What it contains, such as ``steps``, ``attempts``, ``suspect``.
         parameters: Matrix point and parameters of steps (``STEP.NAME``), for filters.
+        steps: As its format describes them; lists leave them out (``Catalogue.steps_of``).
     """
 
     id: str
@@ -72,6 +102,7 @@ class Entry:
     tags: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    steps: tuple[StepEntry, ...] = ()
 
     @property
     def place(self) -> Path:
@@ -108,3 +139,22 @@ class CaseEntry:
     def results(self) -> Path:
         """The folder with the runs."""
         return self.root / self.path
+
+
+@dataclass(frozen=True, slots=True)
+class StepOfRun:
+    """A step of one run of a case, with what tells the run.
+
+    Args:
+        entry: Id of the run.
+        run: Its number.
+        versions: Resource to version.
+    """
+
+    entry: str
+    run: int | None
+    started_s: float | None
+    host: str
+    commit: str
+    versions: Mapping[str, str]
+    step: StepEntry

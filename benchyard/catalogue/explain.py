@@ -1,5 +1,6 @@
 """Explain jobs by the calls of MindInsight's ``ExplainManager``."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -37,7 +38,8 @@ def explain_jobs(catalogue: Catalogue, offset: int = 0, limit: int | None = None
     """
     if offset < 0 or (limit is not None and limit < 1):
         raise InputError("offset must be 0 or more, and limit 1 or more")
-    query = Query(formats=(MindsporeExplain.name,), sort="-updated", offset=offset, limit=limit)
+    # Jobs do not say when they began, so this is by their last change; the index has this order.
+    query = Query(formats=(MindsporeExplain.name,), sort="-started", offset=offset, limit=limit)
     return catalogue.page(query)
 
 
@@ -60,6 +62,7 @@ def listed(entry: Entry) -> dict[str, Any]:
     }
 
 
+_ID = re.compile("[0-9a-f]{16}")
 _COUNTS = ("summary_files", "lineage_files", "explain_files", "graph_files")
 
 
@@ -145,7 +148,7 @@ class ExplainManager:
             for place in (root / name for root in self._catalogue.roots):
                 if entry := self._known(identified(place, MindsporeExplain.name)):
                     return entry
-        return self._known(name)
+        return self._known(name) if _ID.fullmatch(name) else None
 
     def _known(self, entry_id: str) -> Entry | None:
         try:

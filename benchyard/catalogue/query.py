@@ -30,6 +30,7 @@ class Condition:
 
 
 #: What entries may be sorted by, beside ``parameter:NAME``; a ``-`` before it means descending.
+#: ``started`` is when it began, or else changed. What is not known comes first, ascending.
 SORTS = ("started", "updated", "created", "title", "run", "outcome", "duration", "host", "path")
 
 
@@ -43,6 +44,7 @@ class Query:
         text: Words to be found in case, point, tags, host, commit, versions, outcome, path; a word
             matches its beginnings.
         results: Ids of cases (``CaseEntry.id``).
+        commits: Whole, or their beginnings.
         versions: ``RESOURCE=VERSION``, or a version alone.
         broken: None asks for both.
         since_s: Began, or else changed, at or after it; seconds since the epoch.
@@ -50,8 +52,8 @@ class Query:
         sort: One of ``SORTS`` or ``parameter:NAME``, with ``-`` before it for descending.
         offset: Entries to skip.
         limit: At most so many; None is all.
-        after: Cursor of a page before (``Page.next``); replaces the offset, and costs the same at
-            any depth.
+        after: Cursor of another page (``Page.next`` or ``Page.previous``); replaces the offset,
+            and costs the same at any depth.
     """
 
     text: str = ""

@@ -104,12 +104,32 @@ def read_results(title: str, results: Path) -> KrownResults:
         except RecordError as error:
             unread[number] = error
     most = max((part.step for _, found in scans.values() for part in found.parts), default=0)
-    steps = declared or [_Declared(f"step{n}", f"step {n}") for n in range(1, most + 1)]
+    steps = declared or _unnamed(most)
     runs = [
         _Run(folder, _record(title, n, folder, s, steps), s) for n, (folder, s) in scans.items()
     ]
     unnamed = [] if declared or not metadata.exists() else [_no_names(metadata)]
     return _judged(runs, unread, unnamed)
+
+
+def read_run(title: str, folder: Path) -> RunRecord:
+    """Read one run that KROWN made.
+
+    Args:
+        title: Of the case.
+        folder: The run's; metadata.json beside its results names the steps.
+
+    Raises:
+        RecordError: If it cannot be read.
+    """
+    declared = _declared(folder.parent.parent / "metadata.json")
+    found = _scanned(folder / METRICS_FILE, len(declared) or MOST_STEPS)
+    most = max((part.step for part in found.parts), default=0)
+    return _record(title, RunFolder(folder).number, folder, found, declared or _unnamed(most))
+
+
+def _unnamed(most: int) -> list[_Declared]:
+    return [_Declared(f"step{n}", f"step {n}") for n in range(1, most + 1)]
 
 
 def _scanned(path: Path, most: int) -> Scan:

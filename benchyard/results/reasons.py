@@ -46,7 +46,12 @@ def fail_alike(records: Sequence[RunRecord]) -> bool:
 
 def failure_of(record: RunRecord) -> str:
     """Return why a run failed without what names the run: alike for runs that failed alike."""
-    return _FOLDER.sub("run_#", why_failed(record))
+    return without_run(why_failed(record))
+
+
+def without_run(text: str) -> str:
+    """Return a text without what names the run: alike for what failed alike."""
+    return _FOLDER.sub("run_#", text)
 
 
 def failed_alike(failed: Iterable[RunRecord]) -> list[list[RunRecord]]:

@@ -6,6 +6,7 @@ Browsers ask again each time, and are told that nothing changed if it did not (E
 
 import asyncio
 import gzip
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from hashlib import sha256
@@ -26,6 +27,9 @@ _LONGEST = 60.0
 _SMALLEST_TO_PACK = 1_000
 _KEPT = ("text/html", "text/csv", "application/json", "image/svg+xml", "image/png", "text/markdown")
 _FRESH = "benchyard.fresh"
+
+#: What is sent while it is made or read, perhaps for hours; nobody waits for another's.
+_STREAMED = re.compile(r"/static/|/run/[^/]+/(?:live$|log$|file/)")
 
 RawHeaders = list[tuple[bytes, bytes]]
 
@@ -70,7 +74,7 @@ class Answers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with what is kept, or else with what the application makes."""
-        if scope["type"] != "http" or scope["path"].startswith("/static/"):
+        if scope["type"] != "http" or _STREAMED.match(scope["path"]):
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)

@@ -1,15 +1,15 @@
 """The curves of a run for the explorer: data for its script, and the picture without it."""
 
-from collections.abc import Sequence
 from math import isfinite
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 
 from benchyard.core.errors import InputError, RecordError
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import JsonObject
 from benchyard.core.places import home
 from benchyard.show.curves.columns import Source, sources_of
+from benchyard.show.curves.growing import GrowingCurves
 from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase, bars_of, phases_of
 from benchyard.show.curves.thinning import ThinLine, Thinned, short, thinned
 from benchyard.web.runs import ShownRun
@@ -27,21 +27,16 @@ Points = Annotated[int, Query(ge=2, le=4000)]
 
 
 class RunCurves:
-    """The curves of a run.
+    """The curves of a run, or of one that goes on so far.
 
     Raises:
         RecordError: If its samples cannot be read, or there are none.
     """
 
-    def __init__(self, shown: ShownRun, sources: Sequence[Source] | None = None) -> None:
+    def __init__(self, shown: ShownRun) -> None:
         self._shown = shown
         record = shown.record
-        told = record.collector.get("interval_s") if record else None
-        interval = (
-            float(told) if isinstance(told, int | float) and 0 < told < _LATEST else _INTERVAL
-        )
-        kept = home() / "catalogue" / "curves"
-        self._sources = sources or sources_of(shown.entry.place, float(interval), kept)
+        self._sources = _growing(shown) if shown.under_way else _sources(shown)
         self._bars: tuple[Bar, ...] = bars_of(record) if record else ()
         self._phases: tuple[Phase, ...] = phases_of(record) if record else ()
         last = max((float(s.at_s[-1]) for s in self._sources if len(s.at_s)), default=0.0)
@@ -50,7 +45,7 @@ class RunCurves:
         if not (last > 0 and self.length_s <= _LATEST):
             raise RecordError(f"{shown.entry.place}: there are no samples that make curves")
 
-    def between(self, from_s: float | None, to_s: float | None, points: int) -> JsonObject:
+    def between(self, from_s: float | None, to_s: float | None, points: int) -> dict[str, Any]:
         """Return the curves between two moments, the whole run if they are left out.
 
         Raises:
@@ -68,7 +63,7 @@ class RunCurves:
             "exact": thin.exact,
             "samples": thin.samples,
             "at_s": thin.at_s.round(6).tolist(),
-            "panels": _panels(thin),
+            "panels": panels_of(thin),
             "steps": [_bar(one) for one in self._bars[:_MOST_BARS]],
             "phases": [_phase(one) for one in self._phases[:_MOST_BARS]],
         }
@@ -88,7 +83,26 @@ class RunCurves:
         )
 
 
-def _panels(thin: Thinned) -> list[Json]:
+def _sources(shown: ShownRun) -> list[Source]:
+    told = shown.record.collector.get("interval_s") if shown.record else None
+    known = told if isinstance(told, int | float) and 0 < told < _LATEST else _INTERVAL
+    interval = float(known)
+    return sources_of(shown.entry.place, interval, home() / "catalogue" / "curves")
+
+
+def _growing(shown: ShownRun) -> list[Source]:
+    curves = GrowingCurves(shown.folder.raw, shown.entry.started_s)
+    try:
+        curves.look()
+        return curves.sources()
+    except OSError as error:
+        raise RecordError(f"{shown.folder.raw}: not readable: {error}") from error
+    finally:
+        curves.close()
+
+
+def panels_of(thin: Thinned) -> list[dict[str, Any]]:
+    """Return the panels that have lines."""
     return [
         {
             "name": panel.name,
@@ -100,8 +114,8 @@ def _panels(thin: Thinned) -> list[Json]:
     ]
 
 
-def _thin_line(line: ThinLine, *, exact: bool) -> JsonObject:
-    told: JsonObject = {"name": line.name, "of_host": line.of_host, "mean": short(line.mean)}
+def _thin_line(line: ThinLine, *, exact: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": line.name, "of_host": line.of_host, "mean": short(line.mean)}
     return told if exact else {**told, "least": short(line.least), "most": short(line.most)}
 
 

@@ -21,7 +21,7 @@ _MEASUREMENTS = (
     Column("stdev", "Std. dev.", figure=True),
     Column("min", "Min", figure=True),
     Column("max", "Max", figure=True),
-    Column("note", "Note"),
+    Column("note", "Note", wide=True),
 )
 _VALUES = (
     Column("benchmark", "Benchmark", wide=True),

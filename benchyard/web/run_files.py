@@ -1,4 +1,4 @@
-"""Files of a run's folder: opened only if they lie in it, and sent as text or as a download."""
+"""Files of a folder: opened only if they lie in it, sent as text, picture or download."""
 
 import os
 import re
@@ -31,6 +31,15 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 
+#: Beginnings of pictures that cannot hold a script. Source: mimesniff.spec.whatwg.org, 6.1.
+_IMAGES = (
+    (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
+    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
+    (re.compile(rb"GIF8[79]a"), "image/gif"),
+    (re.compile(rb"BM"), "image/bmp"),
+    (re.compile(rb"RIFF....WEBPVP", re.DOTALL), "image/webp"),
+)
+
 
 def open_in(folder: Path, path: str) -> IO[bytes]:
     """Open a regular file of a run's folder.
@@ -45,10 +54,22 @@ def open_in(folder: Path, path: str) -> IO[bytes]:
         InputError: If there is none, or it lies elsewhere.
     """
     refused = InputError(f"the run has no file {quote(path)} that can be shown")
+    if path not in RUN_FILES and not RunFolder(folder).record.is_file():
+        raise refused
+    return open_below(folder, path, refused)
+
+
+def open_below(folder: Path, path: str, refused: InputError) -> IO[bytes]:
+    """Open a regular file of a folder, wherever links lead.
+
+    Args:
+        path: Below the folder, with ``/``.
+
+    Raises:
+        InputError: ``refused``, if there is none, or it lies elsewhere or among work in progress.
+    """
     parts = PurePosixPath(path).parts
     if "\0" in path or path.startswith("/") or ".." in parts or WORK in parts[:1]:
-        raise refused
-    if path not in RUN_FILES and not RunFolder(folder).record.is_file():
         raise refused
     try:
         inside = folder.resolve(strict=True)
@@ -73,11 +94,27 @@ def send_file(folder: Path, path: str) -> Response:
     """
     stream = open_in(folder, path)
     first = stream.read(_PART)
+    return _sent(stream, first, path, "text/plain; charset=utf-8" if _is_text(first) else None)
+
+
+def send_image(folder: Path, path: str, refused: InputError) -> Response:
+    """Answer with a file of a folder: a picture by its first bytes, all else as a download.
+
+    Raises:
+        InputError: See ``open_below``.
+    """
+    stream = open_below(folder, path, refused)
+    first = stream.read(_PART)
+    kind = next((kind for beginning, kind in _IMAGES if beginning.match(first)), None)
+    return _sent(stream, first, path, kind)
+
+
+def _sent(stream: IO[bytes], first: bytes, path: str, shown_as: str | None) -> Response:
+    """Answer with an opened file that was begun to be read; None lets it be downloaded."""
     name = quoted(PurePosixPath(path).name, safe="")
-    kind, place = ("text/plain; charset=utf-8", "inline")
-    if not _is_text(first):
-        kind, place = ("application/octet-stream", "attachment")
+    place = "inline" if shown_as else "attachment"
     headers = {**_HEADERS, "Content-Disposition": f"{place}; filename*=UTF-8''{name}"}
+    kind = shown_as or "application/octet-stream"
     return StreamingResponse(_parts(stream, first), media_type=kind, headers=headers)
 
 

@@ -182,10 +182,9 @@ def outputs_table(shown: ShownRun) -> DataTable:
 
 def _output(shown: ShownRun, one: Mapping[str, Json]) -> list[Cell]:
     path, size, digest = str(one.get("path")), one.get("bytes"), one.get("sha256")
-    known = isinstance(size, int) and not isinstance(size, bool)
     return [
         Cell(path, href=file_address(shown, path)),
-        _figure(size, "size_bytes") if known else Cell(None),
+        _figure(size if isinstance(size, int) else None, "size_bytes"),
         Cell(digest, str(digest)[:16] if digest else None),
     ]
 

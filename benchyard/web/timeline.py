@@ -24,6 +24,8 @@ _LONGEST = 90
 #: Bars that begin in the same part of so many are drawn as the longest of them.
 _PARTS = 1000
 _MARKS = 5
+#: Share of the width beyond which a mark has no room for its text.
+_LAST_MARK = 0.95
 
 
 class Bar(NamedTuple):

@@ -10,12 +10,13 @@ from typing import Any, cast
 from fastapi import APIRouter, Depends, Request, Response
 from markupsafe import Markup
 
+from benchyard.analysis.comparison.wording import figure
 from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.core.wording import duration
 from benchyard.show.traces import report
-from benchyard.statistics.figures import percent, plural
+from benchyard.statistics.figures import percent
 from benchyard.traces.difference import Names
 from benchyard.traces.model import Trace
 from benchyard.traces.statistics import TraceStatistics, statistics_of
@@ -26,7 +27,7 @@ from benchyard.web.tables import Cell, Column, DataTable, add_table
 
 _NS_PER_S = 1e9
 #: Pixels across of a flame graph.
-_FLAME_WIDTHS: Mapping[Width, int] = {"page": 1200, "narrow": 640}
+FLAME_WIDTHS: Mapping[Width, int] = {"page": 1200, "narrow": 640}
 #: Names that all paths of a flame graph may have together; beyond, its texts alone fill the memory.
 _MOST_NAMES = 4_000_000
 #: Traces whose figures are kept.
@@ -160,7 +161,7 @@ def counters_table(source: TraceSource, part: Part) -> DataTable:
             Cell(one.name),
             Cell(one.unit, one.unit or "-"),
             *(
-                Cell(value, None if value is None else f"{value:,.6g}")
+                Cell(value, figure(value, one.unit))
                 for value in (one.least, one.mean, one.most, one.last)
             ),
         )
@@ -206,7 +207,7 @@ def drawn_flame(source: TraceSource, kind: Kind, width: Width = "page") -> bytes
     from benchyard.show.traces.flame import flame_picture  # noqa: PLC0415 - with matplotlib
 
     totals = path_totals(source.statistics())
-    return flame_picture(totals, kind, source.title, width=_FLAME_WIDTHS[width])
+    return flame_picture(totals, kind, source.title, width=FLAME_WIDTHS[width])
 
 
 def path_totals(found: TraceStatistics) -> dict[Names, float]:
@@ -217,19 +218,38 @@ def path_totals(found: TraceStatistics) -> dict[Names, float]:
     """
     from benchyard.show.traces.flame import DEEPEST  # noqa: PLC0415 - with matplotlib
 
-    depth: list[int] = []
-    for path in found.paths:
-        depth.append(1 + (depth[path.parent] if path.parent >= 0 else 0))
-    shallow: list[int] = [
-        number for number in found.by_path.which.tolist() if depth[number] <= DEEPEST
-    ]
-    if sum(depth[number] for number in shallow) > _MOST_NAMES:
+    refuse_deep(found, DEEPEST)
+    depth = _depths(found)
+    totals = zip(found.by_path.which.tolist(), found.by_path.total.tolist(), strict=True)
+    return {
+        found.path(number): total / _NS_PER_S
+        for number, total in totals
+        if depth[number] <= DEEPEST
+    }
+
+
+def refuse_deep(found: TraceStatistics, deepest: int | None = None) -> None:
+    """Refuse a trace whose paths have so many names that they fill the memory.
+
+    Args:
+        deepest: Only paths of at most so many names count.
+
+    Raises:
+        InputError: If they have.
+    """
+    names = sum(depth for depth in _depths(found) if deepest is None or depth <= deepest)
+    if names > _MOST_NAMES:
         raise InputError(
-            f"there are {len(shallow):,} paths, too many for a flame graph here; benchyard profile "
-            "--flame draws it"
+            f"its {len(found.paths):,} paths have {names:,} names, more than the "
+            f"{_MOST_NAMES:,} that are read here; benchyard profile reads them"
         )
-    totals = dict(zip(found.by_path.which.tolist(), found.by_path.total.tolist(), strict=True))
-    return {found.path(number): totals[number] / _NS_PER_S for number in shallow}
+
+
+def _depths(found: TraceStatistics) -> list[int]:
+    depths: list[int] = []
+    for path in found.paths:
+        depths.append(1 + (depths[path.parent] if path.parent >= 0 else 0))
+    return depths
 
 
 def timeline_of(source: TraceSource) -> Picture:
@@ -297,17 +317,22 @@ def _of_source(picture: Callable[[TraceSource], Picture], made: Any) -> Callable
     return endpoint
 
 
-def remarks_on(found: TraceStatistics) -> list[str]:
-    """Say what of the source is missing in the figures."""
-    return [str(loss) for loss in found.losses]
-
-
-def cards_of(found: TraceStatistics) -> list[tuple[str, str]]:
-    """Return the few figures of a trace."""
+def page_of(source: TraceSource) -> dict[str, Any]:
+    """Return what fills the page of a trace, ``entry.html``."""
+    found = source.statistics()
     first, last = found.span
-    return [
-        ("Span", duration((last - first) / _NS_PER_S)),
-        ("Slices", f"{int(found.by_name.count.sum()):,}"),
-        ("Names", plural(len(found.by_name), "name")),
-        ("Tracks", f"{len(found.tracks):,}"),
-    ]
+    pictures = [flame_of(source)] if len(found.by_name) else []
+    return {
+        "cards_shown": [
+            ("Span", duration((last - first) / _NS_PER_S)),
+            ("Slices", f"{int(found.by_name.count.sum()):,}"),
+            ("Names", f"{len(found.by_name):,}"),
+            ("Tracks", f"{len(found.tracks):,}"),
+        ],
+        "pictures": [*pictures, timeline_of(source)] if found.tracks or found.counters else [],
+        "tables": tables_of(source),
+        "remarks": [str(loss) for loss in found.losses],
+        "links": [("Flame graph with a text for each frame", f"{source.href}/flame")]
+        if pictures
+        else [],
+    }

@@ -34,7 +34,8 @@ def refused(request: Request, status: int, sentence: str) -> Response:
     """Answer with what is wrong: as JSON, text or a page, by the address and by ``Accept``."""
     suffix = request.url.path.rpartition("/")[2].rpartition(".")[2]
     accept = request.headers.get("accept", "")
-    if suffix == "json" or ("json" in accept and "html" not in accept):
+    of_api = suffix == "json" or request.url.path.startswith("/explain-jobs")
+    if of_api or ("json" in accept and "html" not in accept):
         return json_answer({"error": sentence}, status)
     if suffix in ("csv", "md", "svg", "png", "txt"):
         return PlainTextResponse(f"{sentence}\n".encode("utf-8", "backslashreplace"), status)

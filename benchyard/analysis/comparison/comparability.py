@@ -96,7 +96,7 @@ def _compare(
         return
     baseline, candidate = values
     known = _known(values)
-    texts = [", ".join(map(_shown, side)) for side in known]
+    texts = [", ".join(map(shown_value, side)) for side in known]
     mixed = [side for side, of in zip(_SIDES, known, strict=True) if len(of) > 1]
     if texts[0] == texts[1]:
         text = f"{what}: the runs on both sides differ among themselves ({texts[0]})"
@@ -120,11 +120,12 @@ def _known(values: Sequence[tuple[Json, ...]]) -> list[list[Json]]:
     return [[value for value in side if value is not None] for side in values]
 
 
-def _shown(value: Json) -> str:
+def shown_value(value: Json) -> str:
+    """Write a value of a record for people, shortened where it is long."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return " and ".join(map(_shown, value)) or "none"
+        return " and ".join(map(shown_value, value)) or "none"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     digest = _DIGEST.fullmatch(text)
     if digest:
@@ -160,7 +161,7 @@ def _resources(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
     names = dict.fromkeys(name for s in sides for r in s.everything for name in r.resources)
     for name in names:
         told = [
-            [_leaves(record.resources.get(name)) for record in side.everything] for side in sides
+            [leaves_of(record.resources.get(name)) for record in side.everything] for side in sides
         ]
         there = [any(name in record.resources for record in side.everything) for side in sides]
         if all(there):
@@ -172,7 +173,7 @@ def _resources(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
 
 def _on_one_side(name: str, at: int, told: Sequence[Sequence[Mapping[str, Json]]]) -> Mismatch:
     versions = [_values(leaves.get("version") for leaves in side) for side in told]
-    known = ", ".join(_shown(one) for one in versions[at] if one is not None)
+    known = ", ".join(shown_value(one) for one in versions[at] if one is not None)
     text = f"resource {name}{f' {known}' if known else ''}: in the {_SIDES[at]} only"
     return Mismatch(Weight.CHANGE, f"resource {name}", versions[0], versions[1], printable(text))
 
@@ -190,13 +191,17 @@ def _or_not_set(value: Json) -> Json:
     return "not set" if value is None else value
 
 
-def _leaves(value: Json, path: str = "") -> dict[str, Json]:
-    """Flatten objects: a setting that is named reads better than two whole objects."""
+def leaves_of(value: Json, path: str = "") -> dict[str, Json]:
+    """Flatten objects: a setting that is named reads better than two whole objects.
+
+    Args:
+        path: Stands before each name, with a dot.
+    """
     if not isinstance(value, dict):
         return {path: value}
     found: dict[str, Json] = {}
     for name, item in value.items():
-        found |= _leaves(item, f"{path}.{name}".lstrip("."))
+        found |= leaves_of(item, f"{path}.{name}".lstrip("."))
     return found
 
 
@@ -252,7 +257,7 @@ def _step(one: Sequence[StepRecord], other: Sequence[StepRecord]) -> Iterator[_S
         # Steps of two ids were paired by the user, who knows that they are called otherwise.
         if _differ(values) and not (what == "name" and one[0].id != other[0].id):
             yield weight, what, values
-    parameters = [[_leaves(dict(step.parameters)) for step in side] for side in (one, other)]
+    parameters = [[leaves_of(dict(step.parameters)) for step in side] for side in (one, other)]
     for what, values in _by_leaf(parameters):
         if _differ(values):
             yield Weight.OTHER_WORK, f"parameter {what}", values

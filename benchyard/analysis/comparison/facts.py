@@ -66,7 +66,7 @@ _OF_RUNS = (
 )
 
 #: Of the testbed: what, where in the record's environment, and why.
-_OF_TESTBEDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+PLACES_OF_FACTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("host", ("host",), "two machines are never alike"),
     ("CPU model", ("cpu", "model"), ""),
     ("number of CPUs", ("cpu", "logical_cores"), ""),
@@ -93,13 +93,11 @@ _OF_TESTBEDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("Python", ("python",), ""),
 )
 
-FACTS = (
-    *_OF_RUNS,
-    *(
-        Fact(Weight.WARNING, what, lambda record, at=at: record.fact(*at), why)
-        for what, at, why in _OF_TESTBEDS
-    ),
+TESTBED_FACTS = tuple(
+    Fact(Weight.WARNING, what, lambda record, at=at: record.fact(*at), why)
+    for what, at, why in PLACES_OF_FACTS
 )
+FACTS = (*_OF_RUNS, *TESTBED_FACTS)
 
 
 def doubts(record: RunRecord) -> set[str]:

@@ -3,6 +3,7 @@
 Source: bencher.dev/docs/reference/bencher-metric-format.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ _MEASURES = {
     "build-time": ("s", 1.0),
     "file-size": ("B", 1.0),
 }
+_NO_NUMBER = re.compile(rb'"(?:lower_|upper_)?value"\s*:\s*[^\s\d\-n]')
 
 
 class _Metric(Struct, forbid_unknown_fields=True):
@@ -45,9 +47,13 @@ def _bounds(one: _Metric) -> str:
 
 
 def _is_bencher(head: Head) -> bool:
-    """Tell whether each key of the third level is a member of a metric, and none is deeper."""
+    """Tell whether each key of the third level is a member of a metric, with a number behind it.
+
+    Nothing in the format says its name.
+    """
     third = {keys[2] for keys in head.keys if len(keys) == 3}
-    return "value" in third and third <= set(_Metric.__struct_fields__)
+    members = set(_Metric.__struct_fields__)
+    return "value" in third and third <= members and _NO_NUMBER.search(head.text) is None
 
 
 BENCHER = BenchmarkFile("bencher", "Bencher Metric Format", _is_bencher, _read)

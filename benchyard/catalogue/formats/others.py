@@ -19,19 +19,12 @@ from benchyard.catalogue.formats.trace_file import (
     TraceFile,
 )
 
+#: What ``benchyard.traces`` reads.
+TRACES = (SCANNER_JOB, CHROME_TRACE, SPEEDSCOPE, PPROF, COLLAPSED)
+BENCHMARKS = (PYTEST_BENCHMARK, HYPERFINE, GOOGLE_BENCHMARK, PYPERF, ASV, BENCHER, TIMING)
 #: No file is of two of them.
-OTHERS: tuple[BenchmarkFile | TestResultsFile | TraceFile | ScannerJob, ...] = (
+OTHERS: tuple[TestResultsFile | ScannerJob | TraceFile | BenchmarkFile, ...] = (
     TESTRESULTS,
-    SCANNER_JOB,
-    CHROME_TRACE,
-    SPEEDSCOPE,
-    PPROF,
-    COLLAPSED,
-    PYTEST_BENCHMARK,
-    HYPERFINE,
-    GOOGLE_BENCHMARK,
-    PYPERF,
-    ASV,
-    BENCHER,
-    TIMING,
+    *TRACES,
+    *BENCHMARKS,
 )

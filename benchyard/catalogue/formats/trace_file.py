@@ -9,6 +9,7 @@ from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.formats.sniffing import (
     DESCRIBED_BYTES,
+    HEAD_BYTES,
     LOADED_BYTES,
     Head,
     TooLongError,
@@ -178,7 +179,9 @@ def _is_pprof(head: Head) -> bool:
 
 
 def _is_collapsed(head: Head) -> bool:
-    return looks_collapsed(head.text.decode(errors="replace"))
+    # The first stack alone may be longer than the head.
+    cut_off = len(head.content) == HEAD_BYTES and b"\n" not in head.text
+    return cut_off and b";" in head.text or looks_collapsed(head.text.decode(errors="replace"))
 
 
 CHROME_TRACE = TraceFile(

@@ -59,8 +59,9 @@ class Curve(ABC):
 
     def __init__(self, owner: str, what: str) -> None:
         kind, _, name = what.partition(":")
+        self.owner = unquote(owner)
         text = io.StringIO()
-        csv.writer(text, lineterminator="").writerow([unquote(owner), kind, unquote(name)])
+        csv.writer(text, lineterminator="").writerow([self.owner, kind, unquote(name)])
         self._head = text.getvalue()
         self._text: str | None = None
         #: Open files, and what those hold that were read at least once.
@@ -231,8 +232,8 @@ class RunCurves:
 
     def texts(self, classes: int) -> Iterable[str]:
         """Return the cells of each thing that a tick read, from ``resource`` on."""
-        return [
-            curve.text()
-            for curve in self._all.values()
-            if curve.files and curve.read_with & classes
-        ]
+        return [curve.text() for curve in self.read(classes)]
+
+    def read(self, classes: int) -> list[Curve]:
+        """Return each thing that a tick read."""
+        return [one for one in self._all.values() if one.files and one.read_with & classes]

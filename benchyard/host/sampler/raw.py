@@ -84,20 +84,28 @@ def read_raw(path: Path) -> Iterator[Record]:
         return
     with stream:
         if stream.read(len(MAGIC)) == MAGIC:
-            yield from _records(stream)
+            yield from records(stream)
 
 
-def _records(stream: IO[bytes]) -> Iterator[Record]:
+def records(stream: IO[bytes]) -> Iterator[Record]:
+    """Yield the records that are there, from where a stream is, behind the magic words.
+
+    The sampler may still write: the stream is left before a record that is not yet whole, so that
+    the next call begins with it.
+    """
     length, unpack, read = FRAME.size, FRAME.unpack, stream.read
+    at = stream.tell()
     while len(head := read(length)) == length:
         kind, size = unpack(head)
         if size > LARGEST or len(payload := read(size)) < size:
-            return
+            break
         try:
             record = _tick(payload) if kind == process.TICKED else _other(kind, payload)
         except (struct.error, ValueError):
-            return
+            break
+        at += length + size
         yield record
+    stream.seek(at)
 
 
 def _tick(payload: bytes) -> Tick:

@@ -151,9 +151,9 @@ def _plain(file: Path, names: Sequence[str]) -> tuple[Values, Values]:
         ValueError: If it is not like that.
     """
     with TextIOWrapper(opened(file), encoding="utf-8", errors="replace", newline="") as stream:
-        head = next(csv.reader([stream.readline()]), [])
+        head = next(csv.reader([stream.readline()]), list[str]())
         start = stream.tell()
-        first = next(csv.reader([stream.readline()]), [])
+        first = next(csv.reader([stream.readline()]), list[str]())
         stream.seek(start)
         known = {name for name, text in zip(head, first, strict=True) if text}
         places = {name: head.index(name) for name in ("timestamp", *names) if name in known}

@@ -11,7 +11,7 @@ from benchyard.analysis.comparison.wording import change, signed
 from benchyard.core.files import write_atomically
 from benchyard.core.wording import duration, printable, shorten, shorten_middle
 from benchyard.show.traces.timeline import colour_of
-from benchyard.statistics.figures import percent
+from benchyard.statistics.figures import percent, plural
 from benchyard.traces.difference import Measure, NamedDifference, Names
 
 _WIDTH, _ROW, _TOP, _MARGIN = 1200, 18, 46, 10
@@ -124,9 +124,10 @@ def flame_picture(
     marked = [(box, *_look(box, by_names, found is not None)) for box in boxes]
     said = f"{duration(sum(total for names, total in totals_s.items() if len(names) == 1))} in all"
     if narrow:
-        said += f"; {narrow:,} frames below {percent(_NARROWEST)} of it"
         deep = any(len(names) > DEEPEST for names in totals_s)
-        said += f", or inside of more than {DEEPEST}, are not drawn" if deep else " are not drawn"
+        said += f"; {plural(narrow, 'frame')} below {percent(_NARROWEST)} of it"
+        said += f", or inside of more than {DEEPEST}," if deep else ""
+        said += f" {'is' if narrow == 1 else 'are'} not drawn"
     if found is not None:
         said += "; red: slower, blue: faster by self time; grey: no difference shown"
     heads = [

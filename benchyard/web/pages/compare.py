@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Response
@@ -194,7 +194,13 @@ add_picture(router, "/compare/points", _points)
 @router.get("/compare", include_in_schema=False)
 def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") -> Response:
     """Show a comparison, or what may be compared."""
-    common = {"title": "Compare", "asked": asked, "against": Against, "orders": Order, "q": q}
+    common: dict[str, Any] = {
+        "title": "Compare",
+        "asked": asked,
+        "against": Against,
+        "orders": Order,
+        "q": q,
+    }
     if not asked.sides:
         offered = _offered(explorer.catalogue, q)
         return render(request, "compare_choice.html", **common, table=offered, problem="")
@@ -202,8 +208,10 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         shown = compared(explorer.catalogue, asked.sides, asked.request)
     except InputError as error:
         others = _others(explorer.catalogue, asked)
-        values = {"problem": str(error), "table": others}
-        return render(request, "compare_choice.html", 422, **common, **values)
+        told = {"problem": str(error), "table": others}
+        # A link from a case leads here also where there is no campaign before.
+        status = 200 if len(asked.sides) == 1 else 422
+        return render(request, "compare_choice.html", status, **common, **told)
     comparison = shown.answer.comparison
     findings = list(findings_of(shown))
     drawn = len(shown.run_sets) <= _MOST_DRAWN

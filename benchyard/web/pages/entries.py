@@ -26,11 +26,7 @@ from benchyard.web.tables import Cell, Column, DataTable, add_table
 from benchyard.web.trace_views import (
     TraceSource,
     add_trace_views,
-    cards_of,
-    flame_of,
-    remarks_on,
-    tables_of,
-    timeline_of,
+    page_of,
 )
 
 router = APIRouter()
@@ -41,15 +37,17 @@ _PAGES = {RUN: "run", "krown-run": "run", "mindspore-explain": "explain"}
 _COLUMNS = (
     Column("title", "Title", wide=True),
     Column("format", "Format"),
+    Column("contents", "Contents", wide=True),
     Column("started_s", "Began (UTC)"),
     Column("updated_s", "Changed (UTC)"),
     Column("host", "Host"),
     Column("commit", "Commit"),
-    Column("contents", "Contents"),
     Column("path", "Path", wide=True),
-    Column("broken", "Broken", wide=True),
+    Column("broken", "Broken"),
     Column("id", "Id"),
 )
+#: Names of counts are plurals.
+_SINGULAR = {"entries": "entry"}
 Text = Annotated[str, Query(max_length=500)]
 
 
@@ -107,22 +105,26 @@ def formats_found(explorer: Explorer) -> dict[str, int]:
 
 
 def _row(entry: Entry) -> Sequence[Cell]:
+    said = f"broken: {entry.broken}" if entry.broken else _counted(entry) or "-"
     return (
         Cell(entry.title or entry.path, href=address_of(entry)),
         Cell(entry.format, tool_of(entry.format)),
+        Cell({**entry.counts}, said, mark="bad" if entry.broken else ""),
         Cell(entry.started_s, day_and_time(entry.started_s)),
         Cell(entry.updated_s, day_and_time(entry.updated_s)),
         Cell(entry.host, entry.host or "-"),
         Cell(entry.commit, entry.commit[:12] or "-"),
-        Cell({**entry.counts}, _counted(entry) or "-"),
         Cell(entry.path),
-        Cell(entry.broken, entry.broken or "-", mark="bad" if entry.broken else ""),
+        Cell(entry.broken, "yes" if entry.broken else "-"),
         Cell(entry.id, mark="quiet"),
     )
 
 
 def _counted(entry: Entry) -> str:
-    return ", ".join(f"{count:,} {what}" for what, count in entry.counts.items())
+    return ", ".join(
+        f"1 {_SINGULAR.get(what, what.removesuffix('s'))}" if count == 1 else f"{count:,} {what}"
+        for what, count in entry.counts.items()
+    )
 
 
 @router.get("/entries", include_in_schema=False)
@@ -249,7 +251,7 @@ def entry_page(request: Request, explorer: Current, entry_id: str) -> Response:
         "pictures": [],
         "cards_shown": [],
         "remarks": [],
-        "difference": "",
+        "links": [],
     }
     crumbs = [("Other results", "/entries")]
     return render(
@@ -257,7 +259,6 @@ def entry_page(request: Request, explorer: Current, entry_id: str) -> Response:
         "entry.html",
         title=entry.title or entry.path,
         crumbs=crumbs,
-        entry=entry,
         broken=broken,
         about=about,
         **{**page, **values},
@@ -295,12 +296,6 @@ def _content(entry: Entry, content: Any) -> dict[str, Any]:
 
 
 def _trace(source: TraceSource) -> dict[str, Any]:
-    found = source.statistics()
-    drawn = [flame_of(source)] if len(found.by_name) else []
-    return {
-        "cards_shown": cards_of(found),
-        "pictures": [*drawn, timeline_of(source)] if found.tracks or found.counters else [],
-        "tables": tables_of(source),
-        "remarks": remarks_on(found),
-        "difference": f"/profiles/difference?a={quote(source.href.rpartition('/')[2])}",
-    }
+    shown = page_of(source)
+    href = f"/profiles/difference?a={quote(source.href.rpartition('/')[2])}"
+    return {**shown, "links": [*shown["links"], ("Compare with another one", href)]}

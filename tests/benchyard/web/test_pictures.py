@@ -83,6 +83,8 @@ def test_a_picture_is_drawn_once_until_something_changes(pages: Pages) -> None:
     first = pages.client.get("/some/a.svg")
     assert pages.client.get("/some/a.svg?unknown=1").content == first.content
     assert pages.drawn == ["load"]
+    (pages.catalogue.roots[0] / "run_1").mkdir()
+    (pages.catalogue.roots[0] / "run_1" / ".done").touch()
     pages.catalogue.refresh()
     pages.client.get("/some/a.svg")
     assert pages.drawn == ["load", "load"]

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.show.traces.flame import boxes_of, draw_flame
+from benchyard.show.traces.flame import DEEPEST, boxes_of, draw_flame
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.difference import Names, Profiled, differences, profiled
 
@@ -40,10 +40,20 @@ def titles(file: Path) -> list[str]:
 def test_an_svg_says_what_each_frame_took(tmp_path: Path) -> None:
     draw_flame(TOTALS, tmp_path / "f.svg", "a run")
     assert "main > b: 2.00 s, 50 %" in titles(tmp_path / "f.svg")
-    assert "1 frames below 0.1 % of it are not drawn" in (tmp_path / "f.svg").read_text()
+    assert "1 frame below 0.1 % of it is not drawn" in (tmp_path / "f.svg").read_text()
     first = (tmp_path / "f.svg").read_bytes()
     draw_flame(TOTALS, tmp_path / "f.svg", "a run")
     assert (tmp_path / "f.svg").read_bytes() == first
+
+
+@pytest.mark.parametrize("ending", [".svg", ".png"])
+def test_deep_stacks_are_drawn_as_far_as_there_is_room(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"f{ending}"
+    names = tuple(f"frame {at}" for at in range(DEEPEST + 100))
+    draw_flame({names[:depth]: 1.0 for depth in range(1, len(names) + 1)}, file, "deep")
+    if ending == ".svg":
+        assert len(titles(file)) == DEEPEST
+        assert f"inside of more than {DEEPEST}, are not drawn" in file.read_text()
 
 
 @pytest.mark.parametrize("ending", [".svg", ".png"])

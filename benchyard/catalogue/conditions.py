@@ -1,0 +1,88 @@
+"""A query as a condition of SQL on ``entries e``; values are bound, never written into it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from benchyard.catalogue.query import Condition, Operator, Query
+from benchyard.catalogue.writing import number_of, text, text_of
+
+#: A condition and the values that are bound to it.
+Clause = tuple[str, tuple[Any, ...]]
+
+_LABELS = "e.label_set IN (SELECT label_set FROM {} WHERE {})"
+_PARAMETERS = "e.parameter_set IN (SELECT parameter_set FROM parameters WHERE name = ? AND {})"
+
+
+def condition(query: Query) -> Clause:
+    """Return the condition that a query puts on entries; ``1`` if it asks for all."""
+    clauses = [*_clauses(query)]
+    joined = " AND ".join(f"({clause})" for clause, _ in clauses)
+    return joined or "1", tuple(value for _, values in clauses for value in values)
+
+
+def asks_formats_alone(query: Query) -> bool:
+    """Tell whether nothing is asked but the format."""
+    return all(clause.startswith("e.format IN") for clause, _ in _clauses(query))
+
+
+def _clauses(query: Query) -> Iterator[Clause]:
+    yield from _words(query.text)
+    for column, values in (
+        *(("e.format", query.formats), ("e.results", query.results)),
+        *(("e.case_name", query.cases), ("e.host", query.hosts), ("e.outcome", query.outcomes)),
+    ):
+        if values:
+            yield f"{column} IN ({', '.join('?' * len(values))})", tuple(map(text, values))
+    yield from _any_of(query.tags, _tag)
+    yield from _any_of(query.commits, _commit)
+    yield from _any_of(query.versions, _version)
+    yield from (_parameter(one) for one in query.parameters)
+    if query.broken is not None:
+        yield ("e.broken != ''" if query.broken else "e.broken = ''"), ()
+    if query.under_way is not None:
+        yield ("e.under_way" if query.under_way else "NOT e.under_way"), ()
+    if query.since_s is not None:
+        yield "e.began >= ?", (query.since_s,)
+    if query.until_s is not None:
+        yield "e.began < ?", (query.until_s,)
+
+
+def _words(asked: str) -> Iterator[Clause]:
+    """Yield the search for words: each is quoted, so nothing in it is an operator."""
+    words = [word for word in text(asked).replace("\0", " ").split() if any(map(str.isalnum, word))]
+    if words:
+        quoted = " ".join('"' + word.replace('"', '""') + '"*' for word in words)
+        yield "e.n IN (SELECT rowid FROM search WHERE search MATCH ?)", (quoted,)
+
+
+def _any_of(values: Sequence[str], clause: Callable[[str], Clause]) -> Iterator[Clause]:
+    if values:
+        clauses = [clause(text(value)) for value in values]
+        bound = tuple(value for _, several in clauses for value in several)
+        yield " OR ".join(one for one, _ in clauses), bound
+
+
+def _tag(tag: str) -> Clause:
+    return _LABELS.format("tags", "tag = ?"), (tag,)
+
+
+def _commit(beginning: str) -> Clause:
+    return "e.commit_id != '' AND substr(e.commit_id, 1, length(?)) = ?", (beginning, beginning)
+
+
+def _version(asked: str) -> Clause:
+    resource, equals, version = asked.partition("=")
+    either = "version = ?" + " OR (resource = ? AND version = ?)" * bool(equals)
+    return _LABELS.format("versions", either), (asked, *([resource, version] if equals else []))
+
+
+def _parameter(asked: Condition) -> Clause:
+    """Return the condition on a parameter: on its number where the value is one, else its text."""
+    number, told = number_of(asked.value), text_of(asked.value)
+    if asked.operator is Operator.CONTAINS:
+        clause: Clause = ("instr(lower(text), lower(?))", (told,))
+    elif number is not None:
+        clause = (f"number {asked.operator.value} ?", (number,))
+    else:
+        clause = (f"text {asked.operator.value} ?", (told,))
+    return _PARAMETERS.format(clause[0]), (text(asked.parameter), *clause[1])

@@ -1,0 +1,200 @@
+"""Runs of cases: those that Benchyard made, and those of KROWN."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+
+from benchyard.catalogue.entry import KROWN_RUN, RUN, Entry, StepEntry
+from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.record import Record, read_facts
+from benchyard.core.errors import BenchyardError, RecordError
+from benchyard.results.attempts import read_tries
+from benchyard.results.folders import DONE, MARK, METRICS_FILE, RUN_FILE, RunFolder, run_number
+from benchyard.results.krown import has_only_samples, is_krowns
+from benchyard.results.krown_reading import read_run
+from benchyard.results.record import RunRecord, StepRecord, read_record
+
+_SIGNS = {RUN_FILE, DONE, MARK, METRICS_FILE}
+
+
+class RunFormat:
+    """Runs that Benchyard made: finished, failed, under way, killed."""
+
+    name = RUN
+
+    def detect(self, listing: Listing) -> Iterable[str]:
+        """Return the folder if it is a run's."""
+        return (".",) if run_number(listing.folder.name) and listing.files & _SIGNS else ()
+
+    def describe(self, found: Found) -> Entry | None:
+        """Read its record, or tell why there is none."""
+        run = RunFolder(found.place)
+        try:
+            status = run.record.stat()
+            return _recorded(found, read_facts(run.path), status.st_mtime)
+        except FileNotFoundError:
+            return None if has_only_samples(run) and is_krowns(run.path) else _unrecorded(found)
+        except (RecordError, OSError) as error:
+            return _broken(found, str(error))
+
+    def load(self, entry: Entry) -> RunRecord:
+        """Read its record.
+
+        Raises:
+            RecordError: If it cannot be read.
+        """
+        return read_record(entry.place)
+
+
+def _recorded(found: Found, record: Record, mtime_s: float) -> Entry:
+    steps = tuple(step.entry for step in record.steps)
+    started_s = record.started_s
+    return Entry(
+        id=found.id,
+        format=RUN,
+        root=found.root,
+        path=found.path,
+        created_s=started_s or mtime_s,
+        updated_s=mtime_s,
+        title=record.case.title or record.case.name,
+        case=record.case.name,
+        point=record.case.point,
+        run=record.run,
+        outcome=record.outcome.value,
+        started_s=started_s,
+        duration_s=record.duration_s,
+        host=record.environment.host or "",
+        commit=record.commit,
+        versions=record.versions,
+        tags=tuple(record.case.tags),
+        counts={
+            "steps": len(steps),
+            "attempts": sum(step.attempts for step in steps),
+            "suspect": sum(step.suspect for step in steps),
+        },
+        parameters=dict(record.parameters()),
+        steps=steps,
+    )
+
+
+def _unrecorded(found: Found) -> Entry:
+    run = RunFolder(found.place)
+    if run.is_marked:
+        return _broken(found, f"{run.record} is missing, although the run was finished")
+    tries, _ = read_tries(run.path.parent, run.number)
+    newest = tries[-1] if tries else None
+    if newest is None or not newest.under_way:
+        return _broken(found, "it has no record: its process was killed, or its host went down")
+    began_s = newest.began.timestamp()
+    return Entry(
+        id=found.id,
+        format=RUN,
+        root=found.root,
+        path=found.path,
+        created_s=began_s,
+        updated_s=began_s,
+        title=newest.case,
+        case=newest.case.partition("[")[0],
+        run=run.number,
+        started_s=began_s,
+        host=newest.host,
+        tags=newest.tags,
+        under_way=True,
+    )
+
+
+def _broken(found: Found, why: str, kind: str = RUN) -> Entry:
+    try:
+        at = found.place.stat().st_mtime
+    except OSError:
+        at = 0.0
+    return Entry(
+        id=found.id,
+        format=kind,
+        root=found.root,
+        path=found.path,
+        created_s=at,
+        updated_s=at,
+        title=_named_after(found.place),
+        case=_named_after(found.place),
+        run=run_number(found.place.name),
+        broken=why,
+    )
+
+
+def _named_after(run: Path) -> str:
+    """Return what tells the case of a run that has no record: the name of its folder."""
+    results = run.parent
+    return results.parent.name if results.name == "results" else results.name
+
+
+class KrownRunFormat:
+    """Runs that KROWN made: samples, and no record."""
+
+    name = KROWN_RUN
+
+    def detect(self, listing: Listing) -> Iterable[str]:
+        """Return the folder if it may be that of a run of KROWN's."""
+        is_one = METRICS_FILE in listing.files and RUN_FILE not in listing.files
+        return (".",) if is_one and run_number(listing.folder.name) else ()
+
+    def describe(self, found: Found) -> Entry | None:
+        """Read its samples."""
+        run = RunFolder(found.place)
+        if not (has_only_samples(run) and is_krowns(run.path)):
+            return None
+        try:
+            record = self._read(run.path)
+            return _of_krown(found, record, run.metrics.stat().st_mtime)
+        except (BenchyardError, OSError) as error:
+            return _broken(found, str(error), KROWN_RUN)
+
+    def load(self, entry: Entry) -> RunRecord:
+        """Read its samples as a record.
+
+        Raises:
+            RecordError: If they cannot be read.
+        """
+        return self._read(entry.place)
+
+    def _read(self, run: Path) -> RunRecord:
+        return read_run(_named_after(run), run)
+
+
+def _of_krown(found: Found, record: RunRecord, mtime_s: float) -> Entry:
+    done = RunFolder(found.place).is_marked
+    host = record.environment.get("host")
+    return Entry(
+        id=found.id,
+        format=KROWN_RUN,
+        root=found.root,
+        path=found.path,
+        created_s=_moment(record.started_at) or mtime_s,
+        updated_s=mtime_s,
+        title=str(record.case["title"]),
+        case=str(record.case["name"]),
+        run=record.run,
+        outcome=record.outcome.value if done else None,
+        broken="" if done else "KROWN did not finish it: there is no .done",
+        started_s=_moment(record.started_at),
+        duration_s=record.duration_s,
+        host=host if isinstance(host, str) else "",
+        counts={"steps": len(record.steps)},
+        steps=tuple(_step_of_krown(step) for step in record.steps),
+    )
+
+
+def _moment(text: str) -> float | None:
+    """Return seconds since the epoch; without a time zone, this host's is assumed."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _step_of_krown(step: StepRecord) -> StepEntry:
+    lengths = step.durations_s
+    median_s = median(lengths) if lengths else None
+    named = (step.index, step.id, step.name, step.measure, step.outcome.value)
+    return StepEntry(*named, median_s, len(step.attempts), suspect=False)

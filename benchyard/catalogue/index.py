@@ -1,0 +1,284 @@
+"""The file that remembers what was found: an SQLite database, made anew whenever it is no use.
+
+Nothing in it is anybody's only copy. Several processes may use one file: readers never wait, and
+whoever looks at the folders holds a lock beside it, so that what was seen first is written first.
+
+What many runs share is kept once: their parameters, and their labels (point, tags, versions).
+Paths are kept as bytes, since names of files need not be Unicode; folders by their absolute path.
+"""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Empty, Full, LifoQueue
+from threading import Lock
+from typing import Any
+
+#: Raised with each change of the schema.
+VERSION = 1
+#: Inode of a folder that was never looked at.
+NEVER = -1
+#: A change is written by others in less; a first indexing commits often.
+_WAIT_SECONDS = 30
+#: Connections of readers that are kept open.
+_KEPT = 8
+
+_SCHEMA = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+INSERT INTO facts VALUES ('generation', 0), ('looked_s', 0.0), ('readers', '');
+
+-- mtime_ns is -1 where another look is due: never looked at (inode is -1 too), or too young to
+-- tell later changes.
+CREATE TABLE folders (
+  id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, parent INTEGER NOT NULL,
+  mtime_ns INTEGER NOT NULL DEFAULT -1, inode INTEGER NOT NULL DEFAULT -1,
+  device INTEGER NOT NULL DEFAULT 0, is_run INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX folders_parent ON folders (parent);
+CREATE INDEX folders_due ON folders (id) WHERE mtime_ns = -1;
+CREATE INDEX folders_watched ON folders (path) WHERE NOT is_run;
+
+-- Files that an entry depends on; entry 0 has those that are of no format.
+CREATE TABLE files (
+  folder INTEGER NOT NULL, entry INTEGER NOT NULL, name BLOB NOT NULL,
+  mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL, inode INTEGER NOT NULL,
+  PRIMARY KEY (folder, entry, name)
+) WITHOUT ROWID;
+CREATE INDEX files_due ON files (folder) WHERE mtime_ns = -1;
+
+CREATE TABLE parameter_sets (id INTEGER PRIMARY KEY, digest BLOB UNIQUE, document BLOB);
+CREATE TABLE parameters (
+  name TEXT NOT NULL, parameter_set INTEGER NOT NULL, number REAL, text TEXT NOT NULL,
+  PRIMARY KEY (name, parameter_set)
+) WITHOUT ROWID;
+CREATE INDEX parameters_number ON parameters (name, number, parameter_set);
+CREATE INDEX parameters_text ON parameters (name, text, parameter_set);
+CREATE TABLE label_sets (id INTEGER PRIMARY KEY, digest BLOB UNIQUE, document BLOB);
+CREATE TABLE tags (
+  tag TEXT NOT NULL, label_set INTEGER NOT NULL, PRIMARY KEY (tag, label_set)
+) WITHOUT ROWID;
+CREATE TABLE versions (
+  version TEXT NOT NULL, resource TEXT NOT NULL, label_set INTEGER NOT NULL,
+  PRIMARY KEY (version, resource, label_set)
+) WITHOUT ROWID;
+
+-- began is started_s, else updated_s; of what is not known, numbers are -1 and texts are empty.
+CREATE TABLE entries (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, folder INTEGER NOT NULL, name BLOB NOT NULL,
+  format TEXT NOT NULL, root INTEGER NOT NULL, path BLOB NOT NULL, created_s REAL NOT NULL,
+  updated_s REAL NOT NULL, title TEXT NOT NULL, broken TEXT NOT NULL, under_way INTEGER NOT NULL,
+  case_name TEXT NOT NULL, run INTEGER NOT NULL, outcome TEXT NOT NULL, began REAL NOT NULL,
+  started_s REAL NOT NULL, duration_s REAL NOT NULL, host TEXT NOT NULL, commit_id TEXT NOT NULL,
+  results TEXT NOT NULL, label_set INTEGER NOT NULL, parameter_set INTEGER NOT NULL,
+  counts BLOB NOT NULL
+);
+CREATE INDEX entries_folder ON entries (folder);
+CREATE INDEX entries_began ON entries (began, id);
+CREATE INDEX entries_updated ON entries (updated_s, id);
+CREATE INDEX entries_created ON entries (created_s, id);
+CREATE INDEX entries_title ON entries (title, id);
+CREATE INDEX entries_run ON entries (run, id);
+CREATE INDEX entries_outcome ON entries (outcome, id);
+CREATE INDEX entries_duration ON entries (duration_s, id);
+CREATE INDEX entries_host ON entries (host, id);
+CREATE INDEX entries_path ON entries (path, id);
+CREATE INDEX entries_format ON entries (format, began, id);
+CREATE INDEX entries_results ON entries (results, began, id);
+CREATE INDEX entries_case ON entries (case_name);
+CREATE INDEX entries_commit ON entries (commit_id) WHERE commit_id != '';
+CREATE INDEX entries_labels ON entries (label_set);
+CREATE INDEX entries_parameters ON entries (parameter_set);
+CREATE INDEX entries_broken ON entries (began, id) WHERE broken != '';
+CREATE INDEX entries_under_way ON entries (folder) WHERE under_way;
+
+CREATE TABLE steps (
+  entry INTEGER NOT NULL, position INTEGER NOT NULL, step TEXT NOT NULL, name TEXT NOT NULL,
+  measure INTEGER NOT NULL, outcome TEXT NOT NULL, median_s REAL, attempts INTEGER NOT NULL,
+  suspect INTEGER NOT NULL, PRIMARY KEY (entry, position)
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE search USING fts5 (words, tokenize = 'unicode61 remove_diacritics 2');
+
+-- Results folders with their runs, so that a list of cases need not count all runs.
+CREATE TABLE cases (
+  id TEXT PRIMARY KEY, newest INTEGER NOT NULL, newest_s REAL NOT NULL, runs INTEGER NOT NULL,
+  failed INTEGER NOT NULL, hosts TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX cases_newest ON cases (newest_s, id);
+
+CREATE TABLE tallies (format TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER entry_made AFTER INSERT ON entries BEGIN
+  INSERT INTO tallies VALUES (new.format, 1) ON CONFLICT DO UPDATE SET entries = entries + 1;
+END;
+CREATE TRIGGER entry_removed AFTER DELETE ON entries BEGIN
+  UPDATE tallies SET entries = entries - 1 WHERE format = old.format;
+  DELETE FROM steps WHERE entry = old.n;
+  DELETE FROM search WHERE rowid = old.n;
+  DELETE FROM files WHERE folder = old.folder AND entry = old.n;
+END;
+"""
+
+
+class Index:
+    """The file, opened. All methods may be called by several threads.
+
+    Args:
+        path: Where it lies; its folder is made. A damaged one, or one of another version, is
+            made anew.
+        readers: What tells the programs that found what is in it: of others' it is made anew.
+    """
+
+    def __init__(self, path: Path, readers: str) -> None:
+        self.path = path
+        self._made_by = readers
+        self._looking = Lock()
+        self._idle: LifoQueue[tuple[int, sqlite3.Connection]] = LifoQueue(_KEPT)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._locked_file():
+            self._writer, self._inode = self._opened()
+
+    def _opened(self) -> tuple[sqlite3.Connection, int]:
+        """Open the file for writing, and tell its inode."""
+        try:
+            connection = _connected(self.path)
+            _check_schema(connection, self._made_by)
+        except _NoUseError:
+            _remove(self.path)
+            connection = _connected(self.path)
+            _check_schema(connection, self._made_by)
+        return connection, self.path.stat().st_ino
+
+    @contextmanager
+    def reading(self) -> Generator[sqlite3.Connection]:
+        """Lend a connection that sees one state of the file for as long as the block runs."""
+        inode, connection = self._lent()
+        try:
+            with transaction(connection, "DEFERRED"):
+                yield connection
+        except BaseException:
+            connection.close()
+            raise
+        self._take_back(inode, connection)
+
+    def _lent(self) -> tuple[int, sqlite3.Connection]:
+        with suppress(Empty):
+            return self._idle.get_nowait()
+        inode, connection = self._inode, _connected(self.path)
+        connection.execute("PRAGMA query_only = ON")
+        return inode, connection
+
+    def _take_back(self, inode: int, connection: sqlite3.Connection) -> None:
+        """Keep a connection for others; not if there are enough, or the file is another by now."""
+        if inode == self._inode:
+            with suppress(Full):
+                self._idle.put_nowait((inode, connection))
+                return
+        connection.close()
+
+    @contextmanager
+    def looking(self) -> Generator[sqlite3.Connection]:
+        """Lend the connection that writes, to the only one who looks at the folders now."""
+        with self._looking, self._locked_file():
+            self._reopen_if_replaced()
+            yield self._writer
+
+    @contextmanager
+    def _locked_file(self) -> Generator[None]:
+        lock = self.path.with_name(self.path.name + ".lock")
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _reopen_if_replaced(self) -> None:
+        """Go on with the file that another process made in place of a damaged one."""
+        if self.path.exists() and self.path.stat().st_ino == self._inode:
+            return
+        self._close_all()
+        self._writer, self._inode = self._opened()
+
+    def make_anew(self) -> None:
+        """Begin with an empty file in place of a damaged one."""
+        with self._looking, self._locked_file():
+            self._close_all()
+            _remove(self.path)
+            self._writer, self._inode = self._opened()
+
+    def close(self) -> None:
+        """Close all connections."""
+        with self._looking:
+            self._close_all()
+
+    def _close_all(self) -> None:
+        self._writer.close()
+        while not self._idle.empty():
+            self._idle.get_nowait()[1].close()
+
+
+class _NoUseError(Exception):
+    """A file is damaged, or of another version."""
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -8000")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        if isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error):
+            raise
+        raise _NoUseError from error
+    return connection
+
+
+def _check_schema(connection: sqlite3.Connection, readers: str) -> None:
+    """Make the tables if there are none.
+
+    Raises:
+        _NoUseError: If there are others.
+    """
+    try:
+        [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
+            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            connection.execute("UPDATE facts SET value = ? WHERE name = 'readers'", (readers,))
+        [version] = connection.execute("PRAGMA user_version").fetchone()
+        is_ours = version == VERSION and fact(connection, "readers") == readers
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise _NoUseError from error
+    if not is_ours:
+        connection.close()
+        raise _NoUseError
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Generator[None]:
+    """Do all that the block does, or nothing of it."""
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def fact(connection: sqlite3.Connection, name: str) -> Any:
+    """Return what the index keeps of itself: ``generation``, ``looked_s``, ``readers``."""
+    found = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    return found[0] if found else None

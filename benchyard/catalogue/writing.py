@@ -1,0 +1,314 @@
+"""What is found, written into the index."""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from benchyard.catalogue.entry import RUNS, Entry, identified
+from benchyard.catalogue.seeing import Signature
+from benchyard.core.json_text import encoded
+from benchyard.core.model import Json, plain
+
+_COLUMNS = (
+    *(
+        "id",
+        "folder",
+        "name",
+        "format",
+        "root",
+        "path",
+        "created_s",
+        "updated_s",
+        "title",
+        "broken",
+    ),
+    *("under_way", "case_name", "run", "outcome", "began", "started_s", "duration_s", "host"),
+    *("commit_id", "results", "label_set", "parameter_set", "counts"),
+)
+_INSERT = f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
+_READ = f"SELECT {', '.join(_COLUMNS)} FROM entries WHERE n = ?"  # noqa: S608
+#: Sets that are remembered with their numbers.
+_MOST_SETS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry was found.
+
+    Args:
+        folder: Number of the folder that was listed.
+        name: Of the file in it; ``.`` is the folder itself.
+        files: Names of the files that it depends on, with their signatures.
+    """
+
+    folder: int
+    name: str
+    files: Mapping[str, Signature]
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes entries through a connection, within the caller's transaction.
+
+    Args:
+        roots: The folders that are searched.
+    """
+
+    connection: sqlite3.Connection
+    roots: list[Path]
+    changed: bool = False
+    _cases: set[str] = field(default_factory=set[str])
+    _sets: dict[tuple[str, bytes], int] = field(default_factory=dict[tuple[str, bytes], int])
+
+    def put(self, entry: Entry, place: Place) -> None:
+        """Write an entry, in place of what was known of it."""
+        row = self._row(entry, place)
+        steps = [_step_row(entry, position) for position in range(len(entry.steps))]
+        found = self.connection.execute("SELECT n FROM entries WHERE id = ?", row[:1]).fetchone()
+        if found and self._is(found[0], row, steps):
+            self._put_files(place, found[0])
+            return
+        if found:
+            self._delete(found[0])
+        number = self._insert(row, steps, _words(entry))
+        self._put_files(place, number)
+        self._note(row[_COLUMNS.index("results")])
+
+    def _is(self, number: int, row: tuple[Any, ...], steps: list[tuple[Any, ...]]) -> bool:
+        known = self.connection.execute(_READ, (number,)).fetchone()
+        asked = "SELECT step, name, measure, outcome, median_s, attempts, suspect, position FROM"
+        return (
+            known == row
+            and steps
+            == self.connection.execute(
+                f"{asked} steps WHERE entry = ? ORDER BY position",
+                (number,),
+            ).fetchall()
+        )
+
+    def _insert(self, row: tuple[Any, ...], steps: list[tuple[Any, ...]], words: str) -> int:
+        number = self.connection.execute(_INSERT, row).lastrowid or 0
+        self.connection.executemany(
+            f"INSERT OR REPLACE INTO steps (entry, {_STEP_COLUMNS}) VALUES ({number}, "  # noqa: S608
+            "?, ?, ?, ?, ?, ?, ?, ?)",
+            steps,
+        )
+        self.connection.execute("INSERT INTO search (rowid, words) VALUES (?, ?)", (number, words))
+        return number
+
+    def leave_out(self, place: Place) -> None:
+        """Remember that a file is of no format."""
+        self._put_files(place, 0)
+
+    def take_in(self, folder: int, names: Iterable[str]) -> None:
+        """Forget that files are of no format: they are gone, or are of one by now."""
+        self.connection.executemany(
+            "DELETE FROM files WHERE folder = ? AND entry = 0 AND name = ?",
+            [(folder, raw(name)) for name in names],
+        )
+
+    def _put_files(self, place: Place, entry: int) -> None:
+        where = (place.folder, entry)
+        if entry:
+            self.connection.execute("DELETE FROM files WHERE folder = ? AND entry = ?", where)
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
+            [(*where, raw(name), *signature) for name, signature in place.files.items()],
+        )
+
+    def remove(self, number: int) -> None:
+        """Forget an entry, if it is there."""
+        asked = "SELECT results FROM entries WHERE n = ?"
+        for (results,) in self.connection.execute(asked, (number,)).fetchall():
+            self._delete(number)
+            self._note(results)
+
+    def _delete(self, number: int) -> None:
+        self.connection.execute("DELETE FROM entries WHERE n = ?", (number,))
+
+    def remove_below(self, folder: bytes, *, itself: bool = True) -> None:
+        """Forget all below a folder.
+
+        Args:
+            itself: Whether to forget the folder as well.
+        """
+        # The byte after the slash ends what lies below.
+        below = (folder.rstrip(b"/") + b"/", folder.rstrip(b"/") + b"0", folder if itself else b"")
+        asked = "SELECT id FROM folders WHERE (path > ? AND path < ?) OR path = ?"
+        folders = self.connection.execute(asked, below).fetchall()
+        for one in folders:
+            entries = self.connection.execute("SELECT n FROM entries WHERE folder = ?", one)
+            for (number,) in entries.fetchall():
+                self.remove(number)
+        self.connection.executemany("DELETE FROM files WHERE folder = ?", folders)
+        self.connection.executemany("DELETE FROM folders WHERE id = ?", folders)
+
+    def _note(self, results: str) -> None:
+        self.changed = True
+        if results:
+            self._cases.add(results)
+
+    def finish(self) -> None:
+        """Bring up to date what is counted; to be called before the transaction ends."""
+        self.connection.executemany("DELETE FROM cases WHERE id = ?", [(c,) for c in self._cases])
+        self.connection.executemany(_COUNT_CASE, [(case,) for case in self._cases])
+        self._cases.clear()
+        if self.changed:
+            self.connection.execute("UPDATE facts SET value = value + 1 WHERE name = 'generation'")
+            self.changed = False
+
+    # -- what several entries share
+
+    def _row(self, entry: Entry, place: Place) -> tuple[Any, ...]:
+        began = entry.started_s if entry.started_s is not None else entry.updated_s
+        is_run = entry.format in RUNS
+        return (
+            entry.id,
+            place.folder,
+            raw(place.name),
+            entry.format,
+            self.roots.index(entry.root),
+            raw(entry.path),
+            float(entry.created_s),
+            float(entry.updated_s),
+            text(entry.title),
+            text(entry.broken),
+            int(entry.under_way),
+            text(entry.case),
+            -1 if entry.run is None else min(entry.run, 2**62),
+            text(entry.outcome or ""),
+            float(began),
+            -1.0 if entry.started_s is None else float(entry.started_s),
+            -1.0 if entry.duration_s is None else float(entry.duration_s),
+            text(entry.host),
+            text(entry.commit),
+            _results_id(str(entry.root), entry.path) if is_run else "",
+            self._label_set(entry),
+            self._parameter_set(entry.parameters),
+            _document(dict(entry.counts)),
+        )
+
+    def _label_set(self, entry: Entry) -> int:
+        tags, versions = list(entry.tags), dict(entry.versions)
+        document: Json = {"point": dict(entry.point), "tags": list(tags), "versions": {**versions}}
+        number, is_new = self._set("label_sets", _document(document))
+        if is_new:
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO tags VALUES (?, ?)", [(text(tag), number) for tag in tags]
+            )
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO versions VALUES (?, ?, ?)",
+                [(text(version), text(name), number) for name, version in versions.items()],
+            )
+        return number
+
+    def _parameter_set(self, parameters: Mapping[str, Json]) -> int:
+        number, is_new = self._set("parameter_sets", _document(dict(parameters)))
+        if is_new:
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO parameters VALUES (?, ?, ?, ?)",
+                [(text(n), number, number_of(v), text_of(v)) for n, v in parameters.items()],
+            )
+        return number
+
+    def _set(self, table: str, document: bytes) -> tuple[int, bool]:
+        """Return the number of a set, and whether it was not there before."""
+        digest = hashlib.blake2b(document, digest_size=16).digest()
+        known = self._sets.get((table, digest))
+        if known is not None:
+            return known, False
+        number, is_new = self._look_up(table, digest, document)
+        if len(self._sets) >= _MOST_SETS:
+            self._sets.clear()
+        self._sets[table, digest] = number
+        return number, is_new
+
+    def _look_up(self, table: str, digest: bytes, document: bytes) -> tuple[int, bool]:
+        asked = f"SELECT id FROM {table} WHERE digest = ?"  # noqa: S608
+        found = self.connection.execute(asked, (digest,)).fetchone()
+        if found:
+            return found[0], False
+        insert = f"INSERT INTO {table} (digest, document) VALUES (?, ?)"  # noqa: S608
+        return self.connection.execute(insert, (digest, document)).lastrowid or 0, True
+
+    def remove_unused(self) -> None:
+        """Remove the sets that no entry has any more; to be called outside of batches."""
+        self._sets.clear()
+        for one, tables in _TABLES_OF_SETS.items():
+            gone = f"(SELECT id FROM {one}s WHERE id NOT IN (SELECT {one} FROM entries))"  # noqa: S608
+            for table in tables:
+                self.connection.execute(f"DELETE FROM {table} WHERE {one} IN {gone}")  # noqa: S608
+            self.connection.execute(f"DELETE FROM {one}s WHERE id IN {gone}")  # noqa: S608
+
+
+_TABLES_OF_SETS = {"parameter_set": ("parameters",), "label_set": ("tags", "versions")}
+_STEP_COLUMNS = "step, name, measure, outcome, median_s, attempts, suspect, position"
+_COUNT_CASE = """
+INSERT INTO cases (id, newest, newest_s, runs, failed, hosts)
+SELECT results, n, max(began), count(*), sum(outcome != 'completed' AND NOT under_way),
+       json_group_array(DISTINCT host) FILTER (WHERE host != '')
+FROM entries WHERE results = ? AND results != '' GROUP BY results
+"""
+
+
+def _results_id(root: str, run: str) -> str:
+    return _identified(f"{root}/{run}".rpartition("/")[0])
+
+
+@lru_cache(maxsize=1024)
+def _identified(folder: str) -> str:
+    return identified(Path(folder))
+
+
+def _step_row(entry: Entry, position: int) -> tuple[Any, ...]:
+    step = entry.steps[position]
+    return (
+        text(step.step),
+        text(step.name),
+        int(step.measure),
+        text(step.outcome),
+        None if step.median_s is None else float(step.median_s),
+        step.attempts,
+        int(step.suspect),
+        step.index,
+    )
+
+
+def _words(entry: Entry) -> str:
+    versions: Iterable[str] = (f"{name} {version}" for name, version in entry.versions.items())
+    told = (entry.case, entry.title, *entry.tags, entry.host, entry.commit, *versions)
+    return text(" ".join((*told, entry.outcome or "", entry.path)))
+
+
+def _document(value: Json) -> bytes:
+    return encoded(value).encode("utf-8", "backslashreplace")
+
+
+def raw(name: str) -> bytes:
+    """Return a name of a file as the bytes that the file system has."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def text(value: str) -> str:
+    """Return a text that SQLite keeps: what is no Unicode becomes escapes."""
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def number_of(value: Json) -> float | None:
+    """Return the number that a parameter is, or that its text is; None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def text_of(value: Json) -> str:
+    """Return a parameter as a text; lists and objects as JSON."""
+    return text(encoded(value) if isinstance(value, list | dict) else plain(value))

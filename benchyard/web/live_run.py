@@ -1,0 +1,189 @@
+"""What is known of a run that goes on: its log, its steps, its curves, and at last its end.
+
+Everything comes from files that the run writes anyway: the run itself is asked nothing.
+"""
+
+import re
+from collections import deque
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from benchyard.core.errors import InputError, RecordError
+from benchyard.core.wording import duration, printable
+from benchyard.results.attempts import RunAttempt, read_tries
+from benchyard.results.folders import LOG_FILE, RunFolder
+from benchyard.results.record import read_record
+from benchyard.show.curves.growing import GrowingCurves
+from benchyard.show.curves.thinning import thinned
+from benchyard.web.curves import panels_of
+from benchyard.web.run_files import open_in, plain_text
+from benchyard.web.tables import Cell, Column, DataTable
+
+#: Points of each curve; lines of the log.
+_POINTS, _LINES = 400, 200
+#: Of a log that is long already only the end is read (bytes).
+_LOG_END = 1 << 20
+_LINE = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ %s run \d+ step (\d+) (.*)"
+_STATE = re.compile(r"(.*?): (?:(started)|attempt (failed),|[✓✗~-] ([a-z_]+))")
+
+UNDER_WAY = "under way"
+
+
+def newest_try(folder: Path) -> RunAttempt | None:
+    """Return the newest try of a run; None if none was noted."""
+    with suppress(ValueError):
+        found, _ = read_tries(folder.parent, RunFolder(folder).number)
+        return found[-1] if found else None
+    return None
+
+
+class LiveLog:
+    """The log of a run that goes on, and what it tells of the steps.
+
+    Args:
+        case: Title of the case, which each line begins with; None if it is not known.
+    """
+
+    def __init__(self, folder: Path, case: str | None) -> None:
+        self._folder = folder
+        self._line = re.compile(_LINE % (re.escape(printable(case)) if case else ".*?"))
+        self._stream: IO[bytes] | None = None
+        self._rest = b""
+        self._first: datetime | None = None
+        self.lines: deque[str] = deque(maxlen=_LINES)
+        self.steps: dict[int, dict[str, Any]] = {}
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._stream is not None:
+            self._stream.close()
+
+    def look(self) -> bool:
+        """Take in what is new; tell whether there was anything."""
+        if self._stream is None:
+            with suppress(InputError):
+                self._stream = open_in(self._folder, LOG_FILE)
+        if self._stream is None:
+            return False
+        *lines, self._rest = (self._rest + self._stream.read(_LOG_END)).split(b"\n")
+        for line in lines:
+            self._take(plain_text(line.decode(errors="replace")))
+        return bool(lines)
+
+    def _take(self, line: str) -> None:
+        self.lines.append(line)
+        with suppress(ValueError):
+            at = datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S,%f")  # noqa: DTZ007 - as logged
+            self._first = self._first or at
+            found = self._line.match(line)
+            if found is not None:
+                self._note(int(found[1]), found[2], (at - self._first).total_seconds())
+
+    def _note(self, index: int, told: str, at_s: float) -> None:
+        state = _STATE.match(told)
+        if state is None:
+            return
+        name, began, failed, outcome = state.groups()
+        known = self.steps.setdefault(
+            index,
+            {
+                "index": index,
+                "name": name,
+                "start_s": at_s,
+                "end_s": None,
+                "outcome": UNDER_WAY,
+                "failed_attempts": 0,
+            },
+        )
+        if outcome:
+            known.update(outcome=outcome, end_s=at_s)
+        elif failed:
+            known["failed_attempts"] += 1
+        elif began and known["end_s"] is not None:
+            known.update(outcome=UNDER_WAY, end_s=None)
+
+
+class LiveRun:
+    """A run that goes on. Its methods block for files, and are called by one thread at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._run = RunFolder(folder)
+        self._try = newest_try(folder)
+        self._log = LiveLog(folder, self._try.case if self._try else None)
+        began = self._try.began.timestamp() if self._try else None
+        self._curves = GrowingCurves(self._run.raw, began)
+
+    def close(self) -> None:
+        """Close its files."""
+        self._log.close()
+        self._curves.close()
+
+    def look(self) -> dict[str, Any]:
+        """Return what changed: ``log``, ``steps``, ``curves``, and ``end`` once it is over."""
+        changed: dict[str, Any] = {}
+        # First, so that what was written until the end is looked at after it.
+        end = self._end()
+        if self._log.look():
+            changed["log"] = {"lines": list(self._log.lines)}
+            changed["steps"] = list(self._log.steps.values())
+        with suppress(OSError):
+            if self._curves.look():
+                changed["curves"] = self.curves()
+        return changed | ({"end": end} if end else {})
+
+    def curves(self) -> dict[str, Any] | None:
+        """Return the curves so far, as ``/run/ID/curves.json`` has them; None before the first."""
+        sources = self._curves.sources()
+        if not sources:
+            return None
+        length = max(float(source.at_s[-1]) for source in sources) or 1e-3
+        thin = thinned(sources, 0.0, length, _POINTS)
+        return {
+            "length_s": length,
+            "from_s": 0.0,
+            "to_s": length,
+            "exact": thin.exact,
+            "samples": thin.samples,
+            "at_s": thin.at_s.round(6).tolist(),
+            "panels": panels_of(thin),
+            "steps": list(self._log.steps.values()),
+            "phases": [],
+        }
+
+    def _end(self) -> dict[str, Any] | None:
+        with suppress(RecordError):
+            if self._run.record.is_file():
+                return {"outcome": read_record(self._run.path).outcome.value}
+        if self._try is not None and not self._try.under_way:
+            return {"outcome": None, "reason": "the process that executed it is gone"}
+        if not self._run.path.is_dir():
+            return {"outcome": None, "reason": "its folder is gone"}
+        return None
+
+
+def live_steps_table(folder: Path) -> DataTable:
+    """Return a row for each step that has begun, as the log tells it."""
+    known = newest_try(folder)
+    log = LiveLog(folder, known.case if known else None)
+    log.look()
+    log.close()
+    columns = [
+        Column("index", "", figure=True),
+        Column("step", "Step"),
+        Column("outcome", "Outcome"),
+        Column("start_s", "Began after", figure=True),
+        Column("failed_attempts", "Failed attempts", figure=True),
+    ]
+    rows = [
+        [
+            Cell(one["index"]),
+            Cell(one["name"]),
+            Cell(one["outcome"]),
+            Cell(one["start_s"], duration(one["start_s"])),
+            Cell(one["failed_attempts"]),
+        ]
+        for one in log.steps.values()
+    ]
+    return DataTable("live-steps", "Steps so far", columns, rows, empty="No step has begun.")

@@ -1,0 +1,358 @@
+"""One case: its history, steps, runs, the other points of its matrix, what failed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.verdicts import choose_metrics
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.entry import CaseEntry
+from benchyard.catalogue.query import Query as Asked
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
+from benchyard.results.campaigns import is_earlier
+from benchyard.results.subject import about
+from benchyard.show.history.of_runs import StepHistory, histories
+from benchyard.show.results_plot.chart import Kind as PlotKind
+from benchyard.show.results_plot.choice import Wish
+from benchyard.statistics.figures import plural
+from benchyard.web.case_results import CaseResults, read_case
+from benchyard.web.case_tables import (
+    CPU,
+    MEMORY,
+    address,
+    advice,
+    failures_table,
+    history_table,
+    left_out,
+    points_table,
+    query_of,
+    runs_table,
+    steps_table,
+)
+from benchyard.web.explorer import Current, Explorer
+from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
+from benchyard.web.plots import MOST_CASES, draw_sides, limited
+from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.tables import DataTable, add_table
+
+router = APIRouter()
+
+Metric = Annotated[str, Query(description="Name of a metric, such as `duration_s`.")]
+Step = Annotated[str, Query(description="Id of a step; without it all are meant.")]
+Offset = Annotated[int, Query(ge=0, le=10**9)]
+#: Runs on a page, rows of the history on the case's page, and sentences about damaged files.
+_RUNS, _ROWS, _PROBLEMS = 50, 30, 20
+
+
+def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, CaseResults]:
+    case = explorer.catalogue.case(case_id)
+    if metric == DURATION:
+        return case, read_case(case, CPU, *MEMORY)
+    found = read_case(case, metric)
+    choose_metrics(found.known_metrics, [metric])  # refuses what none of them is
+    return case, found
+
+
+# -- steps
+
+
+def steps(explorer: Current, case_id: str, metric: Metric = DURATION) -> DataTable:
+    """Return the medians of each step; the metric may be a glob."""
+    case, found = _read(explorer, case_id, metric)
+    return _steps(case, found, metric)
+
+
+def _steps(case: CaseEntry, found: CaseResults, metric: str) -> DataTable:
+    names = sorted(choose_metrics(found.known_metrics, [metric]))
+    return replace(steps_table(case, found.summary, names), query=query_of(metric=metric))
+
+
+# -- history
+
+
+def history(
+    explorer: Current, case_id: str, step: Step = "", metric: Metric = DURATION
+) -> DataTable:
+    """Return the medians of each step, campaign by campaign and host by host."""
+    case, found = _read(explorer, case_id, metric)
+    pages = _campaign_pages(explorer.catalogue, case)
+    query = query_of(step=step, metric=metric)
+    return history_table(case, _histories(found, step, metric), pages, query)
+
+
+def _histories(found: CaseResults, step: str, metric: str) -> list[StepHistory]:
+    # A glob means many metrics, of which a history shows one.
+    [name, *others] = sorted(choose_metrics(found.known_metrics, [metric]))
+    if others:
+        raise InputError(f"{metric} means {len(others) + 1} metrics, and a history shows one")
+    every = histories(found.campaigns, name)
+    chosen = [one for one in every if step in ("", one.id)]
+    if step and every and not chosen:
+        raise InputError(f"no step of the case is {step!r}, or it has no value of {metric}")
+    return chosen
+
+
+def _campaign_pages(catalogue: Catalogue, case: CaseEntry) -> dict[str, str]:
+    """Return the page of each earlier campaign by its name, as far as it is in the catalogue."""
+    earlier = case.results / "earlier"
+    cases = catalogue.cases(Asked(cases=(case.case,), limit=None))
+    return {one.results.name: address(one) for one in cases if one.results.parent == earlier}
+
+
+def history_picture(
+    explorer: Current, case_id: str, step: Step = "", metric: Metric = DURATION
+) -> Picture:
+    """Draw each step through time."""
+    case = explorer.catalogue.case(case_id)
+
+    def draw(kind: Kind, width: Width) -> bytes:
+        found = _histories(_read(explorer, case_id, metric)[1], step, metric)
+        if not found:
+            raise InputError(f"no run of {case.title} has a value of {metric}")
+        from benchyard.show.history.of_runs_plot import draw as drawn  # noqa: PLC0415 - slow
+
+        return drawn(found, WIDTHS[width], kind)
+
+    query = _query(step, metric)
+    what = "time" if metric == DURATION else metric
+    alt = f"The {what} of {step or 'each step'} of {case.title} over time; the table has the values"
+    caption = (
+        "Points: medians of the runs of one subject; bars: their 95 % intervals; dots: runs, "
+        "rings: suspect ones; violet: what was measured changed."
+    )
+    return Picture("history-picture", caption, alt, f"{address(case)}/history", draw, query)
+
+
+def _query(step: str, metric: str) -> dict[str, Any]:
+    given = {"step": step, "metric": "" if metric == DURATION else metric}
+    return {name: text for name, text in given.items() if text}
+
+
+# -- runs
+
+
+def runs(explorer: Current, case_id: str, offset: Offset = 0) -> DataTable:
+    """Return the runs of the case, the newest first."""
+    case, found = _read(explorer, case_id, DURATION)
+    return _runs(explorer, case, found, offset)
+
+
+def _runs(explorer: Explorer, case: CaseEntry, found: CaseResults, offset: int) -> DataTable:
+    page = explorer.catalogue.page(Asked(results=(case.id,), offset=offset, limit=_RUNS))
+    return runs_table(case, page, offset, found.suspect)
+
+
+def runs_picture(
+    explorer: Current, case_id: str, step: Step = "", metric: Metric = DURATION
+) -> Picture:
+    """Draw the single runs of each step."""
+    case = explorer.catalogue.case(case_id)
+
+    def draw(kind: Kind, width: Width) -> bytes:
+        run_set = limited(_read(explorer, case_id, metric)[1].run_set)
+        wish = Wish(PlotKind.STRIPS, metric, (step,) if step else ())
+        return draw_sides([("", run_set)], wish, kind, width)
+
+    alt = f"Every run of {step or 'each step'} of {case.title}, with the medians"
+    caption = "The single runs of the newest subject, in their order."
+    return Picture(
+        "runs-picture", caption, alt, f"{address(case)}/runs", draw, _query(step, metric)
+    )
+
+
+# -- points of the matrix
+
+
+def points(explorer: Current, case_id: str) -> DataTable:
+    """Return the points of the case's matrix."""
+    case = explorer.catalogue.case(case_id)
+    return points_table(case, _siblings(explorer.catalogue, case))
+
+
+def _siblings(catalogue: Catalogue, case: CaseEntry) -> list[CaseEntry]:
+    """Return the points of the case's matrix that lie beside each other, itself among them."""
+    if not case.point or is_earlier(case.results):
+        return []
+    cases = catalogue.cases(Asked(cases=(case.case,), limit=None))
+    beside = [one for one in cases if one.case == case.case and one.point]
+    found = [one for one in beside if one.results.parent == case.results.parent]
+    return sorted(found, key=lambda one: [_order(value) for value in one.point.values()])
+
+
+def _order(value: Json) -> tuple[bool, float, str]:
+    number = isinstance(value, int | float)
+    return (not number, float(value) if isinstance(value, int | float) else 0.0, str(value))
+
+
+def points_picture(
+    explorer: Current,
+    case_id: str,
+    step: Step = "",
+    metric: Metric = DURATION,
+    x: Annotated[str, Query(description="Parameter along the axis.")] = "",
+) -> Picture:
+    """Draw the points of the matrix as lines over a parameter that is a number."""
+    case = explorer.catalogue.case(case_id)
+    siblings = _siblings(explorer.catalogue, case)
+
+    def draw(kind: Kind, width: Width) -> bytes:
+        found = [(one.path, read_case(one, metric).run_set) for one in siblings[:MOST_CASES]]
+        wish = Wish(None, metric, (step,) if step else (), x=x or None)
+        some = [(path, limited(one, len(found))) for path, one in found if one.records]
+        return draw_sides(some, wish, kind, width)
+
+    left = len(siblings) - MOST_CASES
+    return Picture(
+        "points-picture",
+        "The points of the matrix: medians of the newest subjects.",
+        f"The points of {case.case} over a parameter; the table has them too",
+        f"{address(case)}/points",
+        draw,
+        _query(step, metric) | ({"x": x} if x else {}),
+        notes=[f"{plural(left, 'more point')} not drawn."] if left > 0 else [],
+        instead="" if len(siblings) > 1 else "There is no other point of its matrix here.",
+    )
+
+
+# -- failures
+
+
+def failures(explorer: Current, case_id: str) -> DataTable:
+    """Return the steps that failed or were retried, over all campaigns."""
+    return _failures(*_read(explorer, case_id, DURATION))
+
+
+def _failures(case: CaseEntry, found: CaseResults) -> DataTable:
+    steps, problems = found.fragile
+    return failures_table(case, steps, [f"Left out: {one}" for one in problems[:_PROBLEMS]])
+
+
+add_table(router, "/case/{case_id}/steps", steps)
+add_table(router, "/case/{case_id}/history", history)
+add_table(router, "/case/{case_id}/runs", runs)
+add_table(router, "/case/{case_id}/points", points)
+add_table(router, "/case/{case_id}/failures", failures)
+add_picture(router, "/case/{case_id}/history", history_picture)
+add_picture(router, "/case/{case_id}/runs", runs_picture)
+add_picture(router, "/case/{case_id}/points", points_picture)
+
+
+# -- the page
+
+
+@router.get("/case/{case_id}.json")
+def as_json(explorer: Current, case_id: str) -> Response:
+    """Return what is known of a case, and what its newest subject's runs say together."""
+    case, found = _read(explorer, case_id, DURATION)
+    newest = found.newest
+    return json_answer(
+        {
+            **_entry(case),
+            "description": _description(found),
+            "campaigns": [one.folder.name for one in found.campaigns[1:]],
+            "subject": dict(found.campaigns[0].subject or {}),
+            "commit": list(newest.commit) if newest and newest.commit else None,
+            "left_out": [*left_out(found)],
+            "summary": found.summary,
+        }
+    )
+
+
+def _entry(case: CaseEntry) -> dict[str, Json]:
+    return {
+        "id": case.id,
+        "title": case.title,
+        "case": case.case,
+        "point": dict(case.point),
+        "path": case.path,
+        "tags": [*case.tags],
+        "hosts": [*case.hosts],
+        "runs": case.runs,
+        "failed": case.failed,
+        "newest_s": case.newest_s,
+    }
+
+
+@router.get("/case/{case_id}", include_in_schema=False)
+def page(
+    request: Request, explorer: Current, case_id: str, step: Step = "", metric: Metric = DURATION
+) -> Response:
+    """Show a case."""
+    case, found = _read(explorer, case_id, metric)
+    summary = found.summary
+    siblings = _siblings(explorer.catalogue, case)
+    chosen = (explorer, case_id, step, metric)
+    query = query_of(step=step, metric=metric)
+    pages = _campaign_pages(explorer.catalogue, case)
+    told = _histories(found, step, metric)
+    return render(
+        request,
+        "case.html",
+        **_place(explorer.catalogue, case),
+        case=case,
+        description=_description(found),
+        figures=_figures(case, found),
+        facts=_facts(case, found),
+        badges_of=[(tag, "", None) for tag in case.tags],
+        has_before=len(found.campaigns) > 1,
+        notes=left_out(found),
+        warnings=summary["warnings"],
+        advice=advice(summary),
+        step=step,
+        metric=metric,
+        named_steps=_named(summary),
+        metrics=found.known_metrics,
+        steps=_steps(case, found, metric),
+        history_picture=history_picture(*chosen) if told else None,
+        history=history_table(case, told, pages, query, _ROWS),
+        points=points_table(case, siblings) if len(siblings) > 1 else None,
+        points_picture=points_picture(*chosen) if told else None,
+        runs=_runs(explorer, case, found, 0),
+        runs_picture=runs_picture(*chosen) if told else None,
+        failures=_failures(case, found),
+    )
+
+
+def _place(catalogue: Catalogue, case: CaseEntry) -> dict[str, Any]:
+    """Return title and crumbs; an earlier campaign stands below the case's newest one."""
+    title, crumbs = case.title or case.path, [("Cases", "/cases")]
+    if not is_earlier(case.results):
+        return {"title": title, "crumbs": crumbs}
+    newest = case.results.parent.parent
+    beside = catalogue.cases(Asked(cases=(case.case,), limit=None))
+    crumbs += [(title, address(one)) for one in beside if one.results == newest]
+    return {"title": f"{title}, campaign {case.results.name}", "crumbs": crumbs}
+
+
+def _description(found: CaseResults) -> str:
+    return str(found.newest.case.get("description") or "") if found.newest else ""
+
+
+def _named(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(step["id"], step["name"]) for step in summary["steps"] if step["measured"]]
+
+
+def _figures(case: CaseEntry, found: CaseResults) -> list[Sequence[Any]]:
+    newest = found.newest
+    failed = f"{case.failed:,} not completed" if case.failed else ""
+    earlier = len(found.campaigns) - 1
+    return [
+        ("Runs", f"{case.runs:,}", failed, f"{address(case)}/runs"),
+        ("Newest run", day_and_time(case.newest_s), newest.outcome.value if newest else ""),
+        ("Testbeds", f"{len(case.hosts):,}", ", ".join(case.hosts[:4])),
+        ("Earlier campaigns", f"{earlier:,}", "", f"{address(case)}/history"),
+    ]
+
+
+def _facts(case: CaseEntry, found: CaseResults) -> list[tuple[str, str | None]]:
+    subject = found.campaigns[0].subject
+    point = ", ".join(f"{name}={value}" for name, value in case.point.items())
+    return [
+        ("Measured", about(subject) if subject else None),
+        ("Point", point or None),
+        ("Results", str(case.results)),
+    ]

@@ -1,0 +1,309 @@
+"""Explain jobs of MindSpore: as documents, and as a page with their pictures."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from benchyard.catalogue.entry import Entry
+from benchyard.catalogue.explain import explain_jobs, train_id
+from benchyard.catalogue.formats.mindspore import MindsporeExplain
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, Prediction, Sample
+from benchyard.catalogue.mindspore.selection import Kind, Sort, select
+from benchyard.core.errors import NotFoundError
+from benchyard.core.model import Json
+from benchyard.core.wording import quote
+from benchyard.statistics.figures import plural
+from benchyard.web.answers import keep_fresh
+from benchyard.web.explain_documents import (
+    decimal,
+    image_address,
+    job_document,
+    job_in_list,
+    sample_document,
+    scores_document,
+)
+from benchyard.web.explorer import Current
+from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.run_files import send_image
+from benchyard.web.run_tables import on_page
+from benchyard.web.tables import Cell, Column, DataTable, add_table
+
+router = APIRouter()
+
+_Offset = Annotated[int, Query(ge=0, le=2**31, description="Entries to skip.")]
+_Limit = Annotated[int, Query(ge=1, le=1000)]
+#: Rows of scores that a page shows.
+_MOST_SCORES = 100
+_KINDS = {"TP": "good", "FP": "bad", "FN": "doubtful"}
+_SORTS_OF_ALL = {
+    "": "as in the file",
+    "-confidence": "most probable first",
+    "confidence": "least probable first",
+}
+_SORTS = _SORTS_OF_ALL | {
+    "-uncertainty": "most uncertain first",
+    "uncertainty": "least uncertain first",
+}
+
+
+def _entry(explorer: Current, entry_id: str) -> Entry:
+    entry = explorer.catalogue.entry(entry_id)
+    if entry.format != MindsporeExplain.name:
+        raise NotFoundError(f"{entry_id} is no explain job")
+    return entry
+
+
+_Found = Annotated[Entry, Depends(_entry)]
+
+
+def _job(request: Request, explorer: Current, entry: _Found) -> ExplainJob:
+    keep_fresh(request)  # the pool looks at the file itself
+    return explorer.loaders.get(entry)
+
+
+_Loaded = Annotated[ExplainJob, Depends(_job)]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which samples of a job, and in what order.
+
+    Args:
+        label: Name of a label that is true or predicted; empty takes all.
+        method: The explainer whose maps are shown; empty shows all.
+        kind: Of the prediction: ``TP``, ``FP`` or ``FN``.
+    """
+
+    label: str = ""
+    method: str = ""
+    kind: Kind = ""
+    sort: Sort = ""
+    offset: _Offset = 0
+    limit: _Limit = 10
+
+    def at(self, offset: int) -> str:
+        """Return the part of the address that asks for the same from elsewhere."""
+        asked = {"label": self.label, "method": self.method, "kind": self.kind, "sort": self.sort}
+        numbers = {"offset": offset, "limit": self.limit}
+        return "?" + urlencode({name: text for name, text in asked.items() if text} | numbers)
+
+
+_Asked = Annotated[Asked, Depends()]
+
+
+@router.get("/explain-jobs", summary="Explain jobs, those that changed last first")
+def jobs(explorer: Current, offset: _Offset = 0, limit: _Limit = 10) -> Response:
+    """Answer with a page of the list; ``offset`` counts jobs."""
+    page = explain_jobs(explorer.catalogue, offset, limit)
+    found: list[Json] = [job_in_list(entry) for entry in page.entries]
+    place: dict[str, Json] = {"total": page.total, "offset": offset, "limit": limit}
+    return json_answer({**place, "explain_jobs": found})
+
+
+@router.get("/explain-jobs/{entry_id}", summary="What an explain job is about")
+def job(entry: _Found, loaded: _Loaded) -> Response:
+    """Answer with names, counts and what could not be read."""
+    return json_answer(job_document(entry, loaded))
+
+
+@router.get("/explain-jobs/{entry_id}/samples", summary="Samples of an explain job")
+def samples(entry: _Found, loaded: _Loaded, asked: _Asked) -> Response:
+    """Answer with samples: labels, probabilities, and where their pictures are."""
+    chosen = select(loaded, asked.label, asked.kind, asked.sort)
+    shown = chosen[asked.offset : asked.offset + asked.limit]
+    found: list[Json] = [
+        sample_document(entry.id, one, loaded.metadata.labels, asked.method) for one in shown
+    ]
+    place: dict[str, Json] = {"total": len(chosen), "offset": asked.offset, "limit": asked.limit}
+    return json_answer({**place, "samples": found})
+
+
+@router.get("/explain-jobs/{entry_id}/scores", summary="Scores of explainers")
+def scores(loaded: _Loaded) -> Response:
+    """Answer with the scores of each explainer; what is no number is the word ``NaN``."""
+    return json_answer(scores_document(loaded))
+
+
+@router.get("/explain-jobs/{entry_id}/image/{path:path}", summary="A picture of an explain job")
+def image(request: Request, entry: _Found, path: str) -> Response:
+    """Answer with a picture from inside the job's folder; what is none becomes a download."""
+    keep_fresh(request)
+    refused = NotFoundError(f"the job has no picture {quote(path)} that can be shown")
+    return send_image(entry.place, path, refused)
+
+
+def jobs_table(explorer: Current, offset: _Offset = 0, limit: _Limit = 50) -> DataTable:
+    """Return a page of the list."""
+    page = explain_jobs(explorer.catalogue, offset, limit)
+    columns = (
+        Column("train_id", "Job"),
+        Column("update_time_s", "Changed (UTC)"),
+        Column("create_time_s", "Created (UTC)"),
+        Column("saliency_map", "Saliency maps"),
+        Column("hierarchical_occlusion", "Occlusions"),
+        Column("explain_files", "Files", figure=True),
+        Column("problem", "Problem", wide=True),
+    )
+    rows = [_job_row(entry) for entry in page.entries]
+    return DataTable(
+        "explain",
+        "Explain jobs",
+        columns,
+        rows,
+        href="/explain",
+        empty="There are no explain jobs of MindSpore.",
+        query=f"?offset={offset}&limit={limit}",
+        pages=_pages(offset, limit, page.total, lambda at: f"/explain?offset={at}&limit={limit}"),
+    )
+
+
+def _job_row(entry: Entry) -> list[Cell]:
+    has = entry.parameters
+    return [
+        Cell(train_id(entry), href=f"/explain/{entry.id}"),
+        Cell(entry.updated_s, day_and_time(entry.updated_s)),
+        Cell(entry.created_s, day_and_time(entry.created_s)),
+        Cell(has.get("saliency_map"), _yes(has.get("saliency_map"))),
+        Cell(has.get("hierarchical_occlusion"), _yes(has.get("hierarchical_occlusion"))),
+        Cell(entry.counts.get("explain_files")),
+        Cell(entry.broken or None, entry.broken, mark="bad"),
+    ]
+
+
+def _yes(has: Json) -> str:
+    return "-" if has is None else "yes" if has else "no"
+
+
+def _pages(offset: int, limit: int, total: int, at: Callable[[int], str]) -> list[tuple[str, str]]:
+    before = [("Previous", at(max(0, offset - limit)))] if offset else []
+    return before + ([("Next", at(offset + limit))] if offset + limit < total else [])
+
+
+add_table(router, "/explain", jobs_table)
+
+
+def scores_table(entry: _Found, loaded: _Loaded) -> DataTable:
+    """Return the scores of explainers: over all labels, then for each."""
+    columns = (
+        Column("explainer", "Explainer"),
+        Column("metric", "Metric"),
+        Column("label", "Label"),
+        Column("score", "Score", figure=True),
+    )
+    names = loaded.metadata.labels
+    rows: list[list[Cell]] = []
+    for told in loaded.scores.values():
+        named = [names[at] if at < len(names) else str(at) for at in range(len(told.by_label))]
+        for label, score in zip(["", *named], [told.total, *told.by_label], strict=True):
+            name = Cell(label or None, label or "all together")
+            rows.append([Cell(told.explainer), Cell(told.metric), name, _figure(score)])
+    return DataTable(
+        "scores",
+        "Scores of explainers",
+        columns,
+        rows,
+        href=f"/explain/{entry.id}/scores",
+        empty="The job has no scores.",
+    )
+
+
+def _figure(value: float | None) -> Cell:
+    number = decimal(value)
+    return Cell(number, f"{value:.4f}" if isinstance(number, float) else None)
+
+
+add_table(router, "/explain/{entry_id}/scores", scores_table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A label of a sample, as the page shows it.
+
+    Args:
+        maps: Address of the map of each explainer; None where there is none.
+    """
+
+    label: str
+    kind: str
+    mark: str
+    confidence: str
+    deviation: str
+    maps: list[str | None]
+    layers: list[str]
+
+
+@router.get("/explain/{entry_id}", include_in_schema=False)
+def page(request: Request, entry: _Found, loaded: _Loaded, asked: _Asked) -> Response:
+    """Show a job."""
+    chosen = select(loaded, asked.label, asked.kind, asked.sort)
+    shown = chosen[asked.offset : asked.offset + asked.limit]
+    explainers = [asked.method] if asked.method else _explainers(loaded, shown)
+    return render(
+        request,
+        "explain.html",
+        title=f"Explain job {entry.title}",
+        crumbs=[("Explain jobs", "/explain")],
+        entry=entry,
+        job=loaded,
+        asked=asked,
+        sorts=_SORTS if loaded.has_uncertainty else _SORTS_OF_ALL,
+        cards=_cards(loaded),
+        total=len(chosen),
+        explainers=explainers,
+        samples=[_shown(entry, one, loaded, explainers) for one in shown],
+        pages=_pages(asked.offset, asked.limit, len(chosen), asked.at),
+        scores=on_page(scores_table(entry, loaded), _MOST_SCORES),
+    )
+
+
+def _cards(job: ExplainJob) -> list[tuple[object, ...]]:
+    ended = {"end": "ended", "run": "under way"}.get(job.status, "not told")
+    return [
+        ("Samples", f"{len(job.shown_samples):,}"),
+        ("Labels", f"{len(job.metadata.labels):,}"),
+        ("Explainers", len(job.metadata.explainers)),
+        ("Metrics", len(job.metadata.metrics)),
+        ("State", "being written" if job.unfinished else ended),
+    ]
+
+
+def _explainers(job: ExplainJob, shown: Sequence[Sample]) -> list[str]:
+    """Return the explainers of which there is a map, the announced ones first."""
+    used = {one.explainer for sample in shown for one in sample.saliency}
+    announced = [name for name in job.metadata.explainers if name in used]
+    return announced + sorted(used - set(announced))
+
+
+def _shown(
+    entry: Entry, sample: Sample, job: ExplainJob, explainers: Sequence[str]
+) -> tuple[Sample, str, list[_Row]]:
+    """Return a sample, the address of its picture, and a row for each of its labels."""
+    told = sample.predictions(job.metadata.labels)
+    rows = [_row(entry, one, explainers) for one in told]
+    return sample, image_address(entry.id, sample.image), rows
+
+
+def _row(entry: Entry, told: Prediction, explainers: Sequence[str]) -> _Row:
+    paths = {one.explainer: image_address(entry.id, one.path) for one in told.saliency}
+    layers = told.occlusion.layers if told.occlusion else ()
+    return _Row(
+        told.name,
+        told.kind or "",
+        _KINDS.get(told.kind or "", "quiet"),
+        _figure(told.confidence).shown,
+        _deviation(told),
+        [paths.get(name) for name in explainers],
+        [f"{one.confidence:.4f} with {plural(len(one.boxes), 'part')}" for one in layers],
+    )
+
+
+def _deviation(told: Prediction) -> str:
+    spread = "" if told.deviation is None else f"± {told.deviation:.4f}"
+    return (
+        spread
+        if told.interval is None
+        else f"{spread} [{told.interval[0]:.4f}, {told.interval[1]:.4f}]"
+    )

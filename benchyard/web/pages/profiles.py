@@ -1,0 +1,229 @@
+"""In what two sets of traces or profiles differ."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Literal, cast
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from benchyard.catalogue.entry import RUN, Entry
+from benchyard.catalogue.formats.others import TRACES
+from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
+from benchyard.catalogue.query import Query as Wanted
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
+from benchyard.results.folders import RunFolder
+from benchyard.show.traces import report
+from benchyard.statistics.comparison import Verdict
+from benchyard.traces.difference import NamedDifference, Names, Profiled, differences, profiled
+from benchyard.traces.left_profiles import trace_with_profiles
+from benchyard.web.explorer import Current, Explorer
+from benchyard.web.pages.entries import address_of, trace_source
+from benchyard.web.paging import AskedPart
+from benchyard.web.pictures import Kind, Picture, Width, add_picture
+from benchyard.web.rendering import render
+from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.trace_views import FLAME_WIDTHS, refuse_deep
+
+router = APIRouter()
+
+#: Most traces on a side, and names of both sides together: each name is compared.
+_MOST, _MOST_COMPARED = 50, 20_000
+#: Traces whose sums are kept.
+_KEPT = 8
+#: Others that a form offers.
+_OFFERED = 200
+_MARKS = {Verdict.REGRESSION: "bad", Verdict.IMPROVEMENT: "good"}
+_COLUMNS = (
+    Column("name", "Name", wide=True),
+    Column("measure", "Of"),
+    Column("baseline_median", "Baseline", figure=True),
+    Column("candidate_median", "Candidate", figure=True),
+    Column("difference", "Difference", figure=True),
+    Column("ratio", "Change", figure=True),
+    Column("interval", "Interval", figure=True),
+    Column("adjusted_p_value", "P", figure=True),
+    Column("verdict", "Verdict"),
+)
+Ids = Annotated[list[str], Query(max_length=_MOST)]
+By = Literal["", "name", "path"]
+
+
+class Sides:
+    """Two sets of traces, as an address names them.
+
+    Args:
+        a: Ids of the baseline's entries.
+        b: Ids of the candidate's.
+        by: What is compared; empty takes paths for runs, names for files of others.
+
+    Raises:
+        NotFoundError: If there is no such entry.
+    """
+
+    def __init__(self, explorer: Current, a: Ids = [], b: Ids = [], by: By = "") -> None:  # noqa: B006
+        self.baseline, self.candidate = (
+            [explorer.catalogue.entry(one) for one in side] for side in (a, b)
+        )
+        self.by_path = by == "path" or (not by and any(one.format == RUN for one in self.baseline))
+        self.query = {"a": a, "b": b, "by": by}
+
+    @property
+    def are_both_there(self) -> bool:
+        """Whether there is anything to compare."""
+        return bool(self.baseline and self.candidate)
+
+    def compared(self, *, by_path: bool) -> tuple[list[NamedDifference], list[Profiled]]:
+        """Return what differs, and the candidate's sums.
+
+        Raises:
+            InputError: If a trace cannot be read, or there are too many names.
+        """
+        if not self.are_both_there:
+            raise InputError("a difference needs both sides: ?a=ID&b=ID, each perhaps repeated")
+        sides = [
+            [_summed(entry, by_path=by_path) for entry in side]
+            for side in (self.baseline, self.candidate)
+        ]
+        names = {name for side in sides for one in side for name in one.count}
+        if len(names) > _MOST_COMPARED:
+            raise InputError(
+                f"there are {len(names):,} names, more than the {_MOST_COMPARED:,} that are "
+                "compared here; benchyard profile --against compares them"
+            )
+        return differences(*sides), sides[1]
+
+
+AskedSides = Annotated[Sides, Depends(Sides)]
+
+
+def _summed(entry: Entry, *, by_path: bool) -> Profiled:
+    if entry.format == RUN:
+        return _of_run(entry.place, by_path, signature_of(RunFolder(entry.place).record))
+    source = trace_source(entry)
+    if by_path:
+        refuse_deep(source.statistics())
+    return _of_file(source.place, by_path, signature_of(source.place))
+
+
+@lru_cache(_KEPT)
+def _of_run(folder: Path, by_path: bool, _signature: object) -> Profiled:  # noqa: FBT001
+    return profiled(trace_with_profiles(folder), by_path=by_path)
+
+
+@lru_cache(_KEPT)
+def _of_file(place: Path, by_path: bool, _signature: object) -> Profiled:  # noqa: FBT001
+    return profiled(bounded_trace(place), by_path=by_path)
+
+
+def difference_table(sides: AskedSides, part: AskedPart) -> DataTable:
+    """Return what differs, the surest first."""
+    found, _ = sides.compared(by_path=sides.by_path)
+    table = DataTable(
+        "difference",
+        "Differences by path" if sides.by_path else "Differences by name",
+        _COLUMNS,
+        _rows(found[part.offset : part.offset + part.limit]),
+        "/profiles/difference",
+        "Neither side has a slice.",
+        _notes(found),
+    )
+    return part.told(table, len(found), sides.query)
+
+
+def _rows(found: Sequence[NamedDifference]) -> list[Sequence[Cell]]:
+    told = report.differences_document(found)
+    texts = report.differences_table(found, len(found)).rows
+    return [
+        _row(one, cast("Mapping[str, Json]", values), words)
+        for one, values, words in zip(found, told, texts, strict=True)
+    ]
+
+
+def _row(one: NamedDifference, told: Mapping[str, Json], words: Sequence[str]) -> Sequence[Cell]:
+    keys = ("baseline_median", "candidate_median", "difference", "ratio")
+    return (
+        Cell(report.joined(one.names)),
+        Cell(told["measure"]),
+        *(Cell(told[key], text) for key, text in zip(keys, words[2:6], strict=True)),
+        Cell([told["ratio_low"], told["ratio_high"]], words[6]),
+        Cell(told["adjusted_p_value"], words[7]),
+        Cell(told["verdict"], words[8], mark=_MARKS.get(one.judgement.verdict, "")),
+    )
+
+
+def _notes(found: Sequence[NamedDifference]) -> list[str]:
+    notes = [f"{report.differences_summary(found)}."] if found else []
+    if any(one.judgement.verdict is Verdict.CANNOT_TELL for one in found):
+        notes.append(
+            "Cannot tell: so few traces cannot show any difference among so many names; "
+            "give several repetitions of each side."
+        )
+    return notes
+
+
+def flame(sides: AskedSides) -> Picture:
+    """Return the candidate's flame graph, coloured by what differs."""
+
+    def draw(kind: Kind, width: Width) -> bytes:
+        from benchyard.show.traces.flame import flame_picture  # noqa: PLC0415 - with matplotlib
+
+        found, candidate = sides.compared(by_path=True)
+        title = f"{_titles(sides.candidate)} against {_titles(sides.baseline)}"
+        return flame_picture(_mean_totals(candidate), kind, title, found, FLAME_WIDTHS[width])
+
+    return Picture(
+        "flame",
+        "Flame graph of the candidate: red is slower, blue faster, grey not shown to differ",
+        "How long each path took in the candidate; the table of differences has the figures.",
+        "/profiles/difference/flame",
+        draw,
+        sides.query,
+        for_dark=False,
+    )
+
+
+def _titles(side: Sequence[Entry]) -> str:
+    more = f" and {len(side) - 1:,} more" if len(side) > 1 else ""
+    return f"{side[0].title or side[0].path}{more}" if side else ""
+
+
+def _mean_totals(side: Sequence[Profiled]) -> Mapping[Names, float]:
+    names = dict.fromkeys(name for one in side for name in one.total_s)
+    return {name: sum(one.total_s.get(name, 0.0) for one in side) / len(side) for name in names}
+
+
+@router.get("/profiles/difference", include_in_schema=False)
+def difference(request: Request, explorer: Current, sides: AskedSides, part: AskedPart) -> Response:
+    """Show in what two sets of traces differ, or ask for the second one."""
+    shown = sides.are_both_there
+    chosen = [
+        (text, [(one.title or one.path, address_of(one)) for one in side])
+        for text, side in (("Baseline", sides.baseline), ("Candidate", sides.candidate))
+    ]
+    other = {**sides.query, "by": "name" if sides.by_path else "path"}
+    return render(
+        request,
+        "difference.html",
+        title="Difference of profiles",
+        crumbs=[("Other results", "/entries")],
+        chosen=chosen,
+        asked=sides.query,
+        other=(other["by"], f"/profiles/difference?{urlencode(other, doseq=True)}"),
+        table=difference_table(sides, part) if shown else None,
+        flame=flame(sides) if shown else None,
+        offered=[] if shown else _offered(explorer),
+    )
+
+
+def _offered(explorer: Explorer) -> list[tuple[str, str]]:
+    wanted = Wanted(formats=tuple(one.name for one in TRACES), broken=False, limit=_OFFERED)
+    return [
+        (one.id, f"{one.title} ({one.path})") for one in explorer.catalogue.page(wanted).entries
+    ]
+
+
+add_table(router, "/profiles/difference", difference_table)
+add_picture(router, "/profiles/difference/flame", flame)

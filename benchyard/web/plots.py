@@ -1,0 +1,55 @@
+"""The pictures of ``benchyard plot`` as those of a page."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.core.errors import InputError
+from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.sides import tell_apart
+from benchyard.show.results_plot.size import Size
+from benchyard.web.pictures import WIDTHS, Kind, Width
+
+#: Cases in one picture, and executions of steps, each a mark: more take seconds to draw.
+MOST_CASES, MOST_MARKS = 60, 6_000
+
+
+def limited(run_set: RunSet, among: int = 1) -> RunSet:
+    """Return the newest runs of a set, as many as a picture has room for.
+
+    Args:
+        among: How many such sets share the picture.
+    """
+    steps = max((len(record.steps) for record in run_set.records), default=1)
+    runs = max(20, MOST_MARKS // max(1, steps * among))
+    return replace(run_set, records=run_set.records[-runs:])
+
+
+def draw_sides(
+    found: Sequence[tuple[str, RunSet]],
+    wish: Wish,
+    kind: Kind,
+    width: Width,
+    *,
+    include_suspect: bool = False,
+) -> bytes:
+    """Draw results.
+
+    Args:
+        found: Where each set of runs is, and the runs.
+
+    Raises:
+        InputError: If there is nothing of what is asked for, or more than a picture has room for.
+    """
+    if not found:
+        raise InputError("there is no finished run to draw")
+    marks = sum(len(record.steps) for _, run_set in found for record in run_set.records)
+    if marks > 2 * MOST_MARKS:
+        raise InputError(
+            f"a picture has room for {2 * MOST_MARKS:,} executions of steps, not for {marks:,}; "
+            "choose fewer cases, or some of their runs"
+        )
+    chart = make_chart(tell_apart(found, include_suspect=include_suspect), wish)
+    from benchyard.show.results_plot.figure import drawn  # noqa: PLC0415 - matplotlib is slow
+
+    return drawn(chart, Size(WIDTHS[width], titled=len(found) > 1), kind)

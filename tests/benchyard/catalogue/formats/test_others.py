@@ -1,0 +1,376 @@
+"""Files of other programs: recognised by one format each, described, loaded; broken ones told."""
+
+import gzip
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.catalogue.entry import Entry
+from benchyard.catalogue.formats import benchmark_file, sniffing, testresults, trace_file
+from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.measurements import Measurement, Measurements
+from benchyard.catalogue.formats.others import OTHERS
+from benchyard.core.errors import BenchyardError, InputError
+from benchyard.publish.testresults.document import Document
+from benchyard.traces.model import Trace
+from tests.benchyard.catalogue.formats.listed import described
+from tests.benchyard.catalogue.formats.samples import SAMPLES, TIMING, write, write_all
+from tests.benchyard.cli.conftest import Cli
+
+_ABOVE = (folder / "shared" / "samples" for folder in Path(__file__).resolve().parents)
+SHARED = next((folder for folder in _ABOVE if folder.is_dir()), None)
+FORMATS = {one.name: one for one in OTHERS}
+
+
+def only(folder: Path) -> Entry:
+    (entry,) = described(folder)
+    return entry
+
+
+def loaded(entry: Entry) -> Any:
+    return FORMATS[entry.format].load(entry)
+
+
+def rows(entry: Entry) -> dict[tuple[str, str], Measurement]:
+    measured = loaded(entry)
+    assert isinstance(measured, Measurements)
+    return {(row.name, row.metric): row for row in measured.rows}
+
+
+def test_each_file_is_of_one_format(tmp_path: Path) -> None:
+    write_all(tmp_path)
+    found = [(entry.format, entry.path) for entry in described(tmp_path)]
+    assert sorted(found) == sorted((name, path) for name, (path, _) in SAMPLES.items())
+    assert not any(entry.broken for entry in described(tmp_path))
+    assert set(SAMPLES) | {"scanner-job"} == set(FORMATS)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"name": "x", "version": "1.0.0", "dependencies": {"y": "^1"}}',
+        b'{"compilerOptions": {"paths": {"value": ["a"]}}}',
+        b'{"results": [1, 2], "entries": {}}',
+        b'{"a": {"b": {"value": 1, "other": 2}}}',
+        b"[]",
+        b"{}",
+        b"12",
+        b"",
+        b"\xff\xfe\x00",
+        b"plain text",
+    ],
+)
+def test_other_json_is_none_of_ours(tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, "package.json", content)
+    assert not [*described(tmp_path)]
+
+
+def test_our_own_documents_are_not_looked_at(tmp_path: Path) -> None:
+    for name in ("run.json", "summary.json", "metadata.json", ".hidden.json"):
+        write(tmp_path, name, SAMPLES["hyperfine"][1])
+    assert not [*described(tmp_path)]
+
+
+# -- what is read
+
+
+def sample(folder: Path, name: str) -> Entry:
+    write(folder, *SAMPLES[name])
+    return only(folder)
+
+
+def test_pytest_benchmark(tmp_path: Path) -> None:
+    entry = sample(tmp_path, "pytest-benchmark")
+    assert (entry.host, entry.commit) == ("box", "c0ffee")
+    assert entry.started_s == 1_777_636_800.5
+    assert entry.counts == {"benchmarks": 1, "measurements": 1}
+    row = rows(entry)["test_b.py::test_sum[1]", "wall"]
+    assert (row.unit, row.values, row.parameters) == ("s", [1e-6, 2e-6, 4e-6], {"n": 1})
+    # The mean is the file's own, and not that of its values.
+    assert (row.statistic("mean"), row.statistic("n")) == (2.1e-6, 3)
+
+
+def test_hyperfine(tmp_path: Path) -> None:
+    found = rows(sample(tmp_path, "hyperfine"))
+    wall = found["sleep {n}", "wall"]
+    assert (wall.values, wall.unit, wall.parameters) == ([0.1, 0.3], "s", {"n": "1"})
+    assert wall.note == "1 of 2 executions failed"
+    # A deviation that the file leaves out is that of the values.
+    assert wall.statistic("stdev") == pytest.approx(0.1414, abs=1e-4)
+    assert found["sleep {n}", "user"].statistic("mean") == 0.001
+    assert found["sleep {n}", "user"].statistic("max") is None
+    assert found["sleep {n}", "peak memory"].values == [4096, 8192]
+
+
+def test_google_benchmark_has_units_of_its_own(tmp_path: Path) -> None:
+    entry = sample(tmp_path, "google-benchmark")
+    found = rows(entry)
+    assert entry.started_s == 1_777_636_800
+    wall = found["BM_a/8", "wall"]
+    assert (wall.values, wall.unit) == ([12.5e-6, 13.5e-6], "s")
+    # Aggregates are statistics, and no values.
+    assert wall.statistic("stdev") == 0.5e-6
+    assert found["BM_a/8", "bytes_per_second"].unit == "B/s"
+    assert found["BM_a/8", "hits"].unit == ""
+    assert found["BM_bad", "wall"].note == "failed: no <file>"
+    assert found["BM_bad", "wall"].statistic("mean") is None
+
+
+def test_pyperf_leaves_calibration_out(tmp_path: Path) -> None:
+    entry = sample(tmp_path, "pyperf")
+    assert entry.host == "box"
+    assert rows(entry)["timeit", "wall"].values == [9e-8, 8e-8, 7e-8]
+
+
+def test_asv_tells_failed_from_skipped(tmp_path: Path) -> None:
+    write_all(tmp_path)
+    (entry,) = (one for one in described(tmp_path) if one.format == "asv")
+    assert (entry.commit, entry.host, entry.started_s) == ("abcdef12", "box", 1_700_000_100.5)
+    suite = [row for row in loaded(entry).rows if row.name == "b.Suite.time_it"]
+    assert [(row.parameters, row.note) for row in suite] == [
+        ({"n": "1", "s": "'a'"}, ""),
+        ({"n": "1", "s": "'b'"}, "failed"),
+        ({"n": "2", "s": "'a'"}, "skipped"),
+        ({"n": "2", "s": "'b'"}, ""),
+    ]
+    assert (suite[0].unit, suite[0].values) == ("s", [0.0005, 0.0015])
+    assert rows(entry)["b.track_x", "value"].unit == "widgets"
+    assert rows(entry)["b.track_x", "value"].statistic("median") == 12.5
+    # Its unit is told by no file, but by its name.
+    assert rows(entry)["b.mem_y", "memory"].note == "failed"
+
+
+def test_bencher_counts_latency_in_nanoseconds(tmp_path: Path) -> None:
+    found = rows(sample(tmp_path, "bencher"))
+    assert (found["bench::a", "latency"].values, found["bench::a", "latency"].unit) == (
+        [1.5e-6],
+        "s",
+    )
+    assert found["bench::a", "own"].unit == ""
+
+
+def test_our_timing(tmp_path: Path) -> None:
+    found = rows(sample(tmp_path, "benchyard-time"))
+    assert found["a", "wall"].values == [0.1, 0.3]
+    assert found["a", "wall"].note == "1 of 2 executions failed"
+    assert found["a", "peak memory"].values == [900]
+
+
+def test_testresults(tmp_path: Path) -> None:
+    entry = sample(tmp_path, "testresults")
+    assert (entry.title, entry.host, entry.commit) == ("//a:test", "box", "f00d")
+    assert (entry.started_s, entry.counts) == (1_700_000_000, {"entries": 2})
+    assert isinstance(loaded(entry), Document)
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("chrome-trace", ["<b>load</b>", "parse"]),
+        ("speedscope", ["main", "sort", "load"]),
+        ("pprof", ["main", "0xab"]),
+        ("collapsed-stacks", ["main", "load", "sort"]),
+    ],
+)
+def test_traces(tmp_path: Path, name: str, names: list[str]) -> None:
+    entry = sample(tmp_path, name)
+    trace = loaded(entry)
+    assert isinstance(trace, Trace)
+    assert set(names) <= set(trace.names)
+    assert entry.counts["slices"] == len(trace.slices)
+
+
+# -- what real programs write
+
+
+@pytest.mark.skipif(SHARED is None, reason="real samples are not here")
+def test_real_samples() -> None:
+    assert SHARED
+    found = {entry.format: entry for entry in described(SHARED)}
+    job = found["scanner-job"]
+    assert (job.title, job.counts) == ("job_7", {"nodes": 1, "workers": 7})
+    assert len(loaded(job).trace().slices) == 17
+    document = found["testresults"]
+    assert (document.host, document.counts) == ("bench-01", {"entries": 2})
+    assert document.title == "//tensorflow/core/kernels:cast_op_test|NVIDIA_A100"
+
+
+@pytest.mark.requires("hyperfine")
+def test_real_hyperfine(tmp_path: Path) -> None:
+    command = ["hyperfine", "-N", "-r", "2", "--export-json", tmp_path / "h.json", "true"]
+    subprocess.run(command, check=True, capture_output=True)
+    wall = rows(only(tmp_path))["true", "wall"]
+    assert len(wall.values) == 2
+    assert wall.statistic("min") == min(wall.values) > 0
+
+
+def test_real_timing(cli: Cli, tmp_path: Path) -> None:
+    cli("time", "true", "--runs", "2", "--export-json", tmp_path / "t.json")
+    cli("time", "true", "--runs", "2", "--export-hyperfine", tmp_path / "h.json")
+    for entry in described(tmp_path):
+        assert len(rows(entry)["true", "wall"].values) == 2
+    assert {entry.format for entry in described(tmp_path)} == {"benchyard-time", "hyperfine"}
+
+
+# -- what is broken, long, gone
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_what_breaks_off_is_told(tmp_path: Path, name: str) -> None:
+    path, content = SAMPLES[name]
+    packed = path.endswith(".gz")
+    plain = gzip.decompress(content) if packed else content
+    cut = plain[: -len(plain) // 8]
+    write(tmp_path, path, gzip.compress(cut) if packed else cut)
+    entry = only(tmp_path)
+    # A trace that breaks off is read up to there, and so are lines of stacks.
+    if name in ("chrome-trace", "collapsed-stacks"):
+        assert not entry.broken
+        assert loaded(entry).losses
+    else:
+        assert entry.broken
+        with pytest.raises(BenchyardError):
+            loaded(entry)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"results": [{"command": "x", "mean": "fast"}]}', "Expected `float`, got `str`"),
+        (b'{"results": [{"command": "x", "mean": 1}, NaN]}', "Expected `object`, got `float`"),
+        (b'{"results": [{"command": "x", "mean": 1e999}', "out of range"),
+        (b'{"results": [{"command": "x", "mean": 1}', "no JSON"),
+        (b'{"results": [{"command": "\\ud800", "mean": NaN}]}', "no JSON"),
+    ],
+)
+def test_another_shape_is_told_with_its_place(tmp_path: Path, content: bytes, said: str) -> None:
+    write(tmp_path, "h.json", content)
+    assert said in only(tmp_path).broken
+
+
+def test_a_name_that_promises_a_format_is_held_to_it(tmp_path: Path) -> None:
+    for name in ("a.pprof", "b.folded", "c.trace.json", "d.speedscope.json"):
+        write(tmp_path, name, b"\x00\x01 nothing of the kind")
+    write(tmp_path, "e.trace.json.gz", b"\x1f\x8bbroken")
+    assert {entry.path: entry.format for entry in described(tmp_path) if entry.broken} == {
+        "a.pprof": "pprof",
+        "b.folded": "collapsed-stacks",
+        "c.trace.json": "chrome-trace",
+        "d.speedscope.json": "speedscope",
+        "e.trace.json.gz": "chrome-trace",
+    }
+
+
+def test_what_is_long_is_listed_without_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_all(tmp_path)
+    for module in (benchmark_file, testresults, trace_file):
+        monkeypatch.setattr(module, "DESCRIBED_BYTES", 10)
+        monkeypatch.setattr(module, "LOADED_BYTES", 20)
+    for entry in described(tmp_path):
+        assert (entry.broken, entry.counts) == ("", {})
+        with pytest.raises(InputError, match="longer than"):
+            loaded(entry)
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    start = b'{"results": [{"command": "x", "mean": 1}'
+    write(tmp_path, "bomb.json.gz", gzip.compress(start + b" " * (sniffing.LOADED_BYTES + 1), 1))
+    entry = only(tmp_path)
+    assert not entry.broken
+    with pytest.raises(InputError, match="longer than 64 MiB"):
+        loaded(entry)
+
+
+def test_what_is_gone_or_closed_is_no_entry(tmp_path: Path) -> None:
+    for one in OTHERS:
+        assert one.describe(Found("0" * 16, tmp_path, "gone.json")) is None
+    file = write(tmp_path, *SAMPLES["hyperfine"])
+    file.chmod(0)
+    if os.geteuid():
+        assert not [*described(tmp_path)]
+
+
+def test_a_broken_scanner_job_is_listed(tmp_path: Path) -> None:
+    write(tmp_path, "jobs/3/profile_0.bin", b"short")
+    entry = only(tmp_path)
+    assert (entry.format, entry.path, entry.title) == ("scanner-job", "jobs/3", "3")
+    assert "profile_0.bin" in entry.broken
+
+
+def test_texts_with_only_half_a_character_are_shown_or_refused(tmp_path: Path) -> None:
+    made: dict[str, Any] = {**TIMING, "commands": [{"name": "\udcff", "executions": []}]}
+    write(tmp_path, "t.json", json.dumps(made).encode())
+    assert only(tmp_path).broken
+
+
+# -- arbitrary content
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+def _inner(value: Any) -> dict[Any, Any]:
+    """Return what is in a value of JSON, by its key or place."""
+    if isinstance(value, dict):
+        return cast("dict[Any, Any]", value)
+    return dict(enumerate(cast("list[Any]", value))) if isinstance(value, list) else {}
+
+
+def _places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield way
+    for key, inner in _inner(value).items():
+        yield from _places(inner, (*way, key))
+
+
+def _replaced(value: Any, way: tuple[Any, ...], by: Any) -> Any:
+    if not way:
+        return by
+    changed = {**_inner(value), way[0]: _replaced(value[way[0]], way[1:], by)}
+    return changed if isinstance(value, dict) else [*changed.values()]
+
+
+def _survives(folder: Path, name: str, content: bytes) -> None:
+    write(folder, name, content)
+    listing = Listing(folder, frozenset([name]), frozenset())
+    for one in OTHERS:
+        for found in one.detect(listing):
+            entry = one.describe(Found("0" * 16, folder, found))
+            if entry and not entry.broken:
+                one.load(entry)
+
+
+_NAMES = st.sampled_from(
+    ["a.json", "a.json.gz", "a.trace", "a.pb.gz", "a.pprof", "a.folded", "a.speedscope.json"]
+)
+
+
+@given(name=_NAMES, content=st.binary(max_size=300))
+def test_no_bytes_raise(
+    tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes
+) -> None:
+    _survives(tmp_path_factory.mktemp("bytes"), name, content)
+
+
+@given(st.data())
+def test_no_value_in_any_place_raises(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(sorted(set(SAMPLES) - {"pprof", "collapsed-stacks"})))
+    path, content = SAMPLES[name]
+    told = json.loads(gzip.decompress(content) if path.endswith(".gz") else content)
+    way = data.draw(st.sampled_from(sorted(_places(told), key=repr)))
+    changed = json.dumps(_replaced(told, way, data.draw(_JSON)))
+    folder = tmp_path_factory.mktemp("json")
+    _survives(folder, Path(path).name.removesuffix(".gz"), changed.encode())

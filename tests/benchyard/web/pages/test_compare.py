@@ -1,0 +1,264 @@
+import json
+import re
+import shlex
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+from benchyard.catalogue.query import Query
+from benchyard.cli import call
+from benchyard.web.sides import MOST_RUNS, MOST_SIDES
+from tests.benchyard.analysis.comparison.conftest import (
+    BASE,
+    ENVIRONMENT,
+    failed,
+    place,
+    run,
+    runs,
+    step,
+    titled,
+)
+from tests.benchyard.cli.conftest import Cli, Said
+from tests.benchyard.web.site import Site
+
+HOSTILE = 'x <script>alert("1")</script> $y$ & [z]'
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    def called(*arguments: object, code: int = 0) -> Said:
+        capsys.readouterr()
+        assert call([*map(str, arguments)]) == code
+        return Said(*capsys.readouterr())
+
+    return called
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """Results, and the same twice as slow, with what differs beside."""
+    place(tmp_path / "old", runs(*BASE))
+    slow = {"environment": {**ENVIRONMENT, "host": "bench2"}}
+    place(tmp_path / "new", runs(*[2 * value for value in BASE], **slow))
+    return Site(tmp_path)
+
+
+def sides(*texts: str, **options: Any) -> str:
+    return "?" + urlencode({"side": texts, **options}, doseq=True)
+
+
+def told(page: str) -> str:
+    """Return the texts of a page."""
+    return " ".join(re.sub("<[^>]*>", " ", page.partition("<main")[2]).split())
+
+
+def command_of(page: str) -> list[str]:
+    found = re.search("<pre>(.*?)</pre>", page, re.DOTALL)
+    assert found
+    words = shlex.split(unescape(found[1]))
+    assert words[:2] == ["benchyard", "compare"]
+    return words[2:]
+
+
+def test_the_verdict_comes_first_then_figures_sides_and_what_differs(site: Site) -> None:
+    page = site.page(f"/compare{sides(site.case('old'), site.case('new'))}")
+    text = told(page)
+    places = [
+        text.index(part)
+        for part in (
+            "1 regression; 1 comparison at the 1 % level together",
+            "Load 8/8 1.00 s 2.00 s +1.00 s",
+            "▲▲▲ 2 times slower",
+            "baseline tpch",
+            "warning: host: baseline bench1, candidate bench2; two machines are never alike",
+        )
+    ]
+    assert places == sorted(places)
+    assert '<p class="notice bad">' in page
+
+
+def test_documents_are_those_of_the_command_that_the_page_gives(site: Site, cli: Cli) -> None:
+    old, new = site.case("old"), site.case("new")
+    query = sides(f"{old}@1-5", f"{new}@3-8", metric="all", sort="name", threshold="2.5%")
+    command = command_of(site.page(f"/compare{query}"))
+    printed = {"json": ("--json",), "csv": ("--csv",), "md": ("--markdown", "-")}
+    for suffix, options in printed.items():
+        out = cli("compare", *options, *command, code=3).out
+        answer = site.text(f"/compare.{suffix}{query}")
+        assert json.loads(answer) == json.loads(out) if suffix == "json" else answer == out
+
+
+def test_a_reference_and_an_order_are_in_the_command(site: Site, cli: Cli) -> None:
+    old, new = site.case("old"), site.case("new")
+    query = sides(old, new, reference=new, against="all", level="5%", **{"include-suspect": "yes"})
+    command = command_of(site.page(f"/compare{query}"))
+    assert command[0].endswith("new")
+    assert command[2:] == ["--against", "all", "--level", "5%", "--include-suspect"]
+    found = site.json(f"/compare.json{query}")
+    assert found == json.loads(cli("compare", "--json", *command).out)
+    assert found["comparisons"][0]["verdict"] == "improvement"
+
+
+def test_runs_are_sides_alone_and_together(site: Site) -> None:
+    entries = site.catalogue.page(Query(limit=None)).entries
+    ids = [one.id for one in sorted(entries, key=lambda one: one.path)]
+    new, old = ids[:8], ids[8:]
+    found = site.json(f"/compare.json{sides(','.join(old), ','.join(new))}")
+    assert [found["cases"][0][side]["runs"] for side in ("baseline", "candidate")] == [
+        [1, 2, 3, 4, 5, 6, 7, 8]
+    ] * 2
+    page = told(site.page(f"/compare{sides(*old[:3])}"))
+    assert "2 sides against tpch, run 1" in page
+    assert "all: 1 and 1 runs cannot tell at the 1 % level over 2 comparisons" in page
+    mixed = site.page(f"/compare{sides(f'{old[0]},{new[0]}', old[1])}", 422)
+    assert "joins runs of several cases" in mixed
+
+
+def test_steps_of_one_case_are_sides(tmp_path: Path) -> None:
+    records = [
+        run(n, step(v, name="sort"), step(3 * v, name="build", index=2))
+        for n, v in enumerate(BASE, 1)
+    ]
+    place(tmp_path / "words", records)
+    site = Site(tmp_path)
+    case = site.case("words")
+    expected = "1 difference; 1 comparison at the 1 % level together"
+    for query in (sides(f"{case}:sort", f"{case}:build"), sides(f"{case}:*")):
+        page = told(site.page(f"/compare{query}"))
+        assert expected in page
+        assert "tpch, build against tpch, sort" in page
+    assert site.text(f"/compare/ratio.svg{sides(f'{case}:*')}").startswith("<?xml")
+    misspelt = site.page(f"/compare{sides(f'{case}:sorted')}", 422)
+    assert "did you mean &#39;sort&#39;?" in misspelt
+
+
+def test_one_case_is_compared_with_its_campaign_before_on_the_same_host(
+    tmp_path: Path, cli: Cli
+) -> None:
+    new = place(tmp_path / "results", runs(*[2 * v for v in BASE]))
+    elsewhere = {"environment": {**ENVIRONMENT, "host": "bench2"}}
+    place(new / "earlier" / "20260101T020000Z-0123456789ab", runs(*BASE, **elsewhere))
+    site = Site(tmp_path)
+    [case] = [one.id for one in site.catalogue.cases() if one.path == "results"]
+    page = site.page(f"/compare{sides(case)}")
+    assert command_of(page) == [str(new)]
+    assert "tpch against tpch, the campaign before" in told(page)
+    assert site.json(f"/compare.json{sides(case)}") == json.loads(
+        cli("compare", "--json", new, code=3).out
+    )
+
+    same = place(new / "earlier" / "20260101T010000Z-0123456789ab", runs(*BASE))
+    page = Site(tmp_path).page(f"/compare{sides(case)}")
+    assert command_of(page) == [str(same), str(new)]
+    assert "host: baseline" not in page
+
+
+def test_without_a_campaign_before_others_of_the_case_are_offered(tmp_path: Path) -> None:
+    place(tmp_path / "n=1", runs(*BASE, **titled("words[n=1]", point={"n": 1})))
+    place(tmp_path / "n=2", runs(*BASE, **titled("words[n=2]", point={"n": 2})))
+    for path in tmp_path.rglob("run.json"):
+        document = json.loads(path.read_text())
+        document["case"]["name"] = "words"
+        path.write_text(json.dumps(document))
+    site = Site(tmp_path)
+    page = site.page(f"/compare{sides(site.case('n=1'))}", 422)
+    assert "no earlier campaign to compare with" in page
+    [href] = re.findall(f'href="([^"]*side={site.case("n=2")})"', page)
+    assert "words[n=2] against words[n=1]" in told(site.page(href.replace("&amp;", "&")))
+
+
+def test_cases_can_be_chosen_without_script(site: Site) -> None:
+    page = site.page("/compare")
+    assert re.findall('<input type="checkbox" name="side" value="([0-9a-f]{16})"', page) == [
+        case.id for case in site.catalogue.cases()
+    ]
+    assert "There is no such case." in site.page("/compare?q=nowhere")
+
+
+def test_a_form_sends_lines_and_empty_options(site: Site) -> None:
+    old, new = site.case("old"), site.case("new")
+    empty = "&metric=&step=&threshold=&level=&against=reference&sort=case&reference="
+    lines = quote("".join(f"{one}\r\n" for one in (old, new)))
+    page = site.page(f"/compare?side={lines}{empty}")
+    assert "1 regression" in page
+    assert f">{old}\n{new}</textarea>" in page
+
+
+def test_a_failing_step_is_told_beside_the_numbers(tmp_path: Path) -> None:
+    place(tmp_path / "old", runs(*BASE))
+    place(tmp_path / "broken", [run(n, failed()) for n in (1, 2)])
+    site = Site(tmp_path)
+    page = site.page(f"/compare{sides(site.case('old'), site.case('broken'))}")
+    assert '<p class="bad">step Load fails in 2 of 2 runs of the candidate' in page
+    assert "no value in the candidate" in page
+
+
+def test_what_is_suspect_can_be_taken_in(tmp_path: Path) -> None:
+    records = [run(n, step(v, suspect=["swapped"])) for n, v in enumerate(BASE, 1)]
+    place(tmp_path / "old", records)
+    place(tmp_path / "new", runs(*BASE))
+    site = Site(tmp_path)
+    page = site.page(f"/compare{sides(site.case('old'), site.case('new'))}")
+    [href] = re.findall('href="([^"]*)">Take in what is suspect', page)
+    assert "1 without a difference shown" in site.page(href.replace("&amp;", "&"))
+
+
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    place(tmp_path / "old", runs(*BASE, **titled(HOSTILE)))
+    records = [run(n, step(v, name="<b>q</b>"), **titled(HOSTILE)) for n, v in enumerate(BASE, 1)]
+    place(tmp_path / "a'b $(id) <i>", [*runs(*BASE, **titled(HOSTILE))])
+    place(tmp_path / "steps", records)
+    site = Site(tmp_path)
+    ids = [site.case("old"), site.case("<i>")]
+    page = site.page(f"/compare{sides(*ids)}")
+    for sign in ("<script>alert", "<i>"):
+        assert sign not in page
+    assert command_of(page) == [str(tmp_path / "old"), str(tmp_path / "a'b $(id) <i>")]
+    for picture in ("ratio", "points"):
+        assert fromstring(site.text(f"/compare/{picture}.svg{sides(*ids)}")) is not None  # noqa: S314
+    steps = site.case("steps")
+    assert "<b>q" not in site.page(f"/compare{sides(f'{steps}@1-4', f'{steps}@5-8')}")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("side=zz&side=yy", "'zz' is no side"),
+        (f"side={'0' * 16}", "there is no entry '0000000000000000' in the catalogue"),
+        ("side=OLD@0&side=NEW", "runs are numbered from 1"),
+        ("side=OLD@9&side=NEW", "has no run 9; it has 1-8"),
+        ("side=OLD&side=OLD", "no earlier campaign to compare with"),
+        ("side=OLD@1-5&side=OLD@5-8", "run 5 of"),
+        ("side=OLD&side=NEW&metric=nothing", "no step has a metric 'nothing'"),
+        ("side=OLD&side=NEW&threshold=1", "'1' is no percentage"),
+        ("side=OLD&side=NEW&level=100%25", "the level lies between 0% and 100%"),
+        ("side=OLD&side=NEW&pair=x", "write ids as REFERENCE=OTHER"),
+        ("side=OLD&side=NEW&reference=x", "no side is 'x'"),
+        ("side=OLD&side=NEW&against=x", "input should be 'reference', 'previous' or 'all'"),
+        (f"side=OLD@1-{MOST_RUNS + 1}&side=NEW", "runs are too many"),
+        ("side=" + "%0A".join(map(str, range(MOST_SIDES + 1))), "sides are too many"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_in_a_sentence(
+    site: Site, query: str, sentence: str
+) -> None:
+    query = query.replace("OLD", site.case("old")).replace("NEW", site.case("new"))
+    assert sentence in site.page(f"/compare?{query}", 422).replace("&#39;", "'")
+    answer = site.client.get(f"/compare.json?{query}")
+    assert answer.status_code in {404, 422}
+    assert sentence in answer.json()["error"]
+
+
+def test_too_many_pairs_are_refused_before_they_are_compared(tmp_path: Path) -> None:
+    place(tmp_path / "old", runs(*[1.0] * 30))
+    site = Site(tmp_path)
+    case = site.case("old")
+    several = [f"{case}@{n}" for n in range(1, 31)]
+    assert "30 sides make 435 pairs" in site.page(f"/compare{sides(*several, against='all')}", 422)
+    page = site.page(f"/compare{sides(*several)}")
+    assert "29 sides against tpch, run 1" in told(page)
+    assert "A picture has room for 24 sides" in page

@@ -1,0 +1,292 @@
+"""The list of other programs' results, and the page of each."""
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.web.app import make_app
+from benchyard.web.explorer import Explorer
+from tests.benchyard.catalogue.formats.listed import Listed
+from tests.benchyard.catalogue.formats.samples import HYPERFINE, SAMPLES, write, write_all
+
+HOSTILE = '<script>alert("x")</script> $x^$ \x1b[31m'
+
+
+class Site:
+    """An explorer of a folder, asked as browsers and programs ask."""
+
+    def __init__(self, folder: Path) -> None:
+        self.catalogue = Listed([folder])
+        self._client: Any = TestClient(
+            make_app(Explorer(self.catalogue)), base_url="http://127.0.0.1"
+        )
+
+    def id_of(self, wanted: str) -> str:
+        """Return the id of the entry of a format or path."""
+        entries = self.catalogue._entries.values()
+        (found,) = (one.id for one in entries if wanted in (one.format, one.path))
+        return found
+
+    def get(self, address: str, code: int = 200) -> Any:
+        answer = self._client.get(address, follow_redirects=False)
+        assert answer.status_code == code, answer.text
+        return answer
+
+    def page(self, wanted: str) -> str:
+        return self.get(f"/entry/{self.id_of(wanted)}").text
+
+    def rows(self, wanted: str, table: str) -> list[dict[str, Any]]:
+        return self.get(f"/entry/{self.id_of(wanted)}/{table}.json").json()
+
+    def csv(self, address: str) -> list[dict[str, str]]:
+        return [*csv.DictReader(io.StringIO(self.get(address).text))]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    write_all(tmp_path)
+    write(tmp_path, "broken.json", b'{"results": [{"command": "x", "mean": "fast"}]}')
+    return Site(tmp_path)
+
+
+# -- the list
+
+
+def test_the_list_has_all_and_filters(site: Site) -> None:
+    assert {one["format"] for one in site.get("/entries.json").json()} == set(SAMPLES)
+    (pprof,) = site.get("/entries.json?format=pprof").json()
+    assert (pprof["path"], pprof["contents"]["tracks"]) == ("traces/p.pb.gz", 1)
+    (broken,) = site.get("/entries.json?broken=1").json()
+    assert "Expected `float`" in broken["broken"]
+    assert [one["path"] for one in site.get("/entries.json?q=asv").json()] == [
+        "asv/box/abcdef12-env.json"
+    ]
+    page = site.get("/entries?format=pprof").text
+    assert '<option value="pprof" selected>pprof (1)</option>' in page
+    assert "1 result of other programs" in page
+
+
+def test_the_list_has_pages(site: Site) -> None:
+    total = len(SAMPLES) + 1
+    first = site.get("/entries?limit=5&broken=0").text
+    assert f"Rows 1 to 5 of {total}." in first
+    assert "/entries?offset=5&amp;limit=5" in first
+    last = site.get("/entries?limit=5&offset=10").text
+    assert f"Rows 11 to {total} of {total}." in last
+    assert "After" not in last
+    several = [
+        one["id"] for at in (0, 5, 10) for one in site.csv(f"/entries.csv?limit=5&offset={at}")
+    ]
+    assert len(set(several)) == total
+
+
+@pytest.mark.parametrize(
+    "address", ["/entries?offset=-1", "/entries.json?limit=0", "/entries?broken=perhaps"]
+)
+def test_values_that_cannot_be_meant_are_refused(site: Site, address: str) -> None:
+    site.get(address, 422)
+
+
+def test_a_catalogue_without_any_is_empty(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    assert site.get("/entries.json").json() == []
+    assert "There is nothing that fits." in site.get("/entries").text
+
+
+# -- benchmark files
+
+
+def test_measurements_have_units_and_all_digits(site: Site) -> None:
+    page = site.page("google-benchmark")
+    assert "12.5 µs" in page
+    assert "failed: no &lt;file&gt;" in page
+    first = site.rows("google-benchmark", "measurements")[0]
+    assert (first["min"], first["unit"], first["n"]) == (12.5e-6, "s", 2)
+    values = site.rows("google-benchmark", "values")
+    assert [one["value"] for one in values[:2]] == [12.5e-6, 13.5e-6]
+    told = site.csv(f"/entry/{site.id_of('pytest-benchmark')}/measurements.csv")
+    assert (told[0]["parameters"], told[0]["mean"]) == ('{"n":1}', "2.1e-06")
+
+
+def test_a_rate_is_written_with_its_unit(tmp_path: Path) -> None:
+    write(tmp_path, "b.json", b'{"x": {"throughput": {"value": 12500}}}')
+    assert "12.50 k/s" in Site(tmp_path).page("bencher")
+
+
+def test_long_tables_have_parts(tmp_path: Path) -> None:
+    one = HYPERFINE["results"][0]
+    write(tmp_path, "h.json", json.dumps({"results": [{**one, "times": [*range(30)]}]}).encode())
+    site = Site(tmp_path)
+    entry = site.id_of("hyperfine")
+    assert "Rows 1 to 20 of 32." in site.page("hyperfine")
+    part = site.csv(f"/entry/{entry}/values.csv?offset=25&limit=4")
+    assert [float(row["value"]) for row in part] == [25, 26, 27, 28]
+    assert site.csv(f"/entry/{entry}/values.csv?offset=99") == []
+
+
+def test_a_testresults_document_hides_its_environment(site: Site) -> None:
+    page = site.page("testresults")
+    assert "hunter2" not in page
+    assert "it swapped" in page
+    first, second = site.rows("testresults", "results")
+    assert (first["wall_time_s"], first["iterations"]) == (1.5, 3)
+    assert first["extras"] == {"suspect": "it swapped", "n": 2.0}
+    assert first["metrics"] == {"gb_per_s": 26.9}
+    assert second["wall_time_s"] is None
+
+
+# -- traces
+
+
+def test_a_trace_is_counted(site: Site) -> None:
+    first, second = site.rows("chrome-trace", "names")
+    assert (first["name"], first["total_ns"], first["self_ns"]) == ("<b>load</b>", 1e6, 8e5)
+    assert second["self_share"] == pytest.approx(0.2)
+    (counter,) = site.rows("chrome-trace", "counters")
+    assert counter["max"] == 7
+    page = site.page("chrome-trace")
+    assert "&lt;b&gt;load&lt;/b&gt;" in page
+    assert "<b>load" not in page
+
+
+@pytest.mark.parametrize("name", ["flame", "timeline"])
+def test_a_trace_is_drawn(site: Site, name: str) -> None:
+    address = f"/entry/{site.id_of('chrome-trace')}/{name}"
+    svg = site.get(f"{address}.svg")
+    assert svg.headers["content-type"] == "image/svg+xml"
+    words = "".join(ET.fromstring(svg.text).itertext())  # noqa: S314 - our own
+    assert "parse" in words
+    assert site.get(f"{address}.png").content.startswith(b"\x89PNG")
+    # Pictures stay on white paper, where the colours of names are.
+    assert site.get(f"{address}.svg?theme=dark").text == svg.text
+
+
+def test_each_frame_says_what_it_is_without_a_script(site: Site) -> None:
+    page = site.get(f"/entry/{site.id_of('chrome-trace')}/flame").text
+    assert "<title>&lt;b&gt;load&lt;/b&gt; &gt; parse: 200 µs, 20 %</title>" in page
+    assert "<b>load" not in page
+    assert "style=" not in page
+
+
+def test_what_a_trace_lost_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "a.folded", b"main;load 2\nnothing\n")
+    assert "1 times: no stack and count (first at line 2)" in Site(tmp_path).page("a.folded")
+
+
+def test_stacks_of_any_depth_are_shown_or_refused(tmp_path: Path) -> None:
+    deep = ";".join(f"f{at}" for at in range(5_000))
+    write(tmp_path, "deep.folded", f"{deep} 1\n".encode())
+    site = Site(tmp_path)
+    entry = site.id_of("collapsed-stacks")
+    assert "150, are not drawn" in site.get(f"/entry/{entry}/flame.svg").text
+    site.get(f"/entry/{entry}/timeline.svg")
+    assert len(site.get(f"/entry/{entry}/names.json?limit=10000").json()) == 5_000
+    answer = site.get(f"/profiles/difference.json?a={entry}&b={entry}&by=path", 422)
+    assert "its 5,000 paths have 12,502,500 names" in answer.json()["error"]
+
+
+def test_a_scanner_job_has_its_tables(tmp_path: Path) -> None:
+    samples = (folder / "shared/samples/scanner" for folder in Path(__file__).resolve().parents)
+    real = next((folder for folder in samples if folder.is_dir()), None)
+    if real is None:
+        pytest.skip("real samples are not here")
+    for file in real.iterdir():
+        write(tmp_path, f"jobs/7/{file.name}", file.read_bytes())
+    page = Site(tmp_path).page("scanner-job")
+    assert "<h1>job_7</h1>" in page
+    assert "Counters by kind of worker" in page
+    assert "max_memory_used" in page
+
+
+# -- broken, hostile, gone
+
+
+def test_a_broken_one_says_why(site: Site) -> None:
+    page = site.page("broken.json")
+    assert "It cannot be shown: it has another shape than it should: Expected `float`" in page
+    site.get(f"/entry/{site.id_of('broken.json')}/measurements.json", 422)
+
+
+def test_what_changed_since_it_was_listed_is_told(site: Site) -> None:
+    hyperfine, chrome = site.id_of("bench/hyperfine.json"), site.id_of("chrome-trace")
+    root = site.catalogue.roots[0]
+    (root / "bench/hyperfine.json").write_bytes(b"{")
+    (root / "traces/c.json.gz").unlink()
+    assert "It cannot be shown" in site.get(f"/entry/{hyperfine}").text
+    assert "It cannot be shown" in site.get(f"/entry/{chrome}").text
+    site.get(f"/entry/{chrome}/names.json", 422)
+    site.get(f"/entry/{chrome}/flame.svg", 422)
+
+
+@pytest.mark.parametrize("table", ["names", "results", "flame.svg", "timeline.png"])
+def test_what_an_entry_does_not_have_is_not_there(site: Site, table: str) -> None:
+    suffix = "" if "." in table else ".json"
+    site.get(f"/entry/{site.id_of('pyperf')}/{table}{suffix}", 404)
+    site.get(f"/entry/{site.id_of('pprof')}/measurements.json", 404)
+    site.get("/entry/nothing", 404)
+    site.get("/entry/nothing.json", 404)
+
+
+def test_names_of_others_are_texts(tmp_path: Path) -> None:
+    result = {**HYPERFINE["results"][0], "command": HOSTILE, "parameters": {HOSTILE: HOSTILE}}
+    write(tmp_path, "<b>h&h</b>.json", json.dumps({"results": [result]}).encode())
+    write(tmp_path, "<i>.folded", f"{HOSTILE.replace(' ', '')} 3\n".encode())
+    site = Site(tmp_path)
+    addresses = ["/entries", *(f"/entry/{entry}" for entry in site.catalogue._entries)]
+    for address in [*addresses, f"/entry/{site.id_of('collapsed-stacks')}/flame"]:
+        page = site.get(address).text
+        assert "<script>alert" not in page
+        assert "<b>h" not in page
+        assert "<i>" not in page
+        assert "\x1b" not in page
+    assert site.rows("hyperfine", "measurements")[0]["benchmark"] == HOSTILE
+
+
+def test_runs_have_their_own_pages(site: Site) -> None:
+    document = site.get(f"/entry/{site.id_of('pprof')}.json").json()
+    assert (document["format"], document["path"]) == ("pprof", "traces/p.pb.gz")
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    for inner in value.values() if isinstance(value, dict) else value:
+        if isinstance(inner, dict | list):
+            yield from _objects(inner)
+    if isinstance(value, dict):
+        yield value
+
+
+@given(data=st.data())
+def test_no_value_makes_a_page_fail(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(sorted(set(SAMPLES) - {"pprof", "collapsed-stacks"})))
+    path, content = SAMPLES[name]
+    told = json.loads(gzip.decompress(content) if path.endswith(".gz") else content)
+    place = data.draw(st.sampled_from([*_objects(told)]))
+    place[data.draw(st.sampled_from([*place, "new"]))] = data.draw(_JSON)
+    folder = tmp_path_factory.mktemp("site")
+    write(folder, path.removesuffix(".gz"), json.dumps(told).encode())
+    site = Site(folder)
+    for entry in site.catalogue._entries.values():
+        page = site.get(f"/entry/{entry.id}").text
+        for table in ("measurements", "values", "results", "names", "tracks", "counters"):
+            if f"/{table}.csv" in page:
+                site.get(f"/entry/{entry.id}/{table}.csv")
+                site.get(f"/entry/{entry.id}/{table}.json")

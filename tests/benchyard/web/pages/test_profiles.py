@@ -1,0 +1,1 @@
+"""Differences of traces, and the profiles that steps of a run left."""

@@ -1,0 +1,44 @@
+"""The explorer over some folders, asked without a port."""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.web.app import make_app
+from benchyard.web.explorer import Explorer
+
+
+class Site:
+    """An application over one root."""
+
+    def __init__(self, root: Path) -> None:
+        self.catalogue = Catalogue([root])
+        self.client: Any = TestClient(
+            make_app(Explorer(self.catalogue)), base_url="http://localhost"
+        )
+
+    def case(self, part: str) -> str:
+        """Return the id of the case whose results folder has this in its path."""
+        [found] = [case.id for case in self.catalogue.cases() if part in case.path]
+        return found
+
+    def page(self, address: str, status: int = 200) -> str:
+        """Return a page."""
+        answer = self.client.get(address)
+        assert answer.status_code == status, answer.text
+        assert answer.headers["content-type"].startswith("text/html")
+        return answer.text
+
+    def json(self, address: str) -> Any:
+        """Return a document."""
+        answer = self.client.get(address)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def text(self, address: str, status: int = 200) -> str:
+        """Return an answer of any kind."""
+        answer = self.client.get(address)
+        assert answer.status_code == status, answer.text
+        return answer.text

@@ -1,0 +1,235 @@
+"""The page of a run tells what its record tells; without a record it tells why."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.catalogue.entry import Entry
+from benchyard.core.model import Outcome
+from benchyard.results.attempts import note_began
+from benchyard.results.folders import LOG_FILE, METRICS_FILE, RUN_FILE, run_folder
+from benchyard.results.record import Attempt, ErrorRecord
+from benchyard.web.curves import RunCurves
+from benchyard.web.run_tables import TABLES, steps_table
+from benchyard.web.runs import shown_of
+from benchyard.web.timeline import MOST_ROWS
+from tests.benchyard.results.conftest import metrics_text
+from tests.benchyard.web.runs_on_disk import (
+    BEGAN,
+    client_of,
+    make_run,
+    make_step,
+    write_metrics,
+)
+
+HOSTILE = '<script>alert(1)</script> & "q" \'\x1b[31m'
+
+
+def page_of(folder: Path, **settings: Any) -> str:
+    client, ident = client_of(folder, **settings)
+    answer = client.get(f"/run/{ident}")
+    assert answer.status_code == 200
+    return answer.text
+
+
+def test_head_tells_what_was_run_where_and_how_it_ended(tmp_path: Path) -> None:
+    resources = {"Process": {"version": "5.2", "settings": {"image": "x@sha256:1"}}}
+    more: dict[str, Any] = {"resources": resources, "flow_run": {"id": "f-1", "name": "brave-owl"}}
+    folder = make_run(tmp_path / "results", 4, warnings=("the host swapped",), **more)
+    text = page_of(folder, prefect_ui="http://prefect.invalid/")
+    assert "<h1>words, run 4</h1>" in text
+    assert "2026-11-20 08:00:00" in text
+    assert "the host swapped" in text
+    assert "Process 5.2" in text
+    assert "settings.image: x@sha256:1" in text
+    assert 'href="http://prefect.invalid/runs/flow-run/f-1"' in text
+    assert "brave-owl" in text
+
+
+def test_failed_step_is_told_with_its_reason(tmp_path: Path) -> None:
+    step = make_step(1, "load", Outcome.FAILED)
+    text = page_of(make_run(tmp_path / "results", 1, [step], outcome=Outcome.FAILED))
+    assert "step load: exit 3" in text
+    assert "ProgramFailedError" in text
+
+
+def test_suspect_steps_are_told(tmp_path: Path) -> None:
+    step = make_step(1, "load", suspect=["the host swapped out 5 MB"])
+    text = page_of(make_run(tmp_path / "results", 1, [step]))
+    assert "1 load: the host swapped out 5 MB" in text
+
+
+def test_hostile_texts_are_texts(tmp_path: Path) -> None:
+    step = make_step(1, HOSTILE, Outcome.FAILED)
+    folder = make_run(
+        tmp_path / "results",
+        1,
+        [step],
+        outcome=Outcome.FAILED,
+        case={"title": HOSTILE, "name": HOSTILE, "tags": [HOSTILE]},
+        warnings=(HOSTILE,),
+        environment={"host": HOSTILE, HOSTILE: HOSTILE},
+        resources={HOSTILE: {"version": HOSTILE}},
+        outputs=({"path": f"{HOSTILE}/x", "bytes": 1, "sha256": HOSTILE},),
+        preflight=({"check": HOSTILE, "status": HOSTILE, "finding": HOSTILE, "advice": HOSTILE},),
+    )
+    (folder / LOG_FILE).write_text(HOSTILE)
+    client, ident = client_of(folder)
+    for address in ("", *(f"/{name}" for name in TABLES), "/curves.svg"):
+        text = client.get(f"/run/{ident}{address}").text
+        assert "<script>alert" not in text, address
+        assert "\x1b" not in text, address
+        assert not re.search(r"\son\w+=", text), address
+
+
+def test_a_table_is_the_same_as_page_csv_and_json(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "results", 1, [make_step(1, "load"), make_step(2, "query")])
+    client, ident = client_of(folder)
+    for name in TABLES:
+        told = client.get(f"/run/{ident}/{name}.json").json()
+        rows = list(csv.reader(io.StringIO(client.get(f"/run/{ident}/{name}.csv").text)))
+        assert len(rows) == len(told) + 1, name
+        assert client.get(f"/run/{ident}/{name}").status_code == 200
+    steps = client.get(f"/run/{ident}/steps.json").json()
+    assert [(one["step"], one["median_s"], one["repetitions"]) for one in steps] == [
+        ("load", 1.0, 2),
+        ("query", 1.0, 2),
+    ]
+    assert steps[0]["resource_cpu_s"] == 0.5
+    assert steps[0]["host_network_sent_bytes"] is None
+
+
+def test_the_record_is_served_whole(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "results", 1)
+    client, ident = client_of(folder)
+    record = json.loads((folder / RUN_FILE).read_text())
+    assert client.get(f"/run/{ident}.json").json() == record
+    assert json.loads(client.get(f"/run/{ident}/file/run.json").text) == record
+
+
+def test_every_attempt_is_told(tmp_path: Path) -> None:
+    step = make_step(1, "load")
+    error = ErrorRecord("ProgramFailedError", "connection refused")
+    first = Attempt(1, BEGAN, 0.2, 0.4, Outcome.FAILED, (), error)
+    both = replace(step, attempts=(first, *step.attempts))
+    folder = make_run(tmp_path / "results", 1, [both])
+    client, ident = client_of(folder)
+    told = client.get(f"/run/{ident}/attempts.json").json()
+    assert [(one["outcome"], one["error"]) for one in told] == [
+        ("failed", "connection refused"),
+        ("completed", None),
+    ]
+    assert "<details open>" in client.get(f"/run/{ident}").text
+
+
+def test_thousands_of_steps_stay_a_page(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "results", 1, [make_step(n, f"s{n}") for n in range(1, 3001)])
+    client, ident = client_of(folder)
+    text = client.get(f"/run/{ident}").text
+    assert len(text) < 500_000
+    assert text.count('class="bar attempt"') <= MOST_ROWS
+    assert "2,900 more rows" in text
+    assert len(client.get(f"/run/{ident}/steps.json").json()) == 3000
+
+
+def test_the_timeline_has_a_row_for_each_step_and_resource(tmp_path: Path) -> None:
+    steps = [make_step(1, "load"), make_step(2, "query", Outcome.TIMED_OUT)]
+    text = page_of(make_run(tmp_path / "results", 1, steps, seconds=5))
+    svg = re.search(r"<svg class=\"timeline\".*?</svg>", text, re.DOTALL)
+    assert svg
+    assert "1 load: completed, 1.00 s, 2 times" in svg[0]
+    assert "<title>start Process: completed, 200.0 ms</title>" in svg[0]
+    assert 'class="bar timed_out"' in svg[0]
+    assert " style=" not in text
+
+
+# -- without a record
+
+
+def test_a_damaged_record_is_told_and_the_rest_is_shown(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "results", 1)
+    (folder / RUN_FILE).write_text('{"format": "benchyard-run", "version": 5')
+    (folder / LOG_FILE).write_text("what was logged\n")
+    client, ident = client_of(folder)
+    text = client.get(f"/run/{ident}").text
+    assert "There is no record that can be read" in text
+    assert "what was logged" in text
+    told = client.get(f"/run/{ident}.json").json()
+    assert told["record"] is None
+    assert told["reason"]
+    assert client.get(f"/run/{ident}/curves.json").json()["samples"] == 30
+    assert client.get(f"/run/{ident}/steps.json").json() == []
+
+
+def test_an_unknown_run_is_not_found(tmp_path: Path) -> None:
+    client, _ = client_of(make_run(tmp_path / "results", 1))
+    for address in ("", ".json", "/steps", "/curves.json", "/file/run.json", "/log", "/live"):
+        assert client.get(f"/run/0123456789abcdef{address}").status_code == 404, address
+
+
+def test_tries_of_a_run_are_told(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    folder = make_run(results, 1)
+    note_began(results, "words", 1, "2026-11-20T07:00:00+00:00", {})
+    note_began(results, "words", 1, BEGAN, {})
+    assert "2026-11-20T07:00:00+00:00 on" in page_of(folder)
+
+
+# -- curves
+
+
+@pytest.mark.parametrize("points", [2, 10, 1000])
+def test_curves_are_thinned_to_the_points_asked_for(tmp_path: Path, points: int) -> None:
+    folder = make_run(tmp_path / "results", 1, seconds=30)
+    client, ident = client_of(folder)
+    told = client.get(f"/run/{ident}/curves.json?points={points}").json()
+    assert told["samples"] == 300
+    assert len(told["at_s"]) <= max(points + 2, 2)
+    cpu = next(panel for panel in told["panels"] if panel["name"] == "CPU")["lines"][0]
+    known = [value for value in cpu["mean"] if value is not None]
+    assert known == pytest.approx([0.5] * len(known), rel=0.05)
+
+
+def test_a_window_has_its_samples_alone(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "results", 1, seconds=30)
+    client, ident = client_of(folder)
+    told = client.get(f"/run/{ident}/curves.json?from=10&to=11").json()
+    assert told["exact"]
+    assert (told["at_s"][0], told["at_s"][-1]) == (9.9, 11.1)
+
+
+@pytest.mark.parametrize("query", ["from=2&to=1", "points=0", "points=x", "from=-1", "to=nan"])
+def test_a_wrong_window_is_refused(tmp_path: Path, query: str) -> None:
+    client, ident = client_of(make_run(tmp_path / "results", 1))
+    answer = client.get(f"/run/{ident}/curves.json?{query}")
+    assert answer.status_code == 422
+    assert answer.json()["error"]
+
+
+def test_samples_that_are_none_are_told(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "results", 1)
+    write_metrics(folder, 0)
+    client, ident = client_of(folder)
+    answer = client.get(f"/run/{ident}/curves.json")
+    assert 400 <= answer.status_code < 500
+    assert "no samples" in answer.json()["error"]
+
+
+def test_a_run_of_krown_shows_its_steps(tmp_path: Path) -> None:
+    folder = run_folder(tmp_path / "results", 2)
+    folder.mkdir(parents=True)
+    rows = [(1, 0.1, 5), (1, 0.3, 5), (2, 0.4, 7), (2, 0.9, 7)]
+    (folder / METRICS_FILE).write_text(metrics_text(rows), newline="")
+    (folder / ".done").touch()
+    entry = Entry("0" * 16, "krown-run", tmp_path, "results/run_2", 0.0, 0.0, title="csv")
+    shown = shown_of(entry)
+    assert shown.title == "csv, run 2"
+    assert [row[1].value for row in steps_table(shown).rows] == ["step 1", "step 2"]
+    assert any("measured by KROWN" in note for note in shown.notes)
+    assert RunCurves(shown).between(None, None, 100)["samples"] == 5

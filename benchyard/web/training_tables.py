@@ -63,6 +63,12 @@ def scalar_values_table(training: Training, href: str, part: Part) -> DataTable:
     return part.told(table, sum(map(len, training.scalars.values())))
 
 
+def training_tables(training: Training, href: str) -> list[DataTable]:
+    """Return the tables of a page."""
+    values = scalar_values_table(training, href, Part(0, 20))
+    return [scalars_table(training, href, Part()), *([values] if values.rows else [])]
+
+
 def training_facts(training: Training) -> dict[str, str]:
     """Return what else there is, and what could not be read."""
     others = ", ".join(f"{count:,} {what}" for what, count in training.others.items())

@@ -30,7 +30,12 @@ from benchyard.web.trace_views import (
     add_trace_views,
     page_of,
 )
-from benchyard.web.training_tables import scalar_values_table, scalars_table, training_facts
+from benchyard.web.training_tables import (
+    scalar_values_table,
+    scalars_table,
+    training_facts,
+    training_tables,
+)
 
 router = APIRouter()
 
@@ -127,6 +132,7 @@ def _counted(entry: Entry) -> str:
     return ", ".join(
         f"1 {_SINGULAR.get(what, what.removesuffix('s'))}" if count == 1 else f"{count:,} {what}"
         for what, count in entry.counts.items()
+        if count
     )
 
 
@@ -311,7 +317,7 @@ def _content(entry: Entry, content: Any) -> dict[str, Any]:
     if isinstance(content, Document):
         return {"tables": [results_table(content, href, Part())]}
     if isinstance(content, Training):
-        return {"about": training_facts(content), "tables": [scalars_table(content, href, Part())]}
+        return {"about": training_facts(content), "tables": training_tables(content, href)}
     if isinstance(content, Profile):
         of_job = {"about": job_facts(content), "remarks": content.problems}
         shown = _trace(trace_source(entry))

@@ -11,16 +11,15 @@ from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import Query as Asked
-from benchyard.core.errors import InputError, RecordError
+from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.results.campaigns import is_earlier
-from benchyard.results.folders import run_folder
 from benchyard.results.subject import about
 from benchyard.show.history.of_runs import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.statistics.figures import plural
-from benchyard.web.case_results import CaseResults, read_case, reader
+from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.case_tables import (
     CPU,
     MEMORY,
@@ -51,8 +50,11 @@ _RUNS, _ROWS, _PROBLEMS = 50, 30, 20
 
 def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, CaseResults]:
     case = explorer.catalogue.case(case_id)
-    usual = (CPU, *MEMORY) if metric == DURATION else ()
-    return case, read_case(case, metric, *usual)
+    if metric == DURATION:
+        return case, read_case(case, CPU, *MEMORY)
+    found = read_case(case, metric)
+    choose_metrics(found.known_metrics, [metric])  # refuses what none of them is
+    return case, found
 
 
 # -- steps
@@ -61,14 +63,12 @@ def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, Cas
 def steps(explorer: Current, case_id: str, metric: Metric = DURATION) -> DataTable:
     """Return the medians of each step; the metric may be a glob."""
     case, found = _read(explorer, case_id, metric)
-    return _steps(case, found.summary, metric)
+    return _steps(case, found, metric)
 
 
-def _steps(case: CaseEntry, summary: dict[str, Any], metric: str) -> DataTable:
-    known = [name for step in summary["steps"] for name in step.get("metrics") or ()]
-    chosen = choose_metrics(known, [metric])
-    names = [name for name in dict.fromkeys(known) if name in chosen]
-    return replace(steps_table(case, summary, names or [DURATION]), query=query_of(metric=metric))
+def _steps(case: CaseEntry, found: CaseResults, metric: str) -> DataTable:
+    names = sorted(choose_metrics(found.known_metrics, [metric]))
+    return replace(steps_table(case, found.summary, names), query=query_of(metric=metric))
 
 
 # -- history
@@ -85,7 +85,11 @@ def history(
 
 
 def _histories(found: CaseResults, step: str, metric: str) -> list[StepHistory]:
-    every = histories(found.campaigns, metric)
+    # A glob means many metrics, of which a history shows one.
+    [name, *others] = sorted(choose_metrics(found.known_metrics, [metric]))
+    if others:
+        raise InputError(f"{metric} means {len(others) + 1} metrics, and a history shows one")
+    every = histories(found.campaigns, name)
     chosen = [one for one in every if step in ("", one.id)]
     if step and every and not chosen:
         raise InputError(f"no step of the case is {step!r}, or it has no value of {metric}")
@@ -298,14 +302,17 @@ def page(
         notes=left_out(found),
         warnings=summary["warnings"],
         advice=advice(summary),
-        choice={"step": step, "metric": metric, "steps": _named(summary), "metrics": _known(found)},
-        steps=_steps(case, summary, metric),
+        step=step,
+        metric=metric,
+        named_steps=_named(summary),
+        metrics=found.known_metrics,
+        steps=_steps(case, found, metric),
         history_picture=history_picture(*chosen) if told else None,
         history=history_table(case, told, pages, query, _ROWS),
         points=points_table(case, siblings) if len(siblings) > 1 else None,
-        points_picture=points_picture(*chosen),
+        points_picture=points_picture(*chosen) if told else None,
         runs=_runs(explorer, case, found, 0),
-        runs_picture=runs_picture(*chosen),
+        runs_picture=runs_picture(*chosen) if told else None,
         failures=_failures(case, found),
     )
 
@@ -327,20 +334,6 @@ def _description(found: CaseResults) -> str:
 
 def _named(summary: dict[str, Any]) -> list[tuple[str, str]]:
     return [(step["id"], step["name"]) for step in summary["steps"] if step["measured"]]
-
-
-def _known(found: CaseResults) -> list[str]:
-    """Return the names of the metrics that the newest run knows."""
-    newest = found.newest
-    if newest is None or not found.campaigns[0].records:
-        return [DURATION]
-    try:
-        record = reader("*")(run_folder(found.campaigns[0].folder, newest.run))
-    except RecordError:  # KROWN's runs have none, and were read whole
-        record = newest
-    names = {name for step in record.steps for one in step.measured for name in one.used}
-    names |= {name for step in record.steps for one in step.measured for name in one.values}
-    return sorted(names | {DURATION})
 
 
 def _figures(case: CaseEntry, found: CaseResults) -> list[Sequence[Any]]:

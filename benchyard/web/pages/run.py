@@ -12,9 +12,11 @@ from benchyard.core.wording import duration
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RUN_FILES, run_number
 from benchyard.results.reasons import why_failed
+from benchyard.results.record import RunRecord
 from benchyard.web.answers import keep_fresh
 from benchyard.web.explorer import Current
 from benchyard.web.live_run import UNDER_WAY, live_steps_table
+from benchyard.web.pages.curves import picture
 from benchyard.web.pages.run_profiles import run_profiles_table
 from benchyard.web.rendering import render
 from benchyard.web.run_files import log_tail, send_file, send_log
@@ -80,6 +82,7 @@ def page(request: Request, explorer: Current, shown: Shown) -> Response:
         live_steps=live_steps_table(shown.entry.place) if shown.under_way else None,
         tables={name: on_page(make(shown), _MOST_ROWS) for name, make in TABLES.items()},
         has_curves=shown.under_way or shown.folder.metrics.is_file(),
+        curves=picture(shown),
         profiles=run_profiles_table(shown.entry),
         tries=_tries(shown),
         tail=tail,
@@ -113,8 +116,14 @@ def _judgement(shown: ShownRun) -> dict[str, Any]:
         "many_attempts": any(len(step.attempts) > 1 for step in record.steps),
         "suspicions": suspicions(record),
         "changed": record.changed_inputs,
-        "warnings": (*record.warnings, *shown.notes),
+        "warnings": [*_other_warnings(record), *shown.notes],
     }
+
+
+def _other_warnings(record: RunRecord) -> list[str]:
+    """Return the warnings without those that tell why a step is suspect: that is told before."""
+    told = [reason for step in record.steps for reason in step.suspect]
+    return [text for text in record.warnings if not any(reason in text for reason in told)]
 
 
 def _files(shown: ShownRun) -> list[str]:

@@ -289,12 +289,17 @@ def tables_on_page(shown: ShownRun, most: int) -> dict[str, DataTable]:
         # A run may have thousands of steps: what is not shown is not made.
         shown = replace(shown, record=replace(record, steps=record.steps[:most]))
     made = {name: make(shown) for name, make in TABLES.items()}
-    return {
-        name: _cut(table, most, counts.get(name, len(table.rows))) for name, table in made.items()
-    }
+    return {name: on_page(table, most, counts.get(name)) for name, table in made.items()}
 
 
-def _cut(table: DataTable, most: int, rows: int) -> DataTable:
+def on_page(table: DataTable, most: int, rows: int | None = None) -> DataTable:
+    """Return the first rows of a table, and the columns that tell anything.
+
+    Args:
+        most: So many rows.
+        rows: How many the whole table has, if this one has not all of them.
+    """
+    rows = len(table.rows) if rows is None else rows
     kept = [
         place
         for place in range(len(table.columns))

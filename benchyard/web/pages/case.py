@@ -299,6 +299,7 @@ def page(
         facts=_facts(case, found),
         badges_of=[(tag, "", None) for tag in case.tags],
         has_before=len(found.campaigns) > 1,
+        has_runs=bool(found.run_set.records),
         notes=left_out(found),
         warnings=summary["warnings"],
         advice=advice(summary),

@@ -168,7 +168,7 @@ def test_points_of_a_matrix_are_drawn_over_their_number(tmp_path: Path) -> None:
 
 
 def test_hostile_names_are_texts(tmp_path: Path) -> None:
-    about = {"name": HOSTILE, "title": HOSTILE, "point": {}, "description": HOSTILE}
+    about: dict[str, Json] = {"name": HOSTILE, "title": HOSTILE, "description": HOSTILE}
     made = [
         run(n, step(d, name=HOSTILE), case=about, subject=subject(HOSTILE, HOSTILE))
         for n, d in enumerate(BASE, 1)

@@ -8,12 +8,29 @@ from benchyard import __version__
 from benchyard.web.answers import Answers
 from benchyard.web.explorer import Explorer
 from benchyard.web.guard import Guard
-from benchyard.web.pages import case, cases, compare, curves, entries, explain, failures, live, overview, plot, profiles, report, run, run_profiles, runs, testbeds
+from benchyard.web.pages import api, case, cases, compare, curves, entries, explain, failures, live, overview, plot, profiles, report, run, run_profiles, runs, testbeds
+    api,
+    case,
+    cases,
+    compare,
+    curves,
+    entries,
+    explain,
+    failures,
+    live,
+    overview,
+    profiles,
+    report,
+    run,
+    run_profiles,
+    runs,
+    testbeds,
+)
 from benchyard.web.rendering import static_folder
 from benchyard.web.troubles import tell_troubles
 
 #: Modules of pages, each with a router; the order is that of the first match.
-_PAGES = (overview, runs, cases, case, plot, report, compare, failures, testbeds, entries, profiles, run_profiles, explain, curves, live, run)
+_PAGES = (overview, runs, cases, case, report, compare, plot, failures, testbeds, entries, profiles, run_profiles, explain, curves, live, run, api)
 
 
 class _Static(StaticFiles):

@@ -9,6 +9,7 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.loaders import LoaderPool
 from benchyard.web.changes import Looks
+from benchyard.web.rendering import day_and_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,10 @@ class Explorer:
     @property
     def freshness(self) -> str:
         """Of what time the answers are, for the foot of a page."""
-        return f"state {self.catalogue.generation} of the catalogue"
+        now = self.catalogue.freshness
+        looked = f"looked at {day_and_time(now.looked_s)} UTC" if now.looked_s else "not looked at"
+        state = "looking now" if now.looking else "watching" if now.watched else now.note
+        return f"{looked}, {state}"
 
 
 def _explorer(request: Request) -> Explorer:

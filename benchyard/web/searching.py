@@ -11,6 +11,7 @@ from fastapi import Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from benchyard.catalogue import query as catalogue
+from benchyard.catalogue.entry import RUNS
 from benchyard.core.amounts import parse_since
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
@@ -40,7 +41,7 @@ class Filters(BaseModel):
     commit: Texts = []
     version: Texts = Field([], description="RESOURCE=VERSION, or a version alone")
     outcome: Texts = []
-    format: Texts = Field([], description="run, or another format of results")
+    format: Texts = Field([], description="Of results; runs alone if left out")
     param: Texts = Field([], description="Condition on a parameter, such as threads>=4")
     state: Literal["", "broken", "under-way"] = ""
     since: Text = Field("", description="2026-11-01, or 30d, 12h, 2w ago")
@@ -131,8 +132,8 @@ def _sort(text: str) -> None:
     name = text.removeprefix("-")
     if name not in catalogue.SORTS and not re.match("parameter:.", name):
         raise InputError(
-            f"sort: there is no order by {quote(name)!r}{hint(name, catalogue.SORTS)}; it is one "
-            f"of {', '.join(catalogue.SORTS)} or parameter:NAME, with - before it for descending"
+            f"sort: there is no order by {quote(name)!r}{hint(name, catalogue.SORTS)}; "
+            "parameter:NAME is one too, and - before it is descending"
         )
 
 
@@ -202,7 +203,9 @@ def search_of(request: Request, filters: Filters, query: catalogue.Query) -> Sea
 
 
 def _search(request: Request, filters: Annotated[RunFilters, Query()]) -> Search:
-    return search_of(request, filters, filters.query(filters.sort, filters.after))
+    query = filters.query(filters.sort, filters.after)
+    query = query if query.formats else replace(query, formats=RUNS)
+    return search_of(request, filters, query)
 
 
 #: As an argument of an endpoint: what its address asks of the runs.

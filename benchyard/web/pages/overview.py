@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from benchyard.analysis.comparison.wording import change, figure
 from benchyard.analysis.regressions import Looked, Regression
-from benchyard.catalogue.entry import CaseEntry, identified
+from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import Page
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.amounts import parse_since
@@ -76,16 +76,17 @@ def _changes(
     since = since or _DEFAULT
     since_s = parse_since(since, datetime.now(UTC)).timestamp()
     catalogue = explorer.catalogue
-    cases = [case for case in catalogue.cases(Asked(since_s=since_s)) if is_current(case)]
-    looks = explorer.looks.of(cases[:MOST_CASES], _PATIENCE)
+    found = catalogue.changed_since(since_s, limit=MOST_CASES)
+    left_out = catalogue.count_cases(Asked(since_s=since_s, formats=RUNS)) - len(found)
+    cases = [case for case in found if is_current(case)]
     made = Changes(
         since,
         since_s,
-        cases[:MOST_CASES],
-        len(cases) - len(cases[:MOST_CASES]),
-        looks,
-        catalogue.page(Asked(since_s=since_s, limit=_NEWEST)),
-        catalogue.page(Asked(since_s=since_s, outcomes=_BROKEN, limit=_FAILURES)),
+        cases,
+        left_out,
+        explorer.looks.of(cases, _PATIENCE),
+        catalogue.page(Asked(since_s=since_s, formats=RUNS, limit=_NEWEST)),
+        catalogue.page(Asked(since_s=since_s, formats=RUNS, outcomes=_BROKEN, limit=_FAILURES)),
     )
     if made.pending:
         keep_fresh(request)
@@ -125,7 +126,11 @@ def changes_json(changes: _Changed) -> Response:
 @router.get("/", include_in_schema=False)
 def overview(request: Request, explorer: Current, changes: _Changed) -> Response:
     """Show what changed."""
-    newest = changes.runs if changes.runs.total else explorer.catalogue.page(Asked(limit=_NEWEST))
+    newest = (
+        changes.runs
+        if changes.runs.total
+        else explorer.catalogue.page(Asked(formats=RUNS, limit=_NEWEST))
+    )
     return render(
         request,
         "overview.html",

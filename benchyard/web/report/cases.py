@@ -82,6 +82,7 @@ class CasePart:
         subject: What was measured, in full.
         repeat: The command that measures it again.
         median_run: Number of the run that stands for all; None without measurements.
+        is_measured: Whether anything is known of any step.
     """
 
     title: str
@@ -97,11 +98,16 @@ class CasePart:
     failures: Failures
     repeat: str
     median_run: int | None
+    is_measured: bool
     runs: RunSet
 
 
-def case_part(side: str, runs: RunSet, rule: Rule) -> CasePart:
-    """Describe the runs of a case."""
+def case_part(side: str, runs: RunSet, rule: Rule, asked: Metrics) -> CasePart:
+    """Describe the runs of a case.
+
+    Args:
+        asked: The rule's metrics; it learns which there are.
+    """
     document = summarize(
         runs.title, runs.records, unfinished=runs.failed, include_suspect=rule.include_suspect
     )
@@ -120,11 +126,12 @@ def case_part(side: str, runs: RunSet, rule: Rule) -> CasePart:
             digest((s["index"], s["name"], t) for s in steps for t in s.get("advice", ()))
         ),
         suspect=tuple(_suspect(steps)),
-        values=tuple(_values(steps, rule.metrics)),
+        values=tuple(_values(steps, asked)),
         subject=Table(("Part", "Value"), rows),
         failures=_failures(runs),
         repeat=_repeat(runs),
         median_run=median_run if isinstance(median_run, int) else None,
+        is_measured=any(step.get("metrics") for step in steps),
         runs=runs,
     )
 
@@ -179,17 +186,20 @@ def _repeat(runs: RunSet) -> str:
 # -- figures
 
 
+def patterns(metrics: Sequence[str]) -> tuple[str, ...]:
+    """Return globs over the names of metrics; ``all`` is one of them."""
+    return ("*",) if ALL_METRICS in metrics else tuple(metrics)
+
+
 def _figures(steps: Sequence[_Step], metrics: Sequence[str]) -> Table:
     usual = tuple(metrics) == (DURATION,)
-    asked = ("*",) if ALL_METRICS in metrics else tuple(metrics)
-    made = Look(() if usual else asked, _COLUMNS).table(steps, str)
+    made = Look(() if usual else patterns(metrics), _COLUMNS).table(steps, str)
     made = made.without(["Metric"] if usual else [])
     place = list(made.heads).index("Left out")
     return made if any(row[place] for row in made.rows) else made.without(["Left out"])
 
 
-def _values(steps: Sequence[_Step], metrics: Sequence[str]) -> Iterator[Values]:
-    asked = Metrics(["*"] if ALL_METRICS in metrics else list(metrics))
+def _values(steps: Sequence[_Step], asked: Metrics) -> Iterator[Values]:
     found: dict[str, list[_Step]] = {}
     for step in steps:
         for name in asked.of(step.get("metrics") or {}):

@@ -55,7 +55,7 @@ def test_head_tells_what_was_run_where_and_how_it_ended(tmp_path: Path) -> None:
 def test_failed_step_is_told_with_its_reason(tmp_path: Path) -> None:
     step = make_step(1, "load", Outcome.FAILED)
     text = page_of(make_run(tmp_path / "results", 1, [step], outcome=Outcome.FAILED))
-    assert "step load: exit code 3" in text
+    assert "step load: exit 3" in text
     assert "ProgramFailedError" in text
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from benchyard.catalogue.catalogue import Catalogue, index_of
 from benchyard.catalogue.entry import Entry, identified
+from benchyard.catalogue.formats.record import Record, read_facts
 from benchyard.catalogue.query import Query
 from benchyard.results.attempts import note_began
 from benchyard.results.layout import begin_run
@@ -62,10 +63,12 @@ def test_new_runs_are_seen_and_others_not_read_again(
     settle(lab)
     catalogue.refresh()
     read: list[Path] = []
-    from benchyard.catalogue.formats import run as module  # noqa: PLC0415
 
-    real = module.read_facts
-    monkeypatch.setattr(module, "read_facts", lambda path: read.append(path) or real(path))
+    def noted(folder: Path) -> Record:
+        read.append(folder)
+        return read_facts(folder)
+
+    monkeypatch.setattr("benchyard.catalogue.formats.run.read_facts", noted)
     new = put_run(lab / "sort" / "results", 4)
     catalogue.refresh()
     assert read == [new.resolve()]
@@ -230,6 +233,7 @@ _CLOSED = """
 import os, sys
 from pathlib import Path
 from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.formats.record import Record, read_facts
 from benchyard.catalogue.query import Query
 if os.getuid() == 0:
     os.seteuid(65534)

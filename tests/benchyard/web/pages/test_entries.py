@@ -14,9 +14,10 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.query import Query
 from benchyard.web.app import make_app
 from benchyard.web.explorer import Explorer
-from tests.benchyard.catalogue.formats.listed import Listed
 from tests.benchyard.catalogue.formats.samples import HYPERFINE, SAMPLES, write, write_all
 
 HOSTILE = '<script>alert("x")</script> $x^$ \x1b[31m'
@@ -26,14 +27,14 @@ class Site:
     """An explorer of a folder, asked as browsers and programs ask."""
 
     def __init__(self, folder: Path) -> None:
-        self.catalogue = Listed([folder])
+        self.catalogue = Catalogue([folder])
         self._client: Any = TestClient(
             make_app(Explorer(self.catalogue)), base_url="http://127.0.0.1"
         )
 
     def id_of(self, wanted: str) -> str:
         """Return the id of the entry of a format or path."""
-        entries = self.catalogue._entries.values()
+        entries = self.catalogue.page(Query(limit=None)).entries
         (found,) = (one.id for one in entries if wanted in (one.format, one.path))
         return found
 
@@ -84,7 +85,9 @@ def test_the_list_has_pages(site: Site) -> None:
     last = site.get("/entries?limit=5&offset=10").text
     assert f"Rows 11 to {total} of {total}." in last
     assert "After" not in last
-    several = [one["id"] for at in (0, 5, 10) for one in site.csv(f"/entries.csv?limit=5&offset={at}")]
+    several = [
+        one["id"] for at in (0, 5, 10) for one in site.csv(f"/entries.csv?limit=5&offset={at}")
+    ]
     assert len(set(several)) == total
 
 
@@ -240,7 +243,8 @@ def test_names_of_others_are_texts(tmp_path: Path) -> None:
     write(tmp_path, "<b>h&h</b>.json", json.dumps({"results": [result]}).encode())
     write(tmp_path, "<i>.folded", f"{HOSTILE.replace(' ', '')} 3\n".encode())
     site = Site(tmp_path)
-    addresses = ["/entries", *(f"/entry/{entry}" for entry in site.catalogue._entries)]
+    listed = site.catalogue.page(Query(limit=None)).entries
+    addresses = ["/entries", *(f"/entry/{entry.id}" for entry in listed)]
     for address in [*addresses, f"/entry/{site.id_of('collapsed-stacks')}/flame"]:
         page = site.get(address).text
         assert "<script>alert" not in page
@@ -282,7 +286,7 @@ def test_no_value_makes_a_page_fail(
     folder = tmp_path_factory.mktemp("site")
     write(folder, path.removesuffix(".gz"), json.dumps(told).encode())
     site = Site(folder)
-    for entry in site.catalogue._entries.values():
+    for entry in site.catalogue.page(Query(limit=None)).entries:
         page = site.get(f"/entry/{entry.id}").text
         for table in ("measurements", "values", "results", "names", "tracks", "counters"):
             if f"/{table}.csv" in page:

@@ -84,6 +84,7 @@ CREATE INDEX entries_run ON entries (run, id);
 CREATE INDEX entries_outcome ON entries (outcome, id);
 CREATE INDEX entries_duration ON entries (duration_s, id);
 CREATE INDEX entries_host ON entries (host, id);
+CREATE INDEX entries_of_host ON entries (host, began, id);
 CREATE INDEX entries_path ON entries (path, id);
 CREATE INDEX entries_format ON entries (format, began, id);
 CREATE INDEX entries_results ON entries (results, began, id);

@@ -1,11 +1,18 @@
+<<<<<<< HEAD
 """Other programs' results, by a walk that asks each format."""
+=======
+"""What the formats of other programs find, each asked for each file."""
+>>>>>>> ee9646c3f5bfed57a027f968392aec03c10ae031
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+<<<<<<< HEAD
 from benchyard.catalogue.entry import Entry
+=======
+from benchyard.catalogue.entry import Entry, identified
+>>>>>>> ee9646c3f5bfed57a027f968392aec03c10ae031
 from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.formats.others import OTHERS
 
@@ -17,7 +24,6 @@ def described(root: Path) -> Iterator[Entry]:
         for one in OTHERS:
             for name in one.detect(listing):
                 path = (Path(folder) / name).relative_to(root).as_posix()
-                found = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-                entry = one.describe(Found(found, root, path))
+                entry = one.describe(Found(identified(Path(folder) / name), root, path))
                 if entry:
                     yield entry

@@ -1,18 +1,10 @@
-<<<<<<< HEAD
-"""Other programs' results, by a walk that asks each format."""
-=======
 """What the formats of other programs find, each asked for each file."""
->>>>>>> ee9646c3f5bfed57a027f968392aec03c10ae031
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-<<<<<<< HEAD
-from benchyard.catalogue.entry import Entry
-=======
 from benchyard.catalogue.entry import Entry, identified
->>>>>>> ee9646c3f5bfed57a027f968392aec03c10ae031
 from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.formats.others import OTHERS
 

@@ -13,33 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-<<<<<<< HEAD
-from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.query import Query
-from benchyard.web.app import make_app
-from benchyard.web.explorer import Explorer
-=======
-from benchyard.catalogue.query import Query
->>>>>>> ee9646c3f5bfed57a027f968392aec03c10ae031
 from tests.benchyard.catalogue.formats.samples import HYPERFINE, SAMPLES, write, write_all
 from tests.benchyard.web.site import Site as Explored
 
 HOSTILE = '<script>alert("x")</script> $x^$ \x1b[31m'
 
 
-<<<<<<< HEAD
-class Site:
-    """An explorer of a folder, asked as browsers and programs ask."""
-
-    def __init__(self, folder: Path) -> None:
-        self.catalogue = Catalogue([folder])
-        self._client: Any = TestClient(
-            make_app(Explorer(self.catalogue)), base_url="http://127.0.0.1"
-        )
-=======
 class Site(Explored):
     """An explorer whose entries are asked by their format or path."""
->>>>>>> ee9646c3f5bfed57a027f968392aec03c10ae031
 
     def id_of(self, wanted: str) -> str:
         """Return the id of the entry of a format or path."""
@@ -252,12 +234,7 @@ def test_names_of_others_are_texts(tmp_path: Path) -> None:
     write(tmp_path, "<b>h&h</b>.json", json.dumps({"results": [result]}).encode())
     write(tmp_path, "<i>.folded", f"{HOSTILE.replace(' ', '')} 3\n".encode())
     site = Site(tmp_path)
-<<<<<<< HEAD
-    listed = site.catalogue.page(Query(limit=None)).entries
-    addresses = ["/entries", *(f"/entry/{entry.id}" for entry in listed)]
-=======
     addresses = ["/entries", *(f"/entry/{one['id']}" for one in site.json("/entries.json"))]
->>>>>>> ee9646c3f5bfed57a027f968392aec03c10ae031
     for address in [*addresses, f"/entry/{site.id_of('collapsed-stacks')}/flame"]:
         page = site.get(address).text
         assert "<script>alert" not in page
@@ -304,13 +281,8 @@ def test_no_value_makes_a_page_fail(
     folder = tmp_path_factory.mktemp("site")
     write(folder, path.removesuffix(".gz"), json.dumps(told).encode())
     site = Site(folder)
-<<<<<<< HEAD
-    for entry in site.catalogue.page(Query(limit=None)).entries:
-        page = site.get(f"/entry/{entry.id}").text
-=======
     for entry in site.json("/entries.json"):
         page = site.page(f"/entry/{entry['id']}")
->>>>>>> ee9646c3f5bfed57a027f968392aec03c10ae031
         for table in ("measurements", "values", "results", "names", "tracks", "counters"):
             if f"/{table}.csv" in page:
                 site.get(f"/entry/{entry['id']}/{table}.csv")

@@ -1,3 +1,4 @@
+import fcntl
 import os
 import shutil
 import signal
@@ -380,6 +381,29 @@ def test_processes_that_look_at_once_do_not_hinder_each_other(lab: Path, tmp_pat
     started = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
     assert [(one.communicate(timeout=60)[1], one.returncode) for one in started] == [(b"", 0)] * 3
     assert Catalogue([lab], index, look=False).page(Query()).total == 303
+
+
+def test_who_stops_does_not_wait_for_another_process_that_looks(
+    lab: Path, catalogue: Catalogue
+) -> None:
+    with (lab.parent / "index.sqlite.lock").open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        other = Catalogue([lab], lab.parent / "index.sqlite", look=False)
+        assert other.page(Query()).total == 3
+        other.watch()
+        other.close()
+        put_run(lab / "sort" / "results", 4)
+        catalogue.refresh(lambda: True)
+    assert catalogue.page(Query()).total == 3
+    catalogue.refresh()
+    assert catalogue.page(Query()).total == 4
+
+
+def test_an_index_that_is_overwritten_while_it_is_open_is_made_anew(lab: Path) -> None:
+    catalogue = looked(lab)
+    (lab.parent / "index.sqlite").write_bytes(b"nothing of use" * 9999)
+    catalogue.refresh()
+    assert catalogue.page(Query()).total == 3
 
 
 def test_ids_are_those_of_the_place(lab: Path, catalogue: Catalogue) -> None:

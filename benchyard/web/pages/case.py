@@ -8,17 +8,16 @@ from fastapi import APIRouter, Query, Request, Response
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
-from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
-from benchyard.results.campaigns import is_earlier
 from benchyard.results.subject import about
 from benchyard.show.history.of_runs import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.statistics.figures import plural
+from benchyard.web.case_neighbours import campaign_pages, place_of, siblings_of
 from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.case_tables import (
     CPU,
@@ -79,7 +78,7 @@ def history(
 ) -> DataTable:
     """Return the medians of each step, campaign by campaign and host by host."""
     case, found = _read(explorer, case_id, metric)
-    pages = _campaign_pages(explorer.catalogue, case)
+    pages = campaign_pages(explorer.catalogue, case)
     query = query_of(step=step, metric=metric)
     return history_table(case, _histories(found, step, metric), pages, query)
 
@@ -94,13 +93,6 @@ def _histories(found: CaseResults, step: str, metric: str) -> list[StepHistory]:
     if step and every and not chosen:
         raise InputError(f"no step of the case is {step!r}, or it has no value of {metric}")
     return chosen
-
-
-def _campaign_pages(catalogue: Catalogue, case: CaseEntry) -> dict[str, str]:
-    """Return the page of each earlier campaign by its name, as far as it is in the catalogue."""
-    earlier = case.results / "earlier"
-    cases = catalogue.cases(Asked(cases=(case.case,), limit=None))
-    return {one.results.name: address(one) for one in cases if one.results.parent == earlier}
 
 
 def history_picture(
@@ -170,22 +162,7 @@ def runs_picture(
 def points(explorer: Current, case_id: str) -> DataTable:
     """Return the points of the case's matrix."""
     case = explorer.catalogue.case(case_id)
-    return points_table(case, _siblings(explorer.catalogue, case))
-
-
-def _siblings(catalogue: Catalogue, case: CaseEntry) -> list[CaseEntry]:
-    """Return the points of the case's matrix that lie beside each other, itself among them."""
-    if not case.point or is_earlier(case.results):
-        return []
-    cases = catalogue.cases(Asked(cases=(case.case,), limit=None))
-    beside = [one for one in cases if one.case == case.case and one.point]
-    found = [one for one in beside if one.results.parent == case.results.parent]
-    return sorted(found, key=lambda one: [_order(value) for value in one.point.values()])
-
-
-def _order(value: Json) -> tuple[bool, float, str]:
-    number = isinstance(value, int | float)
-    return (not number, float(value) if isinstance(value, int | float) else 0.0, str(value))
+    return points_table(case, siblings_of(explorer.catalogue, case))
 
 
 def points_picture(
@@ -197,7 +174,7 @@ def points_picture(
 ) -> Picture:
     """Draw the points of the matrix as lines over a parameter that is a number."""
     case = explorer.catalogue.case(case_id)
-    siblings = _siblings(explorer.catalogue, case)
+    siblings = siblings_of(explorer.catalogue, case)
 
     def draw(kind: Kind, width: Width) -> bytes:
         found = [(one.path, read_case(one, metric).run_set) for one in siblings[:MOST_CASES]]
@@ -284,21 +261,22 @@ def page(
     """Show a case."""
     case, found = _read(explorer, case_id, metric)
     summary = found.summary
-    siblings = _siblings(explorer.catalogue, case)
+    siblings = siblings_of(explorer.catalogue, case)
     chosen = (explorer, case_id, step, metric)
     query = query_of(step=step, metric=metric)
-    pages = _campaign_pages(explorer.catalogue, case)
+    pages = campaign_pages(explorer.catalogue, case)
     told = _histories(found, step, metric)
     return render(
         request,
         "case.html",
-        **_place(explorer.catalogue, case),
+        **place_of(explorer.catalogue, case),
         case=case,
         description=_description(found),
         figures=_figures(case, found),
         facts=_facts(case, found),
         badges_of=[(tag, "", None) for tag in case.tags],
         has_before=len(found.campaigns) > 1,
+        has_runs=bool(found.run_set.records),
         notes=left_out(found),
         warnings=summary["warnings"],
         advice=advice(summary),
@@ -315,17 +293,6 @@ def page(
         runs_picture=runs_picture(*chosen) if told else None,
         failures=_failures(case, found),
     )
-
-
-def _place(catalogue: Catalogue, case: CaseEntry) -> dict[str, Any]:
-    """Return title and crumbs; an earlier campaign stands below the case's newest one."""
-    title, crumbs = case.title or case.path, [("Cases", "/cases")]
-    if not is_earlier(case.results):
-        return {"title": title, "crumbs": crumbs}
-    newest = case.results.parent.parent
-    beside = catalogue.cases(Asked(cases=(case.case,), limit=None))
-    crumbs += [(title, address(one)) for one in beside if one.results == newest]
-    return {"title": f"{title}, campaign {case.results.name}", "crumbs": crumbs}
 
 
 def _description(found: CaseResults) -> str:

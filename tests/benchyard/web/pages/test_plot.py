@@ -17,7 +17,7 @@ class Plots(Shown):
             made = runs(*(factor * value for value in BASE), **titled(f"{name} {HOSTILE}"))
             place(root / name / "results", made)
         super().__init__(root)
-        self.one, self.two = (self.case(f"{name}/results")[6:] for name in ("one", "two"))
+        self.one, self.two = (self.path(f"{name}/results")[6:] for name in ("one", "two"))
 
     def words(self, status: int = 200, **query: Any) -> str:
         answer = self.client.get("/plot.svg", params=query)

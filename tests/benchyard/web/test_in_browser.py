@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.conftest import process
 from tests.exploring import Surfer, crawl, serving, surfing
@@ -96,19 +97,22 @@ def test_pages_fit_complain_of_nothing_and_are_accessible(
     look: str, explorer: str, pages: dict[str, list[str]]
 ) -> None:
     found: list[str] = []
-    axe = (files("axe_playwright_python") / "axe.min.js").read_text()
     with surfing(explorer, **_LOOKS[look]) as surfer:
         for address, *_ in pages.values():
             surfer.open(address)
             if look == "phone" and surfer.width_of_content() > 390:
                 found.append(f"{address}: {surfer.width_of_content()} px wide")
             if look in _RULES:
-                surfer.page.evaluate(axe)
-                answer: Mapping[str, Any] = surfer.page.evaluate("rules => axe.run(rules)", _RULES[look])
-                found += [f"{address}: {one}" for one in map(_serious, answer["violations"]) if one]
+                found += [f"{address}: {one}" for one in _complaints(surfer.page, _RULES[look])]
             _keep_picture(surfer, address, look)
         assert not surfer.trouble
     assert not found, "\n".join(found)
+
+
+def _complaints(page: Page, rules: Mapping[str, Any]) -> list[str]:
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
+    answer: Mapping[str, Any] = page.evaluate("rules => axe.run(rules)", rules)
+    return [said for one in answer["violations"] if (said := _serious(one))]
 
 
 def _serious(violation: Mapping[str, Any]) -> str:

@@ -99,7 +99,10 @@ class TraceSource:
             InputError: If it cannot be read, or is too long.
         """
         with _ONE_AT_A_TIME:
-            return _figures(self.place, signature_of(self.place))
+            found = _figures(self.place, signature_of(self.place))
+        if isinstance(found, InputError):
+            raise found
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,10 +149,11 @@ class TraceFigures:
 
 
 @lru_cache(_KEPT)
-def _figures(place: Path, _signature: object) -> TraceFigures:
+def _figures(place: Path, _signature: object) -> TraceFigures | InputError:
     trace = bounded_trace(place)
     if len(trace.slices) > _MOST_SLICES:
-        raise InputError(
+        # Remembered, since it takes long to find out.
+        return InputError(
             f"it has {len(trace.slices):,} slices, more than the {_MOST_SLICES:,} that are counted "
             "here; benchyard profile counts them"
         )
@@ -309,6 +313,7 @@ def timeline_of(source: TraceSource) -> Picture:
     def draw(kind: Kind, _width: Width) -> bytes:
         from benchyard.show.traces.timeline import timeline_picture  # noqa: PLC0415 - matplotlib
 
+        source.figures()  # refuses what is too long
         return timeline_picture(source.trace(), kind, source.title, most=_MOST_BOXES)
 
     return Picture(

@@ -1,6 +1,5 @@
 """``benchyard failures``: what failed and was retried, the most fragile steps first."""
 
-import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -115,10 +114,10 @@ def _print_links(listed: Sequence[StepTry]) -> None:
 
 def _link() -> Link:
     """Return a function that makes the address of a flow run, None without a known UI."""
-    ui = os.environ.get("PREFECT_UI_URL") or (server.address() or "").removesuffix("/api")
+    ui = server.ui_address()
 
     def link(flow_run: Mapping[str, Json]) -> str | None:
         place = place_of(flow_run)
-        return f"{ui.rstrip('/')}{place}" if ui and place else None
+        return f"{ui}{place}" if ui and place else None
 
     return link

@@ -150,6 +150,12 @@ def address() -> str | None:
     return _configured_url() or running_lab()
 
 
+def ui_address() -> str | None:
+    """Return the address of Prefect's UI, None if no server is known."""
+    ui = os.environ.get("PREFECT_UI_URL") or (address() or "").removesuffix("/api")
+    return ui.rstrip("/") or None
+
+
 def _configured_url() -> str | None:
     """Ask the environment, the current folder's files, and Prefect's profiles."""
     take_server()

@@ -98,6 +98,8 @@ def told_version(told: Json) -> JsonObject:
 
 def differences(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
     """Tell in what two subjects differ; an unknown value is no difference."""
+    if before is after:
+        return ()
     one, other = dict(_leaves(before)), dict(_leaves(after))
     return tuple(
         SubjectChange(_name(path), value, other[path])

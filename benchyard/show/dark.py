@@ -1,7 +1,7 @@
 """Pictures for dark paper, made of those for white paper.
 
-Only colours change: greys are turned round, what is coloured keeps its hue and is never made
-darker. So it suits every picture, whoever draws it.
+Only colours change: greys are turned round, what is coloured keeps its hue and is made lighter if
+it is dark. So it suits every picture, whoever draws it.
 """
 
 import io
@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from benchyard.show.plot import Format
 
 #: What black and white become; those of the explorer's dark pages.
-INK, PAPER = "#e6e8ea", "#14171a"
+INK, PAPER = "#e4e7ea", "#15181c"
 #: From so much difference between its red, green and blue on a colour is no grey at all.
 _COLOURED = 0.35
+#: Lightness (of HSL) that what is coloured has at least.
+_LEAST = 0.67
 _TAG = re.compile(r"<[^>]*>")
 _HEX = re.compile(r"#[0-9a-fA-F]{6}\b")
 
@@ -61,7 +63,7 @@ def _turned(rgb: NDArray[Any]) -> NDArray[Any]:
     high, low = rgb.max(axis=-1, keepdims=True), rgb.min(axis=-1, keepdims=True)
     light = (high + low) / 2
     coloured = np.minimum((high - low) / _COLOURED, 1)
-    turned = (1 - coloured) * (1 - light) + coloured * np.maximum(light, 1 - light)
+    turned = (1 - coloured) * (1 - light) + coloured * np.maximum(light, _LEAST)
     # The saturation (of HSL) stays.
     room, was = np.minimum(turned, 1 - turned), np.minimum(light, 1 - light)
     kept = turned + (rgb - light) * room / np.maximum(was, 1e-6)

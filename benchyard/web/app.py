@@ -1,6 +1,7 @@
 """The application: its pages, its safety, its errors."""
 
 from fastapi import FastAPI, Response
+from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -9,6 +10,7 @@ from benchyard.web.answers import Answers
 from benchyard.web.explorer import Explorer
 from benchyard.web.guard import Guard
 from benchyard.web.pages import (
+    api,
     case,
     cases,
     compare,
@@ -18,6 +20,7 @@ from benchyard.web.pages import (
     failures,
     live,
     overview,
+    plot,
     profiles,
     report,
     run,
@@ -25,7 +28,7 @@ from benchyard.web.pages import (
     runs,
     testbeds,
 )
-from benchyard.web.rendering import static_folder
+from benchyard.web.rendering import static, static_folder
 from benchyard.web.troubles import tell_troubles
 
 #: Modules of pages, each with a router; the order is that of the first match.
@@ -36,6 +39,7 @@ _PAGES = (
     case,
     report,
     compare,
+    plot,
     failures,
     testbeds,
     entries,
@@ -45,6 +49,7 @@ _PAGES = (
     curves,
     live,
     run,
+    api,
 )
 
 
@@ -59,6 +64,11 @@ class _Static(StaticFiles):
         return response
 
 
+def _icon() -> Response:
+    """Lead browsers to the icon, which documents of data cannot name."""
+    return RedirectResponse(static("icon.svg"))
+
+
 def make_app(explorer: Explorer) -> FastAPI:
     """Make the application of an explorer."""
     app = FastAPI(title="Benchyard", version=__version__, docs_url=None, redoc_url=None)
@@ -66,6 +76,7 @@ def make_app(explorer: Explorer) -> FastAPI:
     app.mount("/static", _Static(directory=static_folder()), "static")
     for page in _PAGES:
         app.include_router(page.router)
+    app.add_api_route("/favicon.ico", _icon, include_in_schema=False)
     tell_troubles(app)
     # The last one is asked first.
     app.add_middleware(Answers, explorer=explorer)

@@ -1,31 +1,35 @@
 """What the results of a case tell: its campaigns, read as excerpts and kept for who asks next."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
 from cachetools import LRUCache, cached
 
-from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.run_sets import Reader, RunSet
 from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.executions import collect, executions
+from benchyard.analysis.failure_rates import Fragile, by_fragility
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Outcome
 from benchyard.results.campaigns import Campaign, read_campaign, with_earlier
 from benchyard.results.excerpt import read_excerpt
-from benchyard.results.folders import RUN_FILE, Results
+from benchyard.results.folders import RUN_FILE, Results, run_folder
 from benchyard.results.krown_reading import read_results
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import differences, subject_of
 from benchyard.results.summary import summarize
-from benchyard.show.results_plot.sides import Side, tell_apart
 
 #: Steps of the excerpts that are kept; each takes half a kilobyte.
 _STEPS_KEPT = 40_000
-Reader: TypeAlias = Callable[[Path], RunRecord]
+Signature: TypeAlias = tuple[int, int, int]
+#: The cases that were looked at last, with what was computed of them.
+_CASES: LRUCache[Any, "CaseResults"] = LRUCache(12)
+_LOCK = Lock()
 
 
 def reader(*metrics: str) -> Reader:
@@ -39,20 +43,33 @@ def reader(*metrics: str) -> Reader:
 
 
 def _read(metrics: tuple[str, ...], folder: Path) -> RunRecord:
+    signature = _signature(folder / RUN_FILE)
+    return _kept(folder, metrics, signature) if signature else read_excerpt(folder, metrics)
+
+
+def _signature(file: Path) -> Signature | None:
+    """Return what tells one state of a file from another; None if it is not there."""
     try:
-        status = (folder / RUN_FILE).stat()
+        status = file.stat()
     except OSError:
-        return read_excerpt(folder, metrics)
-    return _kept(folder, metrics, (status.st_mtime_ns, status.st_size, status.st_ino))
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 @cached(LRUCache[Any, RunRecord](_STEPS_KEPT, lambda record: len(record.steps) + 1), lock=Lock())
-def _kept(folder: Path, metrics: tuple[str, ...], signature: tuple[int, ...]) -> RunRecord:
-    del signature  # it tells one state of the file from another
+def _kept(folder: Path, metrics: tuple[str, ...], signature: Signature) -> RunRecord:
+    del signature  # only the cache asks for it
     return read_excerpt(folder, metrics)
 
 
-@dataclass(frozen=True, slots=True)
+def metrics_of(record: RunRecord) -> list[str]:
+    """Return the names of the metrics in a record, sorted; the duration is always one."""
+    document: dict[str, Any] = summarize("", [record], include_suspect=True)
+    names = {name for step in document["steps"] for name in step.get("metrics") or ()}
+    return sorted(names | {DURATION})
+
+
+@dataclass(frozen=True)
 class CaseResults:
     """The runs of one case, in all campaigns.
 
@@ -60,20 +77,24 @@ class CaseResults:
         campaigns: Newest first; at least the newest, which may be without runs.
         failed: Records of the runs of the newest campaign that failed.
         notes: What was left out, and why.
+        tried: State of each campaign's log of tries, to tell one state from another.
+        metrics: Those that were read beside the duration.
     """
 
     title: str
     campaigns: tuple[Campaign, ...]
     failed: tuple[RunRecord, ...] = ()
     notes: tuple[str, ...] = ()
+    tried: tuple[tuple[Path, Signature | None], ...] = ()
+    metrics: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def newest(self) -> RunRecord | None:
         """The record of the newest run that was finished, or else that failed."""
         found = [*self.campaigns[0].records.values()] or [*self.failed]
         return max(found, key=lambda record: record.began, default=None)
 
-    @property
+    @cached_property
     def run_set(self) -> RunSet:
         """The runs of the newest subject, and those beside them."""
         campaign = self.campaigns[0]
@@ -82,23 +103,54 @@ class CaseResults:
         others = [record for run, record in campaign.records.items() if run not in known]
         return RunSet(self.title, campaign.folder, tuple(alike), self.failed, others=tuple(others))
 
-    def side(self, *, include_suspect: bool = False) -> Side:
-        """Return what is drawn of it."""
-        return tell_apart([("", self.run_set)], include_suspect=include_suspect)[0]
-
+    @cached_property
     def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` tells of the newest subject, for the metrics read."""
+        """What ``summary.json`` says of the newest subject, for the metrics that were read."""
         found = self.run_set
         return summarize(self.title, found.records, unfinished=found.failed)
+
+    @cached_property
+    def known_metrics(self) -> list[str]:
+        """Names of the metrics that the newest run knows, read or not, sorted."""
+        newest = self.newest
+        if newest is None:
+            return [DURATION]
+        folder = run_folder(self.campaigns[0].folder, newest.run)
+        # Only of an excerpt is the collector's account empty; KROWN's runs were read whole.
+        return metrics_of(newest if newest.collector else reader("*")(folder))
+
+    @cached_property
+    def suspect(self) -> dict[int, int]:
+        """Number of each run of the newest campaign to how many of its steps are suspect."""
+        records = (*self.campaigns[0].records.values(), *self.failed)
+        return {one.run: sum(bool(step.suspect) for step in one.steps) for one in records}
+
+    @cached_property
+    def fragile(self) -> tuple[list[Fragile], Sequence[str]]:
+        """Each step with what failed of it, in all campaigns, and what could not be read."""
+        collected = collect((folder for folder, _ in self.tried), reader(*self.metrics))
+        return by_fragility(executions(collected.tries)), collected.problems
 
 
 def read_case(case: CaseEntry, *metrics: str) -> CaseResults:
     """Read the runs of a case, with some metrics; what cannot be read is told in the notes."""
+    made, key = _read_case(case, metrics), (case.results, metrics)
+    with _LOCK:
+        # As long as nothing changed, these are the same records, and their figures stay.
+        known = _CASES.get(key)
+        if known is not None and known == made:
+            return known
+        _CASES[key] = made
+    return made
+
+
+def _read_case(case: CaseEntry, metrics: tuple[str, ...]) -> CaseResults:
     read = reader(*metrics)
     folders = with_earlier(case.results)
     campaigns = [read_campaign(folder, read) for folder in folders]
+    tried = tuple((folder, _signature(Results(folder).tries)) for folder in folders)
     if not campaigns[0].records and campaigns[0].krown:
-        return _krowns(case, campaigns)
+        return replace(_krowns(case, campaigns), tried=tried)
     found = [campaigns[0], *(one for one in campaigns[1:] if one.records)]
     failed, unreadable = _failed(case.results, read)
     subject = found[0].subject
@@ -107,6 +159,8 @@ def read_case(case: CaseEntry, *metrics: str) -> CaseResults:
         tuple(found),
         tuple(one for one in failed if not subject or not differences(subject_of(one), subject)),
         (*_unreadable(campaigns), *unreadable),
+        tried,
+        metrics,
     )
 
 

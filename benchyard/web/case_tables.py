@@ -10,7 +10,9 @@ from benchyard.analysis.failure_rates import Fragile
 from benchyard.analysis.failure_wording import endings, said
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import Page
+from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, plain
+from benchyard.core.wording import shorten
 from benchyard.show.history.of_runs import Group, StepHistory
 from benchyard.statistics.figures import percent, plural
 from benchyard.web.case_results import CaseResults
@@ -52,7 +54,7 @@ _STEP_COLUMNS = (
     Column("median_memory_bytes", "Memory peak", figure=True),
     Column("outcomes", "Outcomes"),
     Column("left_out", "Left out"),
-    Column("advice", "Advice", wide=True),
+    Column("advice", "Advice", hidden=True),
 )
 
 
@@ -69,7 +71,7 @@ def steps_table(case: CaseEntry, summary: Document, metrics: Sequence[str]) -> D
         if metric == DURATION or metric in (step.get("metrics") or _NONE)
     ]
     hidden = {"unit"} | ({"metric"} if list(metrics) == [DURATION] else set[str]())
-    for key in ("left_out", "advice", "median_cpu_s", "median_memory_bytes"):
+    for key in ("left_out", "median_cpu_s", "median_memory_bytes"):
         place = [column.key for column in _STEP_COLUMNS].index(key)
         if all(row[place].value is None for row in rows):
             hidden.add(key)
@@ -107,8 +109,17 @@ def _step_row(case: CaseEntry, step: Document, metric: str) -> list[Cell]:
         Cell(memory, _amount(memory, "B")),
         Cell(_counts(step.get("outcomes"))),
         Cell(_counts(step.get("left_out")) or None, mark="doubtful"),
-        Cell("; ".join(step.get("advice") or ()) or None, mark="quiet"),
+        Cell("; ".join(step.get("advice") or ()) or None),
     ]
+
+
+def advice(summary: Document) -> list[str]:
+    """Return what to do for better numbers, each with the steps that it is about."""
+    found: dict[str, list[str]] = {}
+    for step in summary["steps"]:
+        for text in step.get("advice") or ():
+            found.setdefault(text, []).append(step["name"])
+    return [f"{shorten(', '.join(steps), 80)}: {text}" for text, steps in found.items()]
 
 
 def _amount(value: float | None, unit: str | None) -> str:
@@ -157,7 +168,9 @@ def history_table(
         pages: Name of a campaign to its page.
         most: At most so many rows; None is all.
     """
-    rows = [row for step in found for row in _history_rows(case, step, pages)]
+    every = [row for step in found for row in _history_rows(case, step, pages)]
+    began = [column.key for column in _HISTORY_COLUMNS].index("began")
+    rows = sorted(every, key=lambda row: str(row[began].value), reverse=True)
     less = f"{plural(len(rows) - (most or 0), 'older row')} in CSV and JSON."
     return DataTable(
         "history",
@@ -197,7 +210,7 @@ def _history_row(
     campaign = "" if group.folder == case.results else group.folder.name
     return [
         Cell(step.id, step.name),
-        Cell(group.began.isoformat(), day_and_time(group.began.timestamp())),
+        Cell(iso_utc(group.began), day_and_time(group.began.timestamp())),
         Cell(group.host),
         Cell(group.counted),
         Cell(suspect, mark="doubtful" if suspect else ""),

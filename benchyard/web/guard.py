@@ -15,8 +15,6 @@ from benchyard.web.explorer import Explorer
 from benchyard.web.rendering import SAFETY_HEADERS
 from benchyard.web.troubles import refused
 
-#: Under which a browser that runs on this host asks.
-LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _COOKIE = "benchyard"
 
 

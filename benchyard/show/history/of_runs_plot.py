@@ -21,8 +21,8 @@ from benchyard.show.results_plot.look import INK, Look, number, short
 MOST = 24
 #: Dots of one series in one panel; of more, the least and the most of neighbours are drawn.
 _MOST_DOTS = 240
-#: Changes that a panel writes out, and characters of each.
-_CHANGES, _CHANGE_TEXT = 4, 40
+#: Inches that a change needs beside the one before it to be written out, and per letter.
+_BESIDE, _LETTER = 0.35, 5.5 * 0.56 / 72
 #: Inches beside, below and above a panel.
 _LEFT, _RIGHT, _BELOW, _ABOVE = 0.72, 0.12, 0.32, 0.36
 _STYLE = {"font.size": 8.0, "axes.linewidth": 0.6}
@@ -39,7 +39,7 @@ def draw(found: Sequence[StepHistory], width: float, kind: Format) -> bytes:
 
 
 def _figure(found: Sequence[StepHistory], width: float) -> Any:
-    columns = max(1, min(len(found), int(width / 2.6)))
+    columns = max(1, min(len(found), int(width / 2)))
     rows = ceil(len(found) / columns)
     hosts = sorted({host for step in found for host in step.hosts})
     legend = 0.22 * ceil(len(hosts) / max(1, int(width / 2))) if len(hosts) > 1 else 0.0
@@ -136,14 +136,24 @@ def thinned(values: Sequence[Value], most: int = _MOST_DOTS) -> list[Value]:
 
 
 def _mark_changes(axes: Any, groups: Sequence[Group]) -> None:
+    """Mark where the subject changed; write it out where there is room, the newest first."""
     changed = [group for group in groups if group.change]
     for group in changed:
         at = group.began.astimezone(UTC)
         axes.axvline(at, color=CHANGE, linewidth=0.8, linestyle=":", zorder=1)
+    box = axes.get_position()
+    width, height = axes.figure.get_size_inches() * (box.width, box.height)
+    begins = groups[0].began
+    span = max(group.values[-1].began for group in groups) - begins or timedelta(seconds=1)
+    free = 1.0 + _BESIDE
     look = {"rotation": 90, "va": "top", "ha": "right", "fontsize": 5.5, "color": CHANGE}
     beside = {"xytext": (-1, 0), "textcoords": "offset points"}
-    for group in changed[-_CHANGES:]:
-        text = shorten(printable(group.change), _CHANGE_TEXT)
+    for group in reversed(changed):
+        share = (group.began - begins) / span
+        if (free - share) * width < _BESIDE or share * width < _BESIDE / 3:
+            continue
+        free = share
+        text = shorten(printable(group.change), int(height * 0.96 / _LETTER))
         place = group.began.astimezone(UTC), 0.98
         axes.annotate(text, place, xycoords=("data", "axes fraction"), **beside, **look)
 
@@ -164,8 +174,6 @@ def _date(axes: Any, found: Sequence[StepHistory], *, labels: bool, ticks: int) 
     values = [group.values for step in found for group in step.groups]
     first = min(several[0].began for several in values).astimezone(UTC)
     last = max(several[-1].began for several in values).astimezone(UTC)
-    if last - first < timedelta(seconds=1):
-        last = first + timedelta(seconds=1)
     set_dates(axes, first, last, labels=labels, ticks=ticks)
 
 

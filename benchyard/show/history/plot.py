@@ -162,10 +162,12 @@ def set_dates(axes: Any, first: datetime, last: datetime, *, labels: bool, ticks
         labels: Whether the ticks are written.
         ticks: At most so many.
     """
-    margin = max((last - first) * 0.03, timedelta(minutes=1))
+    span = last - first
+    margin = max(span * 0.03, timedelta(minutes=1 if not span else 0))
     axes.set_xlim(first - margin, last + margin)
     axes.xaxis.set_major_locator(AutoDateLocator(tz=UTC, minticks=2, maxticks=ticks))
-    form = "%Y-%m-%d" if last - first > timedelta(days=2) else "%m-%d %H:%M"
+    form = "%Y-%m-%d" if span > timedelta(days=2) else "%m-%d %H:%M"
+    form = "%H:%M:%S" if timedelta() < span < timedelta(minutes=5) else form
     axes.xaxis.set_major_formatter(DateFormatter(form, tz=UTC))
     axes.tick_params(axis="x", labelbottom=labels)
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from fastapi import Depends, Query
 
-from benchyard.web.tables import DataTable
+from benchyard.web.tables import Cell, DataTable
 
 T = TypeVar("T")
 
@@ -27,6 +27,10 @@ class Part:
     def among(self, things: Sequence[T]) -> Sequence[T]:
         """Return this part of what rows are made of."""
         return things[self.offset : self.offset + self.limit]
+
+    def of(self, table: DataTable, rows: Sequence[Sequence[Cell]]) -> DataTable:
+        """Return a table with this part of all its rows, and links to the other parts."""
+        return self.told(replace(table, rows=self.among(rows)), len(rows))
 
     def told(
         self, table: DataTable, total: int, query: Mapping[str, Any] | None = None

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from benchyard.catalogue.entry import RUNS, Entry
 from benchyard.catalogue.formats.benchmark_file import BenchmarkFile
 from benchyard.catalogue.formats.measurements import Measurements, facts
-from benchyard.catalogue.formats.mindspore import MINDSPORE
+from benchyard.catalogue.formats.mindspore import MINDSPORE, MindsporeSummary
 from benchyard.catalogue.formats.others import OTHERS
 from benchyard.catalogue.formats.testresults import TESTRESULTS
 from benchyard.catalogue.formats.trace_file import ScannerJob, TraceFile
@@ -199,10 +199,11 @@ def scalar_values(explorer: Current, entry_id: str, part: AskedPart) -> DataTabl
 
 
 def _training(explorer: Explorer, entry_id: str) -> Training:
-    entry, content = _loaded(explorer, entry_id)
-    if not isinstance(content, Training):
+    entry = explorer.catalogue.entry(entry_id)
+    known = _FORMATS.get(entry.format)
+    if not isinstance(known, MindsporeSummary):
         raise NotFoundError(f"{entry.path} is no training")
-    return content
+    return known.load(entry)
 
 
 def _source(explorer: Current, entry_id: str) -> TraceSource:

@@ -194,7 +194,7 @@ CHROME_TRACE = TraceFile(
 SPEEDSCOPE = TraceFile(
     "speedscope",
     "Speedscope",
-    (".json", ".json.gz", ".speedscope"),
+    (".json", ".json.gz", ".speedscope", ".speedscope.gz"),
     (".speedscope.json", ".speedscope.json.gz"),
     _is_speedscope,
 )

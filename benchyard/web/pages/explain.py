@@ -103,12 +103,14 @@ def jobs(explorer: Current, offset: _Offset = 0, limit: _Limit = 10) -> Response
     return json_answer({**place, "explain_jobs": found})
 
 
+@router.get("/explain/{entry_id}.json", include_in_schema=False)
 @router.get("/explain-jobs/{entry_id}", summary="What an explain job is about")
 def job(entry: _Found, loaded: _Loaded) -> Response:
     """Answer with names, counts and what could not be read."""
     return json_answer(job_document(entry, loaded))
 
 
+@router.get("/explain/{entry_id}/samples.json", include_in_schema=False)
 @router.get("/explain-jobs/{entry_id}/samples", summary="Samples of an explain job")
 def samples(entry: _Found, loaded: _Loaded, asked: _Asked) -> Response:
     """Answer with samples: labels, probabilities, and where their pictures are."""

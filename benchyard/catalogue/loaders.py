@@ -166,10 +166,12 @@ class LoaderPool:
     def _make_room(self, used: _Kept) -> None:
         if used.stamp is None or used.size_bytes > self._limit_bytes:
             self._drop(used)
+        if self._size_bytes <= self._limit_bytes:
+            return
         for kept in list(self._kept.values()):
+            self._drop(kept)
             if self._size_bytes <= self._limit_bytes:
                 return
-            self._drop(kept)
 
     def _drop(self, kept: _Kept) -> None:
         if not kept.users and self._kept.pop(kept.entry.id, None):

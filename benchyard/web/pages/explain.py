@@ -289,7 +289,7 @@ def _shown(
 
 
 def _row(entry: Entry, told: Prediction, explainers: Sequence[str]) -> _Row:
-    paths = {one.explainer: image_address(entry.id, one.path) for one in told.saliency}
+    paths = {one.explainer: image_address(entry.id, one.path) for one in told.saliency if one.path}
     layers = told.occlusion.layers if told.occlusion else ()
     return _Row(
         told.name,

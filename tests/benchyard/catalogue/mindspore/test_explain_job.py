@@ -2,11 +2,12 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchyard.catalogue.mindspore import explain_job
-from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, Sample, read_job
 from benchyard.core.errors import RecordError
 from benchyard.core.memory import memory_of
 from tests.benchyard.catalogue.mindspore.writing import (
@@ -197,9 +198,29 @@ def test_too_many_samples_are_not_read(tmp_path: Path, monkeypatch: pytest.Monke
     write_job(tmp_path, METADATA, *(sample(number) for number in range(200)))
     job = read_job(tmp_path)
     assert 0 < len(job.samples) < 200
-    assert "more are not read" in job.stopped
+    assert "more is not read" in job.stopped
     again = read_job(tmp_path, job)
     assert len(again.samples) <= len(job.samples) + 1
+
+
+def test_a_sample_is_made_once_however_many_events_tell_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+
+    class Counted(Sample):
+        def __init__(self, *arguments: Any) -> None:
+            made.append(self)
+            super().__init__(*arguments)
+
+    maps = [
+        explain(sample_id=1, explanation=[{"explain_method": f"m{count}", "heatmap_path": "x"}])
+        for count in range(1000)
+    ]
+    write_job(tmp_path, METADATA, *maps)
+    monkeypatch.setattr(explain_job, "Sample", Counted)
+    assert len(read_job(tmp_path).samples[1].saliency) == 1000
+    assert len(made) <= 2
 
 
 def test_the_size_is_about_what_it_takes(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ they would mix samples of different models under one number.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TypeVar
@@ -78,35 +78,41 @@ class Sample:
     occlusions: tuple[Occlusion, ...] = ()
 
     def predictions(self, labels: Sequence[str]) -> list[Prediction]:
-        """Return what is said of each label: first the true ones, then the predicted.
+        """Return what is said of each label: the true ones, the predicted, then those explained.
 
         Args:
             labels: Names, by number.
         """
         told = self.inference or InferenceMessage()
+        maps: dict[int, list[Saliency]] = {}
+        for one in self.saliency:
+            maps.setdefault(one.label, []).append(one)
+        occluded, true = {one.label: one for one in self.occlusions}, set(self.truth)
         stated = (*_stated(self.truth, told.truth), *_stated(told.predicted_labels, told.predicted))
-        by_label = {one.label: self._prediction(one, labels) for one in stated}
-        return list(by_label.values())
+        by_label = {one.label: one for one in stated}
+        for one in (*self.saliency, *self.occlusions):
+            by_label.setdefault(one.label, _Stated(one.label))
+        return [
+            Prediction(
+                label,
+                labels[label] if 0 <= label < len(labels) else str(label),
+                one.confidence,
+                _kind(label, one.confidence, true),
+                one.deviation,
+                one.interval,
+                tuple(maps.get(label, ())),
+                occluded.get(label),
+            )
+            for label, one in by_label.items()
+        ]
 
-    def _prediction(self, stated: "_Stated", labels: Sequence[str]) -> Prediction:
-        label = stated.label
-        return Prediction(
-            label,
-            labels[label] if 0 <= label < len(labels) else str(label),
-            stated.confidence,
-            self._kind(label, stated.confidence),
-            stated.deviation,
-            stated.interval,
-            tuple(one for one in self.saliency if one.label == label),
-            next((one for one in self.occlusions if one.label == label), None),
-        )
 
-    def _kind(self, label: int, confidence: float | None) -> str | None:
-        if not self.truth or confidence is None:
-            return None
-        if confidence < MIN_CONFIDENCE:
-            return "FN"
-        return "TP" if label in self.truth else "FP"
+def _kind(label: int, confidence: float | None, true: Collection[int]) -> str | None:
+    if not true or confidence is None:
+        return None
+    if confidence < MIN_CONFIDENCE:
+        return "FN"
+    return "TP" if label in true else "FP"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +120,9 @@ class _Stated:
     """What is stated of a label."""
 
     label: int
-    confidence: float | None
-    deviation: float | None
-    interval: tuple[float, float] | None
+    confidence: float | None = None
+    deviation: float | None = None
+    interval: tuple[float, float] | None = None
 
 
 def _stated(labels: Sequence[int], told: Probabilities) -> Iterator[_Stated]:

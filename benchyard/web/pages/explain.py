@@ -37,6 +37,8 @@ _Offset = Annotated[int, Query(ge=0, le=2**31, description="Entries to skip.")]
 _Limit = Annotated[int, Query(ge=1, le=1000)]
 #: Rows of scores that a page shows.
 _MOST_SCORES = 100
+#: Labels of a sample that it shows.
+_MOST_LABELS = 50
 _KINDS = {"TP": "good", "FP": "bad", "FN": "doubtful"}
 _SORTS_OF_ALL = {
     "": "as in the file",
@@ -255,6 +257,7 @@ def page(request: Request, entry: _Found, loaded: _Loaded, asked: _Asked) -> Res
         cards=_cards(loaded),
         total=len(chosen),
         explainers=explainers,
+        most_labels=_MOST_LABELS,
         samples=[_shown(entry, one, loaded, explainers) for one in shown],
         pages=_pages(asked.offset, asked.limit, len(chosen), asked.at),
         scores=on_page(scores_table(entry, loaded), _MOST_SCORES),
@@ -282,8 +285,8 @@ def _explainers(job: ExplainJob, shown: Sequence[Sample]) -> list[str]:
 def _shown(
     entry: Entry, sample: Sample, job: ExplainJob, explainers: Sequence[str]
 ) -> tuple[Sample, str, list[_Row]]:
-    """Return a sample, the address of its picture, and a row for each of its labels."""
-    told = sample.predictions(job.metadata.labels)
+    """Return a sample, the address of its picture, and a row for each of its first labels."""
+    told = sample.predictions(job.metadata.labels)[:_MOST_LABELS]
     rows = [_row(entry, one, explainers) for one in told]
     return sample, image_address(entry.id, sample.image), rows
 

@@ -84,6 +84,13 @@ def test_kinds_follow_truth_and_confidence(tmp_path: Path) -> None:
     assert kinds == [["TP", "FN", "FP"], [None], [None, "FP"]]
 
 
+def test_a_label_that_is_only_explained_is_told(tmp_path: Path) -> None:
+    maps = [{"explain_method": "Gradient", "label": 1, "heatmap_path": "h"}]
+    write_job(tmp_path, METADATA, explain(sample_id=0, image_path="i", explanation=maps))
+    (one,) = read_job(tmp_path).samples[0].predictions(("cat", "dog"))
+    assert (one.name, one.confidence, one.kind, one.saliency[0].path) == ("dog", None, None, "h")
+
+
 def test_deviations_and_intervals_are_kept(tmp_path: Path) -> None:
     inference = {
         "ground_truth_prob": [0.5],

@@ -76,7 +76,12 @@ def test_kinds_follow_truth_and_confidence(tmp_path: Path) -> None:
     write_job(
         tmp_path,
         sample(0, ground_truth_label=[0, 1], inference=inference),
-        sample(1, ground_truth_label=[], inference=inference | {"ground_truth_prob": []}),
+        sample(
+            1,
+            ground_truth_label=[],
+            inference=inference | {"ground_truth_prob": []},
+            explanation=[],
+        ),
         sample(2, inference=inference | {"ground_truth_prob": []}),
     )
     job = read_job(tmp_path)
@@ -193,7 +198,7 @@ def test_damage_is_told_once_however_often_it_is_read(tmp_path: Path) -> None:
 def test_hostile_labels_and_texts_are_shown_as_they_are(tmp_path: Path) -> None:
     write_job(
         tmp_path,
-        sample(-1, ground_truth_label=[-7], inference={"ground_truth_prob": [0.5]}),
+        sample(-1, ground_truth_label=[-7], inference={"ground_truth_prob": [0.5]}, explanation=[]),
         METADATA,
     )
     job = read_job(tmp_path)

@@ -31,7 +31,7 @@ from benchyard.traces.protobuf import WireError
 #: Below it, a label counts as not predicted. Source: ExplainLoader of MindInsight.
 MIN_CONFIDENCE = 0.5
 #: Of a job in memory; what its file has beyond it is not read.
-MOST_BYTES = 96 * 2**20
+MOST_BYTES = 64 * 2**20
 #: Of a record. They hold paths and numbers: kilobytes.
 _LONGEST_BYTES = 8 * 2**20
 _TAIL_BYTES = 16

@@ -4,6 +4,7 @@ The results are real ones, of cases whose names, logs and outputs contain markup
 escape sequences. With BENCHYARD_PICTURES naming a folder, a picture of each page is kept there.
 """
 
+import base64
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page
 
+from tests.benchyard.catalogue.mindspore.writing import explain, sample, write_job
 from tests.conftest import process
 from tests.exploring import Surfer, crawl, serving, surfing
 
@@ -40,6 +42,11 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
     "dark": {"runOnly": ["color-contrast"]},
     "phone": {"runOnly": ["scrollable-region-focusable", "target-size", "color-contrast"]},
 }
+#: A picture of one point, as PNG.
+_PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 _SERIOUS = ("serious", "critical")
 
 
@@ -49,6 +56,24 @@ def _put_case(root: Path, name: str, *steps: Mapping[str, Any], **more: Any) -> 
     document = {"@id": f"urn:test:{len(name)}", "name": name, "steps": steps, **more}
     (folder / "metadata.json").write_text(json.dumps(document))
     return folder
+
+
+def _put_explain_job(folder: Path) -> None:
+    names = {"label": [_SCRIPT, "dog"], "explain_method": ["Gradient", _SCRIPT]}
+    maps = [
+        {"explain_method": name, "label": 0, "heatmap_path": "_explain_1700000000/original/0.png"}
+        for name in names["explain_method"]
+    ]
+    score = {"benchmark_method": _SCRIPT, "explain_method": _SCRIPT, "total_score": 0.5}
+    write_job(
+        folder,
+        explain(metadata=names),
+        sample(0, explanation=maps, hoc=[{"label": 0, "layer": [{"prob": 0.5}]}]),
+        explain(benchmark=[score]),
+    )
+    picture = folder / "_explain_1700000000" / "original" / "0.png"
+    picture.parent.mkdir(parents=True)
+    picture.write_bytes(base64.b64decode(_PIXEL))
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +92,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
             tags=["<b>tag</b>"],
         ),
     ]
+    _put_explain_job(root / "explain")
     program = Path(sys.executable).with_name("benchyard")
     for case in cases:
         command = [program, "run", case, "--direct", "--cooldown", "0", "--runs", "6"]
@@ -88,7 +114,16 @@ def pages(explorer: str) -> dict[str, list[str]]:
 
 
 def test_links_lead_to_every_kind_of_page(pages: dict[str, list[str]]) -> None:
-    expected = {"/", "/runs", "/cases", "/failures", "/testbeds", "/run/ID", "/case/ID"}
+    expected = {
+        "/",
+        "/runs",
+        "/cases",
+        "/failures",
+        "/testbeds",
+        "/run/ID",
+        "/case/ID",
+        "/explain/ID",
+    }
     assert expected <= set(pages)
 
 

@@ -19,6 +19,8 @@ from typing import Any
 
 #: Raised with each change of the schema.
 VERSION = 1
+#: Inode of a folder that was never looked at.
+NEVER = -1
 #: A change is written by others in less; a first indexing commits often.
 _WAIT_SECONDS = 30
 #: Connections of readers that are kept open.
@@ -28,10 +30,11 @@ _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT INTO facts VALUES ('generation', 0), ('looked_s', 0.0), ('readers', '');
 
--- mtime_ns is -1 where another look is due: never looked at, or too young to tell later changes.
+-- mtime_ns is -1 where another look is due: never looked at (inode is -1 too), or too young to
+-- tell later changes.
 CREATE TABLE folders (
   id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, parent INTEGER NOT NULL,
-  mtime_ns INTEGER NOT NULL DEFAULT -1, inode INTEGER NOT NULL DEFAULT 0,
+  mtime_ns INTEGER NOT NULL DEFAULT -1, inode INTEGER NOT NULL DEFAULT -1,
   device INTEGER NOT NULL DEFAULT 0, is_run INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX folders_parent ON folders (parent);
@@ -81,9 +84,10 @@ CREATE INDEX entries_run ON entries (run, id);
 CREATE INDEX entries_outcome ON entries (outcome, id);
 CREATE INDEX entries_duration ON entries (duration_s, id);
 CREATE INDEX entries_host ON entries (host, id);
+CREATE INDEX entries_of_host ON entries (host, began, id);
 CREATE INDEX entries_path ON entries (path, id);
 CREATE INDEX entries_format ON entries (format, began, id);
-CREATE INDEX entries_results ON entries (results, began, id) WHERE results != '';
+CREATE INDEX entries_results ON entries (results, began, id);
 CREATE INDEX entries_case ON entries (case_name);
 CREATE INDEX entries_commit ON entries (commit_id) WHERE commit_id != '';
 CREATE INDEX entries_labels ON entries (label_set);

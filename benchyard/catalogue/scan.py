@@ -10,17 +10,13 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchyard.catalogue.entry import FOLDER, RUN, Entry, identified
-from benchyard.catalogue.formats.contract import Format, Found
-from benchyard.catalogue.index import transaction
-from benchyard.catalogue.listing import Looked, look_at, signature, signatures
-from benchyard.catalogue.writing import DUE, Place, Signature, Writer, raw
-from benchyard.results.folders import run_number
+from benchyard.catalogue.formats.contract import Format
+from benchyard.catalogue.index import NEVER, transaction
+from benchyard.catalogue.seeing import DUE, Known, Seen, Signature, see, signature_of, told_by
+from benchyard.catalogue.writing import Place, Writer, raw
 
 #: Seconds of work between two commits: others may write, and readers see what was found.
 _BATCH_SECONDS = 0.5
@@ -44,7 +40,7 @@ class Scan:
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self._connection = connection
-        self._roots = roots
+        self._roots = [str(root) for root in roots]
         self._formats = formats
         self._stopped = stopped
         self._writer = Writer(connection, roots)
@@ -54,7 +50,7 @@ class Scan:
     def everywhere(self) -> None:
         """Look at all folders that changed."""
         with transaction(self._connection):
-            self._add_folders(raw(str(root)) for root in self._roots)
+            self._add_folders(map(raw, self._roots))
         began = time.time()
         changed = self._due() | self._changed_folders(_FOLDERS) | self._changed_files()
         self._look(sorted(changed))
@@ -88,14 +84,18 @@ class Scan:
 
     def _nearest(self, path: bytes) -> Iterator[bytes]:
         """Yield the folder that a path is, and the nearest known one above it."""
-        if self._number(path) is not None:
+        if self._is_known(path):
             yield path
         above = os.path.dirname(path)  # noqa: PTH120 - bytes are no Path
         while above != path:
-            if self._number(above) is not None:
+            if self._is_known(above):
                 yield above
                 return
             path, above = above, os.path.dirname(above)  # noqa: PTH120
+
+    def _is_known(self, path: bytes) -> bool:
+        asked = "SELECT 1 FROM folders WHERE path = ?"
+        return self._connection.execute(asked, (path,)).fetchone() is not None
 
     def _due(self) -> set[bytes]:
         return {path for (path,) in self._connection.execute(_DUE)}
@@ -109,7 +109,7 @@ class Scan:
         """Return the folders in which a file of an entry changed."""
         now_ns, changed = time.time_ns(), set[bytes]()
         for path, name, *known in self._rows(_FILES):
-            told = signature(Path(os.fsdecode(path), os.fsdecode(name)), now_ns)
+            told = signature_of(path + b"/" + name, now_ns)
             if told != tuple(known):
                 changed.add(path)
         return changed
@@ -137,38 +137,43 @@ class Scan:
 
     def _look_at(self, path: bytes) -> list[bytes]:
         """Look at one folder; return those in it that were not known."""
-        folder = Path(os.fsdecode(path))
-        number = self._number(path)
-        if number is None:
+        asked = "SELECT id, mtime_ns, inode FROM folders WHERE path = ?"
+        row = self._connection.execute(asked, (path,)).fetchone()
+        if row is None:
             return []
-        now_ns = time.time_ns()
-        try:
-            looked = look_at(folder, self._formats, now_ns)
-        except (FileNotFoundError, NotADirectoryError):
+        number, is_new = row[0], row[1:] == (DUE, NEVER)
+        known = Known() if is_new else self._known(number)
+        seen = see(os.fsdecode(path), self._roots, self._formats, known)
+        if seen is None:
             self._writer.remove_below(path)
             return []
-        except OSError as error:
-            self._note_closed(number, folder, error)
-            return []
-        self._put_entries(looked, number, now_ns)
-        self._put_folder(number, looked)
-        return self._put_below(looked, number)
+        self._put(number, known, seen)
+        return self._put_below(number, path, seen, is_new=is_new)
 
-    def _number(self, path: bytes) -> int | None:
-        asked = "SELECT id FROM folders WHERE path = ?"
-        found = self._connection.execute(asked, (path,)).fetchone()
-        return found[0] if found else None
-
-    def _put_folder(self, number: int, looked: Looked) -> None:
-        row = (looked.mtime_ns, looked.inode, looked.device, looked.is_run, number)
+    def _put(self, folder: int, known: Known, seen: Seen) -> None:
+        ids, passed = set(seen.kept), set(seen.passed)
+        for name, files, entry in seen.described:
+            place = Place(folder, name, files)
+            if entry is None:
+                self._writer.leave_out(place)
+                passed.add(name)
+            else:
+                self._writer.put(entry, place)
+                ids.add(entry.id)
+        for entry_id, (number, _) in known.entries.items():
+            if entry_id not in ids:
+                self._writer.remove(number)
+        self._writer.take_in(folder, known.files.get(0, {}).keys() - passed)
+        row = (*seen.signature, seen.is_run, folder)
         self._connection.execute(
             "UPDATE folders SET mtime_ns = ?, inode = ?, device = ?, is_run = ? WHERE id = ?", row
         )
 
-    def _put_below(self, looked: Looked, number: int) -> list[bytes]:
+    def _put_below(self, number: int, path: bytes, seen: Seen, *, is_new: bool) -> list[bytes]:
         asked = "SELECT path FROM folders WHERE parent = ?"
-        known = {path for (path,) in self._connection.execute(asked, (number,))}
-        below = {raw(str(looked.listing.folder / name)) for name in looked.below}
+        rows = () if is_new else self._connection.execute(asked, (number,)).fetchall()
+        known = {below for (below,) in rows}
+        below = {os.path.join(path, raw(name)) for name in seen.below}  # noqa: PTH118
         for gone in known - below:
             self._writer.remove_below(gone)
         new = sorted(below - known, reverse=True)
@@ -181,89 +186,12 @@ class Scan:
             [(path, parent) for path in paths],
         )
 
-    def _note_closed(self, number: int, folder: Path, error: OSError) -> None:
-        """List a folder that may not be looked into, which nothing tells when it may be again."""
-        path = raw(str(folder))
-        self._writer.remove_below(path, itself=False)
-        found = self._found(folder, identified(folder))
-        kind = RUN if run_number(folder.name) else FOLDER
-        entry = _unreadable(found, kind, f"{folder}: {error.strerror or error}")
-        known = self._known(number)
-        self._writer.put(entry, Place(number, ".", {}))
-        self._remove(known, but={entry.id})
-        told = (kind == RUN, number)
-        self._connection.execute("UPDATE folders SET mtime_ns = -1, is_run = ? WHERE id = ?", told)
-
-    # -- what is in one folder
-
-    def _put_entries(self, looked: Looked, folder: int, now_ns: int) -> None:
-        known, seen, left_out = self._known(folder), set[str](), set[str]()
-        for entry_id, name, formats in _possible(looked):
-            files = signatures(looked, name, now_ns)
-            place = Place(folder, name, files)
-            if known.is_as_it_was(entry_id, files):
-                seen.add(entry_id)
-            elif name != "." and known.is_none(name, files):
-                left_out.add(name)
-            elif self._describe(formats, looked.listing.folder, entry_id, place):
-                seen.add(entry_id)
-            elif name != ".":
-                self._writer.leave_out(place)
-                left_out.add(name)
-        self._remove(known, but=seen)
-        self._writer.take_in(folder, known.files.get(0, {}).keys() - left_out)
-
-    def _describe(
-        self, formats: Sequence[Format], folder: Path, entry_id: str, place: Place
-    ) -> bool:
-        """Write what the first format that knows it says of it; tell whether one does."""
-        found = self._found(folder / place.name, entry_id)
-        for one in formats:
-            entry = _described(one, found)
-            if entry is not None and not (entry.broken and not os.path.lexists(found.place)):
-                self._writer.put(entry, place)
-                return True
-        return False
-
-    def _found(self, place: Path, entry_id: str) -> Found:
-        root = next(root for root in self._roots if place.is_relative_to(root))
-        return Found(entry_id, root, place.relative_to(root).as_posix())
-
-    def _known(self, folder: int) -> "_Known":
+    def _known(self, folder: int) -> Known:
         entries = self._connection.execute(_ENTRIES, (folder,)).fetchall()
         files: dict[int, dict[str, Signature]] = {}
         for entry, name, *told in self._connection.execute(_FILES_OF, (folder,)):
             files.setdefault(entry, {})[os.fsdecode(name)] = (told[0], told[1], told[2])
-        return _Known({one: (number, bool(way)) for one, number, way in entries}, files)
-
-    def _remove(self, known: "_Known", but: set[str]) -> None:
-        for entry_id, (number, _) in known.entries.items():
-            if entry_id not in but:
-                self._writer.remove(number)
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What the index has of a folder.
-
-    Args:
-        entries: Id to number, and whether it was under way.
-        files: Number of an entry to the names and signatures of its files.
-    """
-
-    entries: dict[str, tuple[int, bool]]
-    files: dict[int, dict[str, Signature]]
-
-    def is_as_it_was(self, entry_id: str, files: dict[str, Signature]) -> bool:
-        """Tell whether nothing that an entry depends on has changed."""
-        number, under_way = self.entries.get(entry_id, (-1, True))
-        settled = bool(files) and all(mtime_ns != DUE for mtime_ns, _, _ in files.values())
-        return settled and not under_way and self.files.get(number) == files
-
-    def is_none(self, name: str, files: dict[str, Signature]) -> bool:
-        """Tell whether a file that is of no format has not changed."""
-        told = files.get(name)
-        return told is not None and told[0] != DUE and self.files.get(0, {}).get(name) == told
+        return Known({one: (number, bool(way)) for one, number, way in entries}, files)
 
 
 _DUE = """
@@ -280,34 +208,9 @@ _ENTRIES = "SELECT id, n, under_way FROM entries WHERE folder = ?"
 _FILES_OF = "SELECT entry, name, mtime_ns, size, inode FROM files WHERE folder = ?"
 
 
-def _possible(looked: Looked) -> Iterator[tuple[str, str, Sequence[Format]]]:
-    """Yield id, name and formats of what may be entries; a folder may be one of each format."""
-    folder = looked.listing.folder
-    for name, formats in looked.candidates.items():
-        if name != "." or looked.is_run:
-            yield identified(folder / name), name, formats
-        else:
-            yield from ((identified(folder, one.name), name, (one,)) for one in formats)
-
-
 def _folder_signature(path: bytes) -> tuple[int, int, int] | None:
     try:
         status = os.lstat(path)
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_ino & 2**62 - 1, status.st_dev
-
-
-def _described(one: Format, found: Found) -> Entry | None:
-    try:
-        return one.describe(found)
-    except Exception as error:  # noqa: BLE001 - one odd file must not keep all others out
-        return _unreadable(found, one.name, f"{found.place}: {type(error).__name__}: {error}")
-
-
-def _unreadable(found: Found, kind: str, why: str) -> Entry:
-    place, at = (found.id, kind, found.root, found.path), 0.0
-    with suppress(OSError):
-        at = found.place.stat().st_mtime
-    number = run_number(found.place.name)
-    return Entry(*place, at, at, title=found.place.name, run=number, broken=why)
+    return status.st_mtime_ns, *told_by(status)

@@ -4,17 +4,15 @@ import hashlib
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from benchyard.catalogue.entry import RUNS, Entry, identified
+from benchyard.catalogue.seeing import Signature
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, plain
 
-#: Time (ns), size and inode of a file.
-Signature = tuple[int, int, int]
-#: The file is too young to tell whether it changes again.
-DUE = -1
 _COLUMNS = (
     *(
         "id",
@@ -188,7 +186,7 @@ class Writer:
             -1.0 if entry.duration_s is None else float(entry.duration_s),
             text(entry.host),
             text(entry.commit),
-            identified(entry.place.parent) if is_run else "",
+            _results_id(str(entry.root), entry.path) if is_run else "",
             self._label_set(entry),
             self._parameter_set(entry.parameters),
             _document(dict(entry.counts)),
@@ -255,6 +253,15 @@ SELECT results, n, max(began), count(*), sum(outcome != 'completed' AND NOT unde
        json_group_array(DISTINCT host) FILTER (WHERE host != '')
 FROM entries WHERE results = ? AND results != '' GROUP BY results
 """
+
+
+def _results_id(root: str, run: str) -> str:
+    return _identified(f"{root}/{run}".rpartition("/")[0])
+
+
+@lru_cache(maxsize=1024)
+def _identified(folder: str) -> str:
+    return identified(Path(folder))
 
 
 def _step_row(entry: Entry, position: int) -> tuple[Any, ...]:

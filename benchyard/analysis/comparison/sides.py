@@ -285,6 +285,8 @@ def _steps(
 ) -> Iterator[tuple[str | None, dict[str, RunSet]]]:
     """Yield the cases with each step alone that is wanted; None leaves them as they are.
 
+    Of set-up, which is not measured, nothing can be compared: a sign does not stand for it.
+
     Raises:
         InputError: If no case has such a step.
     """
@@ -292,10 +294,17 @@ def _steps(
     if wanted is None:
         yield None, dict(cases)
         return
-    found = [wanted] if wanted in known else [one for one in known if _is_meant(one, wanted)]
+    matching = [one for one in known if _is_meant(one, wanted)]
+    measured = [one for one in matching if _is_measured(cases, one)]
+    found = [wanted] if wanted in known else measured or matching
     if not found:
         raise InputError(f"{text!r}: no step is {wanted!r}{hint(wanted, known)}")
     for step in found:
         # Whatever a step is called, it is paired with that of the other side.
         alone = {t: replace(one, compared_as={step: ""}) for t, one in cases.items()}
         yield step, {title: one for title, one in alone.items() if step in one.step_ids}
+
+
+def _is_measured(cases: Mapping[str, RunSet], step: str) -> bool:
+    records = [record for one in cases.values() for record in one.everything]
+    return any(one.measure for record in records for one in record.steps if one.id == step)

@@ -268,7 +268,8 @@ for _path, _table in (
 @router.get("/failures", include_in_schema=False)
 def page(request: Request, found: Failures, chosen: AskedFor) -> Response:
     """Show what failed and was retried."""
-    made = [steps_table, reasons_table, executions_table, rates_table]
+    makers = (steps_table, reasons_table, executions_table, rates_table)
+    first, *others = (_short(make(found, chosen)) for make in makers)
     going = sum(one.under_way for one in found.collected.tries)
     under_way = [f"{plural(going, 'run')} under way, not counted"] if going else []
     return render(
@@ -281,7 +282,7 @@ def page(request: Request, found: Failures, chosen: AskedFor) -> Response:
         mark=_mark(found),
         left_out=[*found.left_out, *under_way],
         problems=found.collected.problems,
-        tables=[_short(table(found, chosen)) for table in made],
+        tables=[first, *(table for table in others if table.rows)],
     )
 
 

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.analysis.executions import NO_END, WHOLE_RUN, collect, executions, results_below
+from benchyard.analysis.executions import (
+    NO_END,
+    WHOLE_RUN,
+    collect,
+    collect_recent,
+    executions,
+    results_below,
+)
 from benchyard.core.model import Outcome
 from benchyard.process.labels import this_owner
 from benchyard.results.attempts import TriedStep, note_began, note_ended
@@ -148,3 +155,30 @@ def test_results_of_points_are_found_below(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     assert [folder.name for folder in results_below(tmp_path)] == ["scale=1", "scale=2"]
     assert results_below(tmp_path / "nowhere") == []
+
+
+def test_of_recent_tries_only_what_began_since_is_read(tmp_path: Path) -> None:
+    older, newer = record(), record(2, "2026-11-21T09:00:00+01:00")
+    for one in (older, newer):
+        done(tmp_path, one)
+        note_ended(tmp_path, one)
+    (tmp_path / "run_1" / "run.json").write_text("{")
+    since = datetime.fromisoformat("2026-11-21T08:00:00+00:00")
+    asked: list[set[int]] = []
+
+    def others(known: set[int]) -> list[int]:
+        asked.append(known)
+        return [3]
+
+    found = collect_recent(tmp_path, since, 1, others)
+    assert ([one.run for one in found.tries], found.problems, asked) == ([2], (), [])
+    done(tmp_path, record(3, "2026-11-22T08:00:00+00:00"))
+    found = collect_recent(tmp_path, since, 2, others)
+    assert ([one.run for one in found.tries], asked) == ([2, 3], [{2}])
+
+
+def test_a_title_that_looks_like_a_time_does_not_hide_a_try(tmp_path: Path) -> None:
+    title = '","started_at":"2020-01-01T00:00:00+00:00"'
+    note_ended(tmp_path, replace(record(), case={"title": title}))
+    since = datetime.fromisoformat(BEGAN)
+    assert len(collect_recent(tmp_path, since, 1, lambda _: ()).tries) == 1

@@ -12,7 +12,9 @@ from benchyard.analysis.failure_rates import (
     WEEK,
     Bucket,
     by_fragility,
+    by_reason,
     least_rate,
+    most_rate,
     rates,
     suiting,
     troubled,
@@ -125,3 +127,21 @@ def test_centuries_do_not_fill_the_screen(make_try: MakeTry) -> None:
     found = rates(list(executions([first, make_try(step("load"))])), WEEK)
     assert len(found) == 200
     assert found[-1].executions == 1
+
+
+@given(st.integers(1, 10_000), st.data())
+def test_the_rate_lies_between_the_least_and_the_most(of_all: int, data: st.DataObject) -> None:
+    some = data.draw(st.integers(0, of_all))
+    assert 0 <= least_rate(some, of_all) <= some / of_all <= most_rate(some, of_all) <= 1
+
+
+def test_reasons_that_differ_in_the_run_are_one(make_try: MakeTry) -> None:
+    errors = ("full: run_1/x", "full: run_22/x", "busy")
+    tries = [make_try(step("load", error), day=-day) for day, error in enumerate(errors)]
+    killed = make_try(outcome=None, ended_at=None, duration_s=None, day=-9)
+    found = by_reason(executions([*tries, killed, make_try(step("load"))]))
+    assert [(reason, [one.began.day for one in several]) for reason, several in found] == [
+        ("full: run_#/x", [1, 2]),
+        ("its end was not recorded: its process was killed, or its host went down", [24]),
+        ("E: busy", [31]),
+    ]

@@ -274,3 +274,11 @@ def test_without_the_reference_nothing_is_a_regression(tmp_path: Path) -> None:
     pairs = pair_sides(sides(tmp_path, *"abc"), {}, Against.ALL)
     verdicts = [row.verdict for row in compare_sides(pairs, Rule()).rows]
     assert verdicts == [Verdict.IMPROVEMENT, Verdict.IMPROVEMENT, Verdict.CHANGE]
+
+
+def test_a_sign_does_not_stand_for_set_up(tmp_path: Path) -> None:
+    steps = (step(9.0, name="generate", measure=False), step(1.0), step(2.0, name="sort"))
+    place(tmp_path / "words", [run(1, *steps)])
+    sides = read_sides([f"{tmp_path}/words:*"], Places(tmp_path))
+    assert [side.step for side in sides] == ["load", "sort"]
+    assert read_sides([f"{tmp_path}/words:generate"], Places(tmp_path))[0].step == "generate"

@@ -62,9 +62,11 @@ def _kept(folder: Path, metrics: tuple[str, ...], signature: Signature) -> RunRe
     return read_excerpt(folder, metrics)
 
 
-def metrics_of(record: RunRecord) -> list[str]:
-    """Return the names of the metrics in a record, sorted; the duration is always one."""
-    document: dict[str, Any] = summarize("", [record], include_suspect=True)
+def known_metrics(campaign: Path, record: RunRecord) -> list[str]:
+    """Return the names of the metrics of a run, read or not, sorted."""
+    # Only of an excerpt is the collector's account empty; KROWN's runs are read whole.
+    whole = record if record.collector else reader("*")(run_folder(campaign, record.run))
+    document: dict[str, Any] = summarize("", [whole], include_suspect=True)
     names = {name for step in document["steps"] for name in step.get("metrics") or ()}
     return sorted(names | {DURATION})
 
@@ -94,6 +96,11 @@ class CaseResults:
         found = [*self.campaigns[0].records.values()] or [*self.failed]
         return max(found, key=lambda record: record.began, default=None)
 
+    @property
+    def is_krowns(self) -> bool:
+        """Whether KROWN made the runs of the newest campaign."""
+        return self.newest is not None and self.newest.collector.get("made_by") == "KROWN"
+
     @cached_property
     def run_set(self) -> RunSet:
         """The runs of the newest subject, and those beside them."""
@@ -113,11 +120,7 @@ class CaseResults:
     def known_metrics(self) -> list[str]:
         """Names of the metrics that the newest run knows, read or not, sorted."""
         newest = self.newest
-        if newest is None:
-            return [DURATION]
-        folder = run_folder(self.campaigns[0].folder, newest.run)
-        # Only of an excerpt is the collector's account empty; KROWN's runs were read whole.
-        return metrics_of(newest if newest.collector else reader("*")(folder))
+        return known_metrics(self.campaigns[0].folder, newest) if newest else [DURATION]
 
     @cached_property
     def suspect(self) -> dict[int, int]:

@@ -41,6 +41,7 @@ def draw_sides(
     Raises:
         InputError: If there is nothing of what is asked for, or more than a picture has room for.
     """
+    found = [(place, run_set) for place, run_set in found if run_set.everything]
     if not found:
         raise InputError("there is no finished run to draw")
     marks = sum(len(record.steps) for _, run_set in found for record in run_set.records)

@@ -277,6 +277,7 @@ def page(
         badges_of=[(tag, "", None) for tag in case.tags],
         has_before=len(found.campaigns) > 1,
         has_runs=bool(found.run_set.records),
+        has_report=bool(found.run_set.records) and not found.is_krowns,
         notes=left_out(found),
         warnings=summary["warnings"],
         advice=advice(summary),

@@ -208,3 +208,20 @@ def test_json_tells_the_case_and_its_summary(shown: Shown) -> None:
 def test_an_earlier_campaign_is_a_page_below_the_newest(shown: Shown) -> None:
     page = shown.text(shown.path(EARLIER))
     assert f'<a href="{shown.path()}">tpch</a>' in page
+
+
+def test_krowns_runs_are_read_from_their_samples(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "run_1"
+    folder.mkdir(parents=True)
+    (folder / "metrics.csv").write_text(
+        "version,step,timestamp,cpu_user\n"
+        + "".join(f"3,{1 + (n > 4)},{n}.0,{n}.0\n" for n in range(10))
+    )
+    (folder / ".done").write_text("2024-06-06T18:44:01\n")
+    shown = Shown(tmp_path)
+    rows = shown.rows(f"{shown.path()}/steps.json")
+    assert [row["median"] for row in rows] == [4.0, 4.0]
+    page = shown.text(shown.path())
+    assert "measured by KROWN" in page
+    assert "report.html" not in page
+    assert shown.client.get("/plot.svg", params={"side": shown.path()[6:]}).status_code == 200

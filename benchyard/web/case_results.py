@@ -23,6 +23,7 @@ from benchyard.results.krown_reading import read_results
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import differences, subject_of
 from benchyard.results.summary import summarize
+from benchyard.statistics.figures import plural
 
 #: Steps of the excerpts that are kept; each takes half a kilobyte.
 _STEPS_KEPT = 40_000
@@ -109,6 +110,21 @@ class CaseResults:
         known = {record.run for record in alike}
         others = [record for run, record in campaign.records.items() if run not in known]
         return RunSet(self.title, campaign.folder, tuple(alike), self.failed, others=tuple(others))
+
+    @property
+    def left_out(self) -> list[str]:
+        """Sentences about runs that are in no figure, and why."""
+        told, others = list(self.notes), len(self.run_set.others)
+        if others:
+            verb = "stands" if others == 1 else "stand"
+            told.append(
+                f"{plural(others, 'run')} measured something else than the newest, and {verb} in "
+                "the history alone."
+            )
+        if self.failed:
+            verb = "counts" if len(self.failed) == 1 else "count"
+            told.append(f"{plural(len(self.failed), 'run')} failed and {verb} in no figure.")
+        return told
 
     @cached_property
     def summary(self) -> dict[str, Any]:

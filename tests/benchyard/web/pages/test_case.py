@@ -225,3 +225,15 @@ def test_krowns_runs_are_read_from_their_samples(tmp_path: Path) -> None:
     assert "measured by KROWN" in page
     assert "report.html" not in page
     assert shown.client.get("/plot.svg", params={"side": shown.path()[6:]}).status_code == 200
+
+
+@pytest.mark.slow
+def test_of_many_runs_the_newest_are_drawn(tmp_path: Path) -> None:
+    steps = [step(1.0, name=f"s{n}", index=n) for n in range(1, 26)]
+    made = [run(n % 50 or 50, *steps, subject=subject()) for n in range(1, 160)]
+    place(tmp_path / "results", [replace(one, run=n) for n, one in enumerate(made, 1)])
+    shown = Shown(tmp_path)
+    drawn = " ".join(fromstring(shown.text(f"{shown.path()}/runs.svg")).itertext())  # noqa: S314
+    assert "The newest 120 of 159 runs." in drawn
+    whole = shown.text(f"/plot.svg?side={shown.path()[6:]}&kind=strips")
+    assert "The newest" not in whole

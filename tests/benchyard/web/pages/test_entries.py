@@ -84,7 +84,9 @@ def test_the_list_has_pages(site: Site) -> None:
     last = site.get("/entries?limit=5&offset=10").text
     assert f"Rows 11 to {total} of {total}." in last
     assert "After" not in last
-    several = [one["id"] for at in (0, 5, 10) for one in site.csv(f"/entries.csv?limit=5&offset={at}")]
+    several = [
+        one["id"] for at in (0, 5, 10) for one in site.csv(f"/entries.csv?limit=5&offset={at}")
+    ]
     assert len(set(several)) == total
 
 

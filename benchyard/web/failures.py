@@ -8,7 +8,7 @@ from pathlib import Path
 from benchyard.analysis.executions import Collected, StepTry, collect_recent, executions
 from benchyard.analysis.failure_rates import Fragile, by_fragility
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.entry import RUN, CaseEntry, identified
+from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.amounts import parse_since
 from benchyard.results.attempts import RunAttempt
@@ -69,7 +69,7 @@ def find_failures(catalogue: Catalogue, query: Query) -> Found:
         query: Which runs; with ``since_s``.
     """
     since = datetime.fromtimestamp(query.since_s or 0.0, UTC)
-    cases = catalogue.cases(replace(query, formats=(RUN,), limit=None))
+    cases = catalogue.cases(query)
     chosen = _newest(cases)
     reading = _Reading(catalogue, query, since)
     for case in chosen:
@@ -122,13 +122,13 @@ class _Reading:
 
     def _others(self, case: CaseEntry, known: set[int]) -> list[int]:
         """Return the newest runs that are not known, as many as may still be read."""
-        asked = replace(self._query, formats=(RUN,), results=(case.id,), limit=MOST_RUNS)
-        entries = self._catalogue.page(asked).entries
-        numbers = [one.run for one in entries if one.run and one.run not in known]
-        taken = numbers[: MOST_RECORDS - self._records]
-        self._records += len(taken)
-        self._missed += len(numbers) - len(taken)
-        return taken
+        left = MOST_RECORDS - self._records
+        asked = replace(self._query, results=(case.id,), limit=len(known) + left)
+        entries = self._catalogue.page(asked).entries if left else ()
+        numbers = [one.run for one in entries if one.run and one.run not in known][:left]
+        self._records += len(numbers)
+        self._missed += case.runs - len(known) - len(numbers)
+        return numbers
 
     @property
     def unread(self) -> Iterable[str]:

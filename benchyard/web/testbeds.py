@@ -9,7 +9,7 @@ from benchyard.analysis.comparison.comparability import leaves_of, shown_value
 from benchyard.analysis.comparison.facts import PLACES_OF_FACTS, TESTBED_FACTS, doubts
 from benchyard.analysis.comparison.wording import figure
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.entry import RUN, Entry
+from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.core.model import Json, Outcome
@@ -49,7 +49,7 @@ class Testbed:
 
 def testbed_names(catalogue: Catalogue) -> list[str]:
     """Return the names of all hosts that measured anything, sorted."""
-    return sorted({host for case in catalogue.cases() for host in case.hosts})
+    return sorted(name for name in catalogue.values("host") if name)
 
 
 def find_testbed(catalogue: Catalogue, name: str) -> Testbed:
@@ -58,7 +58,7 @@ def find_testbed(catalogue: Catalogue, name: str) -> Testbed:
     Raises:
         NotFoundError: If it measured nothing.
     """
-    query = Query(formats=(RUN,), hosts=(name,), limit=1)
+    query = Query(hosts=(name,), limit=1)
     newest = catalogue.page(query)
     if not newest.entries:
         raise NotFoundError(f"no run of the catalogue is of a host '{quote(name)}'")
@@ -67,7 +67,7 @@ def find_testbed(catalogue: Catalogue, name: str) -> Testbed:
         name=name,
         runs=newest.total,
         failed=catalogue.page(broken).total,
-        cases=len(catalogue.cases(replace(query, limit=None))),
+        cases=catalogue.count_cases(query),
         first=catalogue.page(replace(query, sort="started")).entries[0],
         newest=newest.entries[0],
     )
@@ -79,7 +79,7 @@ def newest_record(catalogue: Catalogue, name: str) -> tuple[Entry, RunRecord]:
     Raises:
         NotFoundError: If there is none.
     """
-    query = Query(formats=(RUN,), hosts=(name,), limit=_MOST_TRIED)
+    query = Query(hosts=(name,), limit=_MOST_TRIED)
     for entry in catalogue.page(query).entries:
         try:
             return entry, read_record(entry.place)
@@ -175,7 +175,7 @@ class _Reading:
     """Reads runs of a host by their place in time, each once."""
 
     def __init__(self, catalogue: Catalogue, name: str) -> None:
-        self._query = Query(formats=(RUN,), hosts=(name,), sort="started", limit=1)
+        self._query = Query(hosts=(name,), sort="started", limit=1)
         self._page = catalogue.page
         self._known: dict[int, tuple[Entry, Facts]] = {}
         self.total = self._page(self._query).total

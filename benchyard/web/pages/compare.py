@@ -18,7 +18,7 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.tables import Order
 from benchyard.analysis.comparison.wording import lacks_suspect, summary, uncounted, untold
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.entry import CaseEntry
+from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
@@ -255,9 +255,11 @@ _CASE_COLUMNS = (
 
 
 def _offered(catalogue: Catalogue, text: str) -> DataTable:
-    found = catalogue.cases(Query(text=text))
-    notes = [f"{len(found) - _OFFERED:,} more; search for them."] if len(found) > _OFFERED else []
-    rows = [[Cell(case.id, case.title or case.path), *_about(case)] for case in found[:_OFFERED]]
+    query = Query(text=text)
+    more = catalogue.count_cases(query) - _OFFERED
+    notes = [f"{more:,} more; search for them."] if more > 0 else []
+    found = catalogue.cases(query, limit=_OFFERED)
+    rows = [[Cell(case.id, case.title or case.path), *_about(case)] for case in found]
     return DataTable("choice", "Cases", _CASE_COLUMNS, rows, notes=notes)
 
 
@@ -265,11 +267,11 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
     """Return the cases of the same name as the one side that was chosen: campaigns, points."""
     try:
         [one] = choose(catalogue, asked.sides)
-        own = next(c for c in catalogue.cases() if c.results == one.selection.folder)
-    except (InputError, ValueError, StopIteration):
+        own = catalogue.case(identified(one.selection.folder))
+    except (InputError, ValueError):
         return None
-    query = Query(cases=(own.case,))
-    found = [c for c in catalogue.cases(query) if c.case == own.case and c.id != own.id]
+    cases = catalogue.cases(Query(cases=(own.case,)), limit=_OFFERED + 1)
+    found = [case for case in cases if case.id != own.id]
     rows = [
         [
             Cell(case.id, case.title, "/compare" + asked.query() + f"&side={case.id}"),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -13,7 +12,6 @@ from benchyard.analysis.regressions import Looked, Regression
 from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import Page
 from benchyard.catalogue.query import Query as Asked
-from benchyard.core.amounts import parse_since
 from benchyard.core.model import Json, Outcome
 from benchyard.statistics.figures import plural
 from benchyard.web.answers import keep_fresh
@@ -21,6 +19,7 @@ from benchyard.web.changes import is_current
 from benchyard.web.explorer import Current
 from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
 from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.searching import moment
 from benchyard.web.tables import Cell, Column, DataTable
 
 router = APIRouter()
@@ -74,7 +73,7 @@ def _changes(
     since: Annotated[str, Query(max_length=40, description="2026-11-01, or 30d, 12h, 2w ago")] = "",
 ) -> Changes:
     since = since or _DEFAULT
-    since_s = parse_since(since, datetime.now(UTC)).timestamp()
+    since_s = moment(since) or 0
     catalogue = explorer.catalogue
     found = catalogue.changed_since(since_s, limit=MOST_CASES)
     left_out = catalogue.count_cases(Asked(since_s=since_s, formats=RUNS)) - len(found)

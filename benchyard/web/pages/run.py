@@ -10,16 +10,18 @@ from benchyard.catalogue.entry import identified
 from benchyard.core.model import Outcome
 from benchyard.core.wording import duration
 from benchyard.results.attempts import RunAttempt, read_tries
-from benchyard.results.folders import LOG_FILE, RUN_FILES, run_number
+from benchyard.results.folders import LOG_FILE, PROFILE, RUN_FILES, run_number
 from benchyard.results.reasons import why_failed
+from benchyard.results.record import RunRecord
 from benchyard.web.answers import keep_fresh
 from benchyard.web.explorer import Current
 from benchyard.web.live_run import UNDER_WAY, live_steps_table
+from benchyard.web.pages.curves import picture
 from benchyard.web.pages.run_profiles import run_profiles_table
 from benchyard.web.rendering import render
 from benchyard.web.run_files import log_tail, send_file, send_log
 from benchyard.web.run_head import facts, suspicions
-from benchyard.web.run_tables import TABLES, file_address, on_page
+from benchyard.web.run_tables import TABLES, file_address, tables_on_page
 from benchyard.web.runs import Shown, ShownRun
 from benchyard.web.tables import DataTable, add_table
 from benchyard.web.timeline import timeline
@@ -78,9 +80,10 @@ def page(request: Request, explorer: Current, shown: Shown) -> Response:
         links=[*_links(shown)],
         facts=facts(explorer, shown),
         live_steps=live_steps_table(shown.entry.place) if shown.under_way else None,
-        tables={name: on_page(make(shown), _MOST_ROWS) for name, make in TABLES.items()},
+        tables=tables_on_page(shown, _MOST_ROWS),
         has_curves=shown.under_way or shown.folder.metrics.is_file(),
-        profiles=run_profiles_table(shown.entry),
+        curves=picture(shown),
+        profiles=run_profiles_table(shown.entry) if _may_have_profiles(shown) else None,
         tries=_tries(shown),
         tail=tail,
         bytes_before=before,
@@ -113,8 +116,20 @@ def _judgement(shown: ShownRun) -> dict[str, Any]:
         "many_attempts": any(len(step.attempts) > 1 for step in record.steps),
         "suspicions": suspicions(record),
         "changed": record.changed_inputs,
-        "warnings": (*record.warnings, *shown.notes),
+        "warnings": [*_other_warnings(record), *shown.notes],
     }
+
+
+def _may_have_profiles(shown: ShownRun) -> bool:
+    """Tell by the names of the outputs alone: to look for profiles takes a while."""
+    outputs = shown.record.outputs if shown.record else ()
+    return any(PROFILE in str(one.get("path")) for one in outputs)
+
+
+def _other_warnings(record: RunRecord) -> list[str]:
+    """Return the warnings without those that tell why a step is suspect: that is told before."""
+    told = [reason for step in record.steps for reason in step.suspect]
+    return [text for text in record.warnings if not any(reason in text for reason in told)]
 
 
 def _files(shown: ShownRun) -> list[str]:

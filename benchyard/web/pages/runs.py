@@ -102,7 +102,7 @@ def runs_table(page: Page, search: Search) -> DataTable:
 def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
     made: list[_Facet] = []
     for field, head in _FACETS.items():
-        counts = explorer.catalogue.values(field, search.query)
+        counts = explorer.values(field, search.query)
         chosen = search.values(field)
         offered = [*chosen, *(value for value in counts if value and value not in chosen)]
         if len(offered) < 2 and not chosen:
@@ -165,5 +165,5 @@ def runs(request: Request, explorer: Current, search: Asked) -> Response:
         search=search,
         hidden=hidden,
         narrowed=narrowed,
-        facets=_facets(explorer, search),
+        facets=_facets(explorer, search) if page.total else [],
     )

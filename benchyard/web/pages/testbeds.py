@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from benchyard.catalogue.entry import RUN
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError
 from benchyard.results.record import RunRecord
@@ -189,8 +188,9 @@ def _sampled(found: History) -> list[str]:
 
 def cases_table(explorer: Current, name: str) -> DataTable:
     """Return the cases that a host measured, the one with the newest run first."""
-    found = explorer.catalogue.cases(Query(formats=(RUN,), hosts=(name,), limit=None))
-    more = len(found) - _MOST_ROWS
+    query = Query(hosts=(name,))
+    found = explorer.catalogue.cases(query, limit=_MOST_ROWS)
+    more = explorer.catalogue.count_cases(query) - _MOST_ROWS
     rows = [
         [
             Cell(case.title or case.path, href=f"/case/{case.id}"),
@@ -198,7 +198,7 @@ def cases_table(explorer: Current, name: str) -> DataTable:
             Cell(case.failed, f"{case.failed:,}", mark="bad" if case.failed else ""),
             Cell(case.newest_s, day_and_time(case.newest_s)),
         ]
-        for case in found[:_MOST_ROWS]
+        for case in found
     ]
     notes = [f"{more:,} more cases are not listed."] if more > 0 else []
     return DataTable(

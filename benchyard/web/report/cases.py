@@ -14,7 +14,7 @@ from benchyard.analysis.executions import StepTry, collect, executions
 from benchyard.analysis.failure_rates import by_fragility, troubled
 from benchyard.analysis.failure_wording import executions_table, steps_table, summary
 from benchyard.core.table import Table
-from benchyard.core.wording import named_runs
+from benchyard.core.wording import named_runs, shorten_middle
 from benchyard.results.attempts import RunAttempt, try_of
 from benchyard.results.subject import about, differences, in_full, in_words, subject_of
 from benchyard.results.summary import summarize
@@ -28,6 +28,8 @@ _COLUMNS = ("n", "median", "low", "high", "cv", "min", "max", "outcomes", "left_
 _OPEN, _MOST = 150, 2000
 #: Executions in trouble that are listed, the newest of each step.
 _LISTED = 40
+#: Characters of a name in a table.
+_LONGEST_NAME = 48
 
 _Step = Mapping[str, Any]
 
@@ -193,7 +195,7 @@ def patterns(metrics: Sequence[str]) -> tuple[str, ...]:
 
 def _figures(steps: Sequence[_Step], metrics: Sequence[str]) -> Table:
     usual = tuple(metrics) == (DURATION,)
-    made = Look(() if usual else patterns(metrics), _COLUMNS).table(steps, str)
+    made = Look(() if usual else patterns(metrics), _COLUMNS).table(steps, _named)
     made = made.without(["Metric"] if usual else [])
     place = list(made.heads).index("Left out")
     return made if any(row[place] for row in made.rows) else made.without(["Left out"])
@@ -219,13 +221,17 @@ def _of_metric(name: str, steps: Sequence[_Step], room: int) -> Values:
         return Values(name, unit, None, count)
     runs = sorted({run for column in columns for run in column})
     cells = [[_raw(column.get(run)) for column in columns] for run in runs]
-    names = [step["name"] for step in steps]
+    names = [_named(step["name"]) for step in steps]
     if len(names) <= len(runs):
         rows = [[str(run), *row] for run, row in zip(runs, cells, strict=True)]
         return Values(name, unit, Table(["Run", *names], rows, names), count)
     heads = [f"Run {run}" for run in runs]
     rows = [[step, *row] for step, row in zip(names, zip(*cells, strict=True), strict=True)]
     return Values(name, unit, Table(["Step", *heads], rows, heads), count)
+
+
+def _named(name: str) -> str:
+    return shorten_middle(name, _LONGEST_NAME)
 
 
 def _raw(value: float | None) -> str:

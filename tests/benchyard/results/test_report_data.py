@@ -115,7 +115,7 @@ def test_records_that_unpack_to_gigabytes_are_refused(tmp_path: Path) -> None:
 def test_damage_within_right_digests_is_a_sentence(tmp_path: Path) -> None:
     told = document(runs(1.0))
     packed = base64.b64encode(gzip.compress(b"{}\n", mtime=0)).decode()
-    for changed in (
+    changes: list[dict[str, Any]] = [
         {"records": "%%"},
         {"records": packed},
         {"records": base64.b64encode(b"plain").decode()},
@@ -125,7 +125,8 @@ def test_damage_within_right_digests_is_a_sentence(tmp_path: Path) -> None:
         {"sides": [{"name": "x", "runs": [5], "step": None}]},
         {"sides": [{"name": "x", "runs": [-1], "step": None}]},
         {"sides": 3},
-    ):
+    ]
+    for changed in changes:
         assert "\n" not in refused(report(tmp_path, resealed(told, **changed)))
 
 

@@ -33,7 +33,8 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     def called(*arguments: object, code: int = 0) -> Said:
         capsys.readouterr()
         assert call([*map(str, arguments)]) == code
-        return Said(*capsys.readouterr())
+        printed = capsys.readouterr()
+        return Said(printed.out, printed.err)
 
     return called
 
@@ -42,7 +43,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 def site(tmp_path: Path) -> Site:
     """Results, and the same twice as slow, with what differs beside."""
     place(tmp_path / "old", runs(*BASE))
-    slow = {"environment": {**ENVIRONMENT, "host": "bench2"}}
+    slow: dict[str, Any] = {"environment": {**ENVIRONMENT, "host": "bench2"}}
     place(tmp_path / "new", runs(*[2 * value for value in BASE], **slow))
     return Site(tmp_path)
 
@@ -140,7 +141,7 @@ def test_one_case_is_compared_with_its_campaign_before_on_the_same_host(
     tmp_path: Path, cli: Cli
 ) -> None:
     new = place(tmp_path / "results", runs(*[2 * v for v in BASE]))
-    elsewhere = {"environment": {**ENVIRONMENT, "host": "bench2"}}
+    elsewhere: dict[str, Any] = {"environment": {**ENVIRONMENT, "host": "bench2"}}
     place(new / "earlier" / "20260101T020000Z-0123456789ab", runs(*BASE, **elsewhere))
     site = Site(tmp_path)
     [case] = [one.id for one in site.catalogue.cases() if one.path == "results"]

@@ -13,7 +13,7 @@ from benchyard.catalogue.query import Page
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, plain
 from benchyard.core.wording import shorten
-from benchyard.show.history.of_runs import Group, StepHistory
+from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.statistics.figures import percent, plural
 from benchyard.web.rendering import day_and_time, in_seconds, outcome_mark
 from benchyard.web.tables import Cell, Column, DataTable

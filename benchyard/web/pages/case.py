@@ -13,7 +13,7 @@ from benchyard.catalogue.query import Query as Asked
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.results.subject import about
-from benchyard.show.history.of_runs import StepHistory, histories
+from benchyard.show.case_history.groups import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.statistics.figures import plural
@@ -104,7 +104,7 @@ def history_picture(
         found = _histories(_read(explorer, case_id, metric)[1], step, metric)
         if not found:
             raise InputError(f"no run of {case.title} has a value of {metric}")
-        from benchyard.show.history.of_runs_plot import draw as drawn  # noqa: PLC0415 - slow
+        from benchyard.show.case_history.plot import draw as drawn  # noqa: PLC0415 - slow
 
         return drawn(found, WIDTHS[width], kind)
 

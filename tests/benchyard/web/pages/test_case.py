@@ -116,6 +116,8 @@ def test_runs_come_in_pages(tmp_path: Path) -> None:
     place(tmp_path / "results", runs(*[1.0] * 60, subject=subject()))
     shown = Shown(tmp_path)
     first = shown.rows(f"{shown.path()}/runs.json")
+    assert all(len(row["id"]) == 16 for row in first)
+    assert ">Id</th>" not in shown.text(f"{shown.path()}/runs")
     rest = shown.rows(f"{shown.path()}/runs.json?offset={len(first)}")
     assert len(first) + len(rest) == 60
     assert not {row["run"] for row in first} & {row["run"] for row in rest}

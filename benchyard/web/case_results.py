@@ -25,11 +25,12 @@ from benchyard.results.subject import differences, subject_of
 from benchyard.results.summary import summarize
 from benchyard.statistics.figures import plural
 
-#: Steps of the excerpts that are kept; each takes half a kilobyte.
+#: Executions of steps that are kept, of single runs and of cases, which share them; each takes one
+#: kilobyte.
 _STEPS_KEPT = 40_000
 Signature: TypeAlias = tuple[int, int, int]
 #: The cases that were looked at last, with what was computed of them.
-_CASES: LRUCache[Any, "CaseResults"] = LRUCache(12)
+_CASES: LRUCache[Any, "CaseResults"] = LRUCache(_STEPS_KEPT, lambda case: case.steps)
 _LOCK = Lock()
 
 
@@ -90,6 +91,12 @@ class CaseResults:
     notes: tuple[str, ...] = ()
     tried: tuple[tuple[Path, Signature | None], ...] = ()
     metrics: tuple[str, ...] = ()
+
+    @cached_property
+    def steps(self) -> int:
+        """How many executions of steps it holds; a run without any counts as one."""
+        records = (record for one in self.campaigns for record in one.records.values())
+        return sum(len(record.steps) + 1 for record in records)
 
     @cached_property
     def newest(self) -> RunRecord | None:
@@ -159,7 +166,8 @@ def read_case(case: CaseEntry, *metrics: str) -> CaseResults:
         known = _CASES.get(key)
         if known is not None and known == made:
             return known
-        _CASES[key] = made
+        if made.steps <= _STEPS_KEPT:
+            _CASES[key] = made
     return made
 
 

@@ -94,9 +94,9 @@ class CaseResults:
 
     @cached_property
     def steps(self) -> int:
-        """How many executions of steps it holds; a run without any counts as one."""
+        """How many executions of steps it holds; case and runs count as one more each."""
         records = (record for one in self.campaigns for record in one.records.values())
-        return sum(len(record.steps) + 1 for record in records)
+        return 1 + sum(len(record.steps) + 1 for record in records)
 
     @cached_property
     def newest(self) -> RunRecord | None:

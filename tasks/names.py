@@ -34,6 +34,8 @@ ALLOWED = "BENCHYARD_ALLOWED"
 FLOW_RUN = "PREFECT__FLOW_RUN_ID"
 FLOW_NAME = "PREFECT__FLOW_NAME"
 SERVER = "PREFECT_API_URL"
+#: Address of the explorer, for pages that lead to it.
+EXPLORER = "BENCHYARD_EXPLORER_URL"
 #: Prefect's own: user and password, as ``NAME:PASSWORD``, that its server wants and clients show.
 WANTED_PASSWORD = "PREFECT_SERVER_API_AUTH_STRING"  # noqa: S105 - a name
 SHOWN_PASSWORD = "PREFECT_API_AUTH_STRING"  # noqa: S105 - a name

@@ -1,7 +1,9 @@
 """What the UI shows of the stages of a case."""
 
 import logging
+import os
 import platform
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +15,7 @@ from uuid import UUID
 from prefect.client.schemas.objects import ArtifactCollection
 
 from benchyard.analysis.executions import collect
+from benchyard.catalogue.entry import identified
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content
 from benchyard.core.json_text import decoded
@@ -29,6 +32,7 @@ from benchyard.show.pages import Board, board_of, cell, key_of, merged, result_p
 from benchyard.show.pages.result import state_of
 from benchyard.show.pages.retries import DAYS, board_from, metadata_of, place_of, table_of
 from tasks.artifacts import LARGEST, Showcase
+from tasks.names import EXPLORER
 from tasks.stages import PrefectStages, watched_stages
 
 logger = logging.getLogger(__name__)
@@ -41,6 +45,8 @@ _PROGRESS_SECONDS = 1.0
 _LAB_PAGE = timedelta(hours=1)
 #: Longest picture, as SVG; in the page it takes a third more.
 _LARGEST_PICTURE = 150_000
+#: What cannot be markup of the page that it becomes part of.
+_EXPLORER_URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_/-]+")
 
 
 def shown_stages(setting: RunContext, request: Request) -> PrefectStages:
@@ -127,6 +133,7 @@ class _Screen:
             self._showcase.update_progress(self._progress, 100.0, text)
         broken = _records(runs.values())
         page = result_page(title, summary, failed, results, _picture(results, summary), broken)
+        page = f"{_to_explorer(results)}{page}"
         about = f"{title}: {state_of(summary, failed)}"
         self._showcase.markdown(key_of(RESULT, title), page[:LARGEST], about)
         self._show_retries(title, results)
@@ -183,6 +190,14 @@ def _records(runs: Iterable[RunFolder]) -> list[RunRecord]:
         with suppress(RecordError):
             found.append(read_record(run.path))
     return found
+
+
+def _to_explorer(results: Path) -> str:
+    """Return a line that leads to the case in the explorer; empty if none is known."""
+    url = os.environ.get(EXPLORER, "")
+    if not _EXPLORER_URL.fullmatch(url):
+        return ""
+    return f"In the explorer: {url.rstrip('/')}/case/{identified(results.resolve())}\n\n"
 
 
 def _picture(results: Path, summary: Mapping[str, Json]) -> tuple[int, str] | None:

@@ -109,7 +109,8 @@ class Surfer:
         self.trouble.append(f"{self.page.url}: {kind}: {text}")
 
     def _heard(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
+        # A picture that says why there is none; the answers of pages are looked at anyway.
+        if message.type == "error" and "status of 422" not in message.text:
             self._note("console", message.text)
 
     def _asked(self, dialog: Dialog) -> None:
@@ -121,10 +122,13 @@ class Surfer:
         if "ERR_ABORTED" not in (request.failure or ""):
             self._note("request", f"{request.url} {request.failure}")
 
-    def open(self, address: str) -> None:
+    def open(self, address: str) -> bool:
+        """Open a page; tell whether it is one, and no document of data."""
         answer = self.page.goto(urljoin(self.root, address), wait_until="load")
         assert answer is not None
-        assert answer.ok, f"{address}: {answer.status}"
+        if not answer.ok:
+            self._note("answer", str(answer.status))
+        return "text/html" in answer.headers.get("content-type", "")
 
     def links(self) -> list[str]:
         """Return where the page's links lead, within the explorer, without fragments."""
@@ -171,7 +175,8 @@ def crawl(surfer: Surfer, begin: Sequence[str] = ("/",)) -> dict[str, list[str]]
         known = seen.setdefault(kind_of(address), [])
         if address in known or len(known) >= _PAGES_OF_A_KIND or not is_page(address):
             continue
-        known.append(address)
-        surfer.open(address)
-        waiting.extend(surfer.links())
+        if surfer.open(address):
+            known.append(address)
+            waiting.extend(surfer.links())
+    assert not surfer.trouble, "\n".join(surfer.trouble)
     return {kind: pages for kind, pages in seen.items() if pages}

@@ -87,7 +87,7 @@ CREATE INDEX entries_host ON entries (host, id);
 CREATE INDEX entries_of_host ON entries (host, began, id);
 CREATE INDEX entries_path ON entries (path, id);
 CREATE INDEX entries_format ON entries (format, began, id);
-CREATE INDEX entries_results ON entries (results, began, id) WHERE results != '';
+CREATE INDEX entries_results ON entries (results, began, id);
 CREATE INDEX entries_case ON entries (case_name);
 CREATE INDEX entries_commit ON entries (commit_id) WHERE commit_id != '';
 CREATE INDEX entries_labels ON entries (label_set);

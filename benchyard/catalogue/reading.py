@@ -12,6 +12,7 @@ from benchyard.catalogue.conditions import asks_formats_alone, condition
 from benchyard.catalogue.entry import CaseEntry, Entry, StepEntry, StepOfRun
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.sorting import Order, cursor, keys_of, order_of
+from benchyard.catalogue.writing import text
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint
 
@@ -49,48 +50,45 @@ def page(connection: sqlite3.Connection, roots: Sequence[Path], query: Query, co
     """
     order = order_of(query.sort)
     if query.after is None:
-        rows = _rows_at(connection, query, order, count)
+        rows, is_next, is_previous = _rows_at(connection, query, order, count)
     else:
-        rows = _rows_beyond(connection, query, order)
+        rows, is_next, is_previous = _rows_beyond(connection, query, order)
     entries = [entry_of(row[len(order.keys) :], roots) for row in rows]
-    first, last = (rows[0], rows[-1]) if rows else ((), ())
-    return Page(entries, count, *_cursors(connection, query, order, first, last))
+    ends = [row[: len(order.keys)] for row in (rows[-1:] + rows[:1])]
+    following = cursor(order, ends[0]) if ends and is_next else None
+    before = cursor(order, ends[1], backwards=True) if ends and is_previous else None
+    return Page(entries, count, following, before)
 
 
-def _cursors(
-    connection: sqlite3.Connection, query: Query, order: Order, first: Any, last: Any
-) -> tuple[str | None, str | None]:
-    """Return the cursors of what follows a page and of what comes before it."""
-    found: list[str | None] = []
-    for row, backwards in ((last, False), (first, True)):
-        keys = row[: len(order.keys)]
-        others = keys and _selected(connection, "1", query, order, keys, (1, 0), back=backwards)
-        found.append(cursor(order, keys, backwards=backwards) if others else None)
-    return found[0], found[1]
+#: Rows, whether any follow, and whether any come before.
+_Rows = tuple[list[tuple[Any, ...]], bool, bool]
 
 
-def _rows_at(
-    connection: sqlite3.Connection, query: Query, order: Order, count: int
-) -> list[tuple[Any, ...]]:
+def _rows_at(connection: sqlite3.Connection, query: Query, order: Order, count: int) -> _Rows:
     """Return the rows from an offset on, counted from the nearer end."""
-    offset = max(query.offset, 0)
-    limit = max(count - offset, 0) if query.limit is None else max(query.limit, 0)
-    limit = min(limit, max(count - offset, 0))
-    behind = count - offset - limit
+    offset = min(max(query.offset, 0), count)
+    left = count - offset
+    limit = left if query.limit is None else min(max(query.limit, 0), left)
+    behind = left - limit
     if not limit:
-        return []
-    if behind < offset:
-        return _whole(connection, query, order, (), (limit, behind), back=True)[::-1]
-    return _whole(connection, query, order, (), (limit, offset))
+        rows: list[tuple[Any, ...]] = []
+    elif behind < offset:
+        rows = _whole(connection, query, order, (), (limit, behind), back=True)[::-1]
+    else:
+        rows = _whole(connection, query, order, (), (limit, offset))
+    return rows, behind > 0, offset > 0
 
 
-def _rows_beyond(
-    connection: sqlite3.Connection, query: Query, order: Order
-) -> list[tuple[Any, ...]]:
+def _rows_beyond(connection: sqlite3.Connection, query: Query, order: Order) -> _Rows:
+    """Return the rows beyond a cursor."""
     keys, back = keys_of(order, query.after or "")
     limit = -1 if query.limit is None else max(query.limit, 0)
-    rows = _whole(connection, query, order, keys, (limit, 0), back=back)
-    return rows[::-1] if back else rows
+    rows = _whole(connection, query, order, keys, (limit + (limit >= 0), 0), back=back)
+    is_more = 0 <= limit < len(rows)
+    rows = rows[:limit] if is_more else rows
+    first = rows[0][: len(order.keys)] if rows else keys
+    others = _selected(connection, "1", query, order, first, (1, 0), back=not back)
+    return (rows[::-1], bool(others), is_more) if back else (rows, is_more, bool(others))
 
 
 def _whole(
@@ -290,18 +288,18 @@ def steps_of(connection: sqlite3.Connection, case_id: str) -> list[StepOfRun]:
 
 # -- facets
 
-_TAGS = "FROM entries e JOIN tags t ON t.label_set = e.label_set"
-_VERSIONS = "FROM entries e JOIN versions v ON v.label_set = e.label_set"
-_PARAMETERS = "FROM entries e JOIN parameters p ON p.parameter_set = e.parameter_set"
-_FACETS = {
-    "host": ("e.host", "FROM entries e"),
-    "case": ("e.case_name", "FROM entries e"),
-    "outcome": ("e.outcome", "FROM entries e"),
-    "commit": ("e.commit_id", "FROM entries e"),
-    "format": ("e.format", "FROM entries e"),
-    "tag": ("t.tag", _TAGS),
-    "version": ("v.resource || '=' || v.version", _VERSIONS),
-    "parameter": ("p.name", _PARAMETERS),
+_COLUMN_OF = {
+    "host": "e.host",
+    "case": "e.case_name",
+    "outcome": "e.outcome",
+    "commit": "e.commit_id",
+    "format": "e.format",
+}
+#: What many entries share: the value, its table, and the set that it is of.
+_SHARED = {
+    "tag": ("t.tag", "tags", "label_set"),
+    "version": ("t.resource || '=' || t.version", "versions", "label_set"),
+    "parameter": ("t.name", "parameters", "parameter_set"),
 }
 _OF_PARAMETER = "parameter:"
 
@@ -313,16 +311,22 @@ def values(connection: sqlite3.Connection, field: str, query: Query) -> dict[str
         InputError: If there is no such field.
     """
     clause, bound = condition(query)
-    if field.startswith(_OF_PARAMETER):
-        value, source = "p.text", f"{_PARAMETERS} AND p.name = ?"
-        bound = (field.removeprefix(_OF_PARAMETER), *bound)
-    elif field in _FACETS:
-        value, source = _FACETS[field]
+    name = field.partition(":")[0] if field.startswith(_OF_PARAMETER) else field
+    if name in _COLUMN_OF:
+        counted = f"SELECT {_COLUMN_OF[name]} AS value, count(*) AS n FROM entries e WHERE {clause}"  # noqa: S608
+    elif name in _SHARED:
+        value, table, one = _SHARED[name]
+        if name != field:
+            value, bound = "t.text", (*bound, text(field.removeprefix(_OF_PARAMETER)))
+        counted = (
+            f"WITH sets AS (SELECT e.{one} AS id, count(*) AS entries FROM entries e "  # noqa: S608
+            f"WHERE {clause} GROUP BY e.{one}) SELECT {value} AS value, sum(entries) AS n "
+            f"FROM {table} t JOIN sets ON sets.id = t.{one}{' WHERE t.name = ?' * (name != field)}"
+        )
     else:
-        raise InputError(f"there is no field {field!r} to list values of{hint(field, _FACETS)}")
-    rows = connection.execute(
-        f"SELECT {value} AS value, count(*) AS n {source} WHERE ({clause}) AND value != '' "
-        "GROUP BY value ORDER BY n DESC, value",
-        bound,
-    )
-    return dict(rows.fetchall())
+        raise InputError(f"there is no field {field!r} to list values of{hint(field, _FIELDS)}")
+    rows = connection.execute(f"{counted} GROUP BY value ORDER BY n DESC, value", bound)
+    return {value: n for value, n in rows if value != ""}
+
+
+_FIELDS = (*_COLUMN_OF, *_SHARED)

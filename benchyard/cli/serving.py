@@ -65,12 +65,12 @@ def command(
 
     known = _token(token, token_file, host)
     listening = serving.listen(host, port)
-    with Catalogue(serving.roots_of(folders), look=False).watching() as catalogue:
+    with Catalogue(folders or (Path(),), look=False).watching() as catalogue:
         explorer = Explorer(
             catalogue,
             token=known,
             prefect_ui=prefect_ui or server.ui_address(),
-            host_names=serving.LOOPBACK_NAMES if serving.is_loopback(host) else None,
+            host_names=serving.names_of(host),
         )
         url = serving.login_address(serving.address_of(listening, host), known)
         if as_json:

@@ -31,6 +31,12 @@ from benchyard.core.model import Json
     "--no-auth", is_flag=True, help="Let the server want no password from those who reach it."
 )
 @click.option("--no-testbed", is_flag=True, help="Measure nothing on this machine.")
+@click.option("--no-explorer", is_flag=True, help="Show no results in a browser.")
+@click.option(
+    "--explorer-port",
+    type=click.IntRange(1, 65535),
+    help="Of the explorer.  [default: 8765, or a free one]",
+)
 @click.option("--name", metavar="NAME", help="Of this testbed.  [default: the host's]")
 @click.option("--tag", "tags", multiple=True, help="Of this testbed, for cases that ask for it.")
 @root_option
@@ -49,6 +55,7 @@ from benchyard.core.model import Json
 def command(
     host_name: str | None,
     port: int | None,
+    explorer_port: int | None,
     database_url: str | None,
     name: str | None,
     tags: tuple[str, ...],
@@ -61,14 +68,15 @@ def command(
     *,
     no_server: bool,
     no_testbed: bool,
+    no_explorer: bool,
     no_auth: bool,
     as_json: bool,
 ) -> None:
     """Bring a whole lab up on this machine, and keep it up.
 
     A Prefect server with its UI (or the one that PREFECT_API_URL names), the deployments of
-    prefect.yaml, a worker that measures, one run at a time, and one for everything else. What
-    dies is started again.
+    prefect.yaml, a worker that measures, one run at a time, one for everything else, and the
+    explorer, which shows the results. What dies is started again.
 
     The first Ctrl-C lets the run in progress finish, a second one stops it; SIGTERM is the first.
     """
@@ -89,6 +97,8 @@ def command(
         auth=not no_auth,
         measures=not no_testbed,
         grace=grace,
+        explorer_port=explorer_port,
+        explores=not no_explorer,
     )
     _refuse_together(options.own_server, given={"--port": port, "--database-url": database_url})
 

@@ -14,13 +14,12 @@ def memory_of(value: Any) -> int:
     Classes, modules and functions do not count. It takes about as long as a copy would.
     """
     seen: set[int] = set()
-    waiting = [value]
+    level = [value]
     total = 0
-    while waiting:
-        value = waiting.pop()
-        if id(value) in seen or isinstance(value, _SHARED):
-            continue
-        seen.add(id(value))
-        total += sys.getsizeof(value)
-        waiting.extend(gc.get_referents(value))
+    while level:
+        new = {id(one): one for one in level if id(one) not in seen}
+        seen.update(new)
+        counted = [one for one in new.values() if not isinstance(one, _SHARED)]
+        total += sum(map(sys.getsizeof, counted))
+        level = gc.get_referents(*counted)
     return total

@@ -133,6 +133,8 @@ class Shutdown:
     def _end_parts(self) -> None:
         for worker in self._supervisor.workers:
             worker.end(_PART_SECONDS)
+        for other in self._supervisor.others:
+            other.end(_PART_SECONDS, at_once=True)
         if self._supervisor.server is not None:
             self._supervisor.server.end(_PART_SECONDS, at_once=True)
         kill_lab()

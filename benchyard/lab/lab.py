@@ -12,6 +12,7 @@ from prefect.client.orchestration import SyncPrefectClient
 from benchyard.core.errors import BenchyardError
 from benchyard.lab import state
 from benchyard.lab.ending import Shutdown, kill_lab
+from benchyard.lab.exploring import Explorer
 from benchyard.lab.server import answers
 from benchyard.lab.supervisor import Part, Say, Supervisor, listening
 from benchyard.lab.where import Where, is_surely_sqlite
@@ -22,6 +23,7 @@ from tasks.names import (
     CONTROL,
     CONTROL_LIMIT,
     DEFAULT_QUEUE,
+    EXPLORER,
     HOME,
     LAB,
     ROOT,
@@ -74,6 +76,13 @@ class Lab:
     say: Say
     server: Part | None = None
     workers: list[Part] = field(default_factory=list[Part])
+    explorer: Explorer | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """Its processes, the one that others need first."""
+        server = [self.server] if self.server else []
+        return [*server, *self.workers, *([self.explorer.part] if self.explorer else [])]
 
     def start_server(self, database_url: str | None) -> None:
         """Start our own server and wait until it answers.
@@ -96,6 +105,11 @@ class Lab:
                 )
             sleep(_LOOK_SECONDS)
 
+    def start_explorer(self, explorer: Explorer) -> None:
+        """Start the process that shows the results; the workers that start later link to it."""
+        self.explorer = explorer
+        explorer.part.start()
+
     def start_testbed(self) -> None:
         """Start the worker that measures: one flow run at a time."""
         testbed = self.testbed
@@ -113,6 +127,8 @@ class Lab:
         folders = [self.testbed.checkout, *self.testbed.allowed]
         settings = {SERVER: self.where.api, LAB: this_owner(), ROOT: str(self.testbed.checkout)}
         settings[ALLOWED] = os.pathsep.join(str(folder.resolve()) for folder in folders)
+        if self.explorer is not None:
+            settings[EXPLORER] = self.explorer.url
         part = Part(
             f"worker {pool} {name}",
             "benchyard.lab.working",
@@ -157,7 +173,8 @@ class Lab:
         Returns:
             Whether the flow runs under way could finish.
         """
-        supervisor = Supervisor(self.server, self.workers, self.say)
+        others = [self.explorer.part] if self.explorer else []
+        supervisor = Supervisor(self.server, self.workers, self.say, others)
         with listening() as requests:
             ready()
             supervisor.keep_up(requests)
@@ -170,7 +187,7 @@ class Lab:
     def abandon(self) -> None:
         """End everything at once; nothing has been measured yet."""
         with ExitStack() as ends:
-            for part in [*([self.server] if self.server else []), *self.workers]:
+            for part in self.parts:
                 ends.callback(part.end, 5, at_once=True)
         kill_lab()
 

@@ -207,17 +207,21 @@ class Supervisor:
         server: The Prefect server, if it is ours.
         workers: The workers.
         say: Tells the user a line.
+        others: Parts that no flow run needs.
     """
 
-    def __init__(self, server: Part | None, workers: Sequence[Part], say: Say) -> None:
+    def __init__(
+        self, server: Part | None, workers: Sequence[Part], say: Say, others: Sequence[Part] = ()
+    ) -> None:
         self.server = server
         self.workers = list(workers)
         self.say = say
+        self.others = list(others)
 
     @property
     def parts(self) -> list[Part]:
         """All parts, the one that others need first."""
-        return [*([self.server] if self.server else []), *self.workers]
+        return [*([self.server] if self.server else []), *self.workers, *self.others]
 
     def keep_up(self, requests: Requests) -> None:
         """Start again what dies, until somebody asks for the end."""

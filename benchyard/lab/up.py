@@ -13,6 +13,7 @@ from benchyard.core.model import Json
 from benchyard.lab import state
 from benchyard.lab.automations import ensure_alerts, ensure_heartbeat_automation
 from benchyard.lab.deploying import Offered, declared, deploy
+from benchyard.lab.exploring import explorer_of
 from benchyard.lab.lab import Lab, TestbedPlan, wait_for_dead_labs
 from benchyard.lab.supervisor import Say, as_interrupts
 from benchyard.lab.trouble import raise_if_refused
@@ -118,6 +119,8 @@ class LabOptions:
         auth: Whether the server wants a password.
         measures: Whether this host is a testbed, too.
         grace: Seconds that a run gets at SIGTERM.
+        explorer_port: Of the explorer; None takes the usual one, or a free one.
+        explores: Whether results are shown in a browser.
     """
 
     host_name: str | None
@@ -134,6 +137,8 @@ class LabOptions:
     auth: bool
     measures: bool
     grace: float | None
+    explorer_port: int | None = None
+    explores: bool = True
 
 
 def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) -> bool:
@@ -165,7 +170,7 @@ def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) 
             checkout = options.prefect_yaml.resolve().parent
             lab = Lab(where, TestbedPlan(name, name, options.tags, checkout, _reach(options)), say)
             try:
-                offered = _bring_up(lab, options)
+                offered = _bring_up(lab, options, password)
             except BaseException:
                 lab.abandon()
                 raise
@@ -183,7 +188,14 @@ def _reach(options: LabOptions) -> list[Path]:
     return [*([options.root] if options.root else []), *options.resource_folders, *options.allowed]
 
 
-def _bring_up(lab: Lab, options: LabOptions) -> Offered:
+def _bring_up(lab: Lab, options: LabOptions, password: str | None) -> Offered:
+    if options.explores:
+        folders = [
+            lab.testbed.checkout,
+            *([options.root] if options.root else []),
+            *options.allowed,
+        ]
+        lab.start_explorer(explorer_of(lab.where, options.explorer_port, password, folders))
     if lab.where.bind is not None:
         lab.say(f"starting a Prefect server at {lab.where.ui}")
         lab.start_server(options.database_url)
@@ -213,6 +225,7 @@ def welcome(lab: Lab, offered: Offered) -> list[str]:
         for one in offered.deployments
         for slug, active in one.schedules.items()
     ]
+    lines += [f"  the results: {lab.explorer.url}"] if lab.explorer else []
     lines += [f"  {offered.kept()}"] if offered.kept() else []
     return [*lines, "  Ctrl-C lets the run in progress finish, a second one stops it"]
 
@@ -240,17 +253,18 @@ def who_may(lab: Lab, password: str | None) -> list[str]:
     lines = [f'{server} {SHOWN_PASSWORD}="$(cat {file})"']
     if sys.stderr.isatty():
         lines.append(f"  log in: {lab.where.login(password)}")
+        lines += [f"  to the results: {lab.explorer.login}"] if lab.explorer else []
     return [*lines, f"  whoever has the password, which is in {file}, starts programs as {user}"]
 
 
 def _facts(lab: Lab, offered: Offered, password: str | None) -> dict[str, Json]:
     deployments: list[Json] = [one.to_json() for one in offered.deployments]
-    parts = [*([lab.server] if lab.server else []), *lab.workers]
-    processes: dict[str, Json] = {p.name: p.process.pid for p in parts if p.process}
-    logs: dict[str, Json] = {part.name: str(part.log) for part in parts}
+    processes: dict[str, Json] = {p.name: p.process.pid for p in lab.parts if p.process}
+    logs: dict[str, Json] = {part.name: str(part.log) for part in lab.parts}
     return {
         "ui": lab.where.ui,
         "api": lab.where.api,
+        "explorer": lab.explorer.url if lab.explorer else None,
         "testbed": lab.testbed.name,
         "password_file": str(state.password_file()) if password else None,
         "deployments": deployments,

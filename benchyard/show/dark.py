@@ -18,7 +18,7 @@ INK, PAPER = "#e4e7ea", "#15181c"
 #: From so much difference between its red, green and blue on a colour is no grey at all.
 _COLOURED = 0.35
 #: Lightness (of HSL) that what is coloured has at least.
-_LEAST = 0.64
+_LEAST = 0.67
 _TAG = re.compile(r"<[^>]*>")
 _HEX = re.compile(r"#[0-9a-fA-F]{6}\b")
 

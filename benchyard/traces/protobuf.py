@@ -53,6 +53,8 @@ def varint(message: memoryview, place: int, offset: int = 0) -> tuple[int, int]:
     Raises:
         WireError: If it breaks off, or has more than 64 bits.
     """
+    if place < len(message) and message[place] < _MORE:  # most are: a field's key, a small number
+        return message[place], place + 1
     value = 0
     for count, byte in enumerate(message[place : place + _VARINT_BYTES]):
         value |= (byte & _LOW) << (7 * count)

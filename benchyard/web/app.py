@@ -1,6 +1,7 @@
 """The application: its pages, its safety, its errors."""
 
 from fastapi import FastAPI, Response
+from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -8,12 +9,48 @@ from benchyard import __version__
 from benchyard.web.answers import Answers
 from benchyard.web.explorer import Explorer
 from benchyard.web.guard import Guard
-from benchyard.web.pages import case, cases, compare, curves, entries, explain, failures, live, overview, profiles, report, run, run_profiles, runs, testbeds
-from benchyard.web.rendering import static_folder
+from benchyard.web.pages import (
+    api,
+    case,
+    cases,
+    compare,
+    curves,
+    entries,
+    explain,
+    failures,
+    live,
+    overview,
+    plot,
+    profiles,
+    report,
+    run,
+    run_profiles,
+    runs,
+    testbeds,
+)
+from benchyard.web.rendering import static, static_folder
 from benchyard.web.troubles import tell_troubles
 
 #: Modules of pages, each with a router; the order is that of the first match.
-_PAGES = (overview, runs, cases, case, report, compare, failures, testbeds, entries, profiles, run_profiles, explain, curves, live, run)
+_PAGES = (
+    overview,
+    runs,
+    cases,
+    case,
+    report,
+    compare,
+    plot,
+    failures,
+    testbeds,
+    entries,
+    profiles,
+    run_profiles,
+    explain,
+    curves,
+    live,
+    run,
+    api,
+)
 
 
 class _Static(StaticFiles):
@@ -27,6 +64,11 @@ class _Static(StaticFiles):
         return response
 
 
+def _icon() -> Response:
+    """Lead browsers to the icon, which documents of data cannot name."""
+    return RedirectResponse(static("icon.svg"))
+
+
 def make_app(explorer: Explorer) -> FastAPI:
     """Make the application of an explorer."""
     app = FastAPI(title="Benchyard", version=__version__, docs_url=None, redoc_url=None)
@@ -34,6 +76,7 @@ def make_app(explorer: Explorer) -> FastAPI:
     app.mount("/static", _Static(directory=static_folder()), "static")
     for page in _PAGES:
         app.include_router(page.router)
+    app.add_api_route("/favicon.ico", _icon, include_in_schema=False)
     tell_troubles(app)
     # The last one is asked first.
     app.add_middleware(Answers, explorer=explorer)

@@ -18,7 +18,7 @@ from benchyard.core.errors import RecordError
 from benchyard.core.model import Outcome
 from benchyard.results.campaigns import Campaign, read_campaign, with_earlier
 from benchyard.results.excerpt import read_excerpt
-from benchyard.results.folders import RUN_FILE, Results
+from benchyard.results.folders import RUN_FILE, Results, run_folder
 from benchyard.results.krown_reading import read_results
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import differences, subject_of
@@ -62,6 +62,13 @@ def _kept(folder: Path, metrics: tuple[str, ...], signature: Signature) -> RunRe
     return read_excerpt(folder, metrics)
 
 
+def metrics_of(record: RunRecord) -> list[str]:
+    """Return the names of the metrics in a record, sorted; the duration is always one."""
+    document: dict[str, Any] = summarize("", [record], include_suspect=True)
+    names = {name for step in document["steps"] for name in step.get("metrics") or ()}
+    return sorted(names | {DURATION})
+
+
 @dataclass(frozen=True)
 class CaseResults:
     """The runs of one case, in all campaigns.
@@ -101,6 +108,16 @@ class CaseResults:
         """What ``summary.json`` says of the newest subject, for the metrics that were read."""
         found = self.run_set
         return summarize(self.title, found.records, unfinished=found.failed)
+
+    @cached_property
+    def known_metrics(self) -> list[str]:
+        """Names of the metrics that the newest run knows, read or not, sorted."""
+        newest = self.newest
+        if newest is None:
+            return [DURATION]
+        folder = run_folder(self.campaigns[0].folder, newest.run)
+        # Only of an excerpt is the collector's account empty; KROWN's runs were read whole.
+        return metrics_of(newest if newest.collector else reader("*")(folder))
 
     @cached_property
     def suspect(self) -> dict[int, int]:

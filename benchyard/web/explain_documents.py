@@ -3,15 +3,14 @@
 import math
 import struct
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.explain import listed, train_id
-from benchyard.catalogue.mindspore.explain_job import MIN_CONFIDENCE, ExplainJob, Prediction
+from benchyard.catalogue.mindspore.explain_job import MIN_CONFIDENCE, ExplainJob, Prediction, Sample
 from benchyard.catalogue.mindspore.messages import Occlusion, Saliency, Score
-from benchyard.catalogue.mindspore.selection import Shown
 from benchyard.core.model import Json, JsonObject
 
 
@@ -73,10 +72,10 @@ def job_document(entry: Entry, job: ExplainJob) -> JsonObject:
 def _classes(job: ExplainJob) -> list[Json]:
     samples, saliency, occluded = Counter[int](), Counter[int](), Counter[int]()
     for sample in job.shown_samples:
-        for told in sample.predictions(job.metadata.labels):
-            samples[told.label] += 1
-            saliency[told.label] += bool(told.saliency)
-            occluded[told.label] += told.occlusion is not None
+        told = {*sample.truth, *(sample.inference.predicted_labels if sample.inference else ())}
+        samples.update(told)
+        saliency.update(told.intersection(one.label for one in sample.saliency))
+        occluded.update(told.intersection(one.label for one in sample.occlusions))
     return [
         {
             "id": number,
@@ -89,18 +88,21 @@ def _classes(job: ExplainJob) -> list[Json]:
     ]
 
 
-def sample_document(entry_id: str, shown: Shown, explainer: str = "") -> JsonObject:
+def sample_document(
+    entry_id: str, sample: Sample, labels: Sequence[str], explainer: str = ""
+) -> JsonObject:
     """Return a sample.
 
     Args:
+        labels: Names, by number.
         explainer: Whose maps to tell of; empty tells of all.
     """
-    sample = shown.sample
+    told = sample.predictions(labels)
     return {
         "id": sample.id,
         "image": image_address(entry_id, sample.image),
         "ground_truth_label": list(sample.truth),
-        "inferences": [_inference(entry_id, one, explainer) for one in shown.predictions],
+        "inferences": [_inference(entry_id, one, explainer) for one in told],
     }
 
 

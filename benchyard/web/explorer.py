@@ -1,14 +1,22 @@
 """What every page of the explorer works with."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Annotated, cast
 
+from cachetools import TTLCache
 from fastapi import Depends, Request
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.loaders import LoaderPool
+from benchyard.catalogue.query import Query
 from benchyard.web.changes import Looks
+from benchyard.web.rendering import day_and_time
+
+#: So many lists of values are kept, for so many seconds.
+_FACETS, _FACETS_SECONDS = 512, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +30,7 @@ class Explorer:
         host_names: Names by which it may be asked, without port; None takes all.
         looks: How cases compare with what they were before.
         loaders: What was loaded of entries.
+        facets: Values to narrow a search by; counting them takes longer than the search.
     """
 
     catalogue: Catalogue
@@ -31,10 +40,31 @@ class Explorer:
     looks: Looks = field(default_factory=Looks)
     loaders: LoaderPool = field(default_factory=lambda: LoaderPool(FORMATS))
 
+    facets: TTLCache[str, Mapping[str, int]] = field(
+        default_factory=lambda: TTLCache(_FACETS, _FACETS_SECONDS)
+    )
+    _counting: Lock = field(default_factory=Lock)
+
+    def values(self, name: str, query: Query) -> Mapping[str, int]:
+        """Return the values of a field among what is asked for, with numbers of some seconds ago.
+
+        Args:
+            name: As ``Catalogue.values`` takes it.
+        """
+        key = f"{name} {replace(query, sort='', offset=0, limit=None, after=None)}"
+        with self._counting:
+            found = self.facets.get(key)
+            if found is None:
+                found = self.facets[key] = self.catalogue.values(name, query)
+            return found
+
     @property
     def freshness(self) -> str:
         """Of what time the answers are, for the foot of a page."""
-        return f"state {self.catalogue.generation} of the catalogue"
+        now = self.catalogue.freshness
+        looked = f"looked at {day_and_time(now.looked_s)} UTC" if now.looked_s else "not looked at"
+        state = "looking now" if now.looking else "watching" if now.watched else now.note
+        return f"{looked}, {state}"
 
 
 def _explorer(request: Request) -> Explorer:

@@ -7,7 +7,7 @@ misses nothing and holds up nobody.
 import asyncio
 import os
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -79,7 +79,12 @@ class LiveRuns:
         self._watched: dict[Path, _Watched] = {}
         self._reader = ThreadPoolExecutor(1, "live", initializer=_be_humble)
 
-    async def events(self, folder: Path) -> AsyncIterator[bytes]:
+    @property
+    def watched(self) -> list[Path]:
+        """Their folders."""
+        return list(self._watched)
+
+    async def events(self, folder: Path) -> AsyncGenerator[bytes]:
         """Yield the events of a run, as they are sent, until it ends."""
         seen: dict[str, int] = {}
         async with self._viewing(folder) as run:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchyard.core.errors import InputError, RecordError
-from benchyard.core.wording import duration
+from benchyard.core.wording import duration, printable
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RunFolder
 from benchyard.results.record import read_record
@@ -25,7 +25,7 @@ from benchyard.web.tables import Cell, Column, DataTable
 _POINTS, _LINES = 400, 200
 #: Of a log that is long already only the end is read (bytes).
 _LOG_END = 1 << 20
-_LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) [A-Z]+ .*? run \d+ step (\d+) (.*)")
+_LINE = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ %s run \d+ step (\d+) (.*)"
 _STATE = re.compile(r"(.*?): (?:(started)|attempt (failed),|[✓✗~-] ([a-z_]+))")
 
 UNDER_WAY = "under way"
@@ -40,10 +40,15 @@ def newest_try(folder: Path) -> RunAttempt | None:
 
 
 class LiveLog:
-    """The log of a run that goes on, and what it tells of the steps."""
+    """The log of a run that goes on, and what it tells of the steps.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        case: Title of the case, which each line begins with; None if it is not known.
+    """
+
+    def __init__(self, folder: Path, case: str | None) -> None:
         self._folder = folder
+        self._line = re.compile(_LINE % (re.escape(printable(case)) if case else ".*?"))
         self._stream: IO[bytes] | None = None
         self._rest = b""
         self._first: datetime | None = None
@@ -72,9 +77,9 @@ class LiveLog:
         with suppress(ValueError):
             at = datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S,%f")  # noqa: DTZ007 - as logged
             self._first = self._first or at
-            found = _LINE.match(line)
+            found = self._line.match(line)
             if found is not None:
-                self._note(int(found[2]), found[3], (at - self._first).total_seconds())
+                self._note(int(found[1]), found[2], (at - self._first).total_seconds())
 
     def _note(self, index: int, told: str, at_s: float) -> None:
         state = _STATE.match(told)
@@ -106,7 +111,7 @@ class LiveRun:
     def __init__(self, folder: Path) -> None:
         self._run = RunFolder(folder)
         self._try = newest_try(folder)
-        self._log = LiveLog(folder)
+        self._log = LiveLog(folder, self._try.case if self._try else None)
         began = self._try.began.timestamp() if self._try else None
         self._curves = GrowingCurves(self._run.raw, began)
 
@@ -160,7 +165,8 @@ class LiveRun:
 
 def live_steps_table(folder: Path) -> DataTable:
     """Return a row for each step that has begun, as the log tells it."""
-    log = LiveLog(folder)
+    known = newest_try(folder)
+    log = LiveLog(folder, known.case if known else None)
     log.look()
     log.close()
     columns = [

@@ -276,22 +276,39 @@ TABLES = {
 }
 
 
-def on_page(table: DataTable, most: int) -> DataTable:
-    """Return a table for the page of its run: the first rows, and the columns that tell anything.
+def tables_on_page(shown: ShownRun, most: int) -> dict[str, DataTable]:
+    """Return the tables for the page of their run: the first rows, columns that tell anything.
+
+    Args:
+        most: So many rows of each.
+    """
+    record, counts = shown.record, dict[str, int]()
+    if record is not None:
+        counts["steps"] = len(record.steps)
+        counts["attempts"] = sum(len(step.attempts) for step in record.steps)
+        # A run may have thousands of steps: what is not shown is not made.
+        shown = replace(shown, record=replace(record, steps=record.steps[:most]))
+    made = {name: make(shown) for name, make in TABLES.items()}
+    return {name: on_page(table, most, counts.get(name)) for name, table in made.items()}
+
+
+def on_page(table: DataTable, most: int, rows: int | None = None) -> DataTable:
+    """Return the first rows of a table, and the columns that tell anything.
 
     Args:
         most: So many rows.
+        rows: How many the whole table has, if this one has not all of them.
     """
+    rows = len(table.rows) if rows is None else rows
     kept = [
         place
         for place in range(len(table.columns))
         if any(row[place].shown not in ("", "-") for row in table.rows)
     ]
-    left = len(table.rows) - most
-    notes = [*table.notes, f"{left:,} more rows are in the whole table: CSV or JSON."]
+    notes = [*table.notes, f"{rows - most:,} more rows are in the whole table: CSV or JSON."]
     return replace(
         table,
         columns=[table.columns[place] for place in kept],
         rows=[[row[place] for place in kept] for row in table.rows[:most]],
-        notes=notes if left > 0 else table.notes,
+        notes=notes if rows > most else table.notes,
     )

@@ -1,14 +1,12 @@
 """A run that is shown: its entry, and its record as far as it can be read."""
 
-import hashlib
-import os
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends
 
-from benchyard.catalogue.entry import Entry
-from benchyard.core.errors import RecordError
+from benchyard.catalogue.entry import RUNS, Entry
+from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.results.folders import RunFolder
 from benchyard.results.krown import has_only_samples
 from benchyard.results.krown_reading import read_results
@@ -54,9 +52,12 @@ def shown_run(explorer: Current, run_id: str) -> ShownRun:
     """Find a run and read its record.
 
     Raises:
-        InputError: If there is no run with this id.
+        NotFoundError: If there is no run with this id.
     """
-    return shown_of(explorer.catalogue.entry(run_id))
+    entry = explorer.catalogue.entry(run_id)
+    if entry.format not in RUNS:
+        raise NotFoundError(f"{entry.path} is no run; it is at /entry/{entry.id}")
+    return shown_of(entry)
 
 
 def shown_of(entry: Entry) -> ShownRun:
@@ -77,11 +78,6 @@ def _krowns(entry: Entry) -> ShownRun:
     record = next((one for one in records if one.run == number), None)
     reason = str(found.unreadable.get(number, "KROWN left no samples that can be read"))
     return ShownRun(entry, record, "" if record else reason, found.warnings)
-
-
-def case_of(entry: Entry) -> str:
-    """Return the id of the case that a run is of."""
-    return hashlib.sha256(os.fsencode(entry.place.parent)).hexdigest()[:16]
 
 
 #: As an argument of an endpoint with ``run_id`` in its path: the run.

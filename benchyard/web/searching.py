@@ -11,10 +11,12 @@ from fastapi import Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from benchyard.catalogue import query as catalogue
+from benchyard.catalogue.entry import RUNS
 from benchyard.core.amounts import parse_since
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.core.wording import hint, quote
+from benchyard.web.explorer import Current
 from benchyard.web.tables import Column
 
 #: Most rows of one page.
@@ -40,7 +42,7 @@ class Filters(BaseModel):
     commit: Texts = []
     version: Texts = Field([], description="RESOURCE=VERSION, or a version alone")
     outcome: Texts = []
-    format: Texts = Field([], description="run, or another format of results")
+    format: Texts = Field([], description="Of results; runs alone if left out")
     param: Texts = Field([], description="Condition on a parameter, such as threads>=4")
     state: Literal["", "broken", "under-way"] = ""
     since: Text = Field("", description="2026-11-01, or 30d, 12h, 2w ago")
@@ -59,7 +61,7 @@ class Filters(BaseModel):
         """
         problems: list[str] = []
         _read(problems, _sort, sort)
-        since, until = (_read(problems, _moment, text) for text in (self.since, self.until))
+        since, until = (_read(problems, moment, text) for text in (self.since, self.until))
         conditions = [_read(problems, condition, text) for text in _some(self.param)]
         if problems:
             raise InputError("; ".join(problems))
@@ -101,8 +103,16 @@ def _read(problems: list[str], read: Callable[[str], ReadT], text: str) -> ReadT
         return None
 
 
-def _moment(text: str) -> float | None:
-    return parse_since(text, datetime.now(UTC)).timestamp() if text else None
+def moment(text: str) -> float | None:
+    """Read a time as seconds since the epoch; None if there is none.
+
+    Lengths are counted back from the minute: what is asked again then is the same question.
+
+    Raises:
+        InputError: If it is not written so.
+    """
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    return parse_since(text, now).timestamp() if text else None
 
 
 def condition(text: str) -> catalogue.Condition:
@@ -131,8 +141,8 @@ def _sort(text: str) -> None:
     name = text.removeprefix("-")
     if name not in catalogue.SORTS and not re.match("parameter:.", name):
         raise InputError(
-            f"sort: there is no order by {quote(name)!r}{hint(name, catalogue.SORTS)}; it is one "
-            f"of {', '.join(catalogue.SORTS)} or parameter:NAME, with - before it for descending"
+            f"sort: there is no order by {quote(name)!r}{hint(name, catalogue.SORTS)}; "
+            "parameter:NAME is one too, and - before it is descending"
         )
 
 
@@ -201,8 +211,13 @@ def search_of(request: Request, filters: Filters, query: catalogue.Query) -> Sea
     return Search(query, tuple((name, value) for name, value in items if name in known and value))
 
 
-def _search(request: Request, filters: Annotated[RunFilters, Query()]) -> Search:
-    return search_of(request, filters, filters.query(filters.sort, filters.after))
+def _search(request: Request, explorer: Current, filters: Annotated[RunFilters, Query()]) -> Search:
+    query = filters.query(filters.sort, filters.after)
+    formats = query.formats or RUNS
+    # Without a condition on formats the index sorts faster.
+    if explorer.catalogue.values("format").keys() <= set(formats):
+        formats = ()
+    return search_of(request, filters, replace(query, formats=formats))
 
 
 #: As an argument of an endpoint: what its address asks of the runs.

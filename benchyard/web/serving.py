@@ -1,7 +1,6 @@
 """The explorer's server: a socket, an address, uvicorn."""
 
 import socket
-from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +15,7 @@ if TYPE_CHECKING:
 PORT = 8765
 LOOPBACK = "127.0.0.1"
 #: Under which a browser that runs on this host asks.
-LOOPBACK_NAMES = frozenset({LOOPBACK, "localhost", "[::1]"})
-#: Where the explorer is, for those who link to it.
-EXPLORER_URL = "BENCHYARD_EXPLORER_URL"
+_LOOPBACK_NAMES = frozenset({LOOPBACK, "localhost", "[::1]"})
 #: A shorter token could be guessed.
 SHORTEST_TOKEN = 16
 #: Seconds that answers under way get at the end; a page that follows a run stays open for ever.
@@ -31,6 +28,11 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def names_of(host: str) -> frozenset[str] | None:
+    """Return the names by which who listens on an address may be asked; None takes all."""
+    return _LOOPBACK_NAMES if is_loopback(host) else None
 
 
 def check_token(token: str, origin: str) -> str:
@@ -90,7 +92,12 @@ def listen(host: str, port: int) -> socket.socket:
 def address_of(listening: socket.socket, host: str) -> str:
     """Return the address of what is served on a socket, as a browser writes it."""
     port = listening.getsockname()[1]
-    name = socket.gethostname() if host in ("0.0.0.0", "::", "") else host  # noqa: S104
+    everywhere = host in ("0.0.0.0", "::", "")  # noqa: S104 - asked for by name, never by default
+    return url_of(socket.gethostname() if everywhere else host, port)
+
+
+def url_of(name: str, port: int) -> str:
+    """Return the address of a port of a host, or of an IP address."""
     return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
 
 
@@ -115,10 +122,3 @@ def make_server(explorer: Explorer) -> "uvicorn.Server":
         timeout_graceful_shutdown=_FAREWELL,
     )
     return uvicorn.Server(config)
-
-
-def roots_of(folders: Sequence[Path]) -> list[Path]:
-    """Return folders without those that lie in another, the current one if there is none."""
-    absolute = [folder.resolve() for folder in folders or (Path(),)]
-    unique = list(dict.fromkeys(absolute))
-    return [one for one in unique if not any(other in one.parents for other in unique)]

@@ -99,9 +99,8 @@ class _Span(NamedTuple):
 def timeline(record: RunRecord) -> Timeline:
     """Arrange the phases and steps of a run."""
     resources = dict.fromkeys(one.resource for one in record.phases)
-    labelled = [(name, _phases(record, name)) for name in resources]
-    labelled += [(_label(step), _attempts(step)) for step in record.steps]
-    shown = labelled[:MOST_ROWS]
+    shown = [(name, _phases(record, name)) for name in resources][:MOST_ROWS]
+    shown += [(_label(one), _attempts(one)) for one in record.steps[: MOST_ROWS - len(shown)]]
     ends = [span.start_s + span.length_s for _, spans in shown for span in spans]
     length = max([record.duration_s, *ends]) or 1.0
     rows = [
@@ -111,7 +110,7 @@ def timeline(record: RunRecord) -> Timeline:
     marks = [
         Mark(100 * at / length, seconds(at)) for at in ticks(length, _MARKS) if at < 0.95 * length
     ]
-    return Timeline(rows, marks, len(labelled) - len(shown))
+    return Timeline(rows, marks, len(resources) + len(record.steps) - len(shown))
 
 
 def _label(step: StepRecord) -> str:

@@ -204,10 +204,12 @@ def drawn_flame(source: TraceSource, kind: Kind, width: Width = "page") -> bytes
     Raises:
         InputError: If its stacks are too deep.
     """
-    from benchyard.show.traces.flame import flame_picture  # noqa: PLC0415 - with matplotlib
+    from benchyard.show.traces.flame import DEEPEST, flame_picture  # noqa: PLC0415 - with matplotlib
 
-    totals = path_totals(source.statistics())
-    return flame_picture(totals, kind, source.title, width=FLAME_WIDTHS[width])
+    found = source.statistics()
+    deeper = max(_depths(found), default=0) > DEEPEST
+    title = source.title + (f" (its first {DEEPEST} levels)" if deeper else "")
+    return flame_picture(path_totals(found), kind, title, width=FLAME_WIDTHS[width])
 
 
 def path_totals(found: TraceStatistics) -> dict[Names, float]:

@@ -22,6 +22,8 @@ class MindsporeSummary:
     """What a training wrote: summaries, lineage, graphs, profiles."""
 
     name = "mindspore-summary"
+    #: What people call it.
+    tool = "a training of MindSpore"
 
     def detect(self, listing: Listing) -> Iterable[str]:
         """Return the folder if it has summary files, graphs or profiles."""
@@ -45,6 +47,8 @@ class MindsporeExplain:
     """What an explain job wrote."""
 
     name = "mindspore-explain"
+    #: What people call it.
+    tool = "an explain job of MindSpore"
 
     def detect(self, listing: Listing) -> Iterable[str]:
         """Return the folder if it has summary files of explain jobs."""

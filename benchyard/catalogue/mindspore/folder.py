@@ -24,7 +24,8 @@ _PROFILE = re.compile(
     r"_[0-9]+[._]"
 )
 _MEMORY_USAGE = re.compile(r"^memory_usage_[0-9]+\.pb$")
-_LAST_SECOND = 253_402_300_799  # of the year 9999
+#: Of the year 9999.
+LAST_SECOND = 253_402_300_799
 _MANIFEST_BYTES = 2**20
 
 
@@ -56,7 +57,7 @@ def summary_files(names: Iterable[str]) -> list[SummaryFile]:
         if (match := _SUMMARY.search(name)) and len(match[1]) <= 12
     ]
     return sorted(
-        (file for file in found if file.created_s <= _LAST_SECOND),
+        (file for file in found if file.created_s <= LAST_SECOND),
         key=lambda file: (file.created_s, file.name),
     )
 

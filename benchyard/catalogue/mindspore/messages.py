@@ -140,7 +140,10 @@ def _message(value: _Value) -> dict[int, list[_Value]]:
         raise WireError("a number where a message should be")
     found: dict[int, list[_Value]] = {}
     for number, inner in fields(value):
-        found.setdefault(number, []).append(inner)
+        if number in found:
+            found[number].append(inner)
+        else:
+            found[number] = [inner]
     return found
 
 

@@ -1,11 +1,10 @@
 """Which samples of an explain job, and in what order."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Literal
 
-from benchyard.catalogue.mindspore.explain_job import ExplainJob, Prediction, Sample
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, Sample
 from benchyard.core.errors import InputError
 
 Kind = Literal["", "TP", "FP", "FN"]
@@ -15,15 +14,7 @@ Sort = Literal["", "confidence", "-confidence", "uncertainty", "-uncertainty"]
 _LEAST, _MOST = float("-inf"), float("inf")
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A sample, with what is said of its labels."""
-
-    sample: Sample
-    predictions: Sequence[Prediction]
-
-
-def select(job: ExplainJob, label: str = "", kind: Kind = "", sort: Sort = "") -> list[Shown]:
+def select(job: ExplainJob, label: str = "", kind: Kind = "", sort: Sort = "") -> list[Sample]:
     """Return the samples with a picture that have a prediction as it is asked for.
 
     Args:
@@ -35,31 +26,34 @@ def select(job: ExplainJob, label: str = "", kind: Kind = "", sort: Sort = "") -
     """
     if sort.endswith("uncertainty") and not job.has_uncertainty:
         raise InputError("this job has no uncertainties to sort by")
-    labels = job.metadata.labels
-    shown = [Shown(sample, sample.predictions(labels)) for sample in job.shown_samples]
+    found = job.shown_samples
     if label or kind:
-        shown = [one for one in shown if _has(one, label, kind)]
+        labels = job.metadata.labels
+        found = [sample for sample in found if _has(sample, labels, label, kind)]
     if sort:
-        figure = _deviation if sort.endswith("uncertainty") else _confidence
+        figures = _deviations if sort.endswith("uncertainty") else _confidences
         if sort.startswith("-"):
-            shown.sort(key=lambda one: max(_known(one, figure), default=_LEAST), reverse=True)
+            found.sort(key=lambda sample: max(figures(sample), default=_LEAST), reverse=True)
         else:
-            shown.sort(key=lambda one: min(_known(one, figure), default=_MOST))
-    return shown
+            found.sort(key=lambda sample: min(figures(sample), default=_MOST))
+    return found
 
 
-def _has(shown: Shown, label: str, kind: str) -> bool:
-    return any(label in ("", one.name) and kind in ("", one.kind) for one in shown.predictions)
+def _has(sample: Sample, labels: Sequence[str], label: str, kind: str) -> bool:
+    return any(
+        label in ("", one.name) and kind in ("", one.kind) for one in sample.predictions(labels)
+    )
 
 
-def _confidence(prediction: Prediction) -> float | None:
-    return prediction.confidence
+def _confidences(sample: Sample) -> list[float]:
+    told = sample.inference
+    return _numbers(told.truth.means, told.predicted.means) if told else []
 
 
-def _deviation(prediction: Prediction) -> float | None:
-    return prediction.deviation
+def _deviations(sample: Sample) -> list[float]:
+    told = sample.inference
+    return _numbers(told.truth.deviations, told.predicted.deviations) if told else []
 
 
-def _known(shown: Shown, figure: Callable[[Prediction], float | None]) -> list[float]:
-    told = (figure(one) for one in shown.predictions)
-    return [one for one in told if one is not None and not math.isnan(one)]
+def _numbers(truth: Sequence[float], predicted: Sequence[float]) -> list[float]:
+    return [one for one in (*truth, *predicted) if not math.isnan(one)]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchyard.catalogue.mindspore.folder import contents, summary_files
+from benchyard.catalogue.mindspore.folder import LAST_SECOND, contents, summary_files
 from benchyard.catalogue.mindspore.records import RecordReader
 from benchyard.core.errors import RecordError
 from benchyard.core.files import opened
@@ -28,11 +28,11 @@ class Scalar:
     """A value of a tag.
 
     Args:
-        time_s: Seconds since the epoch.
+        time_s: Seconds since the epoch; None if no clock says what was written.
     """
 
     step: int
-    time_s: float
+    time_s: float | None
     value: float
 
 
@@ -96,12 +96,13 @@ def _read(name: str, reader: RecordReader) -> Training:
 
 
 def _values(event: memoryview) -> Iterator[tuple[str, Scalar | str]]:
-    time_s, step, summary = 0.0, 0, None
+    time_s: float | None = None
+    step, summary = 0, None
     for number, value in fields(event):
         if number == _STEP and isinstance(value, int):
             step = signed(value)
         elif number == _WALL_TIME and not isinstance(value, int) and len(value) == 8:
-            (time_s,) = struct.unpack("<d", value)
+            time_s = _time(value)
         elif number == _SUMMARY and not isinstance(value, int):
             summary = value
     for _, value in fields(summary or memoryview(b"")):
@@ -109,7 +110,14 @@ def _values(event: memoryview) -> Iterator[tuple[str, Scalar | str]]:
             yield from _value(value, step, time_s)
 
 
-def _value(message: memoryview, step: int, time_s: float) -> Iterator[tuple[str, Scalar | str]]:
+def _time(value: memoryview) -> float | None:
+    (time_s,) = struct.unpack("<d", value)
+    return time_s if 0 <= time_s <= LAST_SECOND else None
+
+
+def _value(
+    message: memoryview, step: int, time_s: float | None
+) -> Iterator[tuple[str, Scalar | str]]:
     tag = ""
     found: Scalar | str | None = None
     for number, value in fields(message):

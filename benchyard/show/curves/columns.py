@@ -129,7 +129,9 @@ def read_sources(folder: Path, interval_s: float) -> list[Source]:
     run = RunFolder(folder)
     at_s, columns = _host(run.metrics, [*(krowns for krowns, _ in COUNTERS.values()), MEMORY[0]])
     counters = dict(zip(COUNTERS, columns, strict=False))
-    sources = [make_source(HOST, at_s, counters, columns[-1], interval_s)]
+    # KROWN's first row has zeros for what it did not read: no host uses no memory.
+    memory = np.where(columns[-1] > 0, columns[-1], np.nan)
+    sources = [make_source(HOST, at_s, counters, memory, interval_s)]
     if run.resources.is_file():
         sources += _of_resources(run.resources, interval_s)
     return sources

@@ -20,10 +20,11 @@ _LEFT, _RIGHT, _TOP, _PANEL, _GAP, _BAR = 74, 12, 26, 92, 30, 15
 _INNER = WIDTH - _LEFT - _RIGHT
 #: Colours that most people with impaired colour vision tell apart.
 #: Source: M. Okabe, K. Ito, Color Universal Design (2002).
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
-_HOST, _INK, _FAINT = "#b8bdc4", "#333", "#e3e5e8"
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+HOST = "#b8bdc4"
+_INK, _FAINT = "#333", "#e3e5e8"
 _BARS = {Outcome.COMPLETED: "#cfe3f2", Outcome.TOLERATED: "#f6d9a8"}
-_BROKEN = "#f3b6ae"
+BROKEN = "#f3b6ae"
 #: Height of the band with the phases, and its pattern: stripes, which no step has.
 _BAND = 11
 _STRIPES = (
@@ -159,7 +160,7 @@ def _steps(lanes: Sequence[Sequence[Bar]], across: Scale, bottom: float) -> Iter
         for _, several in groupby(lane, key=lambda bar: round(across(bar.start_s) / 2)):
             bar = max(several, key=lambda bar: bar.end_s - bar.start_s)
             x, width = across(bar.start_s), across(bar.end_s) - across(bar.start_s)
-            colour = _BARS.get(bar.outcome, _BROKEN)
+            colour = _BARS.get(bar.outcome, BROKEN)
             size = f'x="{x:.1f}" width="{max(width, 0.8):.1f}"'
             shade = f'fill="{colour}" opacity="{0.2 if bar.index % 2 else 0.42}"'
             if shaded:
@@ -180,7 +181,7 @@ def _phases(phases: Sequence[Phase], across: Scale, y: float) -> Iterator[str]:
         phase = max(several, key=lambda phase: phase.end_s - phase.start_s)
         x, width = across(phase.start_s), across(phase.end_s) - across(phase.start_s)
         name = f"{phase.name} {phase.resource}"
-        fill = "url(#phase)" if phase.outcome is Outcome.COMPLETED else _BROKEN
+        fill = "url(#phase)" if phase.outcome is Outcome.COMPLETED else BROKEN
         yield (
             f"<g><title>{escape(printable(f'{name}: {phase.outcome.value}'))}</title>"
             f'<rect x="{x:.1f}" width="{max(width, 0.8):.1f}" y="{y}" height="{_BAND - 2}" '
@@ -213,8 +214,8 @@ def _panel(panel: Panel, at_s: Sequence[float], across: Scale, top: float) -> It
 
 
 def _coloured(panel: Panel) -> Iterator[tuple[Line, str]]:
-    colours = cycle(_COLOURS)
-    yield from ((line, _HOST if line.of_host else next(colours)) for line in panel.lines)
+    colours = cycle(COLOURS)
+    yield from ((line, HOST if line.of_host else next(colours)) for line in panel.lines)
 
 
 def _curve(line: Line, at_s: Sequence[float], across: Scale, up: Scale, colour: str) -> str:

@@ -17,6 +17,8 @@ from benchyard.show.curves.columns import HOST, Source, Values
 
 #: Digits of a value that a screen can show.
 _DIGITS = 5
+#: Anything smaller is as good as nothing, and nothing is larger.
+_LEAST, _LARGEST = 1e-9, 1e100
 #: Name and unit of a panel to its lines: a word, and a counter; memory is no counter.
 _PANELS: Sequence[tuple[str, str, Sequence[tuple[str, str | None]]]] = (
     ("CPU", "cores", (("", "cpu_s"),)),
@@ -176,9 +178,7 @@ def _mean_rate(source: Source, counter: str, edges: Values) -> Values:
 
 def short(values: Values) -> list[float]:
     """Return values without the digits that a screen cannot show."""
-    sizes = np.abs(values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        power = np.floor(np.log10(np.where(sizes > 0, sizes, 1.0)))
-        scale = 10.0 ** (_DIGITS - 1 - power)
-        found: list[float] = (np.round(values * scale) / scale).tolist()
+    power = np.floor(np.log10(np.clip(np.nan_to_num(np.abs(values)), _LEAST, _LARGEST)))
+    scale = 10.0 ** (_DIGITS - 1 - power)
+    found: list[float] = (np.round(values * scale) / scale).tolist()
     return found

@@ -8,19 +8,17 @@ from fastapi import APIRouter, Query, Request, Response
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
-from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import Query as Asked
-from benchyard.core.errors import InputError, RecordError
+from benchyard.core.errors import InputError
 from benchyard.core.model import Json
-from benchyard.results.campaigns import is_earlier
-from benchyard.results.folders import run_folder
 from benchyard.results.subject import about
 from benchyard.show.history.of_runs import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.statistics.figures import plural
-from benchyard.web.case_results import CaseResults, read_case, reader
+from benchyard.web.case_neighbours import campaign_pages, place_of, siblings_of
+from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.case_tables import (
     CPU,
     MEMORY,
@@ -51,8 +49,11 @@ _RUNS, _ROWS, _PROBLEMS = 50, 30, 20
 
 def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, CaseResults]:
     case = explorer.catalogue.case(case_id)
-    usual = (CPU, *MEMORY) if metric == DURATION else ()
-    return case, read_case(case, metric, *usual)
+    if metric == DURATION:
+        return case, read_case(case, CPU, *MEMORY)
+    found = read_case(case, metric)
+    choose_metrics(found.known_metrics, [metric])  # refuses what none of them is
+    return case, found
 
 
 # -- steps
@@ -61,14 +62,12 @@ def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, Cas
 def steps(explorer: Current, case_id: str, metric: Metric = DURATION) -> DataTable:
     """Return the medians of each step; the metric may be a glob."""
     case, found = _read(explorer, case_id, metric)
-    return _steps(case, found.summary, metric)
+    return _steps(case, found, metric)
 
 
-def _steps(case: CaseEntry, summary: dict[str, Any], metric: str) -> DataTable:
-    known = [name for step in summary["steps"] for name in step.get("metrics") or ()]
-    chosen = choose_metrics(known, [metric])
-    names = [name for name in dict.fromkeys(known) if name in chosen]
-    return replace(steps_table(case, summary, names or [DURATION]), query=query_of(metric=metric))
+def _steps(case: CaseEntry, found: CaseResults, metric: str) -> DataTable:
+    names = sorted(choose_metrics(found.known_metrics, [metric]))
+    return replace(steps_table(case, found.summary, names), query=query_of(metric=metric))
 
 
 # -- history
@@ -79,24 +78,21 @@ def history(
 ) -> DataTable:
     """Return the medians of each step, campaign by campaign and host by host."""
     case, found = _read(explorer, case_id, metric)
-    pages = _campaign_pages(explorer.catalogue, case)
+    pages = campaign_pages(explorer.catalogue, case)
     query = query_of(step=step, metric=metric)
     return history_table(case, _histories(found, step, metric), pages, query)
 
 
 def _histories(found: CaseResults, step: str, metric: str) -> list[StepHistory]:
-    every = histories(found.campaigns, metric)
+    # A glob means many metrics, of which a history shows one.
+    [name, *others] = sorted(choose_metrics(found.known_metrics, [metric]))
+    if others:
+        raise InputError(f"{metric} means {len(others) + 1} metrics, and a history shows one")
+    every = histories(found.campaigns, name)
     chosen = [one for one in every if step in ("", one.id)]
     if step and every and not chosen:
         raise InputError(f"no step of the case is {step!r}, or it has no value of {metric}")
     return chosen
-
-
-def _campaign_pages(catalogue: Catalogue, case: CaseEntry) -> dict[str, str]:
-    """Return the page of each earlier campaign by its name, as far as it is in the catalogue."""
-    earlier = case.results / "earlier"
-    cases = catalogue.cases(Asked(cases=(case.case,), limit=None))
-    return {one.results.name: address(one) for one in cases if one.results.parent == earlier}
 
 
 def history_picture(
@@ -166,22 +162,7 @@ def runs_picture(
 def points(explorer: Current, case_id: str) -> DataTable:
     """Return the points of the case's matrix."""
     case = explorer.catalogue.case(case_id)
-    return points_table(case, _siblings(explorer.catalogue, case))
-
-
-def _siblings(catalogue: Catalogue, case: CaseEntry) -> list[CaseEntry]:
-    """Return the points of the case's matrix that lie beside each other, itself among them."""
-    if not case.point or is_earlier(case.results):
-        return []
-    cases = catalogue.cases(Asked(cases=(case.case,), limit=None))
-    beside = [one for one in cases if one.case == case.case and one.point]
-    found = [one for one in beside if one.results.parent == case.results.parent]
-    return sorted(found, key=lambda one: [_order(value) for value in one.point.values()])
-
-
-def _order(value: Json) -> tuple[bool, float, str]:
-    number = isinstance(value, int | float)
-    return (not number, float(value) if isinstance(value, int | float) else 0.0, str(value))
+    return points_table(case, siblings_of(explorer.catalogue, case))
 
 
 def points_picture(
@@ -193,7 +174,7 @@ def points_picture(
 ) -> Picture:
     """Draw the points of the matrix as lines over a parameter that is a number."""
     case = explorer.catalogue.case(case_id)
-    siblings = _siblings(explorer.catalogue, case)
+    siblings = siblings_of(explorer.catalogue, case)
 
     def draw(kind: Kind, width: Width) -> bytes:
         found = [(one.path, read_case(one, metric).run_set) for one in siblings[:MOST_CASES]]
@@ -280,45 +261,38 @@ def page(
     """Show a case."""
     case, found = _read(explorer, case_id, metric)
     summary = found.summary
-    siblings = _siblings(explorer.catalogue, case)
+    siblings = siblings_of(explorer.catalogue, case)
     chosen = (explorer, case_id, step, metric)
     query = query_of(step=step, metric=metric)
-    pages = _campaign_pages(explorer.catalogue, case)
+    pages = campaign_pages(explorer.catalogue, case)
     told = _histories(found, step, metric)
     return render(
         request,
         "case.html",
-        **_place(explorer.catalogue, case),
+        **place_of(explorer.catalogue, case),
         case=case,
         description=_description(found),
         figures=_figures(case, found),
         facts=_facts(case, found),
         badges_of=[(tag, "", None) for tag in case.tags],
         has_before=len(found.campaigns) > 1,
+        has_runs=bool(found.run_set.records),
         notes=left_out(found),
         warnings=summary["warnings"],
         advice=advice(summary),
-        choice={"step": step, "metric": metric, "steps": _named(summary), "metrics": _known(found)},
-        steps=_steps(case, summary, metric),
+        step=step,
+        metric=metric,
+        named_steps=_named(summary),
+        metrics=found.known_metrics,
+        steps=_steps(case, found, metric),
         history_picture=history_picture(*chosen) if told else None,
         history=history_table(case, told, pages, query, _ROWS),
         points=points_table(case, siblings) if len(siblings) > 1 else None,
-        points_picture=points_picture(*chosen),
+        points_picture=points_picture(*chosen) if told else None,
         runs=_runs(explorer, case, found, 0),
-        runs_picture=runs_picture(*chosen),
+        runs_picture=runs_picture(*chosen) if told else None,
         failures=_failures(case, found),
     )
-
-
-def _place(catalogue: Catalogue, case: CaseEntry) -> dict[str, Any]:
-    """Return title and crumbs; an earlier campaign stands below the case's newest one."""
-    title, crumbs = case.title or case.path, [("Cases", "/cases")]
-    if not is_earlier(case.results):
-        return {"title": title, "crumbs": crumbs}
-    newest = case.results.parent.parent
-    beside = catalogue.cases(Asked(cases=(case.case,), limit=None))
-    crumbs += [(title, address(one)) for one in beside if one.results == newest]
-    return {"title": f"{title}, campaign {case.results.name}", "crumbs": crumbs}
 
 
 def _description(found: CaseResults) -> str:
@@ -327,20 +301,6 @@ def _description(found: CaseResults) -> str:
 
 def _named(summary: dict[str, Any]) -> list[tuple[str, str]]:
     return [(step["id"], step["name"]) for step in summary["steps"] if step["measured"]]
-
-
-def _known(found: CaseResults) -> list[str]:
-    """Return the names of the metrics that the newest run knows."""
-    newest = found.newest
-    if newest is None or not found.campaigns[0].records:
-        return [DURATION]
-    try:
-        record = reader("*")(run_folder(found.campaigns[0].folder, newest.run))
-    except RecordError:  # KROWN's runs have none, and were read whole
-        record = newest
-    names = {name for step in record.steps for one in step.measured for name in one.used}
-    names |= {name for step in record.steps for one in step.measured for name in one.values}
-    return sorted(names | {DURATION})
 
 
 def _figures(case: CaseEntry, found: CaseResults) -> list[Sequence[Any]]:

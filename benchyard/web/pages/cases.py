@@ -9,9 +9,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
 from benchyard.statistics.figures import plural
+from benchyard.web.changes import is_current
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
-from benchyard.web.searching import Filters, Search, search_of
+from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
 from benchyard.web.tables import Cell, Column, DataTable
 
 router = APIRouter()
@@ -25,7 +26,7 @@ _COLUMNS = (
     (Column("hosts", "Hosts"), ""),
     (Column("tags", "Tags"), ""),
     (Column("path", "Results"), "path"),
-    (Column("id", "Id"), ""),
+    (Column("id", "Id", hidden=True), ""),
 )
 _ORDERS: dict[str, Callable[[CaseEntry], str | float]] = {
     "title": lambda case: case.title,
@@ -54,11 +55,15 @@ _Asked = Annotated[Search, Depends(_asked)]
 
 def _cases(explorer: Explorer, search: Search) -> tuple[Sequence[CaseEntry], int]:
     """Return a page of the cases, and how many there are."""
-    query = search.query
-    found = explorer.catalogue.cases(replace(query, sort="-started", offset=0, limit=None))
+    query, catalogue = search.query, explorer.catalogue
+    asked, limit = replace(query, sort="-started"), query.limit or MOST_ROWS
+    if query.sort == "-newest":
+        shown = catalogue.cases(asked, offset=query.offset, limit=limit)
+        return shown, catalogue.count_cases(asked)
+    found = catalogue.cases(asked)
     order = _ORDERS[query.sort.removeprefix("-")]
     ordered = sorted(found, key=order, reverse=query.sort.startswith("-"))
-    return ordered[query.offset : query.offset + (query.limit or len(found))], len(found)
+    return ordered[query.offset : query.offset + limit], len(found)
 
 
 def _table(explorer: Explorer, search: Search) -> DataTable:
@@ -82,8 +87,9 @@ def _table(explorer: Explorer, search: Search) -> DataTable:
 
 
 def _row(case: CaseEntry) -> list[Cell]:
+    title = case.title if is_current(case) else f"{case.title} (earlier campaign)"
     return [
-        Cell(case.title, href=f"/case/{case.id}"),
+        Cell(case.title, title, href=f"/case/{case.id}"),
         Cell(case.runs, href=f"/runs?results={case.id}"),
         Cell(case.failed, mark="bad" if case.failed else "quiet"),
         Cell(case.newest_s, day_and_time(case.newest_s)),

@@ -209,7 +209,9 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
     except InputError as error:
         others = _others(explorer.catalogue, asked)
         told = {"problem": str(error), "table": others}
-        return render(request, "compare_choice.html", 422, **common, **told)
+        # A link from a case leads here also where there is no campaign before.
+        status = 200 if len(asked.sides) == 1 else 422
+        return render(request, "compare_choice.html", status, **common, **told)
     comparison = shown.answer.comparison
     findings = list(findings_of(shown))
     drawn = len(shown.run_sets) <= _MOST_DRAWN

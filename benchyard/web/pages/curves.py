@@ -4,9 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from benchyard.show.curves.plot import draw
+from benchyard.core.errors import InputError, RecordError
 from benchyard.web.answers import keep_fresh
 from benchyard.web.curves import Moment, Points, RunCurves
+from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
 from benchyard.web.rendering import json_answer
 from benchyard.web.runs import Shown, ShownRun
 
@@ -26,12 +27,32 @@ def curves(
     return json_answer(RunCurves(shown).between(from_s, to_s, points))
 
 
-@router.get("/run/{run_id}/curves.svg")
-def picture(request: Request, shown: Shown) -> Response:
-    """Draw the curves of a run."""
-    _refresh(request, shown)
-    headers = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
-    return Response(draw(RunCurves(shown).picture()), 200, headers, "image/svg+xml")
+def picture(shown: Shown) -> Picture:
+    """Return the picture of the curves of a run, and of one that goes on so far."""
+    # What is drawn is kept for its address.
+    at = {"size": shown.folder.raw.stat().st_size} if shown.under_way else {}
+    return Picture(
+        "curves-picture",
+        "Curves of the host and of the resources",
+        "CPU, memory, disk and network over time, with the steps; the JSON form has the data.",
+        f"/run/{shown.entry.id}/curves",
+        lambda kind, width: _drawn(shown, kind, width),
+        at,
+    )
+
+
+def _drawn(shown: ShownRun, kind: Kind, width: Width) -> bytes:
+    try:
+        curves = RunCurves(shown).picture()
+    except RecordError as error:
+        raise InputError(str(error)) from error
+    from benchyard.show.curves.figure import make_figure  # noqa: PLC0415 - it takes half a second
+    from benchyard.show.plot import picture as drawn  # noqa: PLC0415 - with the above
+
+    return drawn(lambda: make_figure(curves, WIDTHS[width]), kind, {})
+
+
+add_picture(router, "/run/{run_id}/curves", picture)
 
 
 def _refresh(request: Request, shown: ShownRun) -> None:

@@ -9,8 +9,10 @@ from fastapi.responses import RedirectResponse
 
 from benchyard.catalogue.entry import RUN, Entry
 from benchyard.catalogue.formats.measurements import Measurements, facts
+from benchyard.catalogue.formats.mindspore import MINDSPORE
 from benchyard.catalogue.formats.others import OTHERS
 from benchyard.catalogue.formats.trace_file import ScannerJob, TraceFile
+from benchyard.catalogue.mindspore.training import Training
 from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
@@ -28,10 +30,16 @@ from benchyard.web.trace_views import (
     add_trace_views,
     page_of,
 )
+from benchyard.web.training_tables import (
+    scalar_values_table,
+    scalars_table,
+    training_facts,
+    training_tables,
+)
 
 router = APIRouter()
 
-_FORMATS = {one.name: one for one in OTHERS}
+_FORMATS = {one.name: one for one in (*OTHERS, *MINDSPORE)}
 #: Formats with pages of their own.
 _PAGES = {RUN: "run", "krown-run": "run", "mindspore-explain": "explain"}
 _COLUMNS = (
@@ -124,6 +132,7 @@ def _counted(entry: Entry) -> str:
     return ", ".join(
         f"1 {_SINGULAR.get(what, what.removesuffix('s'))}" if count == 1 else f"{count:,} {what}"
         for what, count in entry.counts.items()
+        if count
     )
 
 
@@ -189,6 +198,23 @@ def results(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
     return results_table(content, f"/entry/{entry_id}", part)
 
 
+def scalars(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
+    """Return the scalars of a training."""
+    return scalars_table(_training(explorer, entry_id), f"/entry/{entry_id}", part)
+
+
+def scalar_values(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
+    """Return each value of the scalars of a training."""
+    return scalar_values_table(_training(explorer, entry_id), f"/entry/{entry_id}", part)
+
+
+def _training(explorer: Explorer, entry_id: str) -> Training:
+    entry, content = _loaded(explorer, entry_id)
+    if not isinstance(content, Training):
+        raise NotFoundError(f"{entry.path} is no training")
+    return content
+
+
 def _source(explorer: Current, entry_id: str) -> TraceSource:
     return trace_source(explorer.catalogue.entry(entry_id))
 
@@ -207,6 +233,8 @@ def trace_source(entry: Entry) -> TraceSource:
 add_table(router, "/entry/{entry_id}/measurements", measurements)
 add_table(router, "/entry/{entry_id}/values", values)
 add_table(router, "/entry/{entry_id}/results", results)
+add_table(router, "/entry/{entry_id}/scalars", scalars)
+add_table(router, "/entry/{entry_id}/scalar-values", scalar_values)
 add_trace_views(router, "/entry/{entry_id}", _source)
 
 
@@ -288,6 +316,8 @@ def _content(entry: Entry, content: Any) -> dict[str, Any]:
         return {"tables": tables, "about": dict(content.about)}
     if isinstance(content, Document):
         return {"tables": [results_table(content, href, Part())]}
+    if isinstance(content, Training):
+        return {"about": training_facts(content), "tables": training_tables(content, href)}
     if isinstance(content, Profile):
         of_job = {"about": job_facts(content), "remarks": content.problems}
         shown = _trace(trace_source(entry))

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.explain import explain_jobs, train_id
 from benchyard.catalogue.formats.mindspore import MindsporeExplain
-from benchyard.catalogue.mindspore.explain_job import ExplainJob, Prediction
-from benchyard.catalogue.mindspore.selection import Kind, Shown, Sort, select
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, Prediction, Sample
+from benchyard.catalogue.mindspore.selection import Kind, Sort, select
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.wording import quote
@@ -38,10 +38,12 @@ _Limit = Annotated[int, Query(ge=1, le=1000)]
 #: Rows of scores that a page shows.
 _MOST_SCORES = 100
 _KINDS = {"TP": "good", "FP": "bad", "FN": "doubtful"}
-_SORTS = {
+_SORTS_OF_ALL = {
     "": "as in the file",
     "-confidence": "most probable first",
     "confidence": "least probable first",
+}
+_SORTS = _SORTS_OF_ALL | {
     "-uncertainty": "most uncertain first",
     "uncertainty": "least uncertain first",
 }
@@ -112,7 +114,9 @@ def samples(entry: _Found, loaded: _Loaded, asked: _Asked) -> Response:
     """Answer with samples: labels, probabilities, and where their pictures are."""
     chosen = select(loaded, asked.label, asked.kind, asked.sort)
     shown = chosen[asked.offset : asked.offset + asked.limit]
-    found: list[Json] = [sample_document(entry.id, one, asked.method) for one in shown]
+    found: list[Json] = [
+        sample_document(entry.id, one, loaded.metadata.labels, asked.method) for one in shown
+    ]
     place: dict[str, Json] = {"total": len(chosen), "offset": asked.offset, "limit": asked.limit}
     return json_answer({**place, "samples": found})
 
@@ -245,13 +249,11 @@ def page(request: Request, entry: _Found, loaded: _Loaded, asked: _Asked) -> Res
         entry=entry,
         job=loaded,
         asked=asked,
-        sorts=_SORTS
-        if loaded.has_uncertainty
-        else {k: v for k, v in _SORTS.items() if "unc" not in k},
+        sorts=_SORTS if loaded.has_uncertainty else _SORTS_OF_ALL,
         cards=_cards(loaded),
         total=len(chosen),
         explainers=explainers,
-        samples=[(one.sample, _image(entry, one), _rows(entry, one, explainers)) for one in shown],
+        samples=[_shown(entry, one, loaded, explainers) for one in shown],
         pages=_pages(asked.offset, asked.limit, len(chosen), asked.at),
         scores=on_page(scores_table(entry, loaded), _MOST_SCORES),
     )
@@ -268,19 +270,20 @@ def _cards(job: ExplainJob) -> list[tuple[object, ...]]:
     ]
 
 
-def _explainers(job: ExplainJob, shown: Sequence[Shown]) -> list[str]:
+def _explainers(job: ExplainJob, shown: Sequence[Sample]) -> list[str]:
     """Return the explainers of which there is a map, the announced ones first."""
-    used = {one.explainer for each in shown for one in each.sample.saliency}
+    used = {one.explainer for sample in shown for one in sample.saliency}
     announced = [name for name in job.metadata.explainers if name in used]
     return announced + sorted(used - set(announced))
 
 
-def _image(entry: Entry, shown: Shown) -> str:
-    return image_address(entry.id, shown.sample.image)
-
-
-def _rows(entry: Entry, shown: Shown, explainers: Sequence[str]) -> list[_Row]:
-    return [_row(entry, told, explainers) for told in shown.predictions]
+def _shown(
+    entry: Entry, sample: Sample, job: ExplainJob, explainers: Sequence[str]
+) -> tuple[Sample, str, list[_Row]]:
+    """Return a sample, the address of its picture, and a row for each of its labels."""
+    told = sample.predictions(job.metadata.labels)
+    rows = [_row(entry, one, explainers) for one in told]
+    return sample, image_address(entry.id, sample.image), rows
 
 
 def _row(entry: Entry, told: Prediction, explainers: Sequence[str]) -> _Row:

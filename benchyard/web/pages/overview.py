@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -10,10 +9,9 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from benchyard.analysis.comparison.wording import change, figure
 from benchyard.analysis.regressions import Looked, Regression
-from benchyard.catalogue.entry import CaseEntry, identified
+from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import Page
 from benchyard.catalogue.query import Query as Asked
-from benchyard.core.amounts import parse_since
 from benchyard.core.model import Json, Outcome
 from benchyard.statistics.figures import plural
 from benchyard.web.answers import keep_fresh
@@ -21,6 +19,7 @@ from benchyard.web.changes import is_current
 from benchyard.web.explorer import Current
 from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
 from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.searching import moment
 from benchyard.web.tables import Cell, Column, DataTable
 
 router = APIRouter()
@@ -74,18 +73,19 @@ def _changes(
     since: Annotated[str, Query(max_length=40, description="2026-11-01, or 30d, 12h, 2w ago")] = "",
 ) -> Changes:
     since = since or _DEFAULT
-    since_s = parse_since(since, datetime.now(UTC)).timestamp()
+    since_s = moment(since) or 0
     catalogue = explorer.catalogue
-    cases = [case for case in catalogue.cases(Asked(since_s=since_s)) if is_current(case)]
-    looks = explorer.looks.of(cases[:MOST_CASES], _PATIENCE)
+    found = catalogue.changed_since(since_s, limit=MOST_CASES)
+    left_out = catalogue.count_cases(Asked(since_s=since_s, formats=RUNS)) - len(found)
+    cases = [case for case in found if is_current(case)]
     made = Changes(
         since,
         since_s,
-        cases[:MOST_CASES],
-        len(cases) - len(cases[:MOST_CASES]),
-        looks,
-        catalogue.page(Asked(since_s=since_s, limit=_NEWEST)),
-        catalogue.page(Asked(since_s=since_s, outcomes=_BROKEN, limit=_FAILURES)),
+        cases,
+        left_out,
+        explorer.looks.of(cases, _PATIENCE),
+        catalogue.page(Asked(since_s=since_s, formats=RUNS, limit=_NEWEST)),
+        catalogue.page(Asked(since_s=since_s, formats=RUNS, outcomes=_BROKEN, limit=_FAILURES)),
     )
     if made.pending:
         keep_fresh(request)
@@ -125,7 +125,11 @@ def changes_json(changes: _Changed) -> Response:
 @router.get("/", include_in_schema=False)
 def overview(request: Request, explorer: Current, changes: _Changed) -> Response:
     """Show what changed."""
-    newest = changes.runs if changes.runs.total else explorer.catalogue.page(Asked(limit=_NEWEST))
+    newest = (
+        changes.runs
+        if changes.runs.total
+        else explorer.catalogue.page(Asked(formats=RUNS, limit=_NEWEST))
+    )
     return render(
         request,
         "overview.html",

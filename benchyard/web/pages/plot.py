@@ -1,16 +1,19 @@
 """Any picture of results: the same choices as ``benchyard plot``, by the address."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from benchyard.analysis.comparison.run_sets import RunSet, read_run_sets
 from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.core.errors import InputError
 from benchyard.core.wording import shorten
+from benchyard.results.folders import run_folder
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
-from benchyard.web.case_results import reader
+from benchyard.web.case_results import metrics_of, reader
 from benchyard.web.explorer import Current
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
@@ -60,6 +63,7 @@ def plot(
 
     def draw(kind: Kind, width: Width) -> bytes:
         found = [(one.path, run_set) for one in chosen for run_set in _run_sets(one, wish.metric)]
+        _refuse_unknown(found, wish.metric)
         return draw_sides(found, wish, kind, width, include_suspect=include_suspect)
 
     titles = shorten(", ".join(dict.fromkeys(one.title for one in chosen)), 200)
@@ -88,6 +92,15 @@ def _run_sets(chosen: Chosen, metric: str) -> list[RunSet]:
     if chosen.step is not None:
         raise InputError(f"{chosen.text}: write the step as steps={chosen.step}")
     return list(read_run_sets(chosen.selection, reader(metric)).values())
+
+
+def _refuse_unknown(found: Sequence[tuple[str, RunSet]], metric: str) -> None:
+    """Refuse a metric that no case knows, and tell which there are."""
+    if metric == DURATION:
+        return
+    newest = [(run_set.folder, run_set.everything[-1].run) for _, run_set in found]
+    known = [name for place in newest for name in metrics_of(reader("*")(run_folder(*place)))]
+    choose_metrics(known, [metric])
 
 
 add_picture(router, "/plot", plot)

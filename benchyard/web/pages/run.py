@@ -6,20 +6,23 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from benchyard.catalogue.entry import identified
 from benchyard.core.model import Outcome
 from benchyard.core.wording import duration
 from benchyard.results.attempts import RunAttempt, read_tries
-from benchyard.results.folders import LOG_FILE, RUN_FILES, run_number
+from benchyard.results.folders import LOG_FILE, PROFILE, RUN_FILES, run_number
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.web.answers import keep_fresh
 from benchyard.web.explorer import Current
 from benchyard.web.live_run import UNDER_WAY, live_steps_table
+from benchyard.web.pages.curves import picture
+from benchyard.web.pages.run_profiles import run_profiles_table
 from benchyard.web.rendering import render
 from benchyard.web.run_files import log_tail, send_file, send_log
 from benchyard.web.run_head import facts, suspicions
-from benchyard.web.run_tables import TABLES, file_address, on_page
-from benchyard.web.runs import Shown, ShownRun, case_of
+from benchyard.web.run_tables import TABLES, file_address, tables_on_page
+from benchyard.web.runs import Shown, ShownRun
 from benchyard.web.tables import DataTable, add_table
 from benchyard.web.timeline import timeline
 
@@ -77,13 +80,15 @@ def page(request: Request, explorer: Current, shown: Shown) -> Response:
         links=[*_links(shown)],
         facts=facts(explorer, shown),
         live_steps=live_steps_table(shown.entry.place) if shown.under_way else None,
-        tables={name: on_page(make(shown), _MOST_ROWS) for name, make in TABLES.items()},
+        tables=tables_on_page(shown, _MOST_ROWS),
         has_curves=shown.under_way or shown.folder.metrics.is_file(),
+        curves=picture(shown),
+        profiles=run_profiles_table(shown.entry) if _may_have_profiles(shown) else None,
         tries=_tries(shown),
         tail=tail,
         bytes_before=before,
         files=[(name, file_address(shown, name)) for name in _files(shown)],
-        **_judgement(shown.record),
+        **_judgement(shown),
     )
 
 
@@ -94,12 +99,13 @@ def _word(shown: ShownRun) -> str:
 
 
 def _links(shown: ShownRun) -> Iterator[tuple[str, str]]:
-    yield "Case", f"/case/{case_of(shown.entry)}"
+    yield "Case", f"/case/{identified(shown.entry.place.parent)}"
     yield "Record", f"/run/{shown.entry.id}.json"
 
 
-def _judgement(record: RunRecord | None) -> dict[str, Any]:
+def _judgement(shown: ShownRun) -> dict[str, Any]:
     """Return what the page says of a record, each thing in words."""
+    record = shown.record
     if record is None:
         none: Any = {"timeline": None, "failure": "", "many_attempts": False}
         return none | dict.fromkeys(("suspicions", "changed", "warnings"), ())
@@ -110,8 +116,20 @@ def _judgement(record: RunRecord | None) -> dict[str, Any]:
         "many_attempts": any(len(step.attempts) > 1 for step in record.steps),
         "suspicions": suspicions(record),
         "changed": record.changed_inputs,
-        "warnings": record.warnings,
+        "warnings": [*_other_warnings(record), *shown.notes],
     }
+
+
+def _may_have_profiles(shown: ShownRun) -> bool:
+    """Tell by the names of the outputs alone: to look for profiles takes a while."""
+    outputs = shown.record.outputs if shown.record else ()
+    return any(PROFILE in str(one.get("path")) for one in outputs)
+
+
+def _other_warnings(record: RunRecord) -> list[str]:
+    """Return the warnings without those that tell why a step is suspect: that is told before."""
+    told = [reason for step in record.steps for reason in step.suspect]
+    return [text for text in record.warnings if not any(reason in text for reason in told)]
 
 
 def _files(shown: ShownRun) -> list[str]:

@@ -6,12 +6,12 @@ from typing import cast
 
 from fastapi import APIRouter, Request, Response
 
-from benchyard.catalogue.entry import RUN, Entry, identified
-from benchyard.catalogue.formats.mindspore import MindsporeExplain
+from benchyard.catalogue.entry import RUNS, Entry, identified
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
 from benchyard.statistics.figures import plural
 from benchyard.web.explorer import Current, Explorer
+from benchyard.web.pages.entries import address_of
 from benchyard.web.rendering import (
     csv_answer,
     day_and_time,
@@ -34,7 +34,7 @@ _COLUMNS = (
     (Column("duration_s", "Took", figure=True), "-duration"),
     (Column("host", "Host"), "host"),
     (Column("commit", "Commit"), ""),
-    (Column("id", "Id"), ""),
+    (Column("id", "Id", hidden=True), ""),
 )
 RUN_COLUMNS = tuple(column for column, _ in _COLUMNS)
 #: Fields that are offered to narrow the search, with their heads.
@@ -58,19 +58,11 @@ class _Facet:
     more: int
 
 
-def href_of(entry: Entry) -> str:
-    """Return the address of an entry's page."""
-    if entry.format == MindsporeExplain.name:
-        return f"/explain/{entry.id}"
-    is_run = entry.format == RUN or entry.format.endswith("-run")
-    return f"/{'run' if is_run else 'entry'}/{entry.id}"
-
-
 def entry_row(entry: Entry) -> list[Cell]:
     """Return the cells of an entry in a list of runs."""
     return [
-        Cell(entry.title or entry.path, href=href_of(entry)),
-        Cell(entry.run, href=href_of(entry)),
+        Cell(entry.title or entry.path, href=address_of(entry)),
+        Cell(entry.run, href=address_of(entry)),
         _state(entry),
         Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
         Cell(entry.duration_s, in_seconds(entry.duration_s)),
@@ -82,7 +74,7 @@ def entry_row(entry: Entry) -> list[Cell]:
 
 def _state(entry: Entry) -> Cell:
     if entry.broken:
-        return Cell("broken", "cannot be read", href=href_of(entry), mark="bad")
+        return Cell("broken", "cannot be read", href=address_of(entry), mark="bad")
     if entry.under_way:
         return Cell("under way", mark="doubtful")
     if entry.outcome is None:
@@ -110,7 +102,7 @@ def runs_table(page: Page, search: Search) -> DataTable:
 def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
     made: list[_Facet] = []
     for field, head in _FACETS.items():
-        counts = explorer.catalogue.values(field, search.query)
+        counts = explorer.values(field, search.query)
         chosen = search.values(field)
         offered = [*chosen, *(value for value in counts if value and value not in chosen)]
         if len(offered) < 2 and not chosen:
@@ -145,8 +137,8 @@ def entry_document(entry: Entry) -> JsonObject:
     document = {name: getattr(entry, name) for name in names}
     # Mappings and tuples of the catalogue become objects and lists.
     plain = {name: _plain(value) for name, value in document.items()}
-    results = identified(entry.place.parent) if href_of(entry).startswith("/run/") else None
-    return {**plain, "root": str(entry.root), "results": results, "href": href_of(entry)}
+    results = identified(entry.place.parent) if entry.format in RUNS else None
+    return {**plain, "root": str(entry.root), "results": results, "href": address_of(entry)}
 
 
 def _plain(value: object) -> Json:
@@ -173,5 +165,5 @@ def runs(request: Request, explorer: Current, search: Asked) -> Response:
         search=search,
         hidden=hidden,
         narrowed=narrowed,
-        facets=_facets(explorer, search),
+        facets=_facets(explorer, search) if page.total else [],
     )

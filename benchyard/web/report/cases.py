@@ -14,7 +14,7 @@ from benchyard.analysis.executions import StepTry, collect, executions
 from benchyard.analysis.failure_rates import by_fragility, troubled
 from benchyard.analysis.failure_wording import executions_table, steps_table, summary
 from benchyard.core.table import Table
-from benchyard.core.wording import named_runs
+from benchyard.core.wording import named_runs, shorten_middle
 from benchyard.results.attempts import RunAttempt, try_of
 from benchyard.results.subject import about, differences, in_full, in_words, subject_of
 from benchyard.results.summary import summarize
@@ -28,6 +28,8 @@ _COLUMNS = ("n", "median", "low", "high", "cv", "min", "max", "outcomes", "left_
 _OPEN, _MOST = 150, 2000
 #: Executions in trouble that are listed, the newest of each step.
 _LISTED = 40
+#: Characters of a name in a table.
+_LONGEST_NAME = 48
 
 _Step = Mapping[str, Any]
 
@@ -82,6 +84,7 @@ class CasePart:
         subject: What was measured, in full.
         repeat: The command that measures it again.
         median_run: Number of the run that stands for all; None without measurements.
+        is_measured: Whether anything is known of any step.
     """
 
     title: str
@@ -97,11 +100,16 @@ class CasePart:
     failures: Failures
     repeat: str
     median_run: int | None
+    is_measured: bool
     runs: RunSet
 
 
-def case_part(side: str, runs: RunSet, rule: Rule) -> CasePart:
-    """Describe the runs of a case."""
+def case_part(side: str, runs: RunSet, rule: Rule, asked: Metrics) -> CasePart:
+    """Describe the runs of a case.
+
+    Args:
+        asked: The rule's metrics; it learns which there are.
+    """
     document = summarize(
         runs.title, runs.records, unfinished=runs.failed, include_suspect=rule.include_suspect
     )
@@ -120,11 +128,12 @@ def case_part(side: str, runs: RunSet, rule: Rule) -> CasePart:
             digest((s["index"], s["name"], t) for s in steps for t in s.get("advice", ()))
         ),
         suspect=tuple(_suspect(steps)),
-        values=tuple(_values(steps, rule.metrics)),
+        values=tuple(_values(steps, asked)),
         subject=Table(("Part", "Value"), rows),
         failures=_failures(runs),
         repeat=_repeat(runs),
         median_run=median_run if isinstance(median_run, int) else None,
+        is_measured=any(step.get("metrics") for step in steps),
         runs=runs,
     )
 
@@ -179,17 +188,20 @@ def _repeat(runs: RunSet) -> str:
 # -- figures
 
 
+def patterns(metrics: Sequence[str]) -> tuple[str, ...]:
+    """Return globs over the names of metrics; ``all`` is one of them."""
+    return ("*",) if ALL_METRICS in metrics else tuple(metrics)
+
+
 def _figures(steps: Sequence[_Step], metrics: Sequence[str]) -> Table:
     usual = tuple(metrics) == (DURATION,)
-    asked = ("*",) if ALL_METRICS in metrics else tuple(metrics)
-    made = Look(() if usual else asked, _COLUMNS).table(steps, str)
+    made = Look(() if usual else patterns(metrics), _COLUMNS).table(steps, _named)
     made = made.without(["Metric"] if usual else [])
     place = list(made.heads).index("Left out")
     return made if any(row[place] for row in made.rows) else made.without(["Left out"])
 
 
-def _values(steps: Sequence[_Step], metrics: Sequence[str]) -> Iterator[Values]:
-    asked = Metrics(["*"] if ALL_METRICS in metrics else list(metrics))
+def _values(steps: Sequence[_Step], asked: Metrics) -> Iterator[Values]:
     found: dict[str, list[_Step]] = {}
     for step in steps:
         for name in asked.of(step.get("metrics") or {}):
@@ -209,13 +221,17 @@ def _of_metric(name: str, steps: Sequence[_Step], room: int) -> Values:
         return Values(name, unit, None, count)
     runs = sorted({run for column in columns for run in column})
     cells = [[_raw(column.get(run)) for column in columns] for run in runs]
-    names = [step["name"] for step in steps]
+    names = [_named(step["name"]) for step in steps]
     if len(names) <= len(runs):
         rows = [[str(run), *row] for run, row in zip(runs, cells, strict=True)]
         return Values(name, unit, Table(["Run", *names], rows, names), count)
     heads = [f"Run {run}" for run in runs]
     rows = [[step, *row] for step, row in zip(names, zip(*cells, strict=True), strict=True)]
     return Values(name, unit, Table(["Step", *heads], rows, heads), count)
+
+
+def _named(name: str) -> str:
+    return shorten_middle(name, _LONGEST_NAME)
 
 
 def _raw(value: float | None) -> str:

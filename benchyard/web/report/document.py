@@ -22,7 +22,7 @@ from benchyard.results.record import RunRecord
 from benchyard.results.report_data import in_script
 from benchyard.show.export.columns import Metrics
 from benchyard.statistics.figures import plural
-from benchyard.web.report.cases import CasePart, case_part
+from benchyard.web.report.cases import CasePart, case_part, patterns
 from benchyard.web.report.comparisons import ComparisonPart, comparison_part
 from benchyard.web.report.gallery import Picture, planned
 from benchyard.web.report.records import Records, records_of
@@ -72,8 +72,10 @@ def report_of(shown: Sequence[tuple[str, RunSet]], wish: Wish | None = None) -> 
     """
     wish = wish or Wish()
     compared = comparison_part(wish.answer, wish) if wish.answer else None
-    cases = [case_part(wish.label(side), runs, wish.rule) for side, runs in shown]
-    _refuse_unknown_metrics(cases, wish)
+    asked = Metrics(patterns(wish.rule.metrics))
+    cases = [case_part(wish.label(side), runs, wish.rule, asked) for side, runs in shown]
+    if any(case.is_measured for case in cases):
+        asked.refuse_unmatched()
     records = records_of(shown, wish)
     values = _values(cases, compared, records, wish)
     html, pictures, left_out = _within_limit(values, cases, compared, wish, records)
@@ -87,17 +89,6 @@ def report_of(shown: Sequence[tuple[str, RunSet]], wish: Wish | None = None) -> 
         values["verdict"],
         compared.regressions if compared else 0,
     )
-
-
-def _refuse_unknown_metrics(cases: Sequence[CasePart], wish: Wish) -> None:
-    metrics = Metrics([one for one in wish.rule.metrics if one != ALL_METRICS])
-    for case in cases:
-        for values in case.values:
-            metrics.take(values.metric)
-    if any(case.values for case in cases):
-        return
-    if any(case.runs.records for case in cases):
-        metrics.refuse_unmatched()
 
 
 # -- contents

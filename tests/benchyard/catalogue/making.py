@@ -1,13 +1,14 @@
 """Results folders for tests of the catalogue."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchyard.core.files import write_atomically
 from benchyard.core.model import Json, Outcome, point_suffix
-from benchyard.results.folders import DONE
+from benchyard.results.folders import DONE, RUN_FILE
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record
 
 #: When run 0 of a case would begin.
@@ -31,7 +32,7 @@ def step(
 
 
 def record(run: int = 1, name: str = "tpch", **changes: Any) -> RunRecord:
-    """Return a record; ``point``, ``tags``, ``host``, ``versions`` and ``commit`` go where they belong."""
+    """Return a record; what is named like a member of its parts goes there."""
     point = changes.pop("point", {})
     began = datetime.fromtimestamp(changes.pop("started_s", FIRST_S + 60 * run), UTC)
     case = {"name": name, "title": name + point_suffix(point), "point": point}
@@ -60,3 +61,13 @@ def put_run(results: Path, run: int = 1, *, done: bool = True, **told: Any) -> P
     if done:
         write_atomically(folder / DONE, "2026-11-25T08:00:00+00:00\n")
     return folder
+
+
+def put_many(results: Path, runs: Iterable[int], **told: Any) -> None:
+    """Write many runs as fast as a copy does, not one by one to disk."""
+    for run in runs:
+        folder = results / f"run_{run}"
+        folder.mkdir(parents=True)
+        document = record(run, results.parent.name, **told).to_json()
+        (folder / RUN_FILE).write_text(json.dumps(document))
+        (folder / DONE).touch()

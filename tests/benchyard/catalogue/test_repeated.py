@@ -1,11 +1,14 @@
+import re
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from threading import Event
 
 import pytest
 
 from benchyard.catalogue.repeated import Repeated
 from benchyard.core.errors import InputError
+from tests.conftest import eventually
 
 PATIENCE_S = 30
 
@@ -34,6 +37,22 @@ def test_it_sleeps_between_rounds_and_stops_within_the_sleep() -> None:
     assert repeated.is_running
     repeated.stop()
     assert (rounds, repeated.is_running) == ([1], False)
+
+
+def test_a_thread_that_sleeps_does_not_wake_up() -> None:
+    done = Event()
+    repeated = Repeated("sleeper", lambda _: done.set())
+    repeated.start(3600)
+    assert done.wait(PATIENCE_S)
+    (thread,) = [one for one in threading.enumerate() if one.name == "sleeper"]
+    assert eventually(lambda: _switches(thread) == (Event().wait(0.2) or _switches(thread)), 30)
+    repeated.stop()
+
+
+def _switches(thread: threading.Thread) -> int:
+    """Return how often a thread gave up the processor, or had it taken away."""
+    status = Path(f"/proc/self/task/{thread.native_id}/status").read_text()
+    return sum(map(int, re.findall(r"ctxt_switches:\s*(\d+)", status)))
 
 
 def test_rounds_go_on_until_it_stops() -> None:

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_head_tells_what_was_run_where_and_how_it_ended(tmp_path: Path) -> None:
 def test_failed_step_is_told_with_its_reason(tmp_path: Path) -> None:
     step = make_step(1, "load", Outcome.FAILED)
     text = page_of(make_run(tmp_path / "results", 1, [step], outcome=Outcome.FAILED))
-    assert "step load: exit code 3" in text
+    assert "step load: exit 3" in text
     assert "ProgramFailedError" in text
 
 
@@ -233,3 +234,15 @@ def test_a_run_of_krown_shows_its_steps(tmp_path: Path) -> None:
     assert [row[1].value for row in steps_table(shown).rows] == ["step 1", "step 2"]
     assert any("measured by KROWN" in note for note in shown.notes)
     assert RunCurves(shown).between(None, None, 100)["samples"] == 5
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "svg?theme=dark&width=narrow"])
+def test_the_picture_of_the_curves_is_one(tmp_path: Path, form: str) -> None:
+    client, ident = client_of(make_run(tmp_path / "results", 1))
+    answer = client.get(f"/run/{ident}/curves.{form}")
+    assert answer.status_code == 200
+    if form == "png":
+        assert answer.content.startswith(b"\x89PNG")
+    else:
+        assert fromstring(answer.text).tag.endswith("svg")  # noqa: S314 - it is our own
+        assert "words, run 1" in answer.text

@@ -1,0 +1,81 @@
+"""What a summary of a training holds, as tables."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from benchyard.catalogue.formats.measurements import facts
+from benchyard.catalogue.mindspore.training import Scalar, Training
+from benchyard.web.explain_documents import decimal
+from benchyard.web.paging import Part
+from benchyard.web.rendering import day_and_time
+from benchyard.web.tables import Cell, Column, DataTable
+
+_SCALARS = (
+    Column("tag", "Tag", wide=True),
+    Column("values", "Values", figure=True),
+    Column("first_step", "From step", figure=True),
+    Column("last_step", "To step", figure=True),
+    Column("first", "First", figure=True),
+    Column("last", "Last", figure=True),
+    Column("min", "Min", figure=True),
+    Column("max", "Max", figure=True),
+)
+_VALUES = (
+    Column("tag", "Tag", wide=True),
+    Column("step", "Step", figure=True),
+    Column("time_s", "Time (UTC)"),
+    Column("value", "Value", figure=True),
+)
+
+
+def scalars_table(training: Training, href: str, part: Part) -> DataTable:
+    """Return a row for each tag."""
+    table = DataTable(
+        "scalars", "Scalars", _SCALARS, [], f"{href}/scalars", "The summary holds no scalars."
+    )
+    return part.of(table, [list(_tag(tag, values)) for tag, values in training.scalars.items()])
+
+
+def _tag(tag: str, values: Sequence[Scalar]) -> Iterator[Cell]:
+    numbers = [one.value for one in values]
+    known = [number for number in numbers if not math.isnan(number)] or numbers
+    yield Cell(tag)
+    yield Cell(len(values), f"{len(values):,}")
+    yield from (Cell(values[0].step), Cell(values[-1].step))
+    for number in (numbers[0], numbers[-1], min(known), max(known)):
+        yield Cell(decimal(number), f"{number:.6g}")
+
+
+def scalar_values_table(training: Training, href: str, part: Part) -> DataTable:
+    """Return a row for each value, tag by tag in the order of the file."""
+    all_values = ((tag, one) for tag, values in training.scalars.items() for one in values)
+    rows = [
+        [
+            Cell(tag),
+            Cell(one.step),
+            Cell(one.time_s, day_and_time(one.time_s)),
+            Cell(decimal(one.value), f"{one.value:.6g}"),
+        ]
+        for tag, one in islice(all_values, part.offset, part.offset + part.limit)
+    ]
+    table = DataTable("scalar-values", "Values", _VALUES, rows, f"{href}/scalar-values")
+    return part.told(table, sum(map(len, training.scalars.values())))
+
+
+def training_tables(training: Training, href: str) -> list[DataTable]:
+    """Return the tables of a page."""
+    values = scalar_values_table(training, href, Part(0, 20))
+    return [scalars_table(training, href, Part()), *([values] if values.rows else [])]
+
+
+def training_facts(training: Training) -> dict[str, str]:
+    """Return what else there is, and what could not be read."""
+    others = ", ".join(f"{count:,} {what}" for what, count in training.others.items())
+    return facts(
+        summary=training.file,
+        others=others,
+        state="being written: the last record breaks off" if training.unfinished else "",
+        problems="; ".join(training.problems),
+        values=f"{sum(map(len, training.scalars.values())):,}",
+    )

@@ -1,0 +1,210 @@
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+from benchyard.core.model import Json, Outcome
+from benchyard.results.record import ErrorRecord, RunRecord
+from tests.benchyard.analysis.comparison.conftest import BASE, failed, place, run, runs, step
+from tests.benchyard.web.site import Site
+
+HOSTILE = "<script>$x^2$</script>&“q”"
+EARLIER = "earlier/20251201T000000Z-0123456789ab"
+
+
+def subject(version: str = "3.46", host: str = "bench1") -> dict[str, Any]:
+    versions = {"SQLite": {"version": version}}
+    return {"versions": versions, "host": host, "digest": f"sha256:{version}{host}"}
+
+
+def dated(records: Sequence[RunRecord], month: int, **facts: Any) -> list[RunRecord]:
+    return [
+        replace(one, started_at=f"2026-{month:02d}-01T00:{one.run:02d}:00+00:00", **facts)
+        for one in records
+    ]
+
+
+class Shown(Site):
+    """An explorer of some results."""
+
+    def path(self, ending: str = "results") -> str:
+        [found] = [one for one in self.catalogue.cases() if one.path.endswith(ending)]
+        return f"/case/{found.id}"
+
+    def rows(self, address: str) -> list[dict[str, Any]]:
+        return self.json(address)
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Shown:
+    """Show two campaigns of a case, the older one with another version."""
+    used = {"resource_cpu_s": 0.25, "resource_memory_peak_bytes": 2.0**20}
+    new = [run(n, step(d, used=used)) for n, d in enumerate(BASE, 1)]
+    old = runs(*(1.5 * value for value in BASE))
+    place(tmp_path / "results", dated(new, 2, subject=subject()))
+    place(tmp_path / "results" / EARLIER, dated(old, 1, subject=subject("3.45")))
+    return Shown(tmp_path)
+
+
+def test_page_shows_all_that_there_is(shown: Shown) -> None:
+    page = shown.text(shown.path())
+    assert "<h1>tpch</h1>" in page
+    for part in ("steps", "history", "runs", "failures"):
+        assert f'id="{part}"' in page
+        assert f"{shown.path()}/{part}.csv" in page
+    assert "SQLite 3.46" in page
+    assert f"/compare?side={shown.path()[6:]}" in page
+    for source in re.findall(r'(?:src|srcset)="(/case/[^"]*)"', page):
+        picture = shown.client.get(source.replace("&amp;", "&"))
+        assert picture.headers["content-type"] == "image/svg+xml"
+        assert picture.status_code == 200
+
+
+def test_steps_have_medians_with_intervals(shown: Shown) -> None:
+    [row] = shown.rows(f"{shown.path()}/steps.json")
+    assert row["step"] == "load"
+    assert row["runs"] == len(BASE)
+    assert row["median"] == pytest.approx(1.0, abs=0.01)
+    assert row["low"] <= row["median"] <= row["high"]
+    assert row["median_cpu_s"] == 0.25
+    assert row["median_memory_bytes"] == 2**20
+
+
+def test_other_metrics_are_shown_by_name_and_glob(shown: Shown) -> None:
+    rows = shown.rows(f"{shown.path()}/steps.json?metric=resource_*")
+    assert {row["metric"] for row in rows} == {"resource_cpu_s", "resource_memory_peak_bytes"}
+    assert "resource_cpu_s" in shown.text(f"{shown.path()}?metric=resource_cpu_s")
+    for part in ("", "/steps.json", "/history.csv"):
+        sentence = shown.text(f"{shown.path()}{part}?metric=resource_cp_s", 422)
+        assert "resource_cpu_s" in sentence
+
+
+def test_history_tells_what_changed(shown: Shown) -> None:
+    new, old = shown.rows(f"{shown.path()}/history.json?step=load")
+    assert new["changed"] == "SQLite 3.45 and 3.46"
+    assert new["change"] == pytest.approx(1 / 1.5)
+    assert old["campaign"] == EARLIER.partition("/")[2]
+    assert old["changed"] is None
+    drawn = shown.text(f"{shown.path()}/history.svg?step=load")
+    assert "SQLite 3.45 and 3.46" in drawn
+    assert "is no step" not in drawn
+
+
+def test_hosts_are_compared_with_themselves(shown: Shown, tmp_path: Path) -> None:
+    other = runs(*(3 * value for value in BASE))
+    folder = tmp_path / "results" / "earlier" / "20260201T000000Z-0123456789ff"
+    facts = {"subject": subject(host="big"), "environment": {"host": "big"}}
+    place(folder, [replace(one, started_at="2026-01-20T00:00:00+00:00", **facts) for one in other])
+    shown.catalogue.refresh()
+    rows = shown.rows(f"{shown.path()}/history.json")
+    assert [(row["host"], row["change"]) for row in rows if row["host"] == "big"] == [("big", None)]
+    assert rows[0]["change"] == pytest.approx(1 / 1.5)
+
+
+def test_unknown_steps_and_cases_are_refused(shown: Shown) -> None:
+    assert "o step of the case is" in shown.text(f"{shown.path()}?step=none", 422)
+    shown.text(f"/case/{'0' * 16}", 404)
+    shown.text(f"/case/{'0' * 16}/history.svg", 404)
+    shown.text(f"{shown.path()}/runs.csv?offset=-1", 422)
+
+
+def test_runs_come_in_pages(tmp_path: Path) -> None:
+    place(tmp_path / "results", runs(*[1.0] * 60, subject=subject()))
+    shown = Shown(tmp_path)
+    first = shown.rows(f"{shown.path()}/runs.json")
+    rest = shown.rows(f"{shown.path()}/runs.json?offset={len(first)}")
+    assert len(first) + len(rest) == 60
+    assert not {row["run"] for row in first} & {row["run"] for row in rest}
+    assert f"{shown.path()}/runs?offset={len(first)}" in shown.text(f"{shown.path()}/runs")
+
+
+def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+    made = runs(*BASE, subject=subject())
+    made[0] = run(1, step(99.0, suspect=["it swapped"]), subject=subject())
+    made.append(run(9, failed(), subject=subject(), error=ErrorRecord("Error", HOSTILE)))
+    results = place(tmp_path / "results", made)
+    (results / "run_2" / "run.json").write_text("{}")
+    shown = Shown(tmp_path)
+    [row] = shown.rows(f"{shown.path()}/steps.json")
+    assert (row["runs"], row["left_out"]) == (6, "1 suspect, 1 failed")
+    page = shown.text(shown.path())
+    assert "run 2 is left out" in page
+    assert "1 run failed" in page
+    [trouble] = shown.rows(f"{shown.path()}/failures.json")
+    assert (trouble["troubled"], trouble["executions"]) == (1, 8)
+    by_run = {row["run"]: row for row in shown.rows(f"{shown.path()}/runs.json")}
+    assert by_run[1]["suspect_steps"] == 1
+    assert by_run[9]["outcome"] == Outcome.FAILED
+
+
+def test_only_failed_runs_are_a_page_too(tmp_path: Path) -> None:
+    place(tmp_path / "results", [run(1, failed(), subject=subject())])
+    shown = Shown(tmp_path)
+    page = shown.text(shown.path())
+    assert "1 run failed" in page
+    assert "<img" not in page
+    assert shown.client.get(f"{shown.path()}/runs.svg").status_code == 422
+
+
+def test_points_of_a_matrix_are_drawn_over_their_number(tmp_path: Path) -> None:
+    for threads in (1, 2, 10):
+        point: dict[str, Json] = {"threads": threads}
+        title = f"tpch[threads={threads}]"
+        about: dict[str, Json] = {"name": "tpch", "title": title, "point": point}
+        made = runs(*(value / threads for value in BASE), case=about, subject=subject())
+        place(tmp_path / "results" / f"threads={threads}", made)
+    shown = Shown(tmp_path)
+    case = shown.path("threads=2")
+    rows = shown.rows(f"{case}/points.json")
+    assert [row["point.threads"] for row in rows] == [1, 2, 10]
+    words = " ".join(fromstring(shown.text(f"{case}/points.svg")).itertext())  # noqa: S314
+    assert "threads" in words
+    assert "Points: medians of 8 runs" in words
+    assert 'id="points"' in shown.text(case)
+
+
+def test_hostile_names_are_texts(tmp_path: Path) -> None:
+    about: dict[str, Json] = {"name": HOSTILE, "title": HOSTILE, "description": HOSTILE}
+    made = [
+        run(n, step(d, name=HOSTILE), case=about, subject=subject(HOSTILE, HOSTILE))
+        for n, d in enumerate(BASE, 1)
+    ]
+    place(tmp_path / "results", made)
+    shown = Shown(tmp_path)
+    page = shown.text(shown.path())
+    assert "<script>$" not in page
+    assert "&lt;script&gt;$x^2$&lt;/script&gt;&amp;" in page
+    for name in ("history", "runs"):
+        for theme in ("light", "dark"):
+            text = shown.text(f"{shown.path()}/{name}.svg?theme={theme}")
+            assert "<script" not in text.lower()
+            assert "$x^2$" in " ".join(fromstring(text).itertext()).lower()  # noqa: S314
+    assert HOSTILE in shown.client.get(f"{shown.path()}/steps.csv").text.replace('""', '"')
+
+
+def test_what_changes_is_read_again(tmp_path: Path) -> None:
+    results = place(tmp_path / "results", runs(1.0, 1.0, 1.0, subject=subject()))
+    shown = Shown(tmp_path)
+    assert shown.rows(f"{shown.path()}/steps.json")[0]["median"] == 1.0
+    for one in runs(2.0, 2.0, 2.0, first=4, subject=subject()):
+        place(results, [one])
+    shown.catalogue.refresh()
+    [row] = shown.rows(f"{shown.path()}/steps.json")
+    assert (row["runs"], row["median"]) == (6, 1.5)
+
+
+def test_json_tells_the_case_and_its_summary(shown: Shown) -> None:
+    document = shown.client.get(f"{shown.path()}.json").json()
+    assert document["title"] == "tpch"
+    assert document["campaigns"] == [EARLIER.partition("/")[2]]
+    assert document["summary"]["n_runs"] == len(BASE)
+    assert document["subject"]["versions"] == {"SQLite": {"version": "3.46"}}
+
+
+def test_an_earlier_campaign_is_a_page_below_the_newest(shown: Shown) -> None:
+    page = shown.text(shown.path(EARLIER))
+    assert f'<a href="{shown.path()}">tpch</a>' in page

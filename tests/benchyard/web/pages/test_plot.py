@@ -1,0 +1,87 @@
+import io
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from PIL import Image
+
+from tests.benchyard.analysis.comparison.conftest import BASE, place, runs, titled
+from tests.benchyard.web.pages.test_case import HOSTILE, Shown
+
+
+class Plots(Shown):
+    def __init__(self, root: Path) -> None:
+        for name, factor in (("one", 1.0), ("two", 2.0)):
+            made = runs(*(factor * value for value in BASE), **titled(f"{name} {HOSTILE}"))
+            place(root / name / "results", made)
+        super().__init__(root)
+        self.one, self.two = (self.path(f"{name}/results")[6:] for name in ("one", "two"))
+
+    def words(self, status: int = 200, **query: Any) -> str:
+        answer = self.client.get("/plot.svg", params=query)
+        assert answer.status_code == status, answer.text
+        assert answer.headers["content-type"] == "image/svg+xml"
+        root = fromstring(answer.text)  # noqa: S314 - it is our own
+        return " ".join(" ".join(root.itertext()).split())
+
+
+@pytest.fixture
+def plots(tmp_path: Path) -> Plots:
+    return Plots(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["points", "bars", "strips", "ecdf"])
+def test_kinds_are_drawn(plots: Plots, kind: str) -> None:
+    assert "$x^2$" in plots.words(side=[plots.one, plots.two], kind=kind)
+
+
+def test_ratios_are_to_the_reference(plots: Plots) -> None:
+    words = plots.words(side=f"{plots.one}\n{plots.two}", kind="ratio")
+    assert "Points: ratios to one" in words
+    assert re.search(r" 2(\.0+)? ", words)
+
+
+def test_some_runs_are_drawn(plots: Plots) -> None:
+    assert "of 6 runs" in plots.words(side=f"{plots.one}@1-6")
+
+
+def test_png_is_drawn(plots: Plots) -> None:
+    answer = plots.client.get("/plot.png", params={"side": plots.one, "theme": "dark"})
+    assert Image.open(io.BytesIO(answer.content)).format == "PNG"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"metric": "duration"}, "did you mean"),
+        ({"steps": "lod"}, "no measured step is 'lod'"),
+        ({"kind": "lines"}, "takes a parameter whose values are numbers"),
+        ({"x": "threads"}, "no parameter in which these cases differ"),
+        ({"reference": "one", "kind": "bars"}, "is of --kind ratio"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(plots: Plots, query: dict[str, str], said: str) -> None:
+    assert said in plots.words(422, side=[plots.one, plots.two], **query)
+
+
+def test_wrong_values_are_refused(plots: Plots) -> None:
+    for query in ({"kind": "pie"}, {"scale": "sqrt"}, {"side": "nothing"}):
+        answer = plots.client.get("/plot.svg", params={"side": plots.one, **query})
+        assert answer.status_code == 422
+    assert plots.client.get("/plot.svg", params={"side": "0" * 16}).status_code == 404
+
+
+def test_page_keeps_what_was_chosen(plots: Plots) -> None:
+    query = {"side": plots.one, "kind": "strips", "include_suspect": "true", "scale": "log"}
+    page = plots.client.get("/plot", params=query).text
+    assert "<option selected>strips</option>" in page
+    assert "include_suspect=true" in page
+    assert "<script>$" not in page
+
+
+def test_page_without_sides_says_what_to_do(plots: Plots) -> None:
+    page = plots.client.get("/plot").text
+    assert "Choose cases or runs" in page
+    assert "<img" not in page

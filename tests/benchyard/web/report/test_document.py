@@ -1,0 +1,290 @@
+"""A report: what it says, that it is safe and the same each time, and what it leaves out."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.analysis.comparison.request import Request, answer
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.sides import Places, read_sides
+from benchyard.core.errors import InputError
+from benchyard.core.model import Outcome
+from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
+from benchyard.web.report import document
+from benchyard.web.report.comparisons import sides_of
+from benchyard.web.report.document import LIMIT, Report, report_of
+from benchyard.web.report.wish import Wish
+from tests.benchyard.analysis.comparison.conftest import (
+    BASE,
+    ENVIRONMENT,
+    WHEN,
+    place,
+    run,
+    run_set,
+    runs,
+    step,
+    titled,
+)
+
+HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m\"'&"
+
+
+def alone(records: Sequence[RunRecord], **wish: Any) -> Report:
+    return report_of([("here", run_set(records))], Wish(**wish))
+
+
+def many(count: int, **more: Any) -> list[RunRecord]:
+    return [replace(record, run=n) for n, record in enumerate(count * runs(1.0, **more), 1)]
+
+
+def of_queries(names: Sequence[str], count: int) -> list[RunRecord]:
+    """Make runs of several steps."""
+    return [
+        run(n, *(step(1.0 + n / 9, name=name, index=k) for k, name in enumerate(names, 1)))
+        for n in range(1, count + 1)
+    ]
+
+
+def compared(*folders: Path, **rule: Any) -> Report:
+    found = read_sides([*map(str, folders)], Places(Path()))
+    made = answer(found, Request(Rule(other_work=True, **rule)))
+    return report_of(sides_of(made.comparison), Wish(answer=made))
+
+
+class Reader(HTMLParser):
+    """Collects the elements of a page, and its texts outside of scripts and styles."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._inside = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside not in ("script", "style"):
+            self.text += f"{data} "
+
+
+def text_of(report: Report) -> str:
+    return re.sub(r"\s+", " ", Reader(report.html).text)
+
+
+def failing() -> StepRecord:
+    bad = Attempt(1, WHEN, 0.0, 1.0, Outcome.FAILED, (), ErrorRecord("Oops", "the disk is full"))
+    good = step(1.0, name="shaky")
+    return replace(good, attempts=(bad, replace(good.attempts[0], number=2)))
+
+
+# -- what it says
+
+
+def test_it_has_values_medians_and_intervals() -> None:
+    said = text_of(alone(runs(1.0, 1.25, 1.5, 1.75, 2.0, 2.125)))
+    assert "6 finished runs of 1 step; nothing left out; nothing suspect" in said
+    assert "1.62 s" in said
+    assert "1 1 2 1.25 3 1.5 4 1.75 5 2 6 2.125" in said
+    assert "95 % interval of the median" in said
+
+
+def test_it_says_what_repeats_it_and_what_was_measured() -> None:
+    report = alone(runs(*BASE, **titled("a b[c=1]"), collector={"interval_s": 0.5}))
+    said = text_of(report)
+    assert "benchyard run --new --runs 8 --interval 0.5 -- 'a b[c=1]'" in said
+    assert "Zen" in said
+    assert "17.18 GB" in said
+    assert "SQLite 3.46" in said
+
+
+def test_it_has_the_digest_of_each_record_and_of_all(tmp_path: Path) -> None:
+    results = place(tmp_path / "results", runs(*BASE[:3]))
+    [side] = read_sides([str(results)], Places(Path()))
+    report = report_of([(side.name, one) for one in side.cases.values()])
+    lines = [
+        f"{hashlib.sha256((results / f'run_{n}' / 'run.json').read_bytes()).hexdigest()}"
+        f"  tpch/run_{n}/run.json"
+        for n in (1, 2, 3)
+    ]
+    assert "\n".join(lines) in report.html
+    whole = hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+    assert report.records_digest == f"sha256:{whole}"
+    assert report.html.count(whole) == 2
+
+
+def test_suspect_and_left_out_executions_are_told() -> None:
+    records = [*runs(*BASE), run(9, step(7.0, suspect=["the host swapped"]))]
+    said = text_of(alone(records))
+    assert "1 execution left out; 1 suspect" in said
+    assert "Load, run 9: the host swapped" in said
+    assert "left out of all figures" in said
+    taken = text_of(alone(records, rule=Rule(include_suspect=True)))
+    assert "counted all the same" in taken
+
+
+def test_failures_and_retries_are_told() -> None:
+    broken = run(3, step(name="load", outcome=Outcome.FAILED))
+    said = text_of(alone([run(1, failing()), run(2, failing()), broken]))
+    assert "the disk is full" in said
+    assert "1 run failed" in said
+    assert "Nothing failed" in text_of(alone(runs(*BASE)))
+
+
+def test_what_differs_between_runs_is_marked() -> None:
+    other = {**ENVIRONMENT, "kernel": "Linux-6.13"}
+    report = alone([*runs(1.0, 2.0), *runs(3.0, first=3, environment=other)])
+    assert "Linux-6.12 (tpch runs 1-2); Linux-6.13 (tpch run 3)" in text_of(report)
+    [row] = [line for line in report.html.splitlines() if "Linux-6.13" in line]
+    assert row.startswith('<tr class="doubtful">')
+
+
+def test_doubts_about_the_testbed_are_told() -> None:
+    doubt = {"check": "turbo", "status": "warn", "finding": "it is on", "advice": "turn it off"}
+    said = text_of(alone(runs(1.0, 2.0, preflight=(doubt,))))
+    assert "turbo 2 runs it is on turn it off" in said
+
+
+def test_a_comparison_begins_with_its_verdict(tmp_path: Path) -> None:
+    old = place(tmp_path / "old", runs(*BASE))
+    new = place(
+        tmp_path / "new",
+        runs(*[2 * value for value in BASE], environment={**ENVIRONMENT, "kernel": "x"}),
+    )
+    report = compared(old, new)
+    assert report.verdict.startswith("1 regression; 1 comparison at the 1 % level")
+    assert report.regressions == 1
+    said = text_of(report)
+    assert said.index("1 regression") < said.index("Each step on both sides")
+    assert "2 times slower" in said
+    assert "kernel: baseline Linux-6.12, candidate x" in said
+    assert f"{new} against {old}" in said
+    assert report.pictures == 7  # the ratio, and points, timeline and strips of each side
+
+
+def test_steps_and_metrics_may_be_chosen() -> None:
+    records = of_queries(["q1", "q2"], 6)
+    html = alone(records, rule=Rule(steps=("q2",))).html
+    assert "<td>Q2</td>" in html
+    assert "<td>Q1</td>" not in html
+    used = [run(n, step(1.0, used={"resource_cpu_s": float(n)})) for n in range(1, 7)]
+    assert "Values of every run: resource_cpu_s (s)" in text_of(
+        alone(used, rule=Rule(("resource_*",)))
+    )
+    with pytest.raises(InputError, match="no metric is 'nonsense'"):
+        alone(used, rule=Rule(("nonsense",)))
+
+
+def test_runs_of_something_else_are_named() -> None:
+    one = replace(
+        run_set(runs(*BASE)), others=tuple(runs(1.0, first=20, **titled("tpch", hash="c")))
+    )
+    said = text_of(report_of([("here", one)]))
+    assert "run 20 measured something else (files of the case" in said
+
+
+def test_runs_that_all_failed_have_a_report() -> None:
+    report = alone([run(1, step(name="load", outcome=Outcome.FAILED))])
+    assert "0 finished runs" in text_of(report)
+
+
+# -- safe, and the same
+
+
+def test_hostile_texts_are_texts() -> None:
+    records = [
+        run(
+            n,
+            replace(step(1.0 + n, suspect=[HOSTILE]), name=HOSTILE, id=HOSTILE),
+            **titled(HOSTILE),
+            resources={HOSTILE: {"version": HOSTILE}},
+            environment={"host": HOSTILE, "kernel": HOSTILE},
+            preflight=({"check": HOSTILE, "status": "warn", "finding": HOSTILE},),
+        )
+        for n in range(1, 8)
+    ]
+    report = alone(records, title=HOSTILE, command=HOSTILE, rule=Rule(include_suspect=True))
+    scripts = [attributes for tag, attributes in Reader(report.html).elements if tag == "script"]
+    assert scripts == [{"type": "application/json", "id": "benchyard-report"}]
+    assert "\u202e" not in report.html
+    assert "\x1b" not in report.html
+    assert "alert(1)" in Reader(report.html).text
+
+
+def test_it_loads_and_sends_nothing() -> None:
+    elements = Reader(alone(runs(*BASE)).html).elements
+    policy = [a["content"] for tag, a in elements if a.get("http-equiv") and tag == "meta"]
+    assert str(policy[0]).startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+    assert not [a for _, a in elements if "src" in a or "style" in a or "onclick" in a]
+    assert {str(a["href"])[0] for _, a in elements if "href" in a} <= {"#"}
+
+
+def test_ids_are_unique() -> None:
+    shown = [(name, run_set(runs(*BASE, **titled(name)))) for name in ("a", "b", "c")]
+    ids = re.findall(r' id="([^"]+)"', report_of(shown).html)
+    assert len(ids) == len(set(ids)) > 3
+
+
+def test_the_same_results_give_the_same_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    assert alone(runs(*BASE)).html == alone(runs(*BASE)).html
+    assert "Made " not in text_of(alone(runs(*BASE))).replace("Made by", "")
+
+
+def test_a_date_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert "Made 1970-01-02 00:00 UTC" in text_of(alone(runs(*BASE)))
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "tomorrow")
+    with pytest.raises(InputError, match="SOURCE_DATE_EPOCH='tomorrow' is no number"):
+        alone(runs(*BASE))
+
+
+# -- within its limit
+
+
+def test_many_values_are_folded_and_too_many_stand_in_the_data() -> None:
+    some = alone(many(160))
+    assert "<details><summary>Values of every run: duration_s (s), 160 values" in some.html
+    more = alone(of_queries([f"q{n}" for n in range(100)], 21))
+    assert "2,100 values are more than a page shows" in text_of(more)
+    assert len(more.html.encode()) <= LIMIT
+
+
+def test_pictures_that_do_not_fit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = [(name, run_set(runs(*BASE, **titled(name)))) for name in ("a", "b", "c")]
+    whole = report_of(shown)
+    assert (whole.pictures, whole.left_out) == (9, 0)
+    bare = len(re.sub(r"<figure.*?</figure>", "", whole.html, flags=re.DOTALL).encode())
+    monkeypatch.setattr(document, "LIMIT", bare + 8000)
+    fewer = report_of(shown)
+    assert fewer.pictures + fewer.left_out == 9
+    assert fewer.left_out > 0
+    assert fewer.html.count("<figure") == fewer.pictures
+    assert f"{fewer.left_out} pictures are left out" in text_of(fewer)
+    assert len(fewer.html.encode()) <= bare + 8000
+
+
+def test_what_cannot_fit_is_a_sentence_with_a_smaller_choice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = [
+        run(n, step(1.0, used={f"m{k}": n * k / 7 for k in range(200)})) for n in range(1, 40)
+    ]
+    lean = len(alone(records, kept=("duration_s",)).html.encode())
+    monkeypatch.setattr(document, "LIMIT", lean)
+    with pytest.raises(InputError, match="--keep duration_s keeps the times alone"):
+        alone(records)
+    monkeypatch.setattr(document, "LIMIT", 5000)
+    with pytest.raises(InputError, match="name fewer cases, or some of the runs"):
+        alone(records)

@@ -1,0 +1,44 @@
+"""Axes: every value lies on them, and their numbers are round and few."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel, Series
+from benchyard.web.report.scales import axis_of
+
+VALUES = st.lists(st.floats(1e-9, 1e12), min_size=1, max_size=20)
+
+
+def chart(values: list[float], *, log: bool, kind: Kind = Kind.POINTS) -> Chart:
+    marks = tuple(Mark(0, value) for value in values)
+    panel = Panel("", (Series(0, marks),), ("row",))
+    return Chart(kind, "t", "time", "s", (panel,), ("",), log_values=log)
+
+
+@given(VALUES, st.booleans())
+def test_every_value_lies_on_the_axis(values: list[float], log: bool) -> None:
+    made = chart(values, log=log)
+    axis = axis_of(made, made.panels[0], 100, 700)
+    assert all(99 <= axis(value) <= 701 for value in values)
+    ticks = axis.ticks()
+    assert len(ticks) <= 12
+    assert all(99 <= axis(tick) <= 701 for tick in ticks)
+    assert ticks == sorted(set(ticks))
+
+
+def test_numbers_are_round() -> None:
+    made = chart([0.0, 37.0], log=False)
+    assert axis_of(made, made.panels[0], 0, 1).ticks() == [0, 10, 20, 30]
+    made = chart([0.01, 3.0], log=True)
+    assert axis_of(made, made.panels[0], 0, 1).ticks() == [0.01, 0.1, 1.0]
+
+
+def test_a_ratio_shows_where_one_is() -> None:
+    made = chart([7.0, 9.0], log=True, kind=Kind.RATIO)
+    assert axis_of(made, made.panels[0], 0, 100)(1.0) >= 0
+
+
+def test_negative_values_have_an_axis() -> None:
+    made = chart([-5.0, -2.0], log=False)
+    axis = axis_of(made, made.panels[0], 0, 100)
+    assert 0 <= axis(-5.0) < axis(-2.0) <= 100

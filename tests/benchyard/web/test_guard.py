@@ -1,0 +1,124 @@
+"""Who may look, under which name, and that nothing is changed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.core.errors import InputError
+from benchyard.web.app import make_app
+from benchyard.web.explorer import Explorer
+from benchyard.web.serving import LOOPBACK, check_token, is_loopback, names_of, read_token
+
+TOKEN = "correct horse battery"
+
+
+def client(root: Path, **settings: Any) -> TestClient:
+    made = make_app(Explorer(Catalogue([root], root / "index.sqlite"), **settings))
+    return TestClient(made, base_url="http://localhost:8765", follow_redirects=False)
+
+
+def test_without_a_token_everybody_may_look(tmp_path: Path) -> None:
+    assert client(tmp_path).get("/").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/runs.json", "/openapi.json", "/no/such", "/run/x"])
+def test_without_the_right_token_nobody_sees_anything(tmp_path: Path, path: str) -> None:
+    asking = client(tmp_path, token=TOKEN)
+    for headers in (
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Cookie": f"benchyard={TOKEN}"},
+        {"Cookie": 'benchyard="'},
+    ):
+        refused = asking.get(path, headers=headers)
+        assert refused.status_code == 401
+        assert refused.headers["WWW-Authenticate"] == "Bearer"
+        assert str(tmp_path) not in refused.text
+    assert asking.get(f"{path}?token=é").status_code == 401
+
+
+def test_the_token_is_taken_as_a_header(tmp_path: Path) -> None:
+    asked = client(tmp_path, token=TOKEN).get("/", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert asked.status_code == 200
+
+
+def test_the_token_in_the_address_becomes_a_cookie_and_leaves_the_address(tmp_path: Path) -> None:
+    asking = client(tmp_path, token=TOKEN)
+    answer = asking.get("/runs", params={"q": "a b", "token": TOKEN})
+
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/runs?q=a+b"
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert TOKEN not in cookie
+    assert asking.get("/runs?q=a+b").status_code == 200
+
+
+def test_the_way_back_stays_on_this_host(tmp_path: Path) -> None:
+    answer = client(tmp_path, token=TOKEN).get(f"http://localhost//evil.invalid/?token={TOKEN}")
+    assert answer.headers["location"] == "/evil.invalid/"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8765", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:1", 200),
+        ("LOCALHOST", 200),
+        ("rebound.invalid:8765", 421),
+        ("localhost.invalid", 421),
+        ("127.0.0.1.invalid", 421),
+        ("", 421),
+    ],
+)
+def test_on_loopback_only_this_hosts_names_count(tmp_path: Path, host: str, status: int) -> None:
+    asking = client(tmp_path, host_names=names_of(LOOPBACK))
+    assert asking.get("/", headers={"Host": host}).status_code == status
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_nothing_is_changed(tmp_path: Path, method: str) -> None:
+    answer = client(tmp_path).request(method, "/runs")
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "GET, HEAD"
+
+
+def test_head_is_get_without_the_body(tmp_path: Path) -> None:
+    asking = client(tmp_path)
+    got, head = asking.get("/cases"), asking.head("/cases")
+    assert head.content == b""
+    assert head.headers["content-length"] == got.headers["content-length"]
+
+
+@pytest.mark.parametrize("path", ["/", "/runs.json", "/nothing", "/static/explorer.css"])
+def test_every_answer_has_the_safety_headers(tmp_path: Path, path: str) -> None:
+    headers = client(tmp_path).get(path).headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("token", ["", "short", "x" * 15, "schlüssel" * 3, "a\nb" * 8])
+def test_a_token_that_could_be_guessed_or_be_no_header_is_refused(token: str) -> None:
+    with pytest.raises(InputError, match="16 or more ASCII"):
+        check_token(token, "--token")
+
+
+def test_a_token_file_holds_a_token(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(f"{TOKEN}\n")
+    assert read_token(file) == TOKEN
+    file.write_bytes(b"\xff" * 20)
+    with pytest.raises(InputError, match="cannot read the token"):
+        read_token(file)
+
+
+def test_loopback_is_told_from_other_addresses() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "192.0.2.1", "bench-01")))  # noqa: S104

@@ -1,0 +1,148 @@
+"""What an address asks, and what cannot be meant."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchyard.catalogue.query import Condition, Operator
+from benchyard.core.errors import InputError
+from benchyard.web.searching import condition
+from tests.benchyard.catalogue.making import put_run
+from tests.benchyard.web.site import Site
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter", "operator", "value"),
+    [
+        ("threads>=4", "threads", Operator.AT_LEAST, 4),
+        ("threads = 4", "threads", Operator.IS, 4),
+        ("scale<0.1", "scale", Operator.LESS, 0.1),
+        ("scale<=1e3", "scale", Operator.AT_MOST, 1000.0),
+        ("load.file!=a=b", "load.file", Operator.IS_NOT, "a=b"),
+        ("system~SQL", "system", Operator.CONTAINS, "SQL"),
+        ("cold=true", "cold", Operator.IS, True),
+        ("name=", "name", Operator.IS, ""),
+        ("big=99999999999999999999", "big", Operator.IS, "99999999999999999999"),
+    ],
+)
+def test_conditions(text: str, parameter: str, operator: Operator, value: Any) -> None:
+    found = condition(text)
+    assert found == Condition(parameter, operator, value)
+    assert type(found.value) is type(value)
+
+
+@given(st.text())
+def test_any_text_is_a_condition_or_a_sentence(text: str) -> None:
+    try:
+        assert condition(text).parameter
+    except InputError as error:
+        assert "write NAME=VALUE" in str(error)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    root = tmp_path_factory.mktemp("searched")
+    for threads in (1, 2, 4):
+        results = root / "spin" / "results" / f"threads={threads}"
+        for run in range(1, 6):
+            host = f"bench-{run % 2}"
+            put_run(results, run, name="spin", point={"threads": threads}, host=host, tags=["a&b"])
+    put_run(root / "load" / "results", name="load", outcome="failed", done=False)
+    return Site(root)
+
+
+def test_conditions_hold_together(site: Site) -> None:
+    found = site.json("/runs.json?param=threads%3E%3D2&host=bench-1&case=spin")
+    assert found["total"] == 6
+    assert {entry["point"]["threads"] for entry in found["entries"]} == {2, 4}
+
+
+def test_pages_lead_through_all_rows_and_back(site: Site) -> None:
+    seen: list[str] = []
+    after = ""
+    while after is not None:
+        page = site.json(f"/runs.json?limit=5&after={after}")
+        seen += [entry["id"] for entry in page["entries"]]
+        after = page["next"]
+    assert len(seen) == len(set(seen)) == 16
+    first = site.json("/runs.json?limit=5")
+    second = site.json(f"/runs.json?limit=5&after={first['next']}")
+    back = site.json(f"/runs.json?limit=5&after={second['previous']}")
+    assert back["entries"] == first["entries"]
+
+
+def test_the_page_narrows_sorts_and_goes_on_by_links(site: Site) -> None:
+    page = site.page("/runs?host=bench-1&limit=5")
+    assert 'href="?host=bench-1&amp;limit=5&amp;sort=title"' in page
+    assert 'aria-sort="descending"' in page
+    assert ">Next</a>" in page
+    assert 'href="?limit=5&amp;host=bench-1&amp;host=bench-0"' not in page
+    assert "tag=a%26b" in page
+    assert 'href="?limit=5"' in page  # takes the host out again
+
+
+def test_the_csv_holds_what_the_page_shows(site: Site) -> None:
+    page = site.page("/runs?case=load")
+    assert "/runs.csv?case=load" in page
+    lines = site.text("/runs.csv?case=load").splitlines()
+    assert lines[0].startswith("case,run,outcome,started_s")
+    assert len(lines) == 2
+
+
+def test_cases_are_listed_in_every_order(site: Site) -> None:
+    found = site.json("/cases.json?sort=title")
+    titles = [case["title"] for case in found["cases"]]
+    assert titles == sorted(titles)
+    assert found["total"] == 4
+    assert site.json("/cases.json?limit=3&offset=3")["cases"][0]["title"] == "spin[threads=1]"
+    assert site.json("/cases.json?q=load")["total"] == 1
+    assert "spin[threads=4]" in site.page("/cases?sort=-runs")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("limit=abc", "limit=abc: "),
+        ("limit=0", "limit=0: "),
+        ("offset=-1", "offset=-1: "),
+        ("sort=x", "no order by"),
+        ("sort=tittle", "title"),
+        ("param=threads", "write NAME=VALUE"),
+        ("since=soon&sort=x", "is no date"),
+        ("after=nonsense", ""),
+        ("state=x", "state=x: "),
+    ],
+)
+def test_what_cannot_be_meant_is_one_sentence(site: Site, query: str, sentence: str) -> None:
+    answer = site.client.get(f"/runs.json?{query}")
+    assert answer.status_code == 422
+    assert sentence in answer.json()["error"]
+    page = site.page(f"/runs?{query}", 422)
+    assert "Traceback" not in page
+
+
+def test_all_wrong_values_are_told_at_once(site: Site) -> None:
+    error = site.client.get("/runs.json?sort=x&param=a&since=soon").json()["error"]
+    assert all(part in error for part in ("sort:", "param:", "no date"))
+
+
+def test_forms_send_empty_fields_that_ask_nothing(site: Site) -> None:
+    empty = "q=&param=&since=&until=&host=&state=&case="
+    assert site.json(f"/runs.json?{empty}")["total"] == 16
+
+
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    name = '<script>alert(1)</script>"&\u202e\x1b[31m'
+    put_run(tmp_path / "x" / "results", name=name, host="<b>host</b>", tags=["'><i>"])
+    site = Site(tmp_path)
+    for address in ("/", "/runs", "/cases", "/runs?q=%3Cscript%3E", "/runs?host=%3Cb%3E"):
+        page = site.page(address)
+        assert "<script>alert" not in page
+        assert "<b>" not in page
+        assert "<i>" not in page
+        assert "\u202e" not in page
+        assert "\x1b" not in page
+    assert site.json("/runs.json")["entries"][0]["case"] == name

@@ -1,0 +1,85 @@
+"""Whatever is asked, the answer is a page or a document, and never a fault of ours."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.core.errors import RecordError
+from benchyard.web.app import make_app
+from benchyard.web.explorer import Explorer
+from tests.benchyard.catalogue.making import put_run
+from tests.benchyard.web.site import Site
+
+
+def test_what_is_not_there_is_a_page_or_a_document(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    assert "There is nothing at this address." in site.page("/nowhere", 404)
+    assert site.client.get("/nowhere.json").json() == {"error": "there is nothing at this address"}
+    by_accept = site.client.get("/nowhere", headers={"Accept": "application/json"})
+    assert by_accept.json() == {"error": "there is nothing at this address"}
+    assert site.text("/nowhere.csv", 404) == "there is nothing at this address\n"
+
+
+def broken_app(root: Path) -> FastAPI:
+    app = make_app(Explorer(Catalogue([root], root / "index.sqlite")))
+
+    def fails(kind: str) -> None:
+        if kind == "record":
+            raise RecordError("run.json is <damaged>")
+        raise RuntimeError("a secret of the program")
+
+    app.add_api_route("/fails/{kind}", fails, methods=["GET"])
+    return app
+
+
+def test_a_fault_of_ours_tells_nothing_of_the_inside(tmp_path: Path) -> None:
+    asking = TestClient(broken_app(tmp_path), raise_server_exceptions=False)
+    answer = asking.get("/fails/program")
+    assert answer.status_code == 500
+    assert "fault of Benchyard" in answer.text
+    assert "secret" not in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_a_deliberate_error_is_its_sentence(tmp_path: Path) -> None:
+    answer = TestClient(broken_app(tmp_path)).get("/fails/record")
+    assert answer.status_code == 404
+    assert "Run.json is &lt;damaged&gt;." in answer.text
+
+
+def test_the_api_page_lists_what_openapi_offers(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    page = site.page("/api")
+    assert all(path in page for path in site.json("/openapi.json")["paths"])
+
+
+@pytest.mark.slow
+def test_no_query_that_the_api_describes_or_forbids_is_a_fault(tmp_path: Path) -> None:
+    for run in (1, 2, 3):
+        put_run(tmp_path / "tpch" / "results", run, point={"threads": run})
+    app = make_app(Explorer(Catalogue([tmp_path], tmp_path / "index.sqlite")))
+    schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app)
+
+    for operation in schema.get_all_operations():
+        _ask(operation.ok().as_strategy())
+
+
+def _ask(cases: Any) -> None:
+    @settings(
+        max_examples=15,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases)
+    def ask(case: Any) -> None:
+        assert case.call().status_code < 500, case.as_curl_command()
+
+    ask()

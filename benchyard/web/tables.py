@@ -67,15 +67,17 @@ class Ticks:
     Args:
         values: What each row stands for: the id of a case or run.
         boxes: Parameter in the address, and head, of each box of a row.
+        button: What is done with those that are ticked.
     """
 
     values: Sequence[str]
     boxes: Sequence[tuple[str, str]] = (("side", "Compare"),)
+    button: str = "Compare what is ticked"
 
     @classmethod
     def of_runs(cls, ids: Sequence[str]) -> "Ticks":
         """Return boxes for two sides, each of all runs that are ticked for it."""
-        return cls(ids, (("a", "Baseline"), ("b", "Candidate")))
+        return cls(ids, (("a", "A"), ("b", "B")), "Compare B with A")
 
 
 @dataclass(frozen=True, slots=True)

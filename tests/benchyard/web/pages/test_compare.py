@@ -58,7 +58,7 @@ def told(page: str) -> str:
 
 
 def command_of(page: str) -> list[str]:
-    found = re.search("<pre>(.*?)</pre>", page, re.DOTALL)
+    found = re.search("<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
     assert found
     words = shlex.split(unescape(found[1]))
     assert words[:2] == ["benchyard", "compare"]

@@ -21,6 +21,7 @@ PROGRAMS = (
     "local_store",
     pytest.param("publish_azure", marks=pytest.mark.requires("azurite")),
     "publish_datastore",
+    "report",
     "sampler",
     "spool",
     "statistics_power",

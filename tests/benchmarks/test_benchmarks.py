@@ -14,7 +14,9 @@ from tests.databases import empty_database
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = (
+    "catalogue",
     "counters",
+    "explorer_curves",
     "graph",
     "local_store",
     pytest.param("publish_azure", marks=pytest.mark.requires("azurite")),

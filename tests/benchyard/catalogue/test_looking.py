@@ -12,9 +12,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from benchyard.catalogue.catalogue import Catalogue, index_of
+from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import Entry, identified
 from benchyard.catalogue.formats.record import Record, read_facts
+from benchyard.catalogue.opening import index_of
 from benchyard.catalogue.query import Query
 from benchyard.results.attempts import note_began
 from benchyard.results.layout import begin_run
@@ -235,6 +236,7 @@ import os, sys
 from pathlib import Path
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.formats.record import Record, read_facts
+from benchyard.catalogue.opening import index_of
 from benchyard.catalogue.query import Query
 if os.getuid() == 0:
     os.seteuid(65534)
@@ -402,7 +404,6 @@ def test_who_stops_does_not_wait_for_another_process_that_looks(
 def test_an_index_that_is_overwritten_while_it_is_open_is_made_anew(lab: Path) -> None:
     catalogue = looked(lab)
     (lab.parent / "index.sqlite").write_bytes(b"nothing of use" * 9999)
-    catalogue.refresh()
     assert catalogue.page(Query()).total == 3
 
 

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.benchyard.catalogue.formats.samples import write, write_all
 from tests.conftest import process
 from tests.exploring import Surfer, crawl, serving, surfing
 
@@ -64,6 +65,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for case in cases:
         command = [program, "run", case, "--direct", "--cooldown", "0", "--runs", "6"]
         subprocess.run(command, check=False, capture_output=True)
+    write_all(root / "others")
+    write(root, "others/<i>.folded", b"<script>alert(1)</script>;<b>load</b> 3\n")
     return root
 
 
@@ -82,6 +85,7 @@ def pages(explorer: str) -> dict[str, list[str]]:
 
 def test_links_lead_to_every_kind_of_page(pages: dict[str, list[str]]) -> None:
     expected = {"/", "/runs", "/cases", "/failures", "/testbeds", "/run/ID", "/case/ID"}
+    expected |= {"/entries", "/entry/ID", "/entry/ID/flame", "/profiles/difference"}
     assert expected <= set(pages)
 
 

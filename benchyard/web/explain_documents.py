@@ -107,7 +107,7 @@ def sample_document(
 
 
 def _inference(entry_id: str, told: Prediction, explainer: str) -> JsonObject:
-    maps = (one for one in told.saliency if explainer in ("", one.explainer))
+    maps = (one for one in told.saliency if one.path and explainer in ("", one.explainer))
     return {
         "label_id": told.label,
         "label": told.name,

@@ -37,6 +37,8 @@ _Offset = Annotated[int, Query(ge=0, le=2**31, description="Entries to skip.")]
 _Limit = Annotated[int, Query(ge=1, le=1000)]
 #: Rows of scores that a page shows.
 _MOST_SCORES = 100
+#: Labels of a sample that it shows.
+_MOST_LABELS = 50
 _KINDS = {"TP": "good", "FP": "bad", "FN": "doubtful"}
 _SORTS_OF_ALL = {
     "": "as in the file",
@@ -103,12 +105,14 @@ def jobs(explorer: Current, offset: _Offset = 0, limit: _Limit = 10) -> Response
     return json_answer({**place, "explain_jobs": found})
 
 
+@router.get("/explain/{entry_id}.json", include_in_schema=False)
 @router.get("/explain-jobs/{entry_id}", summary="What an explain job is about")
 def job(entry: _Found, loaded: _Loaded) -> Response:
     """Answer with names, counts and what could not be read."""
     return json_answer(job_document(entry, loaded))
 
 
+@router.get("/explain/{entry_id}/samples.json", include_in_schema=False)
 @router.get("/explain-jobs/{entry_id}/samples", summary="Samples of an explain job")
 def samples(entry: _Found, loaded: _Loaded, asked: _Asked) -> Response:
     """Answer with samples: labels, probabilities, and where their pictures are."""
@@ -253,6 +257,7 @@ def page(request: Request, entry: _Found, loaded: _Loaded, asked: _Asked) -> Res
         cards=_cards(loaded),
         total=len(chosen),
         explainers=explainers,
+        most_labels=_MOST_LABELS,
         samples=[_shown(entry, one, loaded, explainers) for one in shown],
         pages=_pages(asked.offset, asked.limit, len(chosen), asked.at),
         scores=on_page(scores_table(entry, loaded), _MOST_SCORES),
@@ -280,14 +285,14 @@ def _explainers(job: ExplainJob, shown: Sequence[Sample]) -> list[str]:
 def _shown(
     entry: Entry, sample: Sample, job: ExplainJob, explainers: Sequence[str]
 ) -> tuple[Sample, str, list[_Row]]:
-    """Return a sample, the address of its picture, and a row for each of its labels."""
-    told = sample.predictions(job.metadata.labels)
+    """Return a sample, the address of its picture, and a row for each of its first labels."""
+    told = sample.predictions(job.metadata.labels)[:_MOST_LABELS]
     rows = [_row(entry, one, explainers) for one in told]
     return sample, image_address(entry.id, sample.image), rows
 
 
 def _row(entry: Entry, told: Prediction, explainers: Sequence[str]) -> _Row:
-    paths = {one.explainer: image_address(entry.id, one.path) for one in told.saliency}
+    paths = {one.explainer: image_address(entry.id, one.path) for one in told.saliency if one.path}
     layers = told.occlusion.layers if told.occlusion else ()
     return _Row(
         told.name,

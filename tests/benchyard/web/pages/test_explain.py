@@ -80,6 +80,14 @@ def test_a_job_tells_what_it_is_about(client: Any, address: str) -> None:
     assert told["problems"] == []
 
 
+def test_the_page_has_json_beside_it(client: Any, address: str) -> None:
+    page = address.replace("-jobs", "")
+    assert asked(client, f"{page}.json") == asked(client, address)
+    assert asked(client, f"{page}/samples.json?limit=1") == asked(
+        client, f"{address}/samples?limit=1"
+    )
+
+
 @pytest.mark.parametrize(
     ("query", "ids"),
     [

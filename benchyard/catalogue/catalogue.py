@@ -6,7 +6,7 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -17,11 +17,11 @@ from benchyard import __version__
 from benchyard.catalogue import reading
 from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
 from benchyard.catalogue.formats import FORMATS
-from benchyard.catalogue.index import Index, fact
+from benchyard.catalogue.index import NO_USE, Index, LookStoppedError, fact
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.scan import Scan
 from benchyard.catalogue.watch import Watcher
-from benchyard.core.errors import InputError, NotFoundError
+from benchyard.core.errors import BenchyardError, InputError, NotFoundError
 from benchyard.core.places import home
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,15 @@ _READERS = " ".join((__version__, *(one.name for one in FORMATS)))
 _MOST_REMEMBERED = 256
 #: A watcher is waited for so long.
 _FIRST_LOOK_SECONDS = 2.0
-_DAMAGED = ("malformed", "not a database", "no such table", "no such column")
+_DAMAGED = (NO_USE, "malformed", "not a database", "no such table", "no such column")
+
+
+#: Asked by a look whether it shall end.
+Stopped = Callable[[], bool]
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,7 @@ class Catalogue:
 
     # -- looking
 
-    def refresh(self, stopped: Callable[[], bool] = lambda: False) -> None:
+    def refresh(self, stopped: Stopped = _never) -> None:
         """See what is new, changed and gone.
 
         Args:
@@ -87,22 +95,20 @@ class Catalogue:
         """
         self._look(Scan.everywhere, stopped)
 
-    def refresh_folders(self) -> None:
+    def refresh_folders(self, stopped: Stopped = _never) -> None:
         """See what is new and gone, but not what changed inside of runs and files."""
-        self._look(Scan.in_folders)
+        self._look(Scan.in_folders, stopped)
 
-    def refresh_around(self, paths: Iterable[Path]) -> None:
+    def refresh_around(self, paths: Iterable[Path], stopped: Stopped = _never) -> None:
         """See what changed in the folders of these paths, and wherever another look is due."""
-        self._look(lambda scan: scan.around(paths))
+        self._look(lambda scan: scan.around(paths), stopped)
 
-    def refresh_due(self) -> None:
+    def refresh_due(self, stopped: Stopped = _never) -> None:
         """See how runs under way went on, and look again at what had just changed."""
         if self._ask(Scan.is_due):
-            self._look(Scan.where_due)
+            self._look(Scan.where_due, stopped)
 
-    def _look(
-        self, how: Callable[[Scan], None], stopped: Callable[[], bool] = lambda: False
-    ) -> None:
+    def _look(self, how: Callable[[Scan], None], stopped: Stopped) -> None:
         with self._lock:
             self._looking += 1
         try:
@@ -111,8 +117,8 @@ class Catalogue:
             with self._lock:
                 self._looking -= 1
 
-    def _look_once(self, how: Callable[[Scan], None], stopped: Callable[[], bool]) -> None:
-        with self._index.looking() as connection:
+    def _look_once(self, how: Callable[[Scan], None], stopped: Stopped) -> None:
+        with suppress(LookStoppedError), self._index.looking(stopped) as connection:
             how(Scan(connection, self.roots, FORMATS, stopped))
 
     def folders(self) -> dict[Path, int]:
@@ -298,7 +304,7 @@ class Catalogue:
             return ask()
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
-                raise
+                raise self._trouble(error) from error
         self.refresh()
         return ask()
 
@@ -308,10 +314,14 @@ class Catalogue:
             work()
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
-                raise
+                raise self._trouble(error) from error
             logger.warning("%s was damaged, and is made anew", self._index.path)
             self._index.make_anew()
             work()
+
+    def _trouble(self, error: sqlite3.DatabaseError) -> BenchyardError:
+        path = self._index.path
+        return BenchyardError(f"the index {path} cannot be used: {error}; it may be removed")
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:

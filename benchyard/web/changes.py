@@ -8,6 +8,8 @@ from dataclasses import replace
 from benchyard.analysis.regressions import PREVIOUS, Baseline, Looked
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.errors import BenchyardError
+from benchyard.core.files import shown
+from benchyard.core.wording import printable
 from benchyard.results.campaigns import EARLIER
 
 #: Of a case with more runs the records take too long to read for a glance at what changed.
@@ -83,4 +85,6 @@ def _look(case: CaseEntry) -> Looked:
         return Looked((), f"not compared: {error}")
     except Exception as error:  # noqa: BLE001 - a case of others must not end the thread
         return Looked((), f"not compared: {type(error).__name__}: {error}")
-    return replace(looked, page="", p_values=())
+    # The folder is a link beside it.
+    where = f" in {printable(shown(looked.before))}" if looked.before else ""
+    return replace(looked, summary=looked.summary.replace(where, "", 1), page="", p_values=())

@@ -181,7 +181,7 @@ def _is_pprof(head: Head) -> bool:
 def _is_collapsed(head: Head) -> bool:
     # The first stack alone may be longer than the head.
     cut_off = len(head.content) == HEAD_BYTES and b"\n" not in head.text
-    return cut_off and b";" in head.text or looks_collapsed(head.text.decode(errors="replace"))
+    return (cut_off and b";" in head.text) or looks_collapsed(head.text.decode(errors="replace"))
 
 
 CHROME_TRACE = TraceFile(
@@ -194,7 +194,7 @@ CHROME_TRACE = TraceFile(
 SPEEDSCOPE = TraceFile(
     "speedscope",
     "Speedscope",
-    (".json", ".json.gz", ".speedscope"),
+    (".json", ".json.gz", ".speedscope", ".speedscope.gz"),
     (".speedscope.json", ".speedscope.json.gz"),
     _is_speedscope,
 )

@@ -7,17 +7,18 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from benchyard.catalogue.entry import RUN, Entry
+from benchyard.catalogue.entry import RUNS, Entry
+from benchyard.catalogue.formats.benchmark_file import BenchmarkFile
 from benchyard.catalogue.formats.measurements import Measurements, facts
-from benchyard.catalogue.formats.mindspore import MINDSPORE
+from benchyard.catalogue.formats.mindspore import MINDSPORE, MindsporeSummary
 from benchyard.catalogue.formats.others import OTHERS
+from benchyard.catalogue.formats.testresults import TESTRESULTS
 from benchyard.catalogue.formats.trace_file import ScannerJob, TraceFile
 from benchyard.catalogue.mindspore.training import Training
 from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
 from benchyard.publish.testresults.document import Document
-from benchyard.traces.model import Trace
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.measured_tables import measurements_table, results_table, values_table
@@ -41,7 +42,7 @@ router = APIRouter()
 
 _FORMATS = {one.name: one for one in (*OTHERS, *MINDSPORE)}
 #: Formats with pages of their own.
-_PAGES = {RUN: "run", "krown-run": "run", "mindspore-explain": "explain"}
+_PAGES = {**dict.fromkeys(RUNS, "run"), "mindspore-explain": "explain"}
 _COLUMNS = (
     Column("title", "Title", wide=True),
     Column("format", "Format"),
@@ -109,7 +110,7 @@ def entries_table(
 def formats_found(explorer: Explorer) -> dict[str, int]:
     """Return the formats of what is not a run, with the number of their entries."""
     found = explorer.catalogue.values("format")
-    return {name: count for name, count in found.items() if _PAGES.get(name) != "run"}
+    return {name: count for name, count in found.items() if name not in RUNS}
 
 
 def _row(entry: Entry) -> Sequence[Cell]:
@@ -161,18 +162,6 @@ add_table(router, "/entries", entries_table)
 # -- tables and pictures of one
 
 
-def _loaded(explorer: Explorer, entry_id: str) -> tuple[Entry, Any]:
-    """Return an entry with its content.
-
-    Raises:
-        NotFoundError: If there is none.
-        BenchyardError: If it cannot be read.
-    """
-    entry = explorer.catalogue.entry(entry_id)
-    known = _FORMATS.get(entry.format)
-    return entry, known.load(entry) if known else None
-
-
 def measurements(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
     """Return the measurements of a benchmark tool's file."""
     return measurements_table(_measured(explorer, entry_id), f"/entry/{entry_id}", part)
@@ -184,18 +173,19 @@ def values(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
 
 
 def _measured(explorer: Explorer, entry_id: str) -> Measurements:
-    entry, content = _loaded(explorer, entry_id)
-    if not isinstance(content, Measurements):
+    entry = explorer.catalogue.entry(entry_id)
+    known = _FORMATS.get(entry.format)
+    if not isinstance(known, BenchmarkFile):
         raise NotFoundError(f"{entry.path} holds no measurements")
-    return content
+    return known.load(entry)
 
 
 def results(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
     """Return the entries of a TestResults document."""
-    entry, content = _loaded(explorer, entry_id)
-    if not isinstance(content, Document):
+    entry = explorer.catalogue.entry(entry_id)
+    if entry.format != TESTRESULTS.name:
         raise NotFoundError(f"{entry.path} is no TestResults document")
-    return results_table(content, f"/entry/{entry_id}", part)
+    return results_table(TESTRESULTS.load(entry), f"/entry/{entry_id}", part)
 
 
 def scalars(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
@@ -209,10 +199,11 @@ def scalar_values(explorer: Current, entry_id: str, part: AskedPart) -> DataTabl
 
 
 def _training(explorer: Explorer, entry_id: str) -> Training:
-    entry, content = _loaded(explorer, entry_id)
-    if not isinstance(content, Training):
+    entry = explorer.catalogue.entry(entry_id)
+    known = _FORMATS.get(entry.format)
+    if not isinstance(known, MindsporeSummary):
         raise NotFoundError(f"{entry.path} is no training")
-    return content
+    return known.load(entry)
 
 
 def _source(explorer: Current, entry_id: str) -> TraceSource:
@@ -269,7 +260,7 @@ def entry_page(request: Request, explorer: Current, entry_id: str) -> Response:
     broken = entry.broken
     values: dict[str, Any] = {}
     try:
-        values = {} if broken else _content(*_loaded(explorer, entry_id))
+        values = {} if broken else _content(entry)
     except BenchyardError as error:
         broken = str(error)
     told = {**_facts(entry), **values.pop("about", {})}
@@ -305,8 +296,16 @@ def _facts(entry: Entry) -> dict[str, str]:
     )
 
 
-def _content(entry: Entry, content: Any) -> dict[str, Any]:
-    """Return what fills the page of an entry."""
+def _content(entry: Entry) -> dict[str, Any]:
+    """Return what fills the page of an entry.
+
+    Raises:
+        BenchyardError: If it cannot be read.
+    """
+    known = _FORMATS.get(entry.format)
+    if isinstance(known, TraceFile):
+        return _trace(trace_source(entry))
+    content = known.load(entry) if known else None
     href = f"/entry/{entry.id}"
     if isinstance(content, Measurements):
         tables = [
@@ -322,7 +321,7 @@ def _content(entry: Entry, content: Any) -> dict[str, Any]:
         of_job = {"about": job_facts(content), "remarks": content.problems}
         shown = _trace(trace_source(entry))
         return {**shown, **of_job, "tables": [*job_tables(content), *shown["tables"]]}
-    return _trace(trace_source(entry)) if isinstance(content, Trace) else {}
+    return {}
 
 
 def _trace(source: TraceSource) -> dict[str, Any]:

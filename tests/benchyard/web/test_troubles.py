@@ -72,7 +72,7 @@ def test_no_query_that_the_api_describes_or_forbids_is_a_fault(tmp_path: Path) -
 
 def _ask(cases: Any) -> None:
     @settings(
-        max_examples=15,
+        max_examples=6,
         deadline=None,
         derandomize=True,
         database=None,

@@ -141,7 +141,7 @@ class Index:
         self._made_by = readers
         self._looking = Lock()
         self._idle: LifoQueue[tuple[int, sqlite3.Connection]] = LifoQueue(_KEPT)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._writer, self._inode = self._first_opened()
 
     def _first_opened(self) -> tuple[sqlite3.Connection, int]:

@@ -9,7 +9,7 @@ from typing import Any
 from benchyard.catalogue.conditions import asks_formats_alone, condition
 from benchyard.catalogue.entry import CaseEntry, Entry, StepEntry, StepOfRun
 from benchyard.catalogue.query import Page, Query
-from benchyard.catalogue.sorting import Order, cursor, keys_of, order_of
+from benchyard.catalogue.sorting import Order, cursor, in_reach, keys_of, order_of
 from benchyard.catalogue.writing import text
 from benchyard.core.errors import InputError
 from benchyard.core.json_text import decoded
@@ -124,6 +124,8 @@ def _selected(
         back: Whether from the end on, backwards.
     """
     clause, values = condition(query)
+    if order.join[0] and limits[0] >= 0:
+        clause, values = in_reach(connection, order, (clause, values), keys, sum(limits), back=back)
     join, joined = order.join
     beyond = f"AND {order.beyond(backwards=back)}" if keys else ""
     return connection.execute(

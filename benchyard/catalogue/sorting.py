@@ -2,12 +2,15 @@
 
 import base64
 import binascii
+import json
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from benchyard.catalogue.conditions import Clause
 from benchyard.catalogue.query import SORTS
 from benchyard.catalogue.writing import text
 from benchyard.core.errors import InputError
@@ -71,6 +74,51 @@ def order_of(sort: str) -> Order:
     if name not in _COLUMNS:
         raise InputError(f"entries cannot be sorted by {name!r}{hint(name, SORTS)}")
     return Order(name, descending, (_COLUMNS[name], "e.id"))
+
+
+_SETS = f"""
+SELECT s.id, {_OF_PARAMETER[0]}, ifnull(p.text, '')
+FROM parameter_sets s LEFT JOIN parameters p ON p.parameter_set = s.id AND p.name = ?
+"""  # noqa: S608
+
+
+def in_reach(
+    connection: sqlite3.Connection,
+    order: Order,
+    asked: Clause,
+    keys: Sequence[Any],
+    most: int,
+    *,
+    back: bool,
+) -> Clause:
+    """Return a condition that leaves the entries from which the first ones in an order come.
+
+    Whole sets of parameters are left out, of which there are far fewer than entries.
+
+    Args:
+        order: By a parameter.
+        keys: Where the cursor is; empty at the beginning.
+        most: How many entries are wanted.
+    """
+    clause, values = asked
+    counted = "SELECT e.parameter_set, count(*) FROM entries e WHERE {} GROUP BY e.parameter_set"
+    counts = dict(connection.execute(counted.format(clause), values).fetchall())
+    falling = order.descending != back
+    sets = [
+        (row[1:], row[0]) for row in connection.execute(_SETS, order.join[1]) if row[0] in counts
+    ]
+    sets.sort(reverse=falling)
+    start, chosen, last = tuple(keys[:2]), list[int](), None
+    for at, number in sets:
+        if start and (at > start if falling else at < start):
+            continue  # before the cursor
+        if most <= 0 and at != last:
+            break
+        chosen.append(number)
+        # Some of those at the cursor may lie before it.
+        most, last = most - counts[number] * (at != start), at
+    reach = "e.parameter_set IN (SELECT value FROM json_each(?))"
+    return f"({clause}) AND {reach}", (*values, json.dumps(chosen))
 
 
 class _Cursor(msgspec.Struct, array_like=True):

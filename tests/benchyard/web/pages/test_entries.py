@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.catalogue.query import Query
+from benchyard.web import trace_figures
 from tests.benchyard.catalogue.formats.samples import HYPERFINE, SAMPLES, write, write_all
 from tests.benchyard.web.site import Site as Explored
 
@@ -123,6 +124,9 @@ def test_long_tables_have_parts(tmp_path: Path) -> None:
     assert "Rows 1 to 20 of 32." in site.entry("hyperfine")
     part = site.csv(f"/entry/{entry}/values.csv?offset=25&limit=4")
     assert [float(row["value"]) for row in part] == [25, 26, 27, 28]
+    across = site.csv(f"/entry/{entry}/values.csv?offset=29&limit=2")
+    assert [float(row["value"]) for row in across] == [29, 4096]
+    assert [row["position"] for row in across] == ["30", "1"]
     assert site.csv(f"/entry/{entry}/values.csv?offset=99") == []
 
 
@@ -185,6 +189,16 @@ def test_stacks_of_any_depth_are_shown_or_refused(tmp_path: Path) -> None:
     assert len(site.get(f"/entry/{entry}/names.json?limit=10000").json()) == 5_000
     answer = site.get(f"/profiles/difference.json?a={entry}&b={entry}&by=path", 422)
     assert "its paths have 12,502,500 names" in answer.json()["error"]
+
+
+def test_a_trace_with_too_many_slices_is_refused(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_figures, "_MOST_SLICES", 1)
+    entry = site.id_of("chrome-trace")
+    assert "it has 2 slices, more than the 1 that are counted here" in site.entry("chrome-trace")
+    for name in ("names.json", "flame.svg", "timeline.svg", "flame"):
+        site.get(f"/entry/{entry}/{name}", 422)
 
 
 def test_a_scanner_job_has_its_tables(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ Moment = Annotated[float | None, Query(ge=0, le=_LATEST, allow_inf_nan=False)]
 Points = Annotated[int, Query(ge=2, le=4000)]
 
 
-class RunCurves:
+class ShownCurves:
     """The curves of a run, or of one that goes on so far.
 
     Raises:

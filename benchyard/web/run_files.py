@@ -66,7 +66,7 @@ def open_below(folder: Path, path: str, refused: NotFoundError) -> IO[bytes]:
         path: Below the folder, with ``/``.
 
     Raises:
-        NotFoundError: ``refused``, if there is none, or it lies elsewhere or among work in progress.
+        NotFoundError: ``refused``, if there is none, or it lies elsewhere or in ``.work``.
     """
     parts = PurePosixPath(path).parts
     if "\0" in path or path.startswith("/") or ".." in parts or WORK in parts[:1]:

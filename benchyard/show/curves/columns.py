@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
@@ -237,10 +238,12 @@ def sources_of(folder: Path, interval_s: float, kept: Path) -> list[Source]:
             return read_sources(folder, interval_s)
         told = [os.fspath(folder), interval_s, *((s.st_mtime_ns, s.st_size) for s in states)]
         place = kept / hashlib.sha256(repr(told).encode()).hexdigest()[:32]
-        with _reading:
-            if not (place / _NAMES).is_file():
-                _read_apart(folder, interval_s, place)
-                _make_room(kept, place)
+        if not (place / _NAMES).is_file():
+            with _reading:
+                if not (place / _NAMES).is_file():
+                    _read_apart(folder, interval_s, place)
+                    with suppress(FileNotFoundError):  # another server may make room, too
+                        _make_room(kept, place)
         os.utime(place)
         return [*_mapped(place)]
     except (OSError, ValueError) as error:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.web.answers import keep_fresh
-from benchyard.web.curves import Moment, Points, RunCurves
+from benchyard.web.curves import Moment, Points, ShownCurves
 from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
 from benchyard.web.rendering import json_answer
 from benchyard.web.runs import Shown, ShownRun
@@ -24,7 +24,7 @@ def curves(
 ) -> Response:
     """Return the curves of a run between two moments (s), thinned to so many points."""
     _refresh(request, shown)
-    return json_answer(RunCurves(shown).between(from_s, to_s, points))
+    return json_answer(ShownCurves(shown).between(from_s, to_s, points))
 
 
 def picture(shown: Shown) -> Picture:
@@ -43,7 +43,7 @@ def picture(shown: Shown) -> Picture:
 
 def _drawn(shown: ShownRun, kind: Kind, width: Width) -> bytes:
     try:
-        curves = RunCurves(shown).picture()
+        curves = ShownCurves(shown).picture()
     except RecordError as error:
         raise InputError(str(error)) from error
     from benchyard.show.curves.figure import make_figure  # noqa: PLC0415 - it takes half a second

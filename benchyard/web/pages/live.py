@@ -1,7 +1,10 @@
 """What happens in a run that goes on, as server-sent events."""
 
-from fastapi import APIRouter, Request
+import asyncio
+
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from benchyard.web.answers import keep_fresh
 from benchyard.web.live import LiveRuns
@@ -11,12 +14,21 @@ router = APIRouter()
 _runs = LiveRuns()
 
 
-@router.get("/run/{run_id}/live", response_class=StreamingResponse)
-async def live(request: Request, shown: Shown) -> StreamingResponse:
+class _Events(StreamingResponse):
+    """Events as they come; a server that stops ends them in good order."""
+
+    media_type = "text/event-stream"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except asyncio.CancelledError:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+@router.get("/run/{run_id}/live", response_class=_Events)
+async def live(request: Request, shown: Shown) -> Response:
     """Tell what happens in a run: events ``log``, ``steps``, ``curves``, and ``end`` at last."""
     keep_fresh(request)
-    return StreamingResponse(
-        _runs.events(shown.entry.place),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return _Events(_runs.events(shown.entry.place), headers=headers)

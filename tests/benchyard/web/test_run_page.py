@@ -25,7 +25,7 @@ from benchyard.results.folders import (
     run_folder,
 )
 from benchyard.results.record import Attempt, ErrorRecord
-from benchyard.web.curves import RunCurves
+from benchyard.web.curves import ShownCurves
 from benchyard.web.run_tables import TABLES, steps_table
 from benchyard.web.runs import shown_of
 from benchyard.web.timeline import MOST_ROWS
@@ -243,7 +243,7 @@ def test_a_run_of_krown_shows_its_steps(tmp_path: Path) -> None:
     assert shown.title == "csv, run 2"
     assert [row[1].value for row in steps_table(shown).rows] == ["step 1", "step 2"]
     assert any("measured by KROWN" in note for note in shown.notes)
-    assert RunCurves(shown).between(None, None, 100)["samples"] == 5
+    assert ShownCurves(shown).between(None, None, 100)["samples"] == 5
 
 
 @pytest.mark.parametrize("form", ["svg", "png", "svg?theme=dark&width=narrow"])

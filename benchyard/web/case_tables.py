@@ -16,7 +16,7 @@ from benchyard.core.wording import shorten
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.statistics.figures import percent, plural
 from benchyard.web.rendering import day_and_time, in_seconds, outcome_mark
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
 Document = Mapping[str, Any]
 CPU = "resource_cpu_s"
@@ -259,7 +259,12 @@ def runs_table(case: CaseEntry, page: Page, offset: int, suspect: Mapping[int, i
     newer = [("Newer", f"{href}?offset={max(0, offset - len(rows))}")] if offset else []
     caption = plural(page.total, "run")
     query = f"?offset={offset}" if offset else ""
-    return DataTable("runs", caption, _RUN_COLUMNS, rows, href, query=query, pages=[*newer, *older])
+    return DataTable(
+        *("runs", caption, _RUN_COLUMNS, rows, href),
+        query=query,
+        pages=[*newer, *older],
+        ticks=Ticks.of_runs([entry.id for entry in page.entries]),
+    )
 
 
 def _outcome(entry: Entry) -> str:
@@ -293,7 +298,11 @@ def points_table(case: CaseEntry, siblings: Sequence[CaseEntry]) -> DataTable:
     ]
     empty = "The case has no matrix, or no other point has runs here."
     href = address(case, "points")
-    return DataTable("points", "Points of the matrix", columns, rows, href, empty=empty)
+    return DataTable(
+        *("points", "Points of the matrix", columns, rows, href),
+        empty=empty,
+        ticks=Ticks([one.id for one in siblings]),
+    )
 
 
 def _parameter(value: Json) -> Cell:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from benchyard.analysis.regressions import PREVIOUS, Baseline, Looked
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.errors import BenchyardError
+from benchyard.core.files import shown
+from benchyard.core.wording import printable
 from benchyard.results.campaigns import EARLIER
 
 #: Of a case with more runs the records take too long to read for a glance at what changed.
@@ -50,7 +52,7 @@ class Looks:
 
     def _work(self) -> None:
         while (case := self._next()) is not None:
-            looked = _look(case)
+            looked = look(case)
             with self._changed:
                 self._known[_key(case)] = looked
                 while len(self._known) > _REMEMBERED:
@@ -74,7 +76,8 @@ def _key(case: CaseEntry) -> _Key:
     return case.id, case.runs, case.failed, case.newest_s
 
 
-def _look(case: CaseEntry) -> Looked:
+def look(case: CaseEntry) -> Looked:
+    """Compare a case with its campaign before; why it cannot be is told and not raised."""
     if case.runs > MOST_RUNS:
         return Looked((), f"not compared here: it has more than {MOST_RUNS} runs")
     try:
@@ -83,4 +86,6 @@ def _look(case: CaseEntry) -> Looked:
         return Looked((), f"not compared: {error}")
     except Exception as error:  # noqa: BLE001 - a case of others must not end the thread
         return Looked((), f"not compared: {type(error).__name__}: {error}")
-    return replace(looked, page="", p_values=())
+    # The folder is a link beside it.
+    where = f" in {printable(shown(looked.before))}" if looked.before else ""
+    return replace(looked, summary=looked.summary.replace(where, "", 1), page="", p_values=())

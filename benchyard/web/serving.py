@@ -1,6 +1,7 @@
 """The explorer's server: a socket, an address, uvicorn."""
 
 import socket
+from contextlib import ExitStack
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,19 +75,21 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         InputError: If it cannot: the port is taken, or the host has no such address.
     """
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = found[0]
-        made = socket.socket(family, kind, protocol)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(512)
-    except OSError as error:
-        raise InputError(
-            f"cannot listen on port {port} of {host}: {error.strerror or error}; give another "
-            "--port (0 takes a free one) or --host"
-        ) from error
-    return made
+    with ExitStack() as closing:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            family, kind, protocol, _, address = found[0]
+            made = closing.enter_context(socket.socket(family, kind, protocol))
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            made.listen(512)
+        except OSError as error:
+            raise InputError(
+                f"cannot listen on port {port} of {host}: {error.strerror or error}; give another "
+                "--port (0 takes a free one) or --host"
+            ) from error
+        closing.pop_all()
+        return made
 
 
 def address_of(listening: socket.socket, host: str) -> str:

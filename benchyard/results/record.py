@@ -104,10 +104,9 @@ class StepRecord:
     @property
     def measured(self) -> list[Repetition]:
         """The measured repetitions of the attempt that succeeded; else empty."""
-        last = self.attempts[-1:]
-        if self.outcome is not Outcome.COMPLETED or not last:
+        if self.outcome is not Outcome.COMPLETED or not self.attempts:
             return []
-        return [made for made in last[0].repetitions if made.kind == "measured"]
+        return [made for made in self.attempts[-1].repetitions if made.kind == "measured"]
 
     @property
     def durations_s(self) -> list[float]:

@@ -49,9 +49,8 @@ def left_out_because(step: StepRecord, *, include_suspect: bool) -> str | None:
 
 def counting(step: StepRecord, *, include_suspect: bool) -> list[Repetition]:
     """Return the measured repetitions of one execution of a step that are described."""
-    if not step.measure or left_out_because(step, include_suspect=include_suspect):
-        return []
-    return step.measured
+    made = step.measured if step.measure else []
+    return made if include_suspect or not any(one.suspect for one in made) else []
 
 
 def left_out(

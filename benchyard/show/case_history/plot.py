@@ -16,6 +16,7 @@ from benchyard.show.case_history.groups import Group, StepHistory, Value
 from benchyard.show.history.plot import CHANGE, set_dates
 from benchyard.show.plot import Format, picture
 from benchyard.show.results_plot.look import INK, Look, number, short
+from benchyard.statistics.figures import plural
 
 #: Steps that one picture has room for.
 MOST = 24
@@ -35,10 +36,10 @@ def draw(found: Sequence[StepHistory], width: float, kind: Format) -> bytes:
         found: At least one, of one metric.
         width: Inches.
     """
-    return picture(lambda: _figure(found[:MOST], width), kind, _STYLE)
+    return picture(lambda: _figure(found[:MOST], width, len(found) - MOST), kind, _STYLE)
 
 
-def _figure(found: Sequence[StepHistory], width: float) -> Any:
+def _figure(found: Sequence[StepHistory], width: float, left_out: int) -> Any:
     columns = max(1, min(len(found), int(width / 2)))
     rows = ceil(len(found) / columns)
     hosts = sorted({host for step in found for host in step.hosts})
@@ -46,6 +47,9 @@ def _figure(found: Sequence[StepHistory], width: float) -> Any:
     panel = 1.9 if len(found) == 1 else 1.05
     size = width, rows * (panel + _ABOVE) + _BELOW + legend + 0.05
     figure: Any = Figure(figsize=size)
+    if left_out > 0:
+        text = f"{plural(left_out, 'more step')}: choose one to see it"
+        figure.text(0.01, 0.04 / size[1], text, fontsize=6.5, va="bottom")
     frame = width / columns - _LEFT - _RIGHT, panel
     for place, step in enumerate(found):
         row, column = divmod(place, columns)

@@ -48,11 +48,14 @@ _RUNS, _ROWS, _PROBLEMS = 50, 30, 20
 
 def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, CaseResults]:
     case = explorer.catalogue.case(case_id)
-    if metric == DURATION:
-        return case, read_case(case, CPU, *MEMORY)
-    found = read_case(case, metric)
+    found = read_case(case, *_beside(metric))
     choose_metrics(found.known_metrics, [metric])  # refuses what none of them is
     return case, found
+
+
+def _beside(metric: str) -> tuple[str, ...]:
+    """Return what is read beside the duration; by default what the page shows of each step."""
+    return (CPU, *MEMORY) if metric == DURATION else (metric,)
 
 
 # -- steps
@@ -179,10 +182,11 @@ def points_picture(
     siblings = siblings_of(explorer.catalogue, case)
 
     def draw(kind: Kind, width: Width) -> bytes:
-        found = [(one.path, read_case(one, metric).run_set) for one in siblings[:MOST_CASES]]
+        some = siblings[:MOST_CASES]
+        found = [(one.path, read_case(one, *_beside(metric)).run_set) for one in some]
         wish = Wish(None, metric, (step,) if step else (), x=x or None)
-        some = [(path, limited(one, len(found))) for path, one in found if one.records]
-        return draw_sides(some, wish, kind, width)
+        sides = [(path, limited(one, len(found))) for path, one in found if one.records]
+        return draw_sides(sides, wish, kind, width)
 
     left = len(siblings) - MOST_CASES
     return Picture(

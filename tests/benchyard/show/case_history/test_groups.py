@@ -9,7 +9,7 @@ import pytest
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord
 from benchyard.show.case_history.groups import Value, histories, value_of
-from benchyard.show.case_history.plot import draw, thinned
+from benchyard.show.case_history.plot import MOST, draw, thinned
 from tests.benchyard.analysis.comparison.conftest import BASE, run, step
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -114,3 +114,11 @@ def test_runs_of_one_moment_are_drawn() -> None:
     records = [replace(one, started_at=WHEN.isoformat()) for one in made(1.0, 1)]
     changed = [replace(one, started_at=WHEN.isoformat()) for one in made(1.0, 1, version="2")]
     assert draw(histories([campaign("a", records), campaign("b", changed)]), 8.2, "svg")
+
+
+def test_steps_without_room_are_told() -> None:
+    steps = [step(1.0, name=f"s{n}", index=n) for n in range(1, MOST + 3)]
+    drawn = draw(histories([campaign("a", [run(1, *steps)])]), 8.2, "svg").decode()
+    assert "2 more steps: choose one to see it" in drawn
+    assert f">S{MOST}<" in drawn
+    assert f">S{MOST + 1}<" not in drawn

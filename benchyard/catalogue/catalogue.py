@@ -1,6 +1,5 @@
 """The catalogue: what there is below its roots, asked by id or by query."""
 
-import hashlib
 import logging
 import os
 import sqlite3
@@ -9,26 +8,22 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import mkdtemp
 from threading import Lock
 from typing import Any, TypeVar
 
-from benchyard import __version__
 from benchyard.catalogue import reading
 from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
 from benchyard.catalogue.formats import FORMATS
-from benchyard.catalogue.index import NO_USE, Index, LookStoppedError, fact
+from benchyard.catalogue.index import NO_USE, LookStoppedError, fact
+from benchyard.catalogue.opening import index_of, opened, without_nested
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.scan import Scan
 from benchyard.catalogue.watch import Watcher
 from benchyard.core.errors import BenchyardError, InputError, NotFoundError
-from benchyard.core.places import home
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: What finds entries, whose index is of use to no other.
-_READERS = " ".join((__version__, *(one.name for one in FORMATS)))
 #: Totals and lists of values that are remembered.
 _MOST_REMEMBERED = 256
 #: A watcher is waited for so long.
@@ -74,8 +69,8 @@ class Catalogue:
     def __init__(
         self, roots: Sequence[Path], index: Path | None = None, *, look: bool = True
     ) -> None:
-        self.roots = _without_nested(roots)
-        self._index = _opened(index or index_of(self.roots))
+        self.roots = without_nested(roots)
+        self._index = opened(index or index_of(self.roots))
         self._remembered: dict[tuple[str, ...], tuple[float, Any]] = {}
         self._lock = Lock()
         self._looking = 0
@@ -300,12 +295,13 @@ class Catalogue:
             with self._index.reading() as connection:
                 return answer(connection)
 
-        try:
-            return ask()
-        except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
-                raise self._trouble(error) from error
-        self.refresh()
+        for mend in (self.refresh, self._begin_anew):
+            try:
+                return ask()
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise self._trouble(error) from error
+            mend()
         return ask()
 
     def _mending(self, work: Callable[[], None]) -> None:
@@ -319,6 +315,10 @@ class Catalogue:
             self._index.make_anew()
             work()
 
+    def _begin_anew(self) -> None:
+        self._index.make_anew()
+        self.refresh()
+
     def _trouble(self, error: sqlite3.DatabaseError) -> BenchyardError:
         path = self._index.path
         return BenchyardError(f"the index {path} cannot be used: {error}; it may be removed")
@@ -330,24 +330,3 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 
 def _limits(offset: int, limit: int | None) -> tuple[int, int]:
     return -1 if limit is None else max(limit, 0), max(offset, 0)
-
-
-def _without_nested(roots: Sequence[Path]) -> list[Path]:
-    """Return the folders, sorted, without those that lie in another one."""
-    resolved = sorted({root.resolve() for root in roots})
-    return [one for one in resolved if not any(other in one.parents for other in resolved)]
-
-
-def index_of(roots: Sequence[Path]) -> Path:
-    """Return the file that remembers what is below folders."""
-    digest = hashlib.sha256(b"\0".join(os.fsencode(root) for root in roots)).hexdigest()[:16]
-    return home() / "catalogue" / f"{digest}.sqlite"
-
-
-def _opened(path: Path) -> Index:
-    try:
-        return Index(path, _READERS)
-    except (OSError, sqlite3.OperationalError) as error:
-        elsewhere = Path(mkdtemp(prefix="benchyard-catalogue-")) / path.name
-        logger.warning("the index %s cannot be used (%s): %s instead", path, error, elsewhere)
-        return Index(elsewhere, _READERS)

@@ -29,8 +29,6 @@ _STEP, _GATHERED = 100, 400
 #: File systems whose other hosts change files without an event here.
 _SILENT = ("nfs", "cifs", "smb", "fuse", "9p", "ceph", "lustre", "glusterfs", "afs", "virtiofs")
 _MOUNTS = Path("/proc/self/mountinfo")
-#: Files that grow while a run goes on, and tell nothing that a list shows.
-_NOISE = {"samples.raw", "log.txt"}
 
 
 class Watched(Protocol):
@@ -167,7 +165,7 @@ class Watcher:
             force_polling=False,
             ignore_permission_denied=True,
         ):
-            yield {Path(path) for _, path in changes if Path(path).name not in _NOISE}
+            yield {Path(path) for _, path in changes}
 
 
 def silent_root(roots: Iterable[Path]) -> Path | None:

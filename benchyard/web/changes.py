@@ -52,7 +52,7 @@ class Looks:
 
     def _work(self) -> None:
         while (case := self._next()) is not None:
-            looked = _look(case)
+            looked = look(case)
             with self._changed:
                 self._known[_key(case)] = looked
                 while len(self._known) > _REMEMBERED:
@@ -76,7 +76,8 @@ def _key(case: CaseEntry) -> _Key:
     return case.id, case.runs, case.failed, case.newest_s
 
 
-def _look(case: CaseEntry) -> Looked:
+def look(case: CaseEntry) -> Looked:
+    """Compare a case with its campaign before; why it cannot be is told and not raised."""
     if case.runs > MOST_RUNS:
         return Looked((), f"not compared here: it has more than {MOST_RUNS} runs")
     try:

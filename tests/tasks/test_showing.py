@@ -21,6 +21,7 @@ from prefect.client.schemas.objects import ArtifactCollection
 
 import tasks.showing
 from benchyard.analysis.executions import collect, executions
+from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import RecordError
 from benchyard.run.progress import Event, StepEnded, StepStarted, listening
 from benchyard.show.pages import key_of
@@ -158,6 +159,22 @@ def test_result_page_has_the_summary_and_the_curves(
     assert "![run 1](data:image/svg+xml;base64," in page
     assert len(page) < 200_000
     assert shown.flow_run_id is not None
+
+
+def test_the_result_page_leads_to_the_explorer_where_there_is_one(
+    execute: Execute, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = case_folder("linked", process("fine", "true"))
+    monkeypatch.setenv("BENCHYARD_EXPLORER_URL", "http://bench-01:8765/")
+    assert execute(case).is_completed()
+    page = str(latest("result-linked").data)
+    found = re.search(r"In the explorer: http://bench-01:8765/case/([0-9a-f]{16})\n", page)
+    assert found
+    assert found[1] in [one.id for one in Catalogue([case], case / "index.sqlite").cases()]
+
+    monkeypatch.setenv("BENCHYARD_EXPLORER_URL", "javascript:alert(1)")
+    assert execute(case, force=True).is_completed()
+    assert "In the explorer" not in str(latest("result-linked").data)
 
 
 def test_progress_tells_how_far_it_got(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from benchyard.catalogue.entry import RUNS, Entry
@@ -26,11 +26,8 @@ from benchyard.web.paging import AskedPart, Part
 from benchyard.web.rendering import day_and_time, json_answer, render
 from benchyard.web.scanner_tables import job_facts, job_tables
 from benchyard.web.tables import Cell, Column, DataTable, add_table
-from benchyard.web.trace_views import (
-    TraceSource,
-    add_trace_views,
-    page_of,
-)
+from benchyard.web.trace_figures import TraceSource
+from benchyard.web.trace_views import add_trace_views, page_of
 from benchyard.web.training_tables import (
     scalar_values_table,
     scalars_table,
@@ -141,17 +138,15 @@ def _counted(entry: Entry) -> str:
 def entries(
     request: Request,
     explorer: Current,
-    part: AskedPart,
-    format: Text = "",  # noqa: A002 - as Entry calls it
-    q: Text = "",
+    table: Annotated[DataTable, Depends(entries_table)],
     *,
     broken: bool = False,
 ) -> Response:
     """Show what is not a run."""
-    table = entries_table(explorer, part, format, q, broken=broken)
     counts = formats_found(explorer)
     choices = [(name, f"{tool_of(name)} ({count:,})") for name, count in sorted(counts.items())]
-    asked: dict[str, Any] = {"format": format, "q": q, "broken": broken}
+    texts = {name: request.query_params.get(name, "") for name in ("format", "q")}
+    asked: dict[str, Any] = {**texts, "broken": broken}
     title = "Results of other programs"
     return render(request, "entries.html", title=title, table=table, choices=choices, asked=asked)
 

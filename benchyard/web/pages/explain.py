@@ -61,8 +61,7 @@ def _entry(explorer: Current, entry_id: str) -> Entry:
 _Found = Annotated[Entry, Depends(_entry)]
 
 
-def _job(request: Request, explorer: Current, entry: _Found) -> ExplainJob:
-    keep_fresh(request)  # the pool looks at the file itself
+def _job(explorer: Current, entry: _Found) -> ExplainJob:
     return explorer.loaders.get(entry)
 
 
@@ -134,7 +133,7 @@ def scores(loaded: _Loaded) -> Response:
 @router.get("/explain-jobs/{entry_id}/image/{path:path}", summary="A picture of an explain job")
 def image(request: Request, entry: _Found, path: str) -> Response:
     """Answer with a picture from inside the job's folder; what is none becomes a download."""
-    keep_fresh(request)
+    keep_fresh(request)  # the catalogue does not watch pictures
     refused = NotFoundError(f"the job has no picture {quote(path)} that can be shown")
     return send_image(entry.place, path, refused)
 

@@ -26,7 +26,7 @@ class Counting:
         app = FastAPI()
         app.add_api_route("/{kind}", self.answer, methods=["GET"])
         app.add_middleware(Answers, explorer=Explorer(self.catalogue), room=room)
-        self.client = TestClient(app, raise_server_exceptions=False)
+        self.client: Any = TestClient(app, raise_server_exceptions=False)
 
     def answer(self, request: Request, kind: str) -> Response:
         with self._lock:

@@ -15,7 +15,7 @@ from benchyard.web.serving import LOOPBACK, check_token, is_loopback, names_of, 
 TOKEN = "correct horse battery"  # noqa: S105
 
 
-def client(root: Path, **settings: Any) -> TestClient:
+def client(root: Path, **settings: Any) -> Any:
     made = make_app(Explorer(Catalogue([root], root / "index.sqlite"), **settings))
     return TestClient(made, base_url="http://localhost:8765", follow_redirects=False)
 

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page
 
+from tests.benchyard.catalogue.formats.samples import write, write_all
 from tests.benchyard.catalogue.mindspore.writing import explain, sample, write_job
 from tests.conftest import process
 from tests.exploring import Surfer, crawl, serving, surfing
@@ -97,6 +98,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for case in cases:
         command = [program, "run", case, "--direct", "--cooldown", "0", "--runs", "6"]
         subprocess.run(command, check=False, capture_output=True)
+    write_all(root / "others")
+    write(root, "others/<i>.folded", b"<script>alert(1)</script>;<b>load</b> 3\n")
     return root
 
 
@@ -124,6 +127,7 @@ def test_links_lead_to_every_kind_of_page(pages: dict[str, list[str]]) -> None:
         "/case/ID",
         "/explain/ID",
     }
+    expected |= {"/entries", "/entry/ID", "/entry/ID/flame", "/profiles/difference"}
     assert expected <= set(pages)
 
 

@@ -12,7 +12,7 @@ from benchyard.catalogue.formats import format_named
 from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.formats.run import KrownRunFormat, RunFormat
 from benchyard.catalogue.query import Query
-from benchyard.core.model import Outcome
+from benchyard.core.model import Json, Outcome
 from benchyard.results.record import read_record
 from tests.benchyard.catalogue.making import COMMIT, put_run, step
 from tests.benchyard.results.conftest import metrics_text
@@ -85,7 +85,7 @@ def test_what_the_strict_reading_refuses_is_broken_with_its_words(
 
 
 def test_texts_that_are_no_unicode_and_long_integers_are_taken(tmp_path: Path) -> None:
-    parameters = {"name": "\udcff", "seed": 2**70, "list": [1, {"a": None}]}
+    parameters: dict[str, Json] = {"name": "\udcff", "seed": 2**70, "list": [1, {"a": None}]}
     run = put_run(tmp_path / "lab", steps=(step(1, parameters=parameters),))
     document = json.loads((run / "run.json").read_bytes().decode(errors="backslashreplace"))
     (run / "run.json").write_text(json.dumps(document))

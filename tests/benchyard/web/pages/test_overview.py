@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from benchyard.analysis.regressions import Looked
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.web import changes
 from benchyard.web.changes import Looks
@@ -24,7 +25,12 @@ def put_campaign(results: Path, name: str, lengths: Sequence[float], **more: Any
     """Write runs of which the only step takes so long (s)."""
     began = more.pop("began", time.time() - 7200)
     for run, length in enumerate(lengths, 1):
-        told = {"started_s": began + run, "steps": (step(1, length),), "name": name, **more}
+        told: dict[str, Any] = {
+            "started_s": began + run,
+            "steps": (step(1, length),),
+            "name": name,
+            **more,
+        }
         put_run(results, run, **told)
 
 
@@ -98,13 +104,13 @@ def test_a_page_does_not_wait_for_long_looks_and_is_made_anew(
     lab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    look = changes._look
+    look = changes.look
 
-    def slow(case: CaseEntry) -> Any:
+    def slow(case: CaseEntry) -> Looked:
         assert go_on.wait(60)
         return look(case)
 
-    monkeypatch.setattr(changes, "_look", slow)
+    monkeypatch.setattr(changes, "look", slow)
     site = Site(lab)
     page = site.page("/")
     assert "still being compared" in page
@@ -119,8 +125,13 @@ def test_a_case_is_looked_at_again_when_it_has_more_runs(
     lab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []
-    look = changes._look
-    monkeypatch.setattr(changes, "_look", lambda case: looked.append(case.title) or look(case))
+    look = changes.look
+
+    def counted(case: CaseEntry) -> Looked:
+        looked.append(case.title)
+        return look(case)
+
+    monkeypatch.setattr(changes, "look", counted)
     [case] = [one for one in Site(lab).catalogue.cases() if one.title == "new"]
     looks = Looks()
 

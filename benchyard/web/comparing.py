@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from benchyard.analysis.comparison.request import (
     REMARKS,
@@ -11,13 +12,13 @@ from benchyard.analysis.comparison.request import (
     answer,
     shared_remarks,
 )
-from benchyard.analysis.comparison.rows import Comparison
+from benchyard.analysis.comparison.rows import CasePair, Comparison
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.sides import Side
+from benchyard.analysis.comparison.sides import Side, means_several
 from benchyard.analysis.comparison.tables import table
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
-from benchyard.core.wording import in_short
+from benchyard.core.wording import in_short, quote
 from benchyard.results.campaigns import earlier_campaigns
 from benchyard.results.subject import about, subject_of
 from benchyard.statistics.comparison import Verdict
@@ -34,6 +35,8 @@ _MARKS: Mapping[Verdict | None, str] = {
 _REMARK_MARKS = {"warning": "doubtful"}
 #: A page has a row for each step of each two sides.
 _MOST_PAIRS = 400
+#: How a comparison calls the campaign before, where one side was chosen.
+_BEFORE = "baseline"
 #: Sides that are named in front of what is said of them.
 _MOST_NAMES = 5
 
@@ -62,6 +65,11 @@ class Compared:
             found.setdefault((pair.candidate_side, other.title), (pair.candidate_side, other))
         return list(found.values())
 
+    @property
+    def is_with_before(self) -> bool:
+        """Whether one side is compared with its campaign before."""
+        return _BEFORE in self.labels
+
     def label(self, name: str) -> str:
         """Return what people read for a side's name."""
         return self.labels.get(name, name)
@@ -81,12 +89,15 @@ def compared(catalogue: Catalogue, texts: Sequence[str], asked: Request) -> Comp
         raise InputError("choose a case, or two sides or more")
     sides = read_chosen(chosen)
     _refuse_many(len(sides), asked)
+    if len(sides) == 1 and means_several(chosen[0].step or ""):
+        [(one, side)] = sides
+        raise InputError(f"'{quote(one.text)}' means step {side.step} alone; choose another side")
     made = answer([side for _, side in sides], _with_name(asked, sides))
     called, hrefs = labels(sides), {side.name: one.href for one, side in sides}
     if len(sides) == 1:
         # Of one side and the campaign before, the pairs have names of their own.
         [(one, side)] = sides
-        called = {"baseline": f"{one.title}, the campaign before", "candidate": called[side.name]}
+        called = {_BEFORE: f"{one.title}, the campaign before", "candidate": called[side.name]}
         hrefs = {"candidate": one.href}
     return Compared(made, chosen, called, hrefs)
 
@@ -220,14 +231,15 @@ def _command_sides(shown: Compared, asked: Request) -> list[str]:
     sides = [one.command for one in shown.chosen]
     chosen = [one.command for one in shown.chosen if one.text == asked.reference]
     sides = [*chosen[:1], *(side for side in sides if side not in chosen[:1])]
-    pairs = shown.answer.comparison.pairs
-    before = pairs[0].baseline.folder
-    if len(shown.labels) > 1 and "baseline" not in shown.labels:
+    first = shown.answer.comparison.pairs[0]
+    # Alone, the command takes the newest campaign before, of whichever host.
+    if not shown.is_with_before or first.baseline.folder == _newest_before(first):
         return sides
-    # The command looks for the campaign before on whichever host.
-    if before == next(iter(earlier_campaigns(pairs[0].candidate.folder)), None):
-        return sides
-    return [str(before), *sides]
+    return [str(first.baseline.folder), *sides]
+
+
+def _newest_before(pair: CasePair) -> Path | None:
+    return next(iter(earlier_campaigns(pair.candidate.folder)), None)
 
 
 def _repeated(option: str, values: Sequence[str]) -> Iterator[str]:

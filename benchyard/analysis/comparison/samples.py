@@ -110,11 +110,16 @@ def _by_run(runs: Mapping[int, Sequence[Repetition]]) -> dict[str, dict[int, flo
     ours = {DURATION} | {name for run in runs.values() for made in run for name in made.used}
     found: dict[str, dict[int, float]] = {}
     for number, run in runs.items():
-        numbers = [_numbers(made, ours) for made in run]
-        for name in dict.fromkeys(name for one in numbers for name in one):
-            known = [one[name] for one in numbers if name in one]
-            found.setdefault(name, {})[number] = median(known)
+        for name, value in _medians([_numbers(made, ours) for made in run]).items():
+            found.setdefault(name, {})[number] = value
     return found
+
+
+def _medians(repetitions: Sequence[dict[str, float]]) -> dict[str, float]:
+    if len(repetitions) == 1:
+        return repetitions[0]
+    names = dict.fromkeys(name for one in repetitions for name in one)
+    return {name: median([one[name] for one in repetitions if name in one]) for name in names}
 
 
 def _numbers(made: Repetition, ours: set[str]) -> dict[str, float]:

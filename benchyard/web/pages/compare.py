@@ -282,6 +282,8 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
         own = catalogue.case(identified(one.selection.folder))
     except (InputError, ValueError):
         return None
+    if one.step:
+        return None
     cases = catalogue.cases(Query(cases=(own.case,)), limit=_OFFERED + 1)
     found = [case for case in cases if case.id != own.id]
     rows = [

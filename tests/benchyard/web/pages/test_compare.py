@@ -244,6 +244,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         ("side=zz&side=yy", "'zz' is no side"),
         (f"side={'0' * 16}", "there is no entry '0000000000000000' in the catalogue"),
         ("side=OLD@0&side=NEW", "runs are numbered from 1"),
+        ("side=OLD:*", ":*' means step load alone; choose another side"),
         ("side=OLD@9&side=NEW", "has no run 9; it has 1-8"),
         ("side=OLD&metric=x", "no earlier campaign to compare with"),
         ("side=OLD@1-5&side=OLD@5-8", "run 5 of"),
